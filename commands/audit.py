@@ -1,30 +1,39 @@
-"""What builders do, and what players report: a line of JSON each, which nobody changes later."""
+"""The base of all commands, and what is written down of builders' and players' reports.
+
+Each is a line of JSON, which nobody changes later. The files rotate as the event log's do, and so
+many of them are kept.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import deque
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from evennia import InterruptCommand
 from evennia.commands.default.muxcommand import MuxCommand
 
-from game.mind.json_lines import AppendedFile, line_of, parsed
+from game.mind.events.files import LineWriter, files_of
+from game.mind.json_lines import line_of, lines_from_end, parsed
 
-AUDIT, REPORTS = "audit.jsonl", "reports.jsonl"
+AUDIT, REPORTS = "audit", "reports"
+"""How the names of the files begin."""
+FILE_BYTES, MOST_FILES = 1_000_000, 400
+"""Of one file, and how many are kept: more than a year, as each day begins one."""
 LONGEST = 1000
 """Characters of one typed line that are kept."""
-_OWNER_ONLY = 0o600
 _SECRET = re.compile(r"^\W*\w*password\b", re.I)
+_EVENNIAS = {  # which declare none of what they take
+    "@link": ("twoway",),
+    "@lock": ("del", "view"),
+    "@set": ("edit", "script", "channel", "account", "room", "exit", "char", "character"),
+    "encoding": ("clear",),
+}
 _FOR_STAFF = re.compile(r"(?<!not )(?<!p)\bp?perm\((?!player\b)", re.I)
-
-
-def path_of(name: str) -> Path:
-    """Where these lines are kept."""
-    return Path(settings.LOG_DIR) / name
 
 
 def keep(name: str, **facts: Any) -> None:
@@ -33,24 +42,44 @@ def keep(name: str, **facts: Any) -> None:
     Raises:
         OSError: The disk refused.
     """
-    record = {"t": datetime.now(UTC).isoformat(timespec="milliseconds")} | facts
-    path = path_of(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(AppendedFile(path, _OWNER_ONLY)) as file:
-        file.append(line_of(record))
+    now, folder = datetime.now(UTC), Path(settings.LOG_DIR)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = LineWriter(folder, name, FILE_BYTES, MOST_FILES)
+    number = lines.last_number() + 1
+    record = {"seq": number, "t": now.isoformat(timespec="milliseconds")} | facts
+    try:
+        lines.write(line_of(record), now.date(), number)
+    finally:
+        if lines.file is not None:  # not `lines.close`, which waits for the disk
+            lines.file.close()
 
 
 def newest(name: str, most: int) -> list[dict[str, Any]]:
     """The newest lines, oldest first; those that cannot be read are passed over."""
-    try:
-        with path_of(name).open(encoding="utf-8", errors="replace") as file:
-            return [*filter(None, map(parsed, deque(file, maxlen=most)))]
-    except FileNotFoundError:
-        return []
+    found: list[dict[str, Any]] = []
+    for line in _from_end(Path(settings.LOG_DIR), name):
+        if record := parsed(line):
+            found.append(record)
+        if len(found) == most:
+            break
+    return found[::-1]
+
+
+def _from_end(folder: Path, name: str) -> Iterator[bytes]:
+    for file in reversed(files_of(folder, name)):
+        with suppress(OSError):  # a damaged one hides no other
+            yield from file.lines_from_end()
+    with suppress(FileNotFoundError), (folder / f"{name}.jsonl").open("rb") as old:
+        yield from lines_from_end(old)  # of versions that did not rotate
 
 
 class AuditedCommand(MuxCommand):
-    """Evennia's base of commands; what is for builders alone is written down when it is typed."""
+    """Evennia's base of commands; what is for builders alone is written down when it is typed.
+
+    A switch that a command does not declare in ``switch_options`` is refused, and nothing is done.
+    """
+
+    switch_options: tuple[str, ...] | None = None
 
     def at_pre_cmd(self) -> Any:
         """Write it down; a disk that refuses stops nobody who may have to free it."""
@@ -62,8 +91,26 @@ class AuditedCommand(MuxCommand):
             try:
                 keep(AUDIT, **_who(self), line=line[:LONGEST])
             except OSError as error:
-                self.msg(f"|rThis was not written into {AUDIT}:|n {error.strerror}")
+                self.msg(f"|rThis was not written into the audit log:|n {error.strerror}")
         return super().at_pre_cmd()
+
+    def parse(self) -> None:
+        """Take the words apart, unless they begin with a switch that there is not."""
+        typed = self.args.split(maxsplit=1)[0] if self.args.startswith("/") else ""
+        there = self.switch_options or _EVENNIAS.get(self.key, ())
+        for switch in filter(None, typed.lower().split("/")):
+            if not any(each.startswith(switch) for each in there):
+                known = f"It has /{', /'.join(there)}" if there else "It has none"
+                shown = switch.replace("|", "||")[:40]
+                self.msg(f"|rThat did not work:|n {self.key} has no switch /{shown}. {known}.")
+                raise InterruptCommand
+        super().parse()
+
+    def at_post_cmd(self) -> None:
+        """Show the prompt to whoever wants one."""
+        who = getattr(self.session, "puppet", None) or self.caller
+        if show := getattr(who, "show_prompt", None):
+            show()
 
 
 def _who(command: MuxCommand) -> dict[str, Any]:

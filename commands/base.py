@@ -6,13 +6,15 @@ import inspect
 from collections.abc import Iterable
 from typing import Any
 
-from evennia.commands.default.muxcommand import MuxCommand
 from evennia.objects.models import ObjectDB
 
+from commands.audit import AuditedCommand
 from commands.wording import CannotDo, listed, one_line, quoted, sought
 
+EVERYTHING = frozenset({"all", "everything"})
 
-class PlayerCommand(MuxCommand):
+
+class PlayerCommand(AuditedCommand):
     """A command without ``/switches``, whose words are folded to one line.
 
     Subclasses do their work in :meth:`act`; a refusal is shown only to the caller.
@@ -66,6 +68,18 @@ class PlayerCommand(MuxCommand):
             names = [match.get_display_name(self.caller) for match in matches]
             raise CannotDo(f"Which one do you mean: {listed(names, 'or')}?")
         return matches[0]
+
+    def find_all(self, words: str, among: Iterable[ObjectDB], missing: str) -> list[ObjectDB]:
+        """What ``words`` name of ``among``: one, or all of it for ``all`` and ``everything``.
+
+        Raises:
+            CannotDo: It is nothing, for which ``missing`` are the words, or may be several.
+        """
+        if sought(words).casefold() not in EVERYTHING:
+            return [self.find(words, among, missing)]
+        if not (found := list(among)):
+            raise CannotDo(missing)
+        return found
 
     def find_person(self, words: str) -> ObjectDB:
         """Somebody else in the room; raises CannotDo if nobody is meant."""

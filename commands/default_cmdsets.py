@@ -13,6 +13,7 @@ from commands.agent_cmdset import AGENT_COMMANDS
 from commands.building.agents import CmdAgent
 from commands.building.compaction import CmdCompaction
 from commands.building.copying import CmdCopy
+from commands.building.deeds import CmdDeed, CmdWorld
 from commands.building.history import CmdHistory
 from commands.building.journal import CmdJournal
 from commands.building.memory import CmdCompactMemories, CmdMemoryStatus
@@ -20,36 +21,80 @@ from commands.building.models import CmdLlmStatus
 from commands.building.moderation import CmdAudit, CmdBanFor, CmdMute, CmdReports
 from commands.building.notes import CmdNote, CmdNotes, CmdPin
 from commands.building.profiles import CmdPeople
-from commands.building.recall import CmdMemories, CmdRecall
+from commands.building.recall import CmdAwayNews, CmdMemories, CmdRecall
 from commands.building.rules import CmdRules
 from commands.building.why import CmdWhy
-from commands.playing.manners import CmdForgetMe, CmdIgnore, CmdPage, CmdReport, silenced
-from commands.playing.moving import direction_commands
-from commands.playing.people import CmdWho
+from commands.playing.deeds import CmdAbout, CmdDeeds
+from commands.playing.guessing import CmdNoMatch, CmdSeveral
+from commands.playing.manners import (
+    AccountSpeech,
+    CmdForgetMe,
+    CmdIgnore,
+    CmdMail,
+    CmdPage,
+    CmdReport,
+)
+from commands.playing.map import CmdMap
+from commands.playing.moving import (
+    CmdExits,
+    CmdFollow,
+    CmdGroup,
+    CmdSit,
+    direction_commands,
+)
+from commands.playing.people import CmdScore, CmdTime, CmdWhere, CmdWho
+from commands.playing.preferences import CmdAlias, CmdAway, CmdBrief, CmdGender, CmdPrompt
+from commands.playing.socials import social_commands
+from commands.playing.speech import CmdTell
 from commands.playing.things import CmdDescribe
+from commands.playing.using import CmdEat, CmdPut, CmdRead, CmdRemove, CmdTrade, CmdWear
 from commands.sleep import CmdShout, CmdSleep, CmdWake, CmdWakeAgent
-from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp
+from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp, CmdUnconnectedWho
 
 PLAYER_COMMANDS = (
     *AGENT_COMMANDS,
+    CmdAbout,
+    CmdDeeds,
+    CmdAway,
+    CmdBrief,
     CmdDescribe,
+    CmdEat,
+    CmdExits,
+    CmdFollow,
     CmdForgetMe,
+    CmdGender,
+    CmdGroup,
     CmdIgnore,
+    CmdMap,
+    CmdPrompt,
+    CmdPut,
+    CmdRead,
+    CmdRemove,
     CmdReport,
+    CmdScore,
     CmdShout,
+    CmdSit,
+    CmdTell,
+    CmdTime,
+    CmdTrade,
     CmdWake,
+    CmdWear,
+    CmdWhere,
     CmdWho,
 )
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
 BUILDER_COMMANDS = (
     CmdAgent,
+    CmdAwayNews,
     CmdCompactMemories,
     CmdCompaction,
+    CmdDeed,
     CmdMemoryStatus,
     CmdMemories,
     CmdRecall,
     CmdWhy,
+    CmdWorld,
     CmdJournal,
     CmdPeople,
     CmdHistory,
@@ -71,6 +116,7 @@ _NOT_IN_THE_WORLD = (
     general.CmdSetDesc,  # CmdDescribe
     general.CmdAccess,  # shows permission levels that mean nothing to a player
     system.CmdTime,  # the server's clock
+    system.CmdAbout,  # of Evennia and the machine: CmdAbout
 )
 
 _NOT_FOR_ACCOUNTS = (
@@ -85,20 +131,13 @@ _NOT_FOR_ACCOUNTS = (
 )
 
 
-class CmdChannel(comms.CmdChannel):
+class CmdChannel(AccountSpeech, comms.CmdChannel):
     """Evennia's channels; players talk on them, making and managing them is for builders."""
 
     locks = (
         "cmd: not pperm(channel_banned); admin: perm(Builder);"
         " manage: perm(Builder); changelocks: perm(Admin)"
     )
-
-    def func(self) -> None:
-        """Run Evennia's command, unless the caller is muted."""
-        if refusal := silenced(self.caller):
-            self.msg(refusal)
-            return
-        super().func()
 
 
 CmdChannel.__doc__ = comms.CmdChannel.__doc__  # the docstring is the help in the game
@@ -116,9 +155,10 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
             self.remove(command())
         for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS):
             self.add(command())
-        self.add(CmdCopy())
-        for fallback in direction_commands():
-            self.add(fallback)
+        for command in (CmdCopy(), CmdAlias(), CmdNoMatch(), CmdSeveral()):
+            self.add(command)
+        for command in (*direction_commands(), *social_commands()):
+            self.add(command)
 
 
 class AccountCmdSet(default_cmds.AccountCmdSet):
@@ -134,6 +174,8 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
         self.add(CmdWho())
         self.add(CmdChannel())
         self.add(CmdPage())
+        self.add(CmdMail())
+        self.add(CmdAlias())
         self.remove(admin.CmdBan())
         self.add(CmdBanFor())
 
@@ -158,6 +200,7 @@ class UnloggedinCmdSet(CmdSet):
             unloggedin.CmdUnconnectedQuit,
             unloggedin.CmdUnconnectedLook,
             CmdUnconnectedHelp,
+            CmdUnconnectedWho,
             unloggedin.CmdUnconnectedEncoding,
             unloggedin.CmdUnconnectedScreenreader,
             unloggedin.CmdUnconnectedInfo,

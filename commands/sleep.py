@@ -11,12 +11,13 @@ from commands.building.base import BuilderCommand, plain, table
 from commands.playing.speech import SpeechCommand
 from commands.wording import CannotDo
 from game.agent.mind import Mind
-from game.agent.services import services
+from game.agent.services import running, services
 from game.mind.errors import KeepsakeError
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.tiredness import Tiredness, wakes_at
 from typeclasses.agents import Agent, all_agents
-from typeclasses.minds import mind_of
+from typeclasses.deeds import happened
+from typeclasses.minds import mind_by_number
 
 
 class CmdSleep(BuilderCommand):
@@ -25,7 +26,7 @@ class CmdSleep(BuilderCommand):
     Usage:
       @sleep                see who sleeps, and how tired the others are
       @sleep <agent>        it goes home and falls asleep
-      @sleep/here <agent>   it lies down where it is
+      @sleep/here <agent>   it lies down where it is; |w@sleep/here|n, whoever is here
 
     Agents also sleep by themselves, once they have been awake for long or
     have thought a lot, and nobody talks to them; |wvault/config/sleep.md|n
@@ -46,9 +47,7 @@ class CmdSleep(BuilderCommand):
 
     def run(self) -> None:
         """Show the table, or put somebody to bed."""
-        if not self.args.strip():
-            if self.switches:
-                raise KeepsakeError("It is not clear who shall lie down", "As in: @sleep/here Mira")
+        if not self.args.strip() and not self.switches:
             self.page(_sleepers())
             return
         agent = self.agent_named(self.args)
@@ -72,7 +71,8 @@ class CmdWakeAgent(BuilderCommand):
     Usage:
       @wake <agent>
 
-    It is as fresh as after a whole night. What is left of its night's work
+    Without a name the agent in the room is meant. It is as fresh as after a
+    whole night. What is left of its night's work
     waits for its next sleep; nothing is lost.
 
     Example:
@@ -85,8 +85,6 @@ class CmdWakeAgent(BuilderCommand):
 
     def run(self) -> None:
         """Wake it."""
-        if not self.args.strip():
-            raise KeepsakeError("It is not clear whom to wake", "As in: @wake Mira")
         agent = self.agent_named(self.args)
         sleeper = self.mind(agent).sleeper
         if sleeper.wake(self.caller.key, rested=True):
@@ -109,7 +107,7 @@ def _sleepers() -> str:
     agents = all_agents()
     if not agents:
         return "There are no agents. Make one with @agent/create <name> = <profile>."
-    rows = [_row(agent, mind_of(agent)) for agent in agents]
+    rows = [_row(agent, mind_by_number(agent.id)) for agent in agents]
     config = services().sleeping.current
     how = (
         f"Tired after {config.awake_hours:g} hours awake"
@@ -123,7 +121,7 @@ def _sleepers() -> str:
 
 def _row(agent: Agent, mind: Mind | None) -> tuple[str, str, str, str, str]:
     if mind is None:
-        return agent.key, "services not running", "", "", ""
+        return agent.key, "opening" if running() else "services not running", "", "", ""
     config, tiredness = services().sleeping.current, mind.sleeper.tiredness
     awake = f"{tiredness.awake_seconds / 3600:.1f} h"
     state = _asleep(mind, config) if mind.sleeper.asleep else _awake(mind)
@@ -219,3 +217,5 @@ class CmdWake(PlayerCommand):
             target=target,
             to_target="{actor} shakes you by the shoulder.",
         )
+        target.attributes.remove("posture")  # of a player
+        happened(self.caller)

@@ -6,9 +6,11 @@ import shlex
 from typing import Any
 
 from django.conf import settings
+from evennia.commands.command import Command
 from evennia.commands.default import unloggedin as default
 from evennia.utils.utils import class_from_module
 
+from commands.playing.people import players
 from commands.wording import one_line
 from typeclasses.agents import Agent
 
@@ -81,6 +83,21 @@ def _greeted(agent: Agent) -> str:
     return f"|c{name}|n is here with you. Try: |wtalk {name.lower()} Good evening.|n"
 
 
+class CmdUnconnectedWho(Command):
+    """See who plays now, before logging in.
+
+    Usage:
+      who
+    """
+
+    key = "who"
+    locks = "cmd:all()"
+
+    def func(self) -> None:
+        """List the players."""
+        self.caller.msg("\n".join(["|wPlaying now|n", *players()]))
+
+
 class CmdUnconnectedHelp(default.CmdUnconnectedHelp):
     """Say what can be done before logging in.
 
@@ -100,6 +117,7 @@ HELP = """
 |wcreate <name> <password>|n   become somebody new and walk in
 |wconnect <name> <password>|n  come back as somebody you were
 |wlook|n                       show the first screen again
+|wwho|n                        see who plays now
 |wscreenreader|n               switch to plain output for a screen reader
 |wencoding|n                   choose the text encoding of your client
 |wquit|n                       hang up

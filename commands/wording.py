@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+import inflect
+
 from game.mind.errors import KeepsakeError
 from game.mind.language.perception import visible
 
@@ -18,6 +20,7 @@ LONGEST_SPEECH = 1000
 LONGEST_NAME = 80
 """Characters that the name of something sought may have."""
 
+_NOUNS = inflect.engine()
 _LINK_CODE = re.compile(r"\|(?=l[cute])")
 _ARTICLES = ("the ", "a ", "an ", "my ")
 
@@ -37,7 +40,11 @@ def spoken(text: str) -> str:
     Raises:
         CannotDo: It is longer than :data:`LONGEST_SPEECH`.
     """
-    line = one_line(text)
+    return harmless(within_length(one_line(text)))
+
+
+def within_length(line: str) -> str:
+    """The line, if others can take it in; raises CannotDo."""
     length = max(len(line), len(line.encode(errors="replace")) // 2)
     if length > LONGEST_SPEECH:
         raise CannotDo(
@@ -45,7 +52,7 @@ def spoken(text: str) -> str:
             f"Nobody can take in more than {LONGEST_SPEECH:,} at once, and an emoji counts "
             "as two: say it in parts.",
         )
-    return harmless(line)
+    return line
 
 
 def harmless(line: str) -> str:
@@ -73,6 +80,16 @@ def sought(text: str) -> str:
 def quoted(text: str) -> str:
     """``text`` in double quotes, for a message to the one who typed it."""
     return f'"{harmless(text)}"'
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 note``, ``1,200 memories``."""
+    return f"{number:,} {plural(noun, number)}"
+
+
+def plural(noun: str, number: int) -> str:
+    """``noun`` as it is said of so many."""
+    return str(_NOUNS.plural(noun, number))
 
 
 def listed(names: list[str], last: str = "and") -> str:

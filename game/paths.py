@@ -2,7 +2,7 @@
 
 Everything follows from environment variables, so that two copies can run side by
 side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``, ``KEEPSAKE_LISTEN``,
-``KEEPSAKE_TLS_CERT`` and ``KEEPSAKE_TLS_KEY``.
+``KEEPSAKE_TLS_CERT`` and ``KEEPSAKE_TLS_KEY``; and ``KEEPSAKE_RESTARTS``.
 """
 
 from __future__ import annotations
@@ -20,8 +20,13 @@ from game.mind.errors import KeepsakeError
 REPOSITORY = Path(__file__).resolve().parent.parent
 """The checkout: holds ``game``, ``typeclasses``, ``commands``, ``world``."""
 
+MOVED_CLOCK = "KEEPSAKE_MOVED_CLOCK"
+"""In the environment of a soak: a file that says by how many seconds the agents' clock is off."""
 DEFAULT_PORT_BASE = 4000
 DEFAULT_LISTEN = "127.0.0.1"
+DEFAULT_RESTARTS = 5
+RESTART_SECONDS = 600.0
+"""In which time so many deaths of a Server are mended by the Portal."""
 _HIGHEST_OFFSET = 8
 _SOCKET_PATH_BYTES = 100
 """Unix sockets refuse paths of more than 108 bytes (104 on BSD), the final zero included."""
@@ -95,6 +100,7 @@ class Places:
         ports: All TCP ports.
         listen: The IPv4 address that players reach; internal ports stay on loopback.
         certificate: For encrypted connections; None for plain ones.
+        restarts: How often within :data:`RESTART_SECONDS` a Server that died is started again.
     """
 
     home: Path
@@ -102,6 +108,7 @@ class Places:
     ports: Ports
     listen: str = DEFAULT_LISTEN
     certificate: Certificate | None = None
+    restarts: int = DEFAULT_RESTARTS
 
     config = _Path("vault", "config")
     """The markdown configuration in the vault."""
@@ -121,6 +128,8 @@ class Places:
     """Process number of Evennia's Portal, which holds the connections."""
     server_pid = _Path("home", "server.pid")
     """Process number of Evennia's Server, which runs the world."""
+    server_down = _Path("home", "server-down")
+    """Why the Portal does not start a Server that died; there as long as that is so."""
     model_pid = _Path("home", "model.pid")
     """Process number of the embedded model server."""
     vectors_pid = _Path("home", "vectors.pid")
@@ -153,7 +162,8 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
 
     Raises:
         KeepsakeError: ``KEEPSAKE_PORT_BASE`` is not a usable port number,
-            ``KEEPSAKE_LISTEN`` not an address, or one half of the certificate is missing.
+            ``KEEPSAKE_LISTEN`` not an address, ``KEEPSAKE_RESTARTS`` not a number, or one half of
+            the certificate is missing.
     """
     return Places(
         home=_folder(environ.get("KEEPSAKE_HOME"), REPOSITORY / ".run"),
@@ -163,6 +173,7 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
         certificate=_certificate(
             environ.get("KEEPSAKE_TLS_CERT", ""), environ.get("KEEPSAKE_TLS_KEY", "")
         ),
+        restarts=_restarts(environ.get("KEEPSAKE_RESTARTS", "")),
     )
 
 
@@ -190,6 +201,17 @@ def _listen(given: str) -> str:
             "Set it to an IPv4 address of this machine: 127.0.0.1 for this machine alone "
             "(the default), 0.0.0.0 for every network it is on",
         ) from None
+
+
+def _restarts(given: str) -> int:
+    if not given:
+        return DEFAULT_RESTARTS
+    if not given.isdecimal():
+        raise KeepsakeError(
+            f"KEEPSAKE_RESTARTS is {given!r}",
+            "Set it to how often in ten minutes a Server that died is started again; 0 for never",
+        )
+    return int(given)
 
 
 def _certificate(cert: str, key: str) -> Certificate | None:

@@ -29,9 +29,12 @@ RULES = {
     ],
     "commands": [
         *("game.mind", "game.agent", "game.llm", "game.index", "game.paths"),
-        *("typeclasses", "commands"),
+        *("typeclasses", "world", "commands"),
     ],
-    "world": ["game.mind", "game.paths", "typeclasses", "world"],
+    "world": [
+        *("game.mind", "game.agent.almanac", "game.agent.offstage.days", "game.paths"),
+        *("typeclasses", "world"),
+    ],
     "game.cli": ["game"],
     "game.web": ["game", "typeclasses"],
     # What runs in a process of its own, set up like the game; the rest of it is pure.

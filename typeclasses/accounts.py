@@ -9,6 +9,7 @@ from evennia.accounts.accounts import DefaultAccount, DefaultGuest
 from evennia.server.models import ServerConfig
 
 from typeclasses import throttle
+from typeclasses.clients import tell_channel
 
 _UNTIL = 5
 """Where a ban says until when it holds (Unix time), after what Evennia keeps of it; 0 for ever."""
@@ -21,6 +22,20 @@ def current_bans() -> list[tuple[Any, ...]]:
     if len(holding) < len(bans):
         ServerConfig.objects.conf("server_bans", holding)
     return holding
+
+
+def ban_notice(username: str = "", ip: str = "") -> str:
+    """What is told to whoever is banned by that name or address; empty if nobody is."""
+    for name, _, pattern, _, reason, *until in current_bans():
+        if (name and name == username.lower().strip()) or (ip and pattern and pattern.match(ip)):
+            why = f" Reason: {reason}" if reason else ""
+            return f"You have been banned {until_when(*until)}.{why}"
+    return ""
+
+
+def until_when(until: float = 0.0) -> str:
+    """``until 2026-11-23 04:00 UTC``, of a Unix time; 0 is ``for good``."""
+    return time.strftime("until %Y-%m-%d %H:%M UTC", time.gmtime(until)) if until else "for good"
 
 
 class Account(DefaultAccount):
@@ -41,6 +56,8 @@ class Account(DefaultAccount):
         account, errors = super().authenticate(username, password, ip=ip, **kwargs)
         if account is not None:
             attempt.take_back()
+        elif notice := ban_notice(username, ip):
+            errors = [notice]
         return account, errors
 
     @classmethod
@@ -68,11 +85,40 @@ class Account(DefaultAccount):
             newest = [source, *(each for each in known if each != source)]
             self.attributes.add(throttle.ADDRESSES, newest[: throttle.MOST_ADDRESSES])
 
+    def disconnect_session_from_account(self, session: Any, reason: str | None = None) -> None:
+        """Hang up; "quit", which Evennia gives as the reason of `quit`, is no word for players."""
+        word = "" if (reason or "").startswith("quit") else reason
+        super().disconnect_session_from_account(session, word)
+
     @classmethod
     def is_banned(cls, **kwargs: Any) -> bool:
         """Whether a name or an address is banned now; what was for a time ends by itself."""
         current_bans()
         return bool(super().is_banned(**kwargs))
+
+    def ignores(self, other: Account) -> bool:
+        """Whether whoever plays here has chosen to hear nothing of them."""
+        theirs = {each.id for each in other.played()}
+        return any(theirs & {*(each.db.ignored or ())} for each in self.played())
+
+    def played(self) -> set[Any]:
+        """Their characters; the first account's own is in no list, but was the last it played."""
+        return {each for each in (*self.characters.all(), self.db._last_puppet) if each}
+
+    def at_pre_channel_msg(
+        self, message: str, channel: Any, senders: Any = None, **kwargs: Any
+    ) -> str | None:
+        """What this account is shown of a line on a channel; None of whom it ignores."""
+        if any(isinstance(each, Account) and self.ignores(each) for each in senders or ()):
+            return None
+        shown: str | None = super().at_pre_channel_msg(message, channel, senders, **kwargs)
+        return shown
+
+    def at_post_channel_msg(
+        self, message: str, channel: Any, senders: Any = None, **kwargs: Any
+    ) -> None:
+        """Tell clients that keep channels apart."""
+        tell_channel(self, channel.key, message, next(iter(senders or ()), None))
 
     def at_post_create_character(self, character: Any, **kwargs: Any) -> None:
         """Leave renaming and deleting the account's one character to the admins.

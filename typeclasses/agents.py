@@ -18,15 +18,16 @@ from game.agent.naming import begin, now
 from game.agent.services import running, services
 from game.agent.surroundings import identity_of
 from game.agent.thinking.hearing import event_of
-from game.mind.archive.records import POSE, MemoryKind
+from game.mind.archive.records import POSE, SCENE, MemoryKind
 from game.mind.errors import KeepsakeError, NameRefused
 from game.mind.events.types import MemoryChange
 from game.mind.language import perception
 from game.mind.names import check_agent_name, folder_name
 from game.mind.summaries.files import replace_file
 from typeclasses.characters import Character
+from typeclasses.deeds import happened
 from typeclasses.everywhere import tell_builders
-from typeclasses.minds import close_mind, mind_of, rename_mind
+from typeclasses.minds import close_mind, mind_by_number, mind_of, rename_mind
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
 PROFILE_FILE = "profile.md"
@@ -117,6 +118,9 @@ class Agent(Character):
             return
         place = self.location.key if self.location else ""
         kind = str(facts.get("type", ""))
+        everyday = kind == SCENE or getattr(from_obj, "unannounced", False)
+        if everyday and mind.hearsay.is_old(line, services().clock.now()):
+            return
         if kind == POSE:  # which the memory keeps as its kind
             line = line.removeprefix("* ")
 
@@ -127,16 +131,27 @@ class Agent(Character):
             return
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
         who = identity_of(from_obj) if source else ""
-        kept = mind.memory.remember(line, place=place, source=source, source_id=who, event=kind)
+        kept = mind.memory.remember(
+            line,
+            place=place,
+            source=source,
+            source_id=who,
+            event=kind,
+            importance=int(facts.get("importance", 0)),
+            chain=str(facts.get("chain", "")),
+            to_id=str(facts.get("about", "")),
+        )
         if source and (event := event_of(self, from_obj, line, facts)):
             mind.thinker.notice(replace(event, memory=mind.memory.newest if kept else 0))
             mind.sleeper.noticed(event)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
-        """Look around, unless it is on its way to bed and knows the way."""
+        """Look around, unless it is on its way somewhere and knows the way."""
         mind = self.mind
-        if mind is None or not (mind.sleeper.going_home or mind.sleeper.asleep):
+        if mind is None or not (mind.sleeper.walking or mind.sleeper.asleep):
             super().at_post_move(source_location, move_type=move_type, **kwargs)
+        else:
+            happened(self)
 
     def at_object_post_copy(self, new_obj: Agent, **kwargs: Any) -> None:
         """Give a copy a memory of its own; two agents cannot write one archive."""
@@ -188,9 +203,9 @@ def find_agents(name: str) -> list[Agent]:
 
 def summary_of(agent: Agent) -> dict[str, str | int]:
     """Name, place, memories and state of an agent, for tables and programs."""
-    mind = agent.mind
+    mind = mind_by_number(agent.id)
     if mind is None:
-        memories, state = 0, "services not running"
+        memories, state = 0, "opening" if running() else "services not running"
     else:
         state = mind.thinker.state.value
         try:

@@ -6,6 +6,7 @@ from typing import Any
 
 from evennia.utils.utils import iter_to_str
 
+from typeclasses.clients import link, linked
 from typeclasses.hosts import absence
 
 COMPASS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
@@ -27,7 +28,9 @@ class RoomAppearance:
             self.get_display_things(looker, **kwargs),
             "" if getattr(looker, "is_agent", False) else absence(self),
         )
-        head = [f"|c{title}{number}|n", self.get_display_desc(looker, **kwargs), ""]
+        brief = looker.attributes.get("brief") and not kwargs.get("whole")
+        desc = [] if brief else [self.get_display_desc(looker, **kwargs), ""]
+        head = [f"|c{title}{number}|n", *desc]
         return "\n".join([*head, *(line for line in lists if line)]).rstrip()
 
     def get_display_exits(self, looker: Any, **kwargs: Any) -> str:
@@ -47,36 +50,43 @@ class RoomAppearance:
     def get_display_things(self, looker: Any, **kwargs: Any) -> str:
         """What lies about, as in ``You see: a blue cup``."""
         line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
+        line = linked(looker, line, self.contents_get(content_type="object"))
         return f"{line}." if line else ""
 
 
 def _somebody(person: Any, looker: Any, **kwargs: Any) -> str:
-    name = f"|c{person.get_display_name(looker, **kwargs)}|n"
-    return f"{name} (asleep)" if person.is_asleep else name
+    name = person.get_display_name(looker, **kwargs)
+    name = f"|c{link(looker, f'look {name}', name)}|n"
+    shown = "asleep" if person.is_asleep else person.attributes.get("posture")
+    away = "away" if person.attributes.get("away") else ""
+    note = ", ".join(filter(None, (shown, away)))
+    return f"{name} ({note})" if note else name
 
 
 def _way(way: Any, looker: Any) -> str:
     name = way.get_display_name(looker)
     if way.destination is None:
         return f"{name}"
-    return f"|y{name}|n to {way.destination.get_display_name(looker)}"
+    return f"|y{link(looker, way.key, name)}|n to {way.destination.get_display_name(looker)}"
 
 
 class CharacterAppearance:
-    """Mixed into characters: what a stranger sees, and what bystanders read when they walk.
-
-    Attributes:
-        is_asleep: Whether they sleep.
-    """
-
-    is_asleep = False
+    """Mixed into characters: what a stranger sees, and what bystanders read when they walk."""
 
     default_description = "A stranger, as yet undescribed."
 
     def get_display_things(self, looker: Any, **kwargs: Any) -> str:
         """What somebody carries, as in ``Carries: a jar of honey``."""
         line = super().get_display_things(looker, **kwargs).replace(", and ", " and ")
-        return f"|wCarries:|n {line.partition('|n ')[2]}." if line else ""
+        worn = [each.get_numbered_name(1, looker)[0] for each in self.contents if each.db.worn]
+        wears = [f"|wWears:|n {iter_to_str(worn, endsep=' and')}."] if worn else []
+        carries = [f"|wCarries:|n {line.partition('|n ')[2]}."] if line else []
+        return "\n".join([*carries, *wears])
+
+    def filter_visible(self, obj_list: Any, looker: Any, **kwargs: Any) -> Any:
+        """What can be seen and is not worn."""
+        shown = super().filter_visible(obj_list, looker, **kwargs)
+        return [each for each in shown if not each.db.worn]
 
     def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
         """The description, and that somebody sleeps, as everybody can see."""

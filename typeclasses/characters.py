@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import evennia
 from evennia.objects.objects import DefaultCharacter
 
+from game.agent.almanac import almanac_now
+from game.agent.naming import now
+from game.agent.services import running, services
+from game.mind.archive.records import BY_RULE
+from typeclasses.absence import LEFT, tell_of_absence
 from typeclasses.appearance import CharacterAppearance
+from typeclasses.clients import tell_name, tell_room, tell_speech
+from typeclasses.deeds import happened, put_in_order
 from typeclasses.objects import ObjectParent
 
-_HEARD = frozenset({"say", "talk", "whisper", "pose", "shout"})
+_HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
 class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
@@ -33,26 +41,81 @@ class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
     def unannounced(self, value: bool) -> None:
         self.ndb.unannounced = value
 
+    @property
+    def is_asleep(self) -> bool:
+        """Whether it sleeps."""
+        return self.db.posture == "asleep"
+
+    @property
+    def gender(self) -> str:
+        """As Evennia's pronouns want it: ``male``, ``female``, else ``neutral``."""
+        said = str(self.db.gender or "")
+        return said if said in ("male", "female") else "neutral"
+
+    def show_prompt(self) -> None:
+        """Show the line that its player wants before what they type, if they want one."""
+        if template := self.attributes.get("prompt"):
+            part = almanac_now(services().clock).part if "%h" in template and running() else ""
+            place = self.location.key if self.location else ""
+            for mark, value in (("%p", place), ("%n", self.key), ("%h", part)):
+                template = template.replace(mark, value)
+            self.msg(prompt=f"{template} ")
+
+    def at_pre_move(self, destination: Any, move_type: str = "move", **kwargs: Any) -> bool:
+        """Stand up before leaving."""
+        if self.attributes.get("posture"):
+            self.attributes.remove("posture")
+        return bool(super().at_pre_move(destination, move_type=move_type, **kwargs))
+
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Whether it is shown: what somebody says or plays whom this one ignores is not."""
         ignored = self.attributes.get("ignored")
         facts = text[1] if isinstance(text, tuple) and len(text) > 1 else None
         if ignored and from_obj is not None and facts and facts.get("type") in _HEARD:
             return getattr(from_obj, "id", None) not in ignored
+        tell_speech(self, text, from_obj)
         return bool(super().at_msg_receive(text=text, from_obj=from_obj, **kwargs))
+
+    def at_look(self, target: Any, **kwargs: Any) -> str:
+        """What they see of it; their clients are told where they are, too."""
+        if target is self.location:
+            tell_room(self)
+        return str(super().at_look(target, **kwargs))
 
     def at_post_puppet(self, **kwargs: Any) -> None:
         """Show the room and tell the others, unless this is a trial."""
+        self._tell_portal()
+        tell_name(self)
+        self.attributes.remove("away")
         if not self.unannounced:
             super().at_post_puppet(**kwargs)
+            tell_of_absence(self)
+            happened(self)
             return
         self.msg((self.at_look(self.location), {"type": "look"}), options=None)
         self.account.db._last_puppet = self
+
+    def _tell_portal(self) -> None:
+        """Let the Portal know who plays whom, as Evennia does at a reload.
+
+        So a Server after one that was killed can go on with the same players.
+        """
+        if getattr(evennia.EVENNIA_SERVER_SERVICE, "amp_protocol", None) is not None:
+            for session in self.sessions.all():
+                evennia.SESSION_HANDLER.session_portal_sync(session)
+
+    def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
+        """Look around, and see whether something comes of being here."""
+        if not self.is_agent:
+            put_in_order(self.location)
+        super().at_post_move(source_location, move_type=move_type, **kwargs)
+        happened(self)
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Take the character out of the world and tell the others, unless this was a trial."""
         if not self.unannounced:
             super().at_post_unpuppet(account=account, session=session, **kwargs)
+            self.attributes.add(LEFT, now().isoformat())
         elif not self.sessions.count() and self.location:
             self.db.prelogout_location = self.location
             self.location = None

@@ -7,6 +7,8 @@ from evennia.objects.models import ObjectDB
 
 from game.agent.services import Services
 
+TAG_CATEGORY = "keepsake"
+"""Of the tags that say which object of the world's files something is."""
 NAMES_SECONDS = 30.0
 _BUILDER = "_:perm(Builder)"
 _NAMED = (
@@ -14,6 +16,11 @@ _NAMED = (
     "typeclasses.characters.Character",
     "typeclasses.rooms.Room",
 )
+
+
+def find(kind: str, key: str) -> ObjectDB | None:
+    """The object of ``kind`` (room, exit, thing, agent) with this stable id, if it exists."""
+    return ObjectDB.objects.get_by_tag(f"{kind}:{key}", category=TAG_CATEGORY).first()
 
 
 def tell_builders(text: str) -> None:

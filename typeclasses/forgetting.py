@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,8 +16,12 @@ from game.agent.services import services
 from game.agent.surroundings import identity_of
 from game.mind.archive.forgetting import ForgottenPerson, Traces, forget, mask
 from game.mind.errors import KeepsakeError
+from game.mind.events.files import wait_until_packed
 from typeclasses.agents import Agent, all_agents
+from typeclasses.deeds import forget_player
 from typeclasses.minds import close_mind, mind_of
+
+PACKING_SECONDS = 60.0
 
 
 def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None:
@@ -77,13 +82,15 @@ def _of_database(character: Any) -> None:
     Msg.objects.filter(theirs).distinct().delete()
     character.nicks.clear()
     character.attributes.remove("desc")
+    forget_player(character)
 
 
 def _of_logs(found: list[Traces], problems: list[str], ended: Callable[[], None]) -> None:
+    wait_until_packed(PACKING_SECONDS)  # what is being compressed is read before it is masked
     for path in sorted(Path(services().places.logs).rglob("*")):
-        if path.is_file() and path.suffix not in (".gz", ".db"):
+        if path.is_file() and path.suffix != ".db":
             try:
                 mask(path, found)
-            except OSError as error:
+            except (OSError, EOFError, zlib.error) as error:
                 problems.append(f"{path.name}: {error}")
     services().post(ended)

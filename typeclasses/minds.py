@@ -2,19 +2,25 @@
 
 The components live here, by the agent's database number, and not on the Evennia object:
 Evennia may drop an object from its cache at any time, and an archive must have one owner.
+
+After a start they are opened one after the other while players play: a worker thread reads, the
+reactor thread hears of it and goes on to the next. Whoever asks for a mind that is not open yet
+has it opened right then, so nothing that is said to an agent is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import evennia
 from evennia.objects.models import ObjectDB
 
 from game.agent.agent_log import logged
 from game.agent.body import Life
 from game.agent.mind import Mind
 from game.agent.naming import keep_former
+from game.agent.offstage import living
 from game.agent.services import Services, running, services
 from game.agent.sleep.sleeper import TICK_SECONDS
 from typeclasses.everywhere import known_names
@@ -23,6 +29,8 @@ LOOK_EACH = 5
 """Ticks after which somebody looks what people have changed in the agents' files."""
 
 _minds: dict[int, Mind] = {}
+_unopened: dict[int, Any] = {}
+"""The agents whose turn to be opened has not come yet."""
 _next_tick: Any = None
 _ticks = 0
 
@@ -35,25 +43,85 @@ def mind_of(agent: Any) -> Mind | None:
     """
     if not running() or agent.id is None or agent.ndb.being_deleted:
         return None
-    if agent.id not in _minds:
-        _minds[agent.id] = mind = _open(agent, services())
-        mind.sleeper.start()
+    mind = _made(agent)
+    if not mind.begun:
+        mind.begin()
+        if _unopened.pop(agent.id, None) is not None:
+            mind.thinker.start()
         _tick_soon()
-    return _minds[agent.id]
+    return mind
 
 
 def mind_by_number(agent_id: int) -> Mind | None:
     """The mind of the agent with that database number, if it is open now."""
-    return _minds.get(agent_id)
+    mind = _minds.get(agent_id)
+    return mind if mind is not None and mind.begun else None
 
 
 def open_minds() -> Iterator[Mind]:
     """Every mind that is open now."""
-    yield from list(_minds.values())
+    yield from [mind for mind in _minds.values() if mind.begun]
+
+
+def unopened() -> int:
+    """How many agents wait for their turn to be opened."""
+    return len(_unopened)
+
+
+def open_in_turn(agents: Iterable[Any], opened: Callable[[], None]) -> None:
+    """Open the minds of these agents one after the other, and let them think.
+
+    Those near players come first. ``opened`` is called when all are open.
+    """
+    shared = services()
+    for agent in agents:
+        _unopened[agent.id] = agent
+        shared.taps.agent_ids[agent.key] = agent.id  # or the first would take others for players
+    shared.post(lambda: _open_next(shared, opened))
+
+
+def _open_next(shared: Services, opened: Callable[[], None]) -> None:
+    if not running() or services() is not shared:
+        return
+    agent = _next_to_open()
+    if agent is None:
+        opened()
+        return
+    number = agent.id
+
+    def prepared() -> None:
+        if running() and services() is shared:
+            with logged(f"{agent.key}: The mind could not be opened"):
+                mind_of(agent)
+            _unopened.pop(number, None)
+            _open_next(shared, opened)
+
+    with logged(f"{agent.key}: The mind could not be made"):
+        # Its turn ends when that is read: reading two at once would only take longer for both.
+        reading = shared.searchers.submit(_made(agent).memory.prepare)
+        reading.add_done_callback(lambda _: shared.post(prepared))
+        return
+    shared.post(prepared)
+
+
+def _next_to_open() -> Any:
+    """The agent whose turn has come, one near a player if there is one; None if none waits."""
+    for session in evennia.SESSION_HANDLER.get_sessions():
+        player = session.get_puppet()
+        if player is not None and player.location is not None:
+            for each in player.location.contents_get(content_type="character"):
+                if each.id in _unopened:
+                    return each
+    for number, agent in list(_unopened.items()):
+        if agent.id is not None and not agent.ndb.being_deleted:
+            return agent
+        del _unopened[number]
+    return None
 
 
 def close_mind(agent_id: int) -> None:
     """The agent is gone; its archive stays."""
+    _unopened.pop(agent_id, None)
     if mind := _minds.pop(agent_id, None):
         mind.close()
         mind.keeper.recaller.forget()
@@ -75,9 +143,10 @@ def close_all() -> None:
     if _next_tick is not None and _next_tick.active():
         _next_tick.cancel()
     _next_tick, _ticks = None, 0
-    for mind in open_minds():
+    for mind in list(_minds.values()):
         mind.close()
     _minds.clear()
+    _unopened.clear()
 
 
 def _tick_soon() -> None:
@@ -93,6 +162,9 @@ def _tick() -> None:
     for mind in open_minds():
         with logged(f"{mind.memory.name}: Sleep could not be looked after"):
             mind.sleeper.tick()
+    if running():
+        with logged("The agents' day could not go on"):  # or nobody would tick any more
+            living.live(list(open_minds()), services())
     _ticks += 1
     if _ticks % LOOK_EACH == 0 and running():
         services().searchers.submit(_look, list(open_minds()))
@@ -104,8 +176,11 @@ def _look(minds: Sequence[Mind]) -> None:
         mind.look()
 
 
-def _open(agent: Any, shared: Services) -> Mind:
-    number = agent.id
+def _made(agent: Any) -> Mind:
+    """Its mind, which may have to begin yet."""
+    number, shared = agent.id, services()
+    if number in _minds:
+        return _minds[number]
     shared.taps.agent_ids[agent.key] = number
 
     def find() -> Any:
@@ -116,4 +191,6 @@ def _open(agent: Any, shared: Services) -> Mind:
             return None
 
     folder = shared.places.agents / agent.memory_folder
-    return Mind(Life(number, agent.key, folder, find, lambda: known_names(shared)), shared)
+    life = Life(number, agent.key, folder, find, lambda: known_names(shared))
+    _minds[number] = mind = Mind(life, shared)
+    return mind

@@ -1,6 +1,13 @@
 """Things, and what everything in the world has in common."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from evennia.objects.objects import DefaultObject
+
+from game.agent.naming import now
+from typeclasses.deeds import is_wanted_elsewhere
 
 
 class ObjectParent:
@@ -8,4 +15,31 @@ class ObjectParent:
 
 
 class Object(ObjectParent, DefaultObject):
-    """A thing that can be looked at, taken and given."""
+    """A thing that can be looked at, taken and given.
+
+    Attributes (in the database):
+        given_by: The number of who gave it last to whoever has it.
+        moved: When it came to where it is, in ISO format.
+    """
+
+    def at_pre_give(self, giver: Any, getter: Any, **kwargs: Any) -> bool:
+        """Whether it is taken: an agent keeps nothing that it would only be in the way of."""
+        if getter.is_agent and not giver.is_agent:
+            name = getter.get_display_name(giver)
+            if self.contents:
+                giver.msg(f"{name} will not take it with things in it: nobody could get at them.")
+                return False
+            if is_wanted_elsewhere(self, getter):
+                giver.msg(f"{name} puts it back into your hands. It is wanted elsewhere.")
+                return False
+        return bool(super().at_pre_give(giver, getter, **kwargs))
+
+    def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
+        """Keep since when it is there."""
+        super().at_post_move(source_location, move_type=move_type, **kwargs)
+        self.db.moved = now().isoformat()
+
+    def at_give(self, giver: Any, getter: Any, **kwargs: Any) -> None:
+        """Keep who gave it."""
+        super().at_give(giver, getter, **kwargs)
+        self.db.given_by = giver.id

@@ -5,19 +5,64 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from evennia.objects.objects import DefaultRoom
+from evennia.contrib.grid.extended_room import ExtendedRoom
 
+from game.agent.almanac import Almanac, almanac_now
 from game.agent.impulses import EventKind, PerceivedEvent
 from game.agent.services import running, services
 from game.agent.surroundings import identity_of
+from game.mind.ports import SystemClock
 from typeclasses.appearance import RoomAppearance
 from typeclasses.hosts import awake_in, greeter, hosts_of
 from typeclasses.minds import mind_of
 from typeclasses.objects import ObjectParent
 
 
-class Room(RoomAppearance, ObjectParent, DefaultRoom):
-    """A place in the world; its agents notice who comes and goes."""
+class Room(RoomAppearance, ObjectParent, ExtendedRoom):
+    """A place in the world; its agents notice who comes and goes.
+
+    Its states are those that builders give it, as to every ``ExtendedRoom``, and the words of
+    the almanac for this moment.
+
+    Attributes (in the database):
+        outdoors: Whether sky and tide are seen from it.
+        looks: What is seen as well at some times: states such as ``low tide, night``, all of
+            which must hold, with a sentence.
+    """
+
+    fallback_desc = RoomAppearance.default_description
+
+    @property
+    def almanac(self) -> Almanac:
+        """What this moment is like."""
+        return almanac_now(services().clock if running() else SystemClock())
+
+    @property
+    def room_states(self) -> list[str]:
+        """What may be said of it now: ``morning``, ``low tide``, what a builder has set."""
+        return sorted({*super().room_states, *self.almanac.states})
+
+    def get_time_of_day(self) -> str:
+        """The part of the day, for ``$state(morning, …)``."""
+        return self.almanac.part
+
+    def get_season(self) -> str:
+        """The season, for ``desc_spring`` and the like."""
+        return self.almanac.season
+
+    def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
+        """The description, what is seen at such times as this, and the sky."""
+        seen = [super().get_display_desc(looker, **kwargs)]
+        if looks := self.attributes.get("looks"):
+            states = set(self.room_states)
+            seen += [
+                str(text)
+                for words, text in looks.items()
+                if states.issuperset(word.strip() for word in str(words).split(","))
+            ]
+        if self.attributes.get("outdoors"):
+            seen.append(self.almanac.sky)
+        return " ".join(seen)
 
     def at_object_receive(
         self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any

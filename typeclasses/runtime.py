@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from twisted.internet import reactor
-from twisted.internet.task import LoopingCall
+from twisted.internet.task import Cooperator, LoopingCall
 from twisted.logger import Logger
 
 from game.agent import services
 from game.agent.counting import Counting
 from game.agent.naming import names_of
 from game.agent.priming import prime
-from game.agent.services import Services
+from game.agent.services import WORKERS, Services
 from game.agent.surroundings import players_near
 from game.agent.thinking.prompting import kept_by, prompt_for
 from game.agent.thinking.replying import reply_head
@@ -24,9 +27,12 @@ from game.mind.events.subscribers import Taps
 from game.mind.ports import GenerationRequest
 from game.paths import places
 from typeclasses.agents import Agent, all_agents
-from typeclasses.minds import close_all, mind_of, open_minds
+from typeclasses.minds import close_all, mind_of, open_in_turn, open_minds, unopened
 
 HOUSEKEEPING_SECONDS = 2.0
+TURN_SECONDS = 0.01
+"""How long housekeeping keeps others from the reactor."""
+COMPACTING_AT_ONCE = WORKERS - 1
 WARM_AFTER_SECONDS = 3.0
 
 _log = Logger()
@@ -34,7 +40,7 @@ _housekeeping: LoopingCall | None = None
 
 
 def start(taps: Taps | None = None) -> None:
-    """Start the shared services, open every agent's memory and let them think."""
+    """Start the shared services, and have every agent's memory opened in its turn."""
     shared = services.start(places(), reactor, taps=taps)
     live(shared)
     shared.warming = Warming(shared.gateway, shared.timer, PROFILE, _head)
@@ -43,20 +49,29 @@ def start(taps: Taps | None = None) -> None:
 
 
 def live(shared: Services) -> None:
-    """Open every agent's memory over these services, and let all of them think."""
+    """Have every agent's memory opened over these services in its turn, and let all think."""
     global _housekeeping  # noqa: PLW0603 - one a process, like the services it looks after
+    began = shared.clock.now()
     counter = ServerTokenCounter(shared.gateway)
     shared.counting = Counting(shared.tokens, counter, shared.counters, shared.timer)
     shared.counting.start()
-    counted = []
-    for agent in all_agents():
-        if mind := mind_of(agent):
-            mind.thinker.start()
-            counted.append((names_of(agent), mind.thinker.tally))
-    prime(counted, shared)
-    _housekeeping = LoopingCall(_keep_house)
+    open_in_turn(all_agents(), lambda: _opened(shared, began))
+    turns = Cooperator(partial(_a_while, shared), partial(shared.timer.callLater, 0))
+    _housekeeping = LoopingCall(lambda: turns.coiterate(_keep_house()))
     _housekeeping.clock = shared.timer
     _housekeeping.start(HOUSEKEEPING_SECONDS, now=False).addErrback(_broken)
+
+
+def _opened(shared: Services, began: datetime) -> None:
+    """All agents are open: they are told what they did before the world began."""
+    minds = [(mind.thinker.agent, mind.thinker.tally) for mind in open_minds()]
+    prime([(names_of(agent), tally) for agent, tally in minds if agent], shared, began)
+
+
+def _a_while(shared: Services) -> Callable[[], bool]:
+    """Tells when work that can wait is to leave the reactor to players for a moment."""
+    end = shared.seconds() + TURN_SECONDS
+    return lambda: shared.seconds() >= end
 
 
 def _warm(shared: Services) -> None:
@@ -89,15 +104,26 @@ def stop(*, reload: bool) -> None:
     services.stop(reload=reload)
 
 
-def _keep_house() -> None:
-    """What no event of the world would set off: a full disk that is empty again, retries."""
-    for mind in open_minds():
+def _keep_house() -> Iterator[None]:
+    """What no event of the world would set off: a full disk that is empty again, retries.
+
+    One agent a step. A thread is left to who has to compact before it can answer; and as long as
+    some are not open yet, that is what there is to do.
+    """
+    minds = list(open_minds())
+    busy = COMPACTING_AT_ONCE if unopened() else sum(mind.memory.compacting for mind in minds)
+    for mind in minds:
+        # One that compacts would have to be waited for, and does all this itself.
+        if mind.closed or mind.memory.compacting:
+            continue
         try:
             mind.keeper.recaller.follow_window()
-            if mind.memory.save_backlog():
+            if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
                 mind.memory.compact_if_due()
+                busy += mind.memory.compacting
         except Exception:  # whatever is wrong with one agent, the others are looked after
             _log.failure("Housekeeping failed for {name}", name=mind.memory.name)
+        yield
 
 
 def _broken(failure: Any) -> None:

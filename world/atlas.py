@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import frontmatter
 import yaml
 
+from game.agent.almanac import STATES, Hours
 from game.mind.errors import ConfigError
 from world.source import DataFile, bad_yaml, unreadable
 
@@ -46,6 +47,9 @@ class Place:
         alias: One word that stands for it, as in ``go kettle``.
         desc: What a visitor sees.
         details: What can be looked at there: each word, with its text.
+        outdoors: Whether sky and tide are seen from it.
+        looks: What is seen as well at some times: words of the almanac such as
+            ``low tide, night``, all of which must hold, with a sentence.
     """
 
     id: str
@@ -53,26 +57,52 @@ class Place:
     alias: str
     desc: str
     details: Mapping[str, str]
+    outdoors: bool = False
+    looks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One direction of a link, from the room ``source`` to the room ``target``."""
+    """One direction of a link, from the room ``source`` to the room ``target``.
+
+    ``closed``: Nobody sees it until a deed opens it.
+    """
 
     source: str
     direction: str
     target: str
+    closed: bool = False
+
+    @property
+    def id(self) -> str:
+        """Its stable id, such as ``quay:south``."""
+        return f"{self.source}:{self.direction}"
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something to carry; ``at`` is the id of a room, or of the person who has it."""
+    """Something to carry.
+
+    Attributes:
+        id: Stable short id, never shown.
+        name: As it is called, without an article.
+        aliases: Other words for it.
+        desc: What one sees who looks at it.
+        at: The id of a room, or of the person who has it.
+        eat, drink: What one tastes; empty for what is nothing to eat or drink.
+        wear: Which of Evennia's types of clothes it is, such as ``hat``; empty for none.
+        holds: How many things fit into it.
+    """
 
     id: str
     name: str
     aliases: tuple[str, ...]
     desc: str
     at: str
+    eat: str = ""
+    drink: str = ""
+    wear: str = ""
+    holds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +119,7 @@ class Person:
         profile: Who it is, in the second person.
         examples: Script lines that show its voice.
         shrugs: What it says when it has no answer; none for the general ones.
+        day: What it does at which hour, the first that fits; see :func:`_day`.
         loves: Ids of things that matter to it.
         ties: What the others are to it, by name, in the second person.
     """
@@ -104,6 +135,7 @@ class Person:
     ties: Mapping[str, str]
     keeps: bool = False
     shrugs: tuple[str, ...] = ()
+    day: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def whole_profile(self) -> str:
@@ -121,6 +153,11 @@ class Atlas:
     ways: tuple[Way, ...]
     things: Mapping[str, Thing]
     people: Mapping[str, Person]
+
+    @property
+    def closed(self) -> list[str]:
+        """The ids of the ways that only a deed opens."""
+        return [way.id for way in self.ways if way.closed]
 
 
 def read_atlas(folder: Path = FOLDER) -> Atlas:
@@ -154,12 +191,24 @@ def _place(source: DataFile, key: str, raw: Any) -> Place:
         alias=source.text_of(raw, key, "alias"),
         desc=source.text_of(raw, key, "desc"),
         details=details,
+        outdoors=raw.get("outdoors") is True,
+        looks=_looks(source, key, raw.get("looks") or {}),
     )
+
+
+def _looks(source: DataFile, key: str, raw: Any) -> dict[str, str]:
+    """What is seen at some times alone, by words of the almanac."""
+    if not isinstance(raw, dict):
+        raise source.error("looks:", f"'looks' of {key!r} must be a table of times and sentences")
+    for words in raw:
+        states_of(source, f"looks of {key}", words)
+    return {str(words): source.text_of(raw, str(words), words) for words in raw}
 
 
 def _ways(source: DataFile, places: Mapping[str, Place]) -> Iterable[Way]:
     taken: set[tuple[str, str]] = set()
-    for link in source.data.get("links") or ():
+    links = [*(source.data.get("links") or ()), *(hidden := source.data.get("closed") or [])]
+    for link in links:
         if not isinstance(link, list) or len(link) != 3:
             raise source.error("links:", f"{link!r} is not [room, direction, room]")
         near = f"[{', '.join(str(part) for part in link)}]"
@@ -168,7 +217,8 @@ def _ways(source: DataFile, places: Mapping[str, Place]) -> Iterable[Way]:
             source.known(near, end, places, "room")
         if direction not in OPPOSITE:
             raise source.error(near, f"{direction!r} is no direction", f"Use one of {_ALL_WAYS}")
-        for way in (Way(room, direction, other), Way(other, OPPOSITE[direction], room)):
+        there = Way(room, direction, other, closed=link in hidden)
+        for way in (there, Way(other, OPPOSITE[direction], room)):
             if (way.source, way.direction) in taken:
                 raise source.error(near, f"{way.source!r} has two ways {way.direction}")
             taken.add((way.source, way.direction))
@@ -217,7 +267,15 @@ def _thing(source: DataFile, key: str, raw: Any, holders: Iterable[str]) -> Thin
         aliases=source.words(raw, key, "aliases"),
         desc=source.text_of(raw, key, "desc"),
         at=source.known(key, raw.get("at"), holders, "room or person"),
+        holds=_count(source, key, raw.get("holds", 0)),
+        **{use: source.text_of(raw, key, use) for use in ("eat", "drink", "wear") if use in raw},
     )
+
+
+def _count(source: DataFile, key: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 100:
+        raise source.error(f"{key}:", f"'holds' of {key!r} is {value!r}", "Use 0 to 100")
+    return value
 
 
 def _people(folder: Path, places: Mapping[str, Place]) -> dict[str, Person]:
@@ -256,7 +314,53 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
         ties=dict(source.data.get("ties") or {}),
         keeps=_flag(source, "keeps"),
         shrugs=source.words(source.data, name, "shrugs"),
+        day=tuple(_day(source, places)),
     )
+
+
+def _day(source: DataFile, places: Mapping[str, Place]) -> Iterable[Mapping[str, Any]]:
+    """The hours of a day: ``at``, ``in`` (a room) or ``with`` (a person), ``does``, ``when``."""
+    entries = source.data.get("day") or []
+    if not isinstance(entries, list):
+        raise source.error("day:", "'day' must be a list of hours")
+    for raw in entries:
+        near = str(raw.get("at", "day:")) if isinstance(raw, dict) else str(raw)
+        if not isinstance(raw, dict) or set(raw) - _OF_AN_HOUR or ("in" in raw) == ("with" in raw):
+            cure = "Write {at: 9-12, in: quay, does: mends nets}, or 'with' a person in place of in"
+            raise source.error(near, f"{raw!r} is no hour of a day", cure)
+        yield {
+            "at": hours_of(source, raw.get("at")),
+            "in": source.known(near, raw["in"], places, "room") if "in" in raw else "",
+            "with": str(raw.get("with", "")),
+            "when": states_of(source, near, raw.get("when")),
+            "does": list(one_or_more(source, near, raw.get("does"))),
+        }
+
+
+_OF_AN_HOUR = {"at", "in", "with", "when", "does"}
+
+
+def hours_of(source: DataFile, text: Any) -> str:
+    """A stretch of the day, such as ``9-12``."""
+    try:
+        Hours.parse(str(text))
+    except ValueError as error:
+        raise source.error(str(text), str(error), "Write 'at: 9-12', or 'at: 18:30-2'") from None
+    return str(text)
+
+
+def states_of(source: DataFile, near: str, words: Any) -> list[str]:
+    """Words of the almanac, parted by commas; none where there are none."""
+    found = [word.strip() for word in str(words or "").split(",") if word.strip()]
+    return [source.known(near, word, STATES, "time or weather") for word in found]
+
+
+def one_or_more(source: DataFile, near: str, raw: Any) -> tuple[str, ...]:
+    """A text, or a list of texts that take turns."""
+    texts = raw if isinstance(raw, list) else [raw]
+    if not texts or not all(isinstance(each, str) and each.strip() for each in texts):
+        raise source.error(near, f"{raw!r} is neither a text nor a list of texts")
+    return tuple(" ".join(each.split()) for each in texts)
 
 
 def _share(source: DataFile, field: str) -> float:
@@ -291,5 +395,5 @@ def _check_bonds(folder: Path, people: Mapping[str, Person], things: Mapping[str
         source = DataFile(folder / f"{person.id}.md", data={"name": person.name})
         for thing in person.loves:
             source.known("loves", thing, things, "thing")
-        for other in person.ties:
+        for other in (*person.ties, *(each["with"] for each in person.day if each["with"])):
             source.known("ties", other, names - {person.name}, "person")

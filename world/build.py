@@ -1,49 +1,64 @@
 """Puts the world of :mod:`world.atlas` into the game, as often as one likes.
 
 Everything made here carries a tag of category ``keepsake`` with a stable id
-(``room:kettle``, ``exit:kettle:north``, ``thing:blue_cup``, ``agent:mira``). What
-already exists is left alone, wherever it went and however it was changed; only
-what is missing is made.
+(``room:kettle``, ``exit:kettle:north``, ``thing:blue_cup``, ``agent:mira``), and keeps what the
+files said of it then (``built``). What is missing is made. What the files say otherwise since is
+changed, unless somebody, or a deed, has changed it in the game meanwhile: that stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.conf import settings
 from evennia.objects.models import ObjectDB
 from evennia.utils import create
+from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
 from typeclasses.agents import create_agent
+from typeclasses.deeds import WorldDeed, install, unlock
+from typeclasses.everywhere import TAG_CATEGORY, find
 from world.atlas import SHORT, Atlas, Person, Place, Thing, Way, read_atlas
+from world.deed_files import read_deeds
 
-TAG_CATEGORY = "keepsake"
+_GARMENT = "typeclasses.goods.Garment"
+_CONTAINER = "evennia.contrib.game_systems.containers.containers.ContribContainer"
 _LIMBO = 2  # Evennia's own first room, where START_LOCATION points
+_BUILT = "built"
 
 
 @dataclass(slots=True)
 class Built:
-    """What one run made, as ids such as ``room:kettle``; empty when all was there."""
+    """What one run did, as ids such as ``room:kettle``; empty when all was as the files say.
+
+    Attributes:
+        made: What was missing.
+        changed: What the files say otherwise now, as ``room:kettle desc``.
+        kept: What the files say otherwise, and was changed in the game.
+    """
 
     made: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
 
 
-def find(kind: str, key: str) -> ObjectDB | None:
-    """The object of ``kind`` (room, exit, thing, agent) with this stable id, if it exists."""
-    return ObjectDB.objects.get_by_tag(f"{kind}:{key}", category=TAG_CATEGORY).first()
-
-
-def build_world(atlas: Atlas | None = None) -> Built:
-    """Make every room, way, agent and thing that is missing.
+def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | None = None) -> Built:
+    """Make every room, way, agent and thing that is missing, and bring the others up to date.
 
     Args:
         atlas: The world to build; the one in this folder if not given.
+        deeds: What can be done in it; for the world in this folder, those of this folder.
 
     Raises:
         ConfigError: A data file is wrong; nothing has been made then.
     """
-    atlas, built = atlas or read_atlas(), Built()
+    if atlas is None:
+        atlas = read_atlas()
+        deeds = read_deeds(atlas) if deeds is None else deeds
+    built = Built()
     for place in atlas.places.values():
         _build_place(place, built, is_start=place.id == atlas.start)
     for way in atlas.ways:
@@ -52,42 +67,83 @@ def build_world(atlas: Atlas | None = None) -> Built:
         _build_person(person, built)
     for thing in atlas.things.values():
         _build_thing(thing, atlas, built)
+    install(deeds or {})
     return built
 
 
-def add_new_attributes(atlas: Atlas | None = None) -> None:
-    """Give agents of a world that an earlier version built what that did not know of.
+def open_world() -> None:
+    """What a server needs of the files when it starts: nothing is made, and nothing changed.
 
-    What a builder has set stays, false as well.
+    The deeds are there, and rooms and agents of a world that an earlier version built get what
+    that did not know of. What a builder has set stays, false as well.
 
     Raises:
         ConfigError: A data file is wrong.
     """
-    for person in (atlas or read_atlas()).people.values():
-        agent = find("agent", person.id)
-        if agent is None:
-            continue
-        for name, value in (("keeps", person.keeps), ("shrugs", list(person.shrugs))):
-            if not agent.attributes.has(name):
-                agent.attributes.add(name, value)
+    atlas = read_atlas()
+    for place in atlas.places.values():
+        _add_missing(find("room", place.id), _of_place(place))
+    for person in atlas.people.values():
+        _add_missing(find("agent", person.id), _of_person(person))
+    install(read_deeds(atlas))
 
 
-def _mark(obj: ObjectDB, kind: str, key: str, built: Built) -> None:
-    obj.tags.add(f"{kind}:{key}", category=TAG_CATEGORY)
-    built.made.append(f"{kind}:{key}")
+def _add_missing(obj: ObjectDB | None, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        if obj is not None and not obj.attributes.has(name):
+            obj.attributes.add(name, value)
+
+
+def _put(
+    kind: str,
+    key: str,
+    values: dict[str, Any],
+    built: Built,
+    make: Callable[[], ObjectDB],
+) -> ObjectDB:
+    """The object of that id with these attributes, made if it is missing."""
+    obj = find(kind, key)
+    if obj is None:
+        obj = make()
+        obj.tags.add(f"{kind}:{key}", category=TAG_CATEGORY)
+        built.made.append(f"{kind}:{key}")
+        for name, value in values.items():
+            obj.attributes.add(name, value)
+    before = dict(deserialize(obj.attributes.get(_BUILT)) or {})
+    for name, value in values.items():
+        now = deserialize(obj.attributes.get(name))
+        if now == value:
+            before[name] = value
+        elif before.get(name) == now or not obj.attributes.has(name):
+            obj.attributes.add(name, value)
+            before[name] = value
+            built.changed.append(f"{kind}:{key} {name}")
+        else:
+            built.kept.append(f"{kind}:{key} {name}")
+    if before != obj.attributes.get(_BUILT):
+        obj.attributes.add(_BUILT, before)
+    return obj
+
+
+def _of_place(place: Place) -> dict[str, Any]:
+    return {
+        "desc": place.desc,
+        "details": dict(place.details),
+        "outdoors": place.outdoors,
+        "looks": dict(place.looks),
+    }
 
 
 def _build_place(place: Place, built: Built, *, is_start: bool) -> None:
-    if find("room", place.id):
-        return
-    room = (_limbo() if is_start else None) or create.create_object(
-        settings.BASE_ROOM_TYPECLASS, key=place.name
-    )
-    room.key = place.name
-    room.aliases.add(place.alias)
-    room.db.desc = place.desc
-    room.db.details = dict(place.details)
-    _mark(room, "room", place.id, built)
+    def make() -> ObjectDB:
+        room = (_limbo() if is_start else None) or create.create_object(
+            settings.BASE_ROOM_TYPECLASS, key=place.name
+        )
+        room.key = place.name
+        room.aliases.add(place.alias)
+        return room
+
+    _put("room", place.id, _of_place(place), built, make)
 
 
 def _limbo() -> ObjectDB | None:
@@ -99,8 +155,7 @@ def _limbo() -> ObjectDB | None:
 
 
 def _build_way(way: Way, atlas: Atlas, built: Built) -> None:
-    key = f"{way.source}:{way.direction}"
-    if find("exit", key):
+    if find("exit", way.id):
         return
     exit_ = create.create_object(
         settings.BASE_EXIT_TYPECLASS,
@@ -109,38 +164,54 @@ def _build_way(way: Way, atlas: Atlas, built: Built) -> None:
         location=find("room", way.source),
         destination=find("room", way.target),
     )
-    _mark(exit_, "exit", key, built)
+    exit_.tags.add(f"exit:{way.id}", category=TAG_CATEGORY)
+    built.made.append(f"exit:{way.id}")
+    if way.closed:
+        unlock(way.id, opened=False)
+
+
+def _of_person(person: Person) -> dict[str, Any]:
+    return {
+        "profile": person.whole_profile,
+        "examples": list(person.examples),
+        "talkativeness": person.talkativeness,
+        "desc": person.look,
+        "keeps": person.keeps,
+        "shrugs": list(person.shrugs),
+        "day": _day(person),
+    }
 
 
 def _build_person(person: Person, built: Built) -> None:
-    if find("agent", person.id):
-        return
-    home = find("room", person.home)
-    agent = create_agent(
-        person.name,
-        location=home,
-        home=home,
-        profile=person.whole_profile,
-        examples=person.examples,
-        talkativeness=person.talkativeness,
-    )
-    agent.db.desc, agent.db.keeps = person.look, person.keeps
-    agent.db.shrugs = list(person.shrugs)
-    _mark(agent, "agent", person.id, built)
+    def make() -> ObjectDB:
+        home = find("room", person.home)
+        return create_agent(person.name, location=home, home=home, profile=person.whole_profile)
+
+    _put("agent", person.id, _of_person(person), built, make)
+
+
+def _day(person: Person) -> list[dict[str, Any]]:
+    """The hours of a person's day, with the rooms themselves."""
+    return [{**each, "in": find("room", each["in"])} for each in person.day]
 
 
 def _build_thing(thing: Thing, atlas: Atlas, built: Built) -> None:
-    if find("thing", thing.id):
-        return
     owner = atlas.people.get(thing.at)
-    home = find("room", owner.home if owner else thing.at)
-    obj = create.create_object(
-        settings.BASE_OBJECT_TYPECLASS,
-        key=thing.name,
-        aliases=list(thing.aliases),
-        location=find("agent", thing.at) if owner else home,
-        home=home,
-        attributes=[("desc", thing.desc)],
-    )
-    obj.db.loved_by = [p.name for p in atlas.people.values() if thing.id in p.loves]
-    _mark(obj, "thing", thing.id, built)
+    typeclass = _GARMENT if thing.wear else _CONTAINER if thing.holds else None
+
+    def make() -> ObjectDB:
+        home = find("room", owner.home if owner else thing.at)
+        return create.create_object(
+            typeclass or settings.BASE_OBJECT_TYPECLASS,
+            key=thing.name,
+            aliases=list(thing.aliases),
+            location=find("agent", thing.at) if owner else home,
+            home=home,
+        )
+
+    loved_by = [p.name for p in atlas.people.values() if thing.id in p.loves]
+    uses = {"eat": thing.eat, "drink": thing.drink, "clothing_type": thing.wear}
+    values = {"desc": thing.desc, "loved_by": loved_by, **{k: v for k, v in uses.items() if v}}
+    if thing.holds:
+        values["capacity"] = thing.holds
+    _put("thing", thing.id, values, built, make)

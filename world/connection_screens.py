@@ -1,4 +1,4 @@
-"""What people see before they log in: ``connection_screen.txt``, plain ASCII of 78 columns."""
+"""What people see before they log in: ``connection_screen.txt``, ASCII of 40 columns."""
 
 from __future__ import annotations
 

@@ -12,10 +12,14 @@ from game.mind.errors import ConfigError
 
 
 class DataFile:
-    """One YAML mapping with the text it came from, to find lines for errors."""
+    """One YAML mapping with the text it came from, to find lines for errors.
+
+    Attributes:
+        section: The entry that is read now: lines are first looked for under it.
+    """
 
     def __init__(self, path: Path, data: Any = None) -> None:
-        self.path = path
+        self.path, self.section = path, ""
         try:
             self.text = path.read_text(encoding="utf-8")
             self.data = yaml.safe_load(self.text) if data is None else data
@@ -28,8 +32,11 @@ class DataFile:
 
     def error(self, near: str, reason: str, cure: str = "") -> ConfigError:
         """A refusal that points at the first line that holds ``near``."""
-        lines = self.text.splitlines()
-        line = next((n for n, text in enumerate(lines, 1) if near and near in text), 1)
+        lines = [*enumerate(self.text.splitlines(), 1)]
+        start = next((n for n, text in lines if text.strip() == f"{self.section}:"), 1)
+        is_own = not near or near == f"{self.section}:"
+        found = [] if is_own else [n for n, text in lines if near in text]
+        line = next((n for n in found if n > start), found[0] if found else start)
         return ConfigError(self.path, line, reason, cure)
 
     def table(self, key: str) -> dict[str, Any]:

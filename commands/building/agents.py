@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commands.building.base import BuilderCommand, plain, shortened, table
+from commands.wording import counted
 from game.agent.services import services
 from game.agent.thinking.prompting import look_up, prompt_for
 from game.agent.thinking.thinker import SHORTEST_INTERVAL
@@ -38,7 +39,8 @@ class CmdAgent(BuilderCommand):
 
     The profile says who the agent is, best in the second person: "You are Mira,
     keeper of the inn. You …". A deleted agent's archive and profile stay in the
-    vault; creating one of the same name gives it its memories back.
+    vault; creating one of the same name gives it its memories back. The switches
+    but /create and /delete take the agent in the room if you name none.
 
     Example:
       @agent/create Ada = You are Ada, a clockmaker. You love riddles.
@@ -52,6 +54,8 @@ class CmdAgent(BuilderCommand):
 
     def run(self) -> None:
         """Do what the switch says."""
+        if "delete" in self.switches and not self.lhs:
+            raise KeepsakeError("It is not clear which agent to delete", "Name it")
         if len(self.switches) > 1:
             raise KeepsakeError("That is more than one switch", "Give one at a time")
         if self.switches:
@@ -114,7 +118,9 @@ class CmdAgent(BuilderCommand):
         mind = self.mind(agent)
         mind.thinker.start()
         total = mind.memory.memory.status().total
-        back = f" {agent.key} remembers an earlier life: {total} memories." if lived else ""
+        back = (
+            f" {agent.key} remembers an earlier life: {counted(total, 'memory')}." if lived else ""
+        )
         self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")
         if not profile:
             self.caller.msg(f"Say who that is: @agent/profile {agent.key} = You are {agent.key}, …")

@@ -12,7 +12,7 @@ from evennia.utils.evmore import EvMore
 from evennia.utils.evtable import EvTable
 
 from commands.audit import AuditedCommand
-from commands.wording import listed, quoted
+from commands.wording import counted, listed, quoted
 from game.agent.mind import Mind
 from game.agent.services import services
 from game.mind.errors import KeepsakeError
@@ -28,6 +28,7 @@ class BuilderCommand(AuditedCommand):
     """A command for builders; what Keepsake refuses is told, with its cure."""
 
     locks = "cmd:perm(Builder)"
+    switch_options = ()
     help_category = "Agents"
 
     def get_help(self, caller: ObjectDB, cmdset: object) -> str:
@@ -60,22 +61,14 @@ class BuilderCommand(AuditedCommand):
 
         services().in_time(attempt, PATIENCE).then(lambda text: self.page(text or _TOO_LATE))
 
-    def asked_of(self, unclear: str, example: str) -> tuple[Agent, str]:
-        """The agent that the words begin with, and the rest of them.
-
-        Raises:
-            KeepsakeError: Nobody was named, or it is not clear who is meant.
-        """
-        if not self.args.strip():
-            raise KeepsakeError(f"It is not clear {unclear}", f"As in: {self.key} {example}")
-        return self.agent_then(self.args)
-
     def agent_named(self, name: str) -> Agent:
-        """The one agent that ``name`` means.
+        """The one agent that ``name`` means; the one in the room if it is empty.
 
         Raises:
             KeepsakeError: There is none, or there are several.
         """
+        if not name.strip():
+            return self._agent_here_or_refusal()
         found = find_agents(name)
         if len(found) == 1:
             return found[0]
@@ -87,6 +80,8 @@ class BuilderCommand(AuditedCommand):
 
     def agent_then(self, words: str) -> tuple[Agent, str]:
         """The agent that ``words`` begin with, and what follows: ``Mira Tom``, ``Mira = Tom``.
+
+        Without a name it is the one in the room.
 
         Raises:
             KeepsakeError: They begin with no agent, or it is not clear with which.
@@ -107,14 +102,7 @@ class BuilderCommand(AuditedCommand):
         here = [a for a in all_agents() if place is not None and a.location == place]
         return here[0] if len(here) == 1 else None
 
-    def agent_meant(self) -> Agent:
-        """The agent that was named, else the one in the room.
-
-        Raises:
-            KeepsakeError: Nobody was named and it is not clear who is meant.
-        """
-        if self.args.strip():
-            return self.agent_named(self.args)
+    def _agent_here_or_refusal(self) -> Agent:
         if agent := self.agent_here():
             return agent
         names = listed([agent.key for agent in all_agents()], "or")
@@ -177,8 +165,7 @@ def ago(time: datetime | None, now: datetime) -> str:
     seconds = (now - time).total_seconds()
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+            return f"{counted(int(seconds // size), unit)} ago"
     return "just now"
 
 

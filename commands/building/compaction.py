@@ -51,7 +51,7 @@ class CmdCompaction(BuilderCommand):
     def run(self) -> None:
         """List them, show one, or take the last one back."""
         words, number = _asked(self.args)
-        agent = self.agent_named(words) if words else self.agent_meant()
+        agent = self.agent_named(words)
         name, memory = agent.key, self.mind(agent).memory
         if "undo" in self.switches:
             take_back(name, memory, self.caller)

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from evennia.utils.ansi import strip_ansi
 
 from commands.building.base import plain
+from commands.wording import counted
 from game.mind.memory import CompactionResult, Load, RungStep
 from game.mind.summaries.roundtrip import Rate
 from game.mind.summaries.verification import SummaryVerdict
@@ -39,7 +40,7 @@ def cost(calls: int, prompt_tokens: int, completion_tokens: int, seconds: float)
     if not calls:
         return f"no call of a model, {seconds:.1f} s"
     return (
-        f"{calls} {'call' if calls == 1 else 'calls'}, {prompt_tokens:,} tokens in and "
+        f"{counted(calls, 'call')}, {prompt_tokens:,} tokens in and "
         f"{completion_tokens:,} out, {seconds:.1f} s"
     )
 
@@ -58,7 +59,7 @@ def verdict(found: SummaryVerdict | None) -> str:
     if found.invented:
         parts.append(f"{len(found.invented)} invented ({', '.join(found.invented[:5])})")
     if found.tries > 1:
-        parts.append(f"written {found.tries} times")
+        parts.append(f"written {counted(found.tries, 'time')}")
     parts += found.problems
     colour, word = ("|g", "good") if found.good else ("|r", "bad")
     return f"{colour}{word}|n" + (f": {plain('; '.join(parts))}" if parts else "")

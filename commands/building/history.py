@@ -7,6 +7,7 @@ from datetime import datetime
 
 from commands.building.base import BuilderCommand, ago
 from commands.building.figures import hung
+from commands.wording import counted
 from game.agent.services import services
 from game.mind.archive import history
 from game.mind.errors import KeepsakeError
@@ -27,6 +28,8 @@ class CmdHistory(BuilderCommand):
       @history <agent>            compactions, sleeps, their steps, insights
       @history <agent> <kind>     only those of one kind
 
+    Without a name the agent in the room is meant.
+
     Kinds: compaction, sleep, insight, and the steps of a night: consolidate,
     profiles, reflect, compact, dream, tidy.
 
@@ -41,7 +44,7 @@ class CmdHistory(BuilderCommand):
 
     def run(self) -> None:
         """Read archive, nights and journal in the background."""
-        agent, kind = self.asked_of("whose history", "Mira sleep")
+        agent, kind = self.agent_then(self.args)
         if kind and kind not in _KINDS:
             raise KeepsakeError(f"There is no kind {kind!r}", f"There are: {', '.join(_KINDS)}")
         mind = self.mind(agent)
@@ -69,7 +72,7 @@ def _counted(found: Sequence[HistoryEvent]) -> list[str]:
     """``3 compactions``, ``2 sleeps``: the kinds that are no part of another."""
     kinds = [each.kind for each in found]
     whole = [kind for kind in _COLOURS if kind in kinds] or list(dict.fromkeys(kinds))
-    return [f"{kinds.count(k)} {k}{'s' if kinds.count(k) > 1 else ''}" for k in whole]
+    return [counted(kinds.count(kind), kind) for kind in whole]
 
 
 def _line(event: HistoryEvent, now: datetime) -> str:

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 
 from commands.building.base import BuilderCommand, plain
 from commands.building.figures import hung
+from commands.wording import counted, plural
 from game.mind.books.journal.book import Journal
 from game.mind.books.journal.entries import JournalEntry
 from game.mind.errors import KeepsakeError
@@ -30,6 +31,8 @@ class CmdJournal(BuilderCommand):
       @journal <agent> <day>           one day: today, yesterday, 2026-11-21
       @journal <agent> <words>         entries that tell of these
 
+    Without a name the agent in the room is meant.
+
     Each entry says how much it matters, 1 to 10, and who judged that: the rules
     at once, the model in sleep, or the agent when it wrote it. Then where it
     comes from and how far that is to be trusted (told to it 0.9, seen 0.8,
@@ -50,7 +53,7 @@ class CmdJournal(BuilderCommand):
 
     def run(self) -> None:
         """Read the files in the background."""
-        agent, words = self.asked_of("whose journal", "Mira today")
+        agent, words = self.agent_then(self.args)
         name, journal = agent.key, self.mind(agent).diary.journal
         self.answer(lambda: _shown(name, journal, words))
 
@@ -71,7 +74,7 @@ def _asked(entries: Sequence[JournalEntry], words: str) -> tuple[Sequence[Journa
     """The entries that are meant, oldest first, and what that is, in words."""
     if not words:
         newest = entries[-NEWEST:]
-        return newest, f"(the newest {len(newest)} of {len(entries)} entries)"
+        return newest, f"(the newest {len(newest)} of {counted(len(entries), 'entry')})"
     if (day := _day(words)) is not None:
         return [each for each in entries if _local(each) == day], f"of {day:%A %d %B %Y}"
     wanted = telling(words) or set(words.casefold().split())
@@ -126,8 +129,7 @@ def _facts(entry: JournalEntry) -> Iterator[str]:
     yield f"{entry.id}, judged by {_JUDGES[entry.importance.judge]}{why}"
     yield f"{entry.origin.value}, trust {entry.trust}"
     if entry.memories:
-        noun = "memory" if len(entry.memories) == 1 else "memories"
-        yield f"{noun} {', '.join(map(str, entry.memories))}"
+        yield f"{plural('memory', len(entry.memories))} {', '.join(map(str, entry.memories))}"
     if entry.tags:
         yield f"tags {', '.join(entry.tags)}"
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from commands.building import figures
 from commands.building.base import BuilderCommand, ago, kilobytes, plain, shortened, table, when
 from commands.building.compaction import take_back
+from commands.wording import counted
 from game.agent.memory.memory import Compacted, MemoryComponent
 from game.agent.services import services
 from game.agent.thinking.prompting import PromptExtras, costs_of, look_up, prompt_for
@@ -41,7 +42,7 @@ class CmdCompactMemories(BuilderCommand):
 
     def run(self) -> None:
         """Start the compaction; its outcome is told when it is there."""
-        agent = self.agent_meant()
+        agent = self.agent_named(self.args)
         name, caller, memory = agent.key, self.caller, self.mind(agent).memory
         if "undo" in self.switches:
             take_back(name, memory, caller)
@@ -61,7 +62,7 @@ def _outcome(name: str, outcome: Compacted) -> str:
         return f"Nothing to compact for {name}: {plain(outcome.detail)}."
     head = (
         f"|gCompacted {name}'s memory|n ({outcome.outcome}): {plain(outcome.detail)}. "
-        f"{outcome.kept} memories stay verbatim."
+        f"{counted(outcome.kept, 'memory')} {'stays' if outcome.kept == 1 else 'stay'} verbatim."
     )
     see = f"  Before and after: @compaction {name} {outcome.number}"
     return "\n".join([head, figures.labelled(figures.result_lines(outcome), 10), see])
@@ -92,7 +93,7 @@ class CmdMemoryStatus(BuilderCommand):
     def run(self) -> None:
         """Show one agent, or all."""
         if "tokens" in self.switches:
-            self._tokens(self.agent_meant())
+            self._tokens(self.agent_named(self.args))
         elif self.args.strip():
             self._show(self.agent_named(self.args))
         else:
@@ -171,7 +172,7 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
     yield "Prompt", f"{figures.load(load)}{weighed}"
     yield "Counted by", services().tokens.source
     yield "Next compaction", _due(status)
-    yield "Last compaction", f"{when(status.last_compaction, now)}, {status.compactions} in all"
+    yield "Last compaction", _last(status, now)
     if status.last_number:
         yield "  its check", figures.verdict(status.last_verdict)
         yield "  its rate", figures.rate(status.last_rate)
@@ -182,11 +183,24 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
     yield "On disk", _sizes(component)
     if status.failures:
         retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""
-        yield "|rFailed|n", f"{status.failures} times: {plain(status.last_failure)}{retry}"
+        yield (
+            "|rFailed|n",
+            f"{counted(status.failures, 'time')}: {plain(status.last_failure)}{retry}",
+        )
     if problem := component.problem:
-        yield "|rNot written|n", f"{component.waiting} memories wait in RAM. {plain(str(problem))}"
+        yield (
+            "|rNot written|n",
+            f"{counted(component.waiting, 'memory')} in RAM. {plain(str(problem))}",
+        )
     if component.no_room is not None:
         yield "|rNo room|n", plain(str(component.no_room))
+
+
+def _last(status: MemoryStatus, now: datetime) -> str:
+    if status.last_compaction is None:
+        gone = f"; {counted(status.compactions, 'compaction')} taken back or cleared"
+        return f"none{gone if status.compactions else ''}"
+    return f"{when(status.last_compaction, now)}, {status.compactions} in all"
 
 
 def _window(context: MemoryContext) -> str:
@@ -211,7 +225,7 @@ def _sizes(component: MemoryComponent) -> str:
     summaries = sum(path.stat().st_size for path in files)
     return (
         f"archive {kilobytes(memory.archive.size())}, summaries {kilobytes(summaries)} "
-        f"in {len(files)} files ({plain(str(component.folder))})"
+        f"in {counted(len(files), 'file')} ({plain(str(component.folder))})"
     )
 
 
@@ -221,12 +235,14 @@ def integrity_line(report: IntegrityReport | KeepsakeError) -> str:
         told = f"|rcould not be checked|n: {plain(str(report))}"
     elif report.whole:
         told = (
-            f"|gwhole|n: {report.memories} memories in {report.lines} archive lines, each in "
+            f"|gwhole|n: {counted(report.memories, 'memory')} in "
+            f"{counted(report.lines, 'archive line')}, each in "
             "exactly one tier; the files match"
         )
     else:
+        found = f"|r{counted(len(report.problems), 'problem')}|n"
         listed = "".join(f"\n    - {plain(problem)}" for problem in report.problems)
-        return figures.labelled([("Integrity", f"|r{len(report.problems)} problems|n")]) + listed
+        return figures.labelled([("Integrity", found)]) + listed
     return figures.labelled([("Integrity", told)])
 
 

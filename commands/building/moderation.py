@@ -16,12 +16,18 @@ from commands.audit import AUDIT, REPORTS, newest
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import quoted
 from game.mind.errors import KeepsakeError
-from typeclasses.accounts import current_bans
+from typeclasses.accounts import ban_notice, current_bans, until_when
 
 SHOWN = 30
 _TO_THE_SECOND = 19
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(r"\s+for\s+(?P<number>\d{1,4})\s*(?P<unit>[mhdw])\w*\s*$", re.I)
+
+
+def with_reason(words: str) -> tuple[str, str]:
+    """What stands before a colon with a blank behind it, and the reason that follows it."""
+    found = re.split(r"\s*:\s+", words.strip(), maxsplit=1)
+    return found[0], found[1] if len(found) > 1 else ""
 
 
 def with_time(words: str) -> tuple[str, float | None]:
@@ -40,8 +46,9 @@ class CmdBanFor(BuilderCommand):
       @ban                                        who is banned, with numbers
       @ban <name or address>[ for <time>][ : reason]
 
-    Who is connected under that name is shown out. A time is `30m`, `12h`, `2d` or `1w`.
-    An address may have stars: `134.233.2.*`. `unban <number>` lets them in again.
+    Anybody connected under that name is disconnected. A time is `30m`, `12h`, `2d` or `1w`.
+    An address may have stars: `134.233.2.*`. `unban <number>` lifts the ban. Whoever is
+    banned is told the reason at login. `boot <name> : reason` disconnects without a ban.
 
     Example:
       @ban thomas for 2d : shouting
@@ -58,7 +65,7 @@ class CmdBanFor(BuilderCommand):
         if not self.args.strip():
             self.msg(admin.list_bans(self, [_listed(each) for each in bans]))
             return
-        words, _, reason = self.args.partition(" : ")
+        words, reason = with_reason(self.args)
         name, until = with_time(words)
         name = name.casefold()
         stars = None
@@ -69,10 +76,10 @@ class CmdBanFor(BuilderCommand):
                 f"There is no account {quoted(name)}", "See who there is: @accounts"
             )
         ban = ("", name, stars) if stars else (name, "", "")
-        bans.append((*ban, time.ctime(), reason.strip(), until or 0.0))
+        bans.append((*ban, time.ctime(), reason, until or 0.0))
         ServerConfig.objects.conf("server_bans", bans)
         gone = self._show_out(name, stars)
-        how = f"until {_day(until)}" if until else "for good"
+        how = until_when(until or 0.0)
         self.msg(f"|gBanned|n {plain(name)} {how}; connections closed: {gone}.")
 
     @staticmethod
@@ -83,27 +90,24 @@ class CmdBanFor(BuilderCommand):
             where = str(address[0] if isinstance(address, tuple | list) else address)
             theirs = stars.match(where) if stars else str(session.uname).casefold() == name
             if theirs and session.account:
-                session.msg("You have been banned.")
+                session.msg(ban_notice(str(session.uname), where))
                 session.account.disconnect_session_from_account(session, "banned")
                 gone += 1
         return gone
 
 
 def _listed(ban: tuple[Any, ...]) -> tuple[Any, ...]:
-    until = f" (until {_day(ban[5])})" if len(ban) > 5 and ban[5] else ""
-    return (*ban[:4], f"{ban[4]}{until}")
-
-
-def _day(until: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(until))
+    return (*ban[:4], f"{ban[4]} ({until_when(*ban[5:])})".strip())
 
 
 class CmdMute(BuilderCommand):
     """Take somebody's voice for a time: they may look and walk, and nobody hears them.
 
     Usage:
-      @mute <name> for <time>    30m, 12h, 2d, 1w
+      @mute <name> for <time>[ : reason]    30m, 12h, 2d, 1w
       @unmute <name>
+
+    They are told the reason whenever they try to speak.
     """
 
     key = "@mute"
@@ -112,12 +116,14 @@ class CmdMute(BuilderCommand):
 
     def run(self) -> None:
         """Do it, and tell them."""
-        name, until = with_time(self.args)
+        words, reason = with_reason(self.args)
+        name, until = with_time(words)
         account = AccountDB.objects.filter(username__iexact=name).first()
         if account is None:
             raise KeepsakeError(f"There is no account {quoted(name)}", "As in: @mute tom for 1h")
         if self.cmdstring.endswith("unmute"):
             account.attributes.remove("muted_until")
+            account.attributes.remove("muted_for")
             account.msg("You can be heard again.")
             self.msg(f"{plain(account.key)} can be heard again.")
             return
@@ -126,8 +132,10 @@ class CmdMute(BuilderCommand):
         if account.locks.check_lockstring(account, "_:perm(Builder)"):
             raise KeepsakeError(f"{plain(account.key)} is a builder", "Ask an admin")
         account.attributes.add("muted_until", until)
-        account.msg(f"You have been silenced until {_day(until)}.")
-        self.msg(f"|gSilenced|n {plain(account.key)} until {_day(until)}.")
+        account.attributes.add("muted_for", reason)
+        why = f" Reason: {reason}" if reason else ""
+        account.msg(f"You have been silenced {until_when(until)}.{why}")
+        self.msg(f"|gSilenced|n {plain(account.key)} {until_when(until)}.")
 
 
 class CmdReports(BuilderCommand):
@@ -136,7 +144,7 @@ class CmdReports(BuilderCommand):
     Usage:
       @reports
 
-    All of them are in `logs/reports.jsonl`.
+    Those of more than a year are in `logs/reports-*`.
     """
 
     key = "@reports"
@@ -154,7 +162,7 @@ class CmdAudit(BuilderCommand):
     Usage:
       @audit
 
-    All of it is in `logs/audit.jsonl`.
+    That of more than a year is in `logs/audit-*`.
     """
 
     key = "@audit"

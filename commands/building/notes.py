@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from commands.building.base import BuilderCommand, ago, one_line, plain, table
+from commands.wording import counted
 from game.mind.books.notes import Note, NoteBook
 from game.mind.books.pins import LIMIT, Pinned
 from game.mind.errors import KeepsakeError
@@ -16,9 +17,10 @@ class CmdNotes(BuilderCommand):
     Usage:
       @notes <agent>
 
-    The notes are files below |wvault/agents/<agent>/notes|n, which you may edit: the
-    agent reads them as they are. One that cannot be read is named here and left
-    alone. Notes that the agent forgot are in the folder |wforgotten|n.
+    Without a name the agent in the room is meant. The notes are files below
+    |wvault/agents/<agent>/notes|n, which you may edit: the agent reads them as they
+    are. One that cannot be read is named here and left alone. Notes that the agent
+    forgot are in the folder |wforgotten|n.
 
     See also: |whelp @note|n, |whelp @pin|n, |whelp @recall|n
     """
@@ -42,7 +44,7 @@ def _listed(name: str, book: NoteBook) -> str:
         for each in notes
     ]
     shown = table(("Title", "Updated", "Size", "Text"), rows)
-    return f"{shown}\n{len(notes)} notes in {plain(str(book.folder))}{problems}"
+    return f"{shown}\n{counted(len(notes), 'note')} in {plain(str(book.folder))}{problems}"
 
 
 class CmdNote(BuilderCommand):
@@ -52,6 +54,7 @@ class CmdNote(BuilderCommand):
       @note <agent>/<title>            read it
       @note <agent>/<title> = <text>   write it, or add an entry to it
 
+    Without a name the agent in the room is meant: |w@note /well|n.
     What you write is the agent's own from then on: it may find it in any thought.
 
     Example:
@@ -104,9 +107,10 @@ class CmdPin(BuilderCommand):
       @pin <agent> = <text>         pin a line
       @pin/remove <agent> = <n>     take a line out, by its number or its words
 
-    No compaction touches the block. It stands in every prompt, so it is short. What
-    the agent pinned itself is marked; only that can it let go of, and if there is
-    too little room, what builders pinned is shown first.
+    Without a name the agent in the room is meant. No compaction touches the
+    block. It stands in every prompt, so it is short. What the agent pinned itself
+    is marked; only that can it let go of, and if there is too little room, what
+    builders pinned is shown first.
 
     Example:
       @pin Mira = Tom owes me six pence.

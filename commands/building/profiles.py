@@ -9,6 +9,7 @@ from evennia.utils.ansi import strip_ansi
 
 from commands.building import figures
 from commands.building.base import BuilderCommand, ago, plain, shortened, table
+from commands.wording import counted, plural
 from game.agent.memory.acquaintances import Acquaintances
 from game.agent.services import services
 from game.mind.books.profiles.book import PeopleBook
@@ -30,6 +31,8 @@ class CmdPeople(BuilderCommand):
       @people/places <agent> [<place>]
       @people/things <agent> [<thing>]
 
+    Without a name the agent in the room is meant.
+
     What it observed is kept apart from what it concluded, each with the numbers
     of memories: see |whelp @memories|n. Facts that changed keep both versions with
     their times; the newer one counts. A person is known by an identity that
@@ -50,7 +53,7 @@ class CmdPeople(BuilderCommand):
 
     def run(self) -> None:
         """Read the profiles in the background."""
-        agent, who = self.asked_of("whose people", "Mira Tom")
+        agent, who = self.agent_then(self.args)
         kind = _KINDS[self.switches[0] if self.switches else ""]
         name, known = agent.key, self.mind(agent).acquaintances
         now = services().clock.now()
@@ -68,8 +71,8 @@ def _all(name: str, book: PeopleBook, kind: ProfileKind, now: datetime) -> str:
     if not found:
         return f"{name} knows no {_NOUNS[kind]} yet."
     cut = f", the {MOST} met last" if len(found) > MOST else ""
-    noun = kind.value if len(found) == 1 else _NOUNS[kind]
-    return f"|w{name} knows {len(found)} {noun}|n{cut}\n{_table(found[:MOST], kind, now)}"
+    known = counted(len(found), kind.value)
+    return f"|w{name} knows {known}|n{cut}\n{_table(found[:MOST], kind, now)}"
 
 
 def _table(found: Sequence[Profile], kind: ProfileKind, now: datetime) -> str:
@@ -120,7 +123,7 @@ def _figures(profile: Profile, now: datetime) -> Iterator[tuple[str, str]]:
     yield "First met", f"{profile.first_met.astimezone():%Y-%m-%d %H:%M}"
     last = ago(profile.last_met, now)
     yield "Last met", f"{profile.last_met.astimezone():%Y-%m-%d %H:%M} ({last})"
-    yield "Meetings", f"{profile.meetings}, {profile.exchanges} exchanges"
+    yield "Meetings", f"{profile.meetings}, {counted(profile.exchanges, 'exchange')}"
     if profile.kind is ProfileKind.PERSON:
         felt = feeling(profile)
         warm = f"warmth {profile.warmth:+.2f}{f': {felt}' if felt else ''}"
@@ -151,5 +154,4 @@ def _hung(text: str, numbers: Sequence[int], indent: int) -> str:
 def _cited(numbers: Sequence[int]) -> str:
     if not numbers:
         return ""
-    noun = "memory" if len(numbers) == 1 else "memories"
-    return f"|x({noun} {', '.join(map(str, numbers))})|n"
+    return f"|x({plural('memory', len(numbers))} {', '.join(map(str, numbers))})|n"

@@ -11,6 +11,9 @@ from game.mind.archive.log import Archive
 from game.mind.archive.records import EDITED, Memory, MemoryKind, Summary, Tier
 from game.mind.errors import KeepsakeError
 from game.mind.recall.documents import DocumentKind, Hit
+from typeclasses.absence import TOLD
+from typeclasses.agents import find_agents
+from typeclasses.characters import Character
 
 HITS = 12
 NEWEST = 100
@@ -25,6 +28,7 @@ class CmdRecall(BuilderCommand):
     Usage:
       @recall <agent> = <words>
 
+    Without a name the agent in the room is meant: |w@recall = brass key|n.
     Shows the best notes, summaries and raw memories with their scores, where they
     come from, and what led to each: words, meaning, names, times, neighbours. The
     scores of one search can be compared with each other and with nothing else.
@@ -40,8 +44,8 @@ class CmdRecall(BuilderCommand):
 
     def run(self) -> None:
         """Search in the background."""
-        if not self.lhs or not self.rhs:
-            raise KeepsakeError("Give an agent and words", "As in: @recall Mira = the brass key")
+        if not self.rhs:
+            raise KeepsakeError("Give words to look for", "As in: @recall Mira = the brass key")
         agent, words = self.agent_named(self.lhs), self.rhs
         name, recaller = agent.key, self.mind(agent).keeper.recaller
 
@@ -84,6 +88,41 @@ def _source(hit: Hit) -> str:
     return f"|ymemory|n {number}"
 
 
+class CmdAwayNews(BuilderCommand):
+    """See the memories behind what a player was told of their absence.
+
+    Usage:
+      @away <player>
+
+    At login a player reads three lines at most of what concerned them meanwhile:
+    who asked after them or spoke of them, what came of a deed, a promise.
+
+    See also: |whelp @memories|n
+    """
+
+    key = "@away"
+
+    def run(self) -> None:
+        """Read the memories in the background."""
+        found = Character.objects.all_family().filter(db_key__iexact=self.args.strip()).first()
+        if found is None or found.is_agent:
+            raise KeepsakeError("There is no such player", "As in: @away Tom")
+        told = [
+            (agent, self.mind(agent).memory.memory.archive, number)
+            for name, number in found.attributes.get(TOLD) or ()
+            for agent in find_agents(name)[:1]
+        ]
+
+        def work() -> str:
+            rows = (
+                f"|w{agent.key}|n\n" + "\n".join(memory_lines(archive.read(number, number)))
+                for agent, archive, number in told
+            )
+            return "\n".join(rows) or f"{found.key} was told nothing at the last login."
+
+        self.answer(work)
+
+
 class CmdMemories(BuilderCommand):
     """Read an agent's raw memories, and what is under a summary.
 
@@ -93,6 +132,7 @@ class CmdMemories(BuilderCommand):
       @memories <agent>/summary        its short-term summaries
       @memories <agent>/summary <n>    one of them, and the memories that it covers
 
+    Without a name the agent in the room is meant, as in |w@memories 65-128|n.
     Memories are numbered in the order lived. |c~|n marks what the agent did itself,
     with its private reason, |x=|n what came of it.
 
@@ -120,16 +160,16 @@ class CmdMemories(BuilderCommand):
 def _asked(args: str) -> tuple[str, bool, tuple[int, int] | None]:
     """The agent, whether a summary is meant, and the numbers."""
     match = re.fullmatch(
-        r"\s*(?P<name>[^/]*?)\s*(?P<summary>/\s*summar(?:y|ies))?"
+        r"(?P<name>[^/]*?)\s*(?P<summary>/\s*summar(?:y|ies))?"
         r"(?:\s*=?\s+(?P<first>\d{1,9})(?:\s*-\s*(?P<last>\d{1,9}))?)?\s*",
-        args,
+        f" {args}",
     )
-    if not match or not match["name"]:
+    if not match:
         raise KeepsakeError("It is not clear whose memories", "As in: @memories Mira 65-128")
     if not match["first"]:
-        return match["name"], bool(match["summary"]), None
+        return match["name"].strip(), bool(match["summary"]), None
     first, last = int(match["first"]), int(match["last"] or match["first"])
-    return match["name"], bool(match["summary"]), (min(first, last), max(first, last))
+    return match["name"].strip(), bool(match["summary"]), (min(first, last), max(first, last))
 
 
 def _memories(name: str, archive: Archive, numbers: tuple[int, int] | None) -> str:

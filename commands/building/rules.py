@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from commands.building.base import BuilderCommand, plain, shortened, table
+from commands.wording import counted
 from game.mind.books.commitments import Commitments
 from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.errors import KeepsakeError
@@ -52,7 +53,7 @@ def _rules(block: Commitments) -> Iterator[Noticed]:
 def _listed(blocks: Sequence[tuple[str, Commitments]]) -> str:
     rows = [_row(name, rule) for name, block in blocks for rule in _rules(block)]
     shown = table(("Agent", "From", "Key", "Memory", "Rule"), rows)
-    return f"{shown}\n{len(rows)} rules" if rows else "No agent was given a rule."
+    return f"{shown}\n{counted(len(rows), 'rule')}" if rows else "No agent was given a rule."
 
 
 def _row(name: str, rule: Noticed) -> tuple[object, ...]:

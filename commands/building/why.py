@@ -76,7 +76,7 @@ class CmdWhy(BuilderCommand):
         args = self.args.strip()
         # An agent may be called "Robot 7".
         if not re.search(r"\d", args) or len(find_agents(args)) == 1:
-            return self.agent_meant(), 1
+            return self.agent_named(args), 1
         if not _NUMBER.fullmatch(args):
             agent, number = self.agent_then(args)
         elif here := self.agent_here():

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
+import evennia
 from evennia.commands.default import comms
+from evennia.comms.models import Msg
+from evennia.contrib.game_systems.mail import mail
 from evennia.objects.models import ObjectDB
+from evennia.utils import create
 
-from commands.audit import REPORTS, keep
+from commands.audit import REPORTS, AuditedCommand, keep
 from commands.base import PlayerCommand
-from commands.wording import CannotDo, listed, one_line, quoted
+from commands.wording import CannotDo, counted, harmless, listed, one_line, quoted, within_length
+from game.mind.language.perception import visible
+from typeclasses.accounts import Account
 from typeclasses.characters import Character
 from typeclasses.everywhere import tell_builders
 from typeclasses.forgetting import forget_everywhere
@@ -39,7 +46,7 @@ class CmdIgnore(PlayerCommand):
     """
 
     key = "ignore"
-    help_category = "Talking"
+    help_category = "Speaking"
     arg_regex = r"\s|$"
 
     def act(self) -> None:
@@ -77,7 +84,7 @@ class CmdReport(PlayerCommand):
     """
 
     key = "report"
-    help_category = "Talking"
+    help_category = "Speaking"
     arg_regex = r"\s|$"
 
     def act(self) -> None:
@@ -153,26 +160,148 @@ def silenced(caller: ObjectDB) -> str:
     """Why nobody hears them; empty if they are heard."""
     if not (until := muted_until(caller)):
         return ""
-    return f"You have been silenced for another {max(int((until - time.time()) / 60), 1)} minutes."
+    account = getattr(caller, "account", None) or caller
+    why = account.attributes.get("muted_for")
+    left = f"another {counted(max(int((until - time.time()) / 60), 1), 'minute')}"
+    return f"You have been silenced for {left}." + (f" Reason: {why}" if why else "")
 
 
-class CmdPage(comms.CmdPage):
-    """Evennia's pages, but none from whom the other ignores, and none of the silenced."""
+def account_named(words: str) -> Account:
+    """The account of that name, else the one who plays and whose name begins so.
 
-    def func(self) -> None:
-        """Page, if they may."""
-        if refusal := silenced(self.caller) or self._ignored(self.lhslist or []):
-            self.msg(refusal)
+    Raises:
+        CannotDo: There is none, or there are several.
+    """
+    name = words.strip()
+    if account := Account.objects.filter(username__iexact=name).first():
+        return account
+    playing = evennia.SESSION_HANDLER.all_connected_accounts() if name else []
+    found = [each for each in playing if each.key.casefold().startswith(name.casefold())]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise CannotDo(f"Which one do you mean: {listed([each.key for each in found], 'or')}?")
+    who = _player(name)
+    why = (
+        f"{who.key} is not here to be spoken to."
+        if who and who.is_agent
+        else (f"There is no player called {quoted(name)}.")
+    )
+    raise CannotDo(f"{why} Nothing was sent.")
+
+
+class AccountSpeech:
+    """Before a command of Evennia's with which accounts talk; a command would bring its own key."""
+
+    caller: Any
+    args: str
+    msg: Callable[[Any], None]
+
+    def parse(self) -> None:
+        """Show markup instead of obeying it: it could forge lines of the game."""
+        if not self.args.startswith("/"):
+            self.args = harmless(visible(self.args))
+        super().parse()  # type: ignore[misc]
+
+    def func(self) -> Any:
+        """Run Evennia's command, or tell why nothing comes of it."""
+        try:
+            if refusal := silenced(self.caller):
+                raise CannotDo(refusal)
+            self.check()
+        except CannotDo as refusal:
+            self.msg((str(refusal), {"type": "failure"}))
+            return None
+        return super().func()  # type: ignore[misc]
+
+    def check(self) -> None:
+        """Find whom it is for, all or none of them; raises CannotDo."""
+
+    def refuse(self, accounts: Iterable[Account]) -> None:
+        """Raise CannotDo if one of them ignores the caller."""
+        for account in accounts:
+            if account.ignores(self.caller):
+                raise CannotDo(f"{account.key} cannot be paged now. Nothing was sent.")
+
+
+class CmdPage(AccountSpeech, comms.CmdPage):
+    """Send a line to a player, wherever they are; nobody else reads it.
+
+    Usage:
+      page <player> <words>
+      page <player>, <player> = <words>
+      reply <words>                      to who paged you last
+      page                               your last pages; |wpage 5|n, five of them
+
+    A name that nobody has is refused, and nothing is sent.
+    """
+
+    aliases = ("reply",)
+
+    def check(self) -> None:
+        """Put exact names and the words where Evennia's command looks for them."""
+        if (not self.args and self.cmdstring != "reply") or self.switches or self.args.isdigit():
             return
-        super().func()
+        if self.cmdstring == "reply":
+            paged = Msg.objects.get_by_tag("page", category="comms")
+            last = (
+                paged.filter(db_receivers_accounts=self.caller).order_by("db_date_created").last()
+            )
+            if last is None or not last.senders:
+                raise CannotDo("Nobody has paged you yet. Nothing was sent.")
+            to, words = list(last.senders), self.args
+        elif self.rhs is not None:
+            to, words = [account_named(name) for name in self.lhslist], self.rhs
+        else:
+            to, words = self._first_words()
+        if not within_length(words):
+            raise CannotDo(f"What do you want to say to {listed([each.key for each in to])}?")
+        self.refuse(to)
+        self.lhslist, self.rhs = [each.key for each in to], words
+        self.args = f"{','.join(self.lhslist)}={words}"
+        for other in (character for each in to for character in each.get_all_puppets()):
+            if other.db.away:
+                self.msg(f"{other.key} is away: {other.db.away}")
 
-    def _ignored(self, names: Iterable[str]) -> str:
-        mine = {character.id for character in self.caller.characters.all()}
-        for name in names:
-            other = _player(name)
-            if other is not None and mine & {*(other.db.ignored or {})}:
-                return f"{other.key} cannot be paged now."
-        return ""
+    def _first_words(self) -> tuple[list[Account], str]:
+        """The account that the words begin with, whose name may have several, and the rest."""
+        words = self.args.split()
+        for end in range(len(words), 1, -1):
+            name = " ".join(words[:end])
+            if account := Account.objects.filter(username__iexact=name).first():
+                return [account], " ".join(words[end:])
+        return [account_named(words[0].rstrip(",:"))], " ".join(words[1:])
 
 
-CmdPage.__doc__ = comms.CmdPage.__doc__  # the docstring is the help in the game
+class CmdMail(AccountSpeech, AuditedCommand, mail.CmdMail):
+    """Write letters to players, and read yours.
+
+    Usage:
+      mail                                    your letters
+      mail <number>                           read one
+      mail <player> = <subject>/<text>        write one
+      mail/reply <number> = <text>
+      mail/forward <player> = <number>[/<text>]
+      mail/delete <number>
+    """
+
+    key = "mail"
+    aliases = ("@mail",)
+    switch_options = ("delete", "forward", "reply")
+    help_category = "Comms"
+
+    def send_mail(self, recipients: Any, subject: str, message: str, caller: Any) -> None:
+        """Send it, as Evennia's does, in words without numbers of accounts."""
+        for recipient in recipients:
+            letter = create.create_message(caller, message, receivers=recipient, header=subject)
+            letter.tags.add("new", category="mail")
+            recipient.msg(f"A letter from {caller.key} has come. |wmail|n shows it.")
+        caller.msg("Your letter is on its way.")
+
+    def check(self) -> None:
+        """Refuse a name that nobody has, and who may not write to them."""
+        if self.rhs and "reply" not in self.switches:
+            self.refuse([account_named(name) for name in self.lhslist])
+        elif self.rhs and self.lhs.isdecimal():
+            letters = list(self.get_all_mail())[int(self.lhs) - 1 : int(self.lhs)]
+            self.refuse([sender for letter in letters for sender in letter.senders])

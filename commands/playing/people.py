@@ -1,13 +1,18 @@
-"""Who is here."""
+"""Who is here, and what it is like here and now."""
 
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import evennia
+from django.utils import timezone
 from evennia.utils.utils import time_format
 
-from commands.base import PlayerCommand
+from commands.base import PlayerCommand, people_here
+from commands.wording import counted, quoted
+from game.agent.almanac import almanac_now
+from game.agent.services import services
 from typeclasses.agents import Agent
 
 
@@ -24,23 +29,95 @@ class CmdWho(PlayerCommand):
 
     def act(self) -> None:
         """List players with their idle time, and agents with their place."""
-        lines = ["|wPlaying now|n", *_players(), "", "|wLiving here|n", *_agents()]
+        lines = ["|wPlaying now|n", *players(), "", "|wLiving here|n", *_agents()]
         self.msg(text=("\n".join(lines), {"type": "who"}))
 
 
-def _players() -> list[str]:
+class CmdWhere(PlayerCommand):
+    """See where you are, and where those who live here are.
+
+    Usage:
+      where
+      where <name>
+    """
+
+    key = "where"
+    aliases = ("whereis",)
+    arg_regex = r"\s|$"
+
+    def act(self) -> None:
+        """Tell of one, or of all."""
+        here = self.caller.location
+        agents = Agent.objects.all_family()
+        if self.args:
+            there = [*people_here(self.caller), *agents]
+            one = self.find(self.args, there, f"Nobody lives here called {quoted(self.args)}.")
+            place = _whereabouts(one) if one.is_agent else here.key
+            self.msg(f"{one.get_display_name(self.caller)}: {place}.")
+            return
+        self.msg("\n".join([f"You are in {here.key if here else 'no place'}.", *_agents()]))
+
+
+class CmdTime(PlayerCommand):
+    """See what time of the day and year it is, and the weather.
+
+    Usage:
+      time
+      weather
+    """
+
+    key = "time"
+    aliases = ("weather", "date", "tide")
+    arg_regex = r"$"
+
+    def act(self) -> None:
+        """Say what the almanac says."""
+        now = almanac_now(services().clock)
+        self.msg(now.sky if self.cmdstring in ("weather", "tide") else f"{now.clock} {now.sky}")
+
+
+class CmdScore(PlayerCommand):
+    """See how things stand with you.
+
+    Usage:
+      score
+    """
+
+    key = "score"
+    aliases = ("sc", "stats")
+    arg_regex = r"$"
+
+    def act(self) -> None:
+        """List what there is to say."""
+        me, here = self.caller, self.caller.location
+        days = (timezone.now() - me.db_date_created).days
+        facts = [
+            ("Name", me.key),
+            ("Here for", counted(days, "day") if days else "less than a day"),
+            ("Place", f"{here.key if here else 'none'}, {me.db.posture or 'standing'}"),
+            ("Carries", counted(len(me.contents), "thing")),
+            ("Follows", me.ndb.following.key if me.ndb.following else "nobody"),
+            ("Away", me.db.away or "no"),
+        ]
+        self.msg("\n".join(f"  |w{name + ':':<10}|n {value}" for name, value in facts))
+
+
+def players() -> list[str]:
     """One line a player, the one who typed last first."""
-    active: dict[str, float] = {}
+    active: dict[Any, float] = {}
     for session in evennia.SESSION_HANDLER.get_sessions():
         if session.logged_in and (who := session.get_puppet() or session.get_account()):
-            name = who.get_display_name(None)
-            active[name] = max(active.get(name, 0), session.cmd_last_visible)
+            active[who] = max(active.get(who, 0), session.cmd_last_visible)
     newest = sorted(active.items(), key=lambda item: -item[1])
-    return [_row(name, _idle(time.time() - since)) for name, since in newest] or ["  nobody"]
+    rows = [_row(who.get_display_name(None), _note(who, since)) for who, since in newest]
+    return rows or ["  nobody"]
 
 
-def _idle(seconds: float) -> str:
-    return f"idle {time_format(seconds, 1)}" if seconds >= 60 else ""
+def _note(who: Any, since: float) -> str:
+    seconds = time.time() - since
+    idle = f"idle {time_format(seconds, 1)}" if seconds >= 60 else ""
+    away = f"away: {who.db.away}" if who.db.away else ""
+    return ", ".join(filter(None, (idle, away)))
 
 
 def _agents() -> list[str]:

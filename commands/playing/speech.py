@@ -10,6 +10,9 @@ from evennia.objects.models import ObjectDB
 from commands.base import PlayerCommand, people_here
 from commands.playing.manners import silenced
 from commands.wording import CannotDo, spoken, unquoted
+from game.mind.archive.privacy import WHISPER
+from game.mind.archive.records import POSE
+from typeclasses.deeds import happened
 
 POSED = "* "
 """Begins what is only played; whatever else somebody types begins with their name."""
@@ -19,7 +22,7 @@ _NAME_AND_REST = re.compile(r"([^=:,\s]*)[=:,\s]*(.*)")
 class SpeechCommand(PlayerCommand):
     """A command whose words others perceive; it refuses what is too long."""
 
-    help_category = "Talking"
+    help_category = "Speaking"
     arg_regex = None  # `"Hello` and `:nods` need no blank
 
     def act(self) -> None:
@@ -39,6 +42,11 @@ class SpeechCommand(PlayerCommand):
         if not (speech := self.caller.at_pre_say(spoken(unquoted(words)), **kwargs)):
             raise CannotDo(missing)
         return str(speech)
+
+    def tell_if_away(self, target: ObjectDB) -> None:
+        """Say to the caller that whom they speak to is away."""
+        if target.db.away:
+            self.msg(f"{target.get_display_name(self.caller)} is away: {target.db.away}")
 
 
 class CmdSay(SpeechCommand):
@@ -61,6 +69,7 @@ class CmdSay(SpeechCommand):
         self.show(
             "say", you='You say, "{speech}"', others='{actor} says, "{speech}"', speech=speech
         )
+        happened(self.caller, speech)
 
 
 class AddressedCommand(SpeechCommand):
@@ -119,6 +128,34 @@ class CmdTalk(AddressedCommand):
             to_target='{actor} says to you, "{speech}"',
             speech=speech,
         )
+        self.tell_if_away(target)
+        happened(self.caller, speech, to=target)
+
+
+class CmdTell(CmdTalk):
+    """Speak to an agent who is here, or send a line to a player anywhere.
+
+    Usage:
+      tell <agent> <words>     as |wtalk|n does: everybody in the room hears it
+      tell <player> <words>    as |wpage|n does: nobody else does
+
+    A name that nobody has is refused, and nothing is sent.
+    """
+
+    key = "tell"
+    aliases = ()
+
+    def speak(self) -> None:
+        """Talk, if it is an agent; page, if it is not."""
+        agents = [each for each in people_here(self.caller) if each.is_agent]
+        name = _NAME_AND_REST.match(self.args)[1]
+        whole = any(self._whole_name(agent, self.args) for agent in agents)
+        if whole or self.matches(name, agents):
+            super().speak()
+        elif self.account:
+            self.account.execute_cmd(f"page {self.args}", session=self.session)
+        else:
+            raise CannotDo("Only players can page.")
 
 
 class CmdWhisper(AddressedCommand):
@@ -145,6 +182,8 @@ class CmdWhisper(AddressedCommand):
         facts = {"type": "whisper", "to": target.id}
         self.caller.msg((f'You whisper to {you}, "{speech}"', facts), from_obj=self.caller)
         target.msg((f'{me} whispers to you, "{speech}"', dict(facts)), from_obj=self.caller)
+        self.tell_if_away(target)
+        happened(self.caller, speech, to=target, how=WHISPER)
 
 
 class CmdEmote(SpeechCommand):
@@ -153,7 +192,7 @@ class CmdEmote(SpeechCommand):
     Usage:
       emote <what you do>
       pose <what you do>
-      :<what you do>
+      :<what you do>     ;<what you do>
 
     Example:
       emote warms his hands at the fire.
@@ -161,11 +200,13 @@ class CmdEmote(SpeechCommand):
       :'s hat drips.
         -> * Tom's hat drips.
 
+    |whelp socials|n lists what needs no words of yours: smile, bow, wave …
+
     The star says that you play it: nothing else begins with one.
     """
 
     key = "emote"
-    aliases = (":", "pose")
+    aliases = (":", ";", "pose")
 
     def speak(self) -> None:
         """Show it."""
@@ -174,3 +215,4 @@ class CmdEmote(SpeechCommand):
         blank = "" if gesture.startswith(("'", "’", ",")) else " "
         text = POSED + "{actor}" + blank + "{gesture}"
         self.show("pose", you=text, others=text, gesture=gesture)
+        happened(self.caller, gesture, how=POSE)

@@ -2,37 +2,78 @@
 
 from __future__ import annotations
 
+import re
+
 from evennia.commands.default.building import CmdExamine as BuildersExamine
+from evennia.contrib.game_systems.clothing.clothing import get_worn_clothes
 from evennia.objects.models import ObjectDB
 
-from commands.base import PlayerCommand, people_here, with_article
+from commands.base import EVERYTHING, PlayerCommand, people_here, with_article
 from commands.wording import CannotDo, listed, quoted, sought, spoken
+from typeclasses.deeds import happened
+
+_INSIDE = re.compile(r"(?:in|inside|into)\s+", re.I)
 
 
-class CmdLook(PlayerCommand):
+class ThingCommand(PlayerCommand):
+    """A command that handles things, at hand or in something."""
+
+    arg_regex = r"\s|$"
+
+    def at_hand(self) -> list[ObjectDB]:
+        """What is carried, then what lies here."""
+        here = self.caller.location
+        return [*self.caller.contents, *(here.contents_get(content_type="object") if here else ())]
+
+    def carried(self, words: str) -> list[ObjectDB]:
+        """What is carried of that name; of all of it, what is not worn. Raises CannotDo."""
+        all_of_it = sought(words).casefold() in EVERYTHING
+        missing = "You carry nothing." if all_of_it else f"You carry no {quoted(sought(words))}."
+        loose = [each for each in self.caller.contents if not (all_of_it and each.db.worn)]
+        found = self.find_all(words, loose, missing)
+        if found[0].db.worn:
+            name = found[0].get_display_name(self.caller)
+            raise CannotDo(f"You wear it. First: remove {name}.")
+        return found
+
+    def container(self, words: str) -> ObjectDB:
+        """Something here that things can be in; raises CannotDo."""
+        missing = f"There is no {quoted(sought(words))} here."
+        found = self.find(words, [*self.at_hand(), *people_here(self.caller)], missing)
+        if hasattr(found, "is_agent"):
+            name = found.get_display_name(self.caller)
+            raise CannotDo(f"What {name} has is theirs. Ask for it, or give something.")
+        if not found.access(self.caller, "get_from"):
+            raise CannotDo(found.db.get_from_err_msg or "Nothing can be in that.")
+        return found
+
+
+class CmdLook(ThingCommand):
     """Look around, or at something.
 
     Usage:
       look
       look <thing, person, exit or detail>
+      look in <container>
 
     Example:
-      look hearth
+      look hearth     l basket     look in basket
 
     Most of what a description mentions can be looked at.
     """
 
     key = "look"
     aliases = ("l",)
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Show the room, what stands in it, a detail of it, or where an exit leads."""
         here, words = self.caller.location, self.args.removeprefix("at ")
         if here is None:
             raise CannotDo("You are nowhere, and there is nothing to see.")
-        if not words or sought(words).lower() in ("here", "around", "room"):
-            self._see(self.caller.at_look(here))
+        if inside := _INSIDE.match(words):
+            self._see(_contents_of(self.container(words[inside.end() :]), self.caller))
+        elif not words or sought(words).lower() in ("here", "around", "room"):
+            self._see(self.caller.at_look(here, whole=True))
         elif self.caller in (things := self.matches(words, self._things(here))):
             self._see(self.caller.at_look(self.caller))
         elif not things and (detail := find_detail(here, words)):
@@ -59,6 +100,13 @@ def find_detail(room: ObjectDB, words: str) -> str | None:
     return str(texts.pop()) if len(texts) == 1 else None
 
 
+def _contents_of(container: ObjectDB, caller: ObjectDB) -> str:
+    """What is in something."""
+    name = container.get_display_name(caller)
+    things = [with_article(each, caller) for each in container.contents]
+    return f"In the {name}: {listed(things)}." if things else f"There is nothing in the {name}."
+
+
 def exit_view(obj: ObjectDB) -> str:
     """Where an exit without a description of its own leads; empty for anything else."""
     if obj.destination is None or obj.db.desc:
@@ -66,68 +114,96 @@ def exit_view(obj: ObjectDB) -> str:
     return f"{obj.key.capitalize()} leads to {obj.destination.key}."
 
 
-class CmdGet(PlayerCommand):
-    """Pick something up.
+class CmdGet(ThingCommand):
+    """Pick something up, or take it out of something.
 
     Usage:
       get <thing>
+      get all
+      get <thing> from <container>
+      get all from <container>
     """
 
     key = "get"
-    aliases = ("take", "grab")
-    arg_regex = r"\s|$"
+    aliases = ("take", "grab", "pick up")
+    rhs_split = (" from ", " out of ")
 
     def act(self) -> None:
-        """Take it from the room."""
+        """Take it from the room, or from what it is in."""
         here = self.caller.location
-        if not self.args or here is None:
+        if not self.lhs or here is None:
             raise CannotDo("Get what? Look around for things to take.")
-        missing = f"There is no {quoted(sought(self.args))} here to take."
-        if here.db.details and find_detail(here, self.args):
+        if self.rhs:
+            source = self.container(self.rhs)
+            missing = f"There is no {quoted(sought(self.lhs))} in that."
+            things = self.find_all(self.lhs, source.contents, missing)
+        else:
+            source, things = here, self._lying_here(here)
+        for thing in things:
+            self._take(thing, source)
+
+    def _lying_here(self, here: ObjectDB) -> list[ObjectDB]:
+        around = here.contents_get(exclude=[*here.exits, self.caller])
+        if sought(self.lhs).casefold() in EVERYTHING:
+            loose = [each for each in around if each.access(self.caller, "get")]
+            return self.find_all(self.lhs, loose, "There is nothing here to take.")
+        missing = f"There is no {quoted(sought(self.lhs))} here to take."
+        if here.db.details and find_detail(here, self.lhs):
             missing = "That belongs here. Look at it, but leave it where it is."
-        things = here.contents_get(exclude=[*here.exits, self.caller])
-        thing, caller = self.find(self.args, things, missing), self.caller
+        return [self.find(self.lhs, around, missing)]
+
+    def _take(self, thing: ObjectDB, source: ObjectDB) -> None:
+        caller = self.caller
         if not thing.access(caller, "get"):
             raise CannotDo(thing.db.get_err_msg or "You can't take that.")
+        inside = source is not caller.location
+        if inside and not source.at_pre_get_from(caller, thing):
+            raise CannotDo("You can't take that out.")
         if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
             thing.at_get(caller)
-            what = with_article(thing, caller)
-            told = "{actor} picks up {thing}."
-            self.show("get", you="You pick up {thing}.", others=told, thing=what)
+            what, where = with_article(thing, caller), with_article(source, caller)
+            end = " {thing} from {where}." if inside else " {thing}."
+            you, others = ("You take", "{actor} takes") if inside else _PICKS_UP
+            self.show("get", you=you + end, others=others + end, thing=what, where=where)
+            happened(caller)
 
 
-class CmdDrop(PlayerCommand):
+_PICKS_UP = ("You pick up", "{actor} picks up")
+
+
+class CmdDrop(ThingCommand):
     """Put down something you carry.
 
     Usage:
       drop <thing>
+      drop all
     """
 
     key = "drop"
-    arg_regex = r"\s|$"
+    aliases = ("put down",)
 
     def act(self) -> None:
         """Leave it in the room."""
         caller = self.caller
         if not self.args or caller.location is None:
             raise CannotDo("Drop what? |winventory|n lists what you carry.")
-        missing = f"You carry no {quoted(sought(self.args))}."
-        thing = self.find(self.args, caller.contents, missing)
-        if thing.at_pre_drop(caller) and thing.move_to(
-            caller.location, quiet=True, move_type="drop"
-        ):
-            thing.at_drop(caller)
-            what = with_article(thing, caller)
-            told = "{actor} puts down {thing}."
-            self.show("drop", you="You put down {thing}.", others=told, thing=what)
+        for thing in self.carried(self.args):
+            if thing.at_pre_drop(caller) and thing.move_to(
+                caller.location, quiet=True, move_type="drop"
+            ):
+                thing.at_drop(caller)
+                what = with_article(thing, caller)
+                told = "{actor} puts down {thing}."
+                self.show("drop", you="You put down {thing}.", others=told, thing=what)
 
 
-class CmdGive(PlayerCommand):
+class CmdGive(ThingCommand):
     """Hand something you carry to somebody here.
 
     Usage:
       give <thing> to <name>
       give <thing> = <name>
+      give all to <name>
 
     Some things matter to somebody. Ask around.
     """
@@ -135,28 +211,36 @@ class CmdGive(PlayerCommand):
     key = "give"
     aliases = ("hand",)
     rhs_split = ("=", " to ")
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Hand it over."""
         if not self.lhs or not self.rhs:
             raise CannotDo("Give what to whom? For instance: give honey to ruan.")
-        caller = self.caller
-        missing = f"You carry no {quoted(sought(self.lhs))}."
-        thing = self.find(self.lhs, caller.contents, missing)
-        receiver = self.find_person(self.rhs)
-        if thing.at_pre_give(caller, receiver) and thing.move_to(
-            receiver, quiet=True, move_type="give"
-        ):
-            thing.at_give(caller, receiver)
-            self.show(
-                "give",
-                you="You give {thing} to {target}.",
-                others="{actor} gives {thing} to {target}.",
-                target=receiver,
-                to_target="{actor} gives you {thing}.",
-                thing=with_article(thing, caller),
-            )
+        things, receiver = self.carried(self.lhs), self.find_person(self.rhs)
+        for thing in things:
+            hand_over(self, thing, receiver)
+
+
+def hand_over(command: PlayerCommand, thing: ObjectDB, receiver: ObjectDB) -> bool:
+    """Give something to somebody before all eyes; whether it changed hands."""
+    caller = command.caller
+    if not thing.at_pre_give(caller, receiver) or not thing.move_to(
+        receiver, quiet=True, move_type="give"
+    ):
+        return False
+    thing.at_give(caller, receiver)
+    command.show(
+        "give",
+        you="You give {thing} to {target}.",
+        others="{actor} gives {thing} to {target}.",
+        target=receiver,
+        to_target="{actor} gives you {thing}.",
+        thing=with_article(thing, caller),
+    )
+    happened(caller)
+    if not receiver.is_agent:
+        happened(receiver)  # who has it now
+    return True
 
 
 class CmdInventory(PlayerCommand):
@@ -173,8 +257,11 @@ class CmdInventory(PlayerCommand):
 
     def act(self) -> None:
         """List it."""
-        things = [with_article(thing, self.caller) for thing in self.caller.contents]
-        text = f"You carry {listed(things)}." if things else "You carry nothing."
+        worn = get_worn_clothes(self.caller)
+        loose = [each for each in self.caller.contents if each not in worn]
+        carried = listed([with_article(each, self.caller) for each in loose]) or "nothing"
+        wears = listed([with_article(each, self.caller) for each in worn])
+        text = f"You carry {carried}." + (f" You wear {wears}." if wears else "")
         self.msg(text=(text, {"type": "inventory"}))
 
 
@@ -189,7 +276,7 @@ class CmdExamine(BuildersExamine):
     """
 
     key = "examine"
-    aliases = ("ex", "exam")
+    aliases = ("x", "ex", "exa", "exam")
     locks = "cmd:all()"
     help_category = "General"
     arg_regex = r"\s|$"

@@ -95,6 +95,12 @@ class Attention:
         if direct:
             self.conversations.turned(event.who, now)
 
+    def answered(self, who: str, now: float) -> None:
+        """The agent has turned to a player unasked: what they did is answered, but not a word."""
+        self._spoke_meanwhile.add(who)
+        self._pending.answered(who)
+        self.conversations.turned(who, now)
+
     def set_player_near(self, near: bool, now: float) -> None:
         """Tell whether a player is near; idle thoughts are rarer without one."""
         if near != self._player_near or self._idle_at is None:

@@ -20,6 +20,7 @@ class Body(Protocol):
             it is nowhere.
         home: The room where it belongs; None for none.
         contents: What it carries.
+        unannounced: Whether no agent is to notice that it comes and goes.
     """
 
     id: int
@@ -32,6 +33,7 @@ class Body(Protocol):
     location: Any
     home: Any
     contents: Sequence[Any]
+    unannounced: bool
 
     @property
     def stays(self) -> bool:
@@ -40,6 +42,10 @@ class Body(Protocol):
 
     def do(self, line: str, over: Callable[[], None]) -> None:
         """Do what a player would type; ``over`` is called when it is done, or has failed."""
+        ...
+
+    def msg(self, text: Any, *, from_obj: Any) -> None:
+        """Perceive something; a text, or one with facts of it: ``type``, ``to`` …."""
         ...
 
     def move_to(self, destination: Any, *, quiet: bool, move_type: str) -> Any:

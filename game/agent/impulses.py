@@ -34,6 +34,7 @@ class EventKind(StrEnum):
 DIRECT = (EventKind.NAMED, EventKind.GIVEN, EventKind.ADDRESSED)
 """What turns to the agent itself; what asks more for an answer comes later."""
 MOVES = (EventKind.ARRIVAL, EventKind.SEEN, EventKind.DEPARTURE)
+_WORDLESS = (EventKind.ARRIVAL, EventKind.GIVEN)
 ELSE = ""
 """The key of the one place for all that nobody in particular is answered for."""
 
@@ -140,6 +141,12 @@ class Pending:
             greeting = each.impulse.kind is EventKind.ARRIVAL
             if greeting and (nor_others or key == who):
                 del self._all[key]
+
+    def answered(self, who: str) -> None:
+        """Let go of what they did without words."""
+        waiting = self._all.get(who)
+        if waiting is not None and waiting.impulse.kind in _WORDLESS:
+            del self._all[who]
 
     def _keep_to_the_newest(self) -> None:
         """Let go of the oldest agent, else of the oldest player, of a crowd that is too large."""

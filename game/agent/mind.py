@@ -1,4 +1,4 @@
-"""One agent's mind: its components, made for each other and opened."""
+"""One agent's mind: its components, made for each other, and their beginning."""
 
 from __future__ import annotations
 
@@ -13,25 +13,38 @@ from game.mind.memory import CompactionResult
 
 
 class Mind(Remembering):
-    """The components of one agent."""
+    """The components of one agent.
+
+    Attributes:
+        begun: Whether they are at work; before that they can do nothing but wait, or be closed.
+        closed: Whether they have ended.
+    """
 
     def __init__(self, life: Life, services: Services) -> None:
         super().__init__(life, services)
         memory = self.memory
         self.examiner = Examiner(memory, self.keeper.recaller, services)
         self.thinker = thinker = Thinker(
-            life, self, services, spent=self._spent, drowsy=lambda: self.sleeper.going_home
+            life, self, services, spent=self._spent, drowsy=lambda: self.sleeper.walking
         )
         self.actor, self.fitting = thinker.actor, thinker.fitting
         self.following = thinker.following
         nights = Nights(life, self, services)
         self.sleeper = Sleeper(life.number, memory, self.thinker, nights, services)
-        memory.open()
+        self._services = services
+        self.begun = self.closed = False
+
+    def begin(self) -> None:
+        """Open what it remembers, unless that is done, and go on from there."""
+        self.begun = True
+        self.memory.open()
         self.examiner.resume()
         self.keeper.recaller.follow()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
-        services.searchers.submit(self.look)
+        self._services.searchers.submit(self.look)
+        self._services.searchers.submit(self.read_back, self._services)
         self.acquaintances.catch_up()
+        self.sleeper.start()
 
     def may_compact(self) -> bool:
         """Whether its memory may be compacted because the agent sleeps."""
@@ -46,6 +59,7 @@ class Mind(Remembering):
 
     def close(self) -> None:
         """Stop thinking and bring the memory to the disk."""
+        self.closed = True
         self.thinker.close()
         self.sleeper.close()
         self.examiner.close()

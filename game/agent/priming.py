@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from game.agent.agent_log import logged
 from game.agent.services import Services
@@ -11,9 +12,8 @@ from game.mind.events.agent_names import Names
 from game.mind.events.recent_activity import Lately, lately
 
 
-def prime(agents: Sequence[tuple[Names, ThoughtTally]], shared: Services) -> None:
+def prime(agents: Sequence[tuple[Names, ThoughtTally]], shared: Services, before: datetime) -> None:
     """Have the agents' tallies told of the time before; reads the log once, in a worker thread."""
-    before = shared.clock.now()
     names, tallies = [each for each, _ in agents], [tally for _, tally in agents]
 
     def give(found: Sequence[Lately]) -> None:

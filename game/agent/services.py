@@ -6,11 +6,13 @@ install their own.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -20,6 +22,7 @@ from game.agent import logged_events
 from game.agent.agent_log import log, open_log, report
 from game.agent.counting import Counting
 from game.agent.logged_events import FaultHandler
+from game.agent.offstage.days import Scene
 from game.agent.tasks import Alarm, Once
 from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.agent.warming import Warming
@@ -46,10 +49,12 @@ from game.mind.recall.config import RecallConfig, load_recall_config
 from game.mind.sleep.asking import Generate
 from game.mind.sleep.config import SleepConfig, load_sleep_config
 from game.mind.summaries.strategy import NARRATIVE, Strategies, Strategy
-from game.paths import REPOSITORY, Places
+from game.paths import MOVED_CLOCK, REPOSITORY, Places
 
 STRATEGIES = "compaction"
 """The folder of templates beside the configuration."""
+WORKERS = 4
+"""Threads for compactions and checks."""
 REST = 0.25
 """Seconds in which a file of settings is not looked at again: soon enough for who saves it."""
 
@@ -136,6 +141,21 @@ class Machinery:
         return Gateway(profiles, places, self.post, changed=changed)
 
 
+@dataclass(frozen=True, slots=True)
+class MovedClock:
+    """The machine's clock, so many seconds off as a file says; for a soak, whose clock jumps."""
+
+    path: Path
+
+    def now(self) -> datetime:
+        """The present time in UTC; the machine's own without the file."""
+        try:
+            off = float(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            off = 0.0
+        return datetime.now(UTC) + timedelta(seconds=off)
+
+
 @dataclass
 class Services:
     """What all agents share.
@@ -161,6 +181,7 @@ class Services:
         events: Takes what happens, for the event log; from any thread.
         taps: Who is told of events, of written lines and of memories while they happen.
         wait: Waits in a worker thread until an event is set, or so many seconds; whether it is.
+        scenes: Small scenes that agents play by rule where they meet.
     """
 
     places: Places
@@ -191,6 +212,7 @@ class Services:
     events: Events = field(default_factory=Nowhere)
     taps: Taps = field(default_factory=Taps)
     wait: Wait = threading.Event.wait
+    scenes: Sequence[Scene] = ()
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
@@ -327,7 +349,9 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
     What is wrong in a configuration file is logged, and its defaults serve until it is
     mended; a model server that does not answer is no error here.
     """
-    new = start_on(Machinery(timer, Turns(timer).post), places, taps)
+    moved = os.environ.get(MOVED_CLOCK)
+    clock: Clock = MovedClock(Path(moved)) if moved else SystemClock()
+    new = start_on(Machinery(timer, Turns(timer).post, clock), places, taps)
     if not new.spill.reserve():
         log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")
     return new
@@ -360,7 +384,7 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
         indexes=machinery.indexes(places, recall.current, embedder),
         embedder=embedder,
         syncer=Syncer(failed=report),
-        workers=pool(4, "memory"),
+        workers=pool(WORKERS, "memory"),
         nights=pool(2, "night"),
         searchers=pool(4, "recall"),
         learners=pool(1, "profiles"),

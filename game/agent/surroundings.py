@@ -40,6 +40,12 @@ def place_of(character: Any) -> str:
     return str(character.location.key) if character.location else ""
 
 
+def looks_of(agent: Body) -> str:
+    """What the room looks like to the agent now; empty for nowhere, and for one without looks."""
+    room = agent.location
+    return str(room.get_display_desc(agent)) if room is not None and room.db.desc else ""
+
+
 def show(agent: Body, text: str, kind: str, *, hidden_from: tuple[Any, ...] = ()) -> None:
     """Have all in the agent's room see something of it, but for itself and these."""
     if agent.location is not None:

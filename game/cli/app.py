@@ -141,7 +141,10 @@ def status(as_json: AsJson = False) -> None:
         print_json(found.as_json())
     else:
         out.print(found.as_table())
-        out.print("A login works." if found.ready else "No login works. Start with `make run`.")
+        why = f"{found.down}. " * bool(found.down)
+        out.print(
+            "A login works." if found.ready else f"{why}No login works. Start with `make run`."
+        )
     raise typer.Exit(0 if found.ready else 1)
 
 

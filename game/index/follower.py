@@ -25,7 +25,8 @@ from game.index.sources import (
 from game.index.state import IndexFile, IndexProgress
 from game.index.tail import Record
 from game.index.vectors import Chroma, ChromaVectors, CollectionMissing
-from game.mind.archive.records import Memory, Summary, Tier
+from game.mind.archive.forgetting import FORGOTTEN
+from game.mind.archive.records import SCENE, Memory, Summary, Tier
 from game.mind.books.notes import NoteBook
 from game.mind.ports import Embedder
 from game.mind.recall.documents import Document, DocumentKind
@@ -159,7 +160,7 @@ class IndexFollower:
                 case {"type": "memory", "n": int(number)} if not held:
                     memory = Memory.from_record(record)
                     done = replace(progress, memories=max(progress.memories, number))
-                    if about_memory(memory):
+                    if about_memory(memory) or memory.event in (FORGOTTEN, SCENE):
                         return None, done
                     return memory_document(memory, self._lived.agent), done
                 case {"type": "compaction", "id": int(number), "recent": dict(recent)}:

@@ -52,6 +52,8 @@ class AgentMemory(ABC):
         event: str = "",
         to: str = "",
         to_id: str = "",
+        importance: int = 0,
+        chain: str = "",
         time: datetime | None = None,
     ) -> Memory:
         """Remember one line; it is in the archive when this returns.
@@ -75,6 +77,8 @@ class AgentMemory(ABC):
                 event=event,
                 to=to,
                 to_id=to_id,
+                importance=importance,
+                chain=chain,
             )
             window = self._tiers.window
             if window and (last := window[-1]).is_repeated_by(memory):
@@ -109,8 +113,12 @@ class AgentMemory(ABC):
         """What the prompt costs now; quick."""
 
     @abstractmethod
+    def may_be_due(self) -> CompactReason | None:
+        """What :meth:`next_turn` would think over; quick, for it makes no plan."""
+
+    @abstractmethod
     def next_turn(self) -> CompactReason | None:
-        """Called once a turn; says whether a compaction is due, and why: count, high, sleep.
+        """Whether a compaction is due, and why: count, high, sleep; plans it, in a worker thread.
 
         None while one runs or is backing off, or where none would pay.
         """

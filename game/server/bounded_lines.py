@@ -11,6 +11,7 @@ from typing import Any
 
 from evennia.server.portal.webclient import WebSocketClient
 from evennia.server.portal.wire_formats.evennia_v1 import EvenniaV1Format
+from evennia.utils.utils import to_str
 from twisted.internet import reactor
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
@@ -28,6 +29,8 @@ from game.server.limits import (
 
 UNREADABLE = 4400
 """Code with which a web socket is closed that does not speak its format."""
+STOPPED = 4012
+"""Code with which it is closed when the world stops: whoever played is to try again."""
 REFUSAL = 'Send ["text", ["look"], {}], as JSON in UTF-8'
 _CLOSE = "websocket_close"
 
@@ -71,10 +74,21 @@ class Bounded:
         if fits and size <= LONGEST_LINE:
             bucket.take(size)
             line = line_in(message)
-            if line is not None:
-                super().data_in(text=[[line], {}] if isinstance(line, str) else line)  # type: ignore[misc]
+            if line is None:
+                self.learn(message)
+            else:  # what is no UTF-8 is latin-1, as an old client sends it
+                super().data_in(text=[[to_str(line, self)], {}])  # type: ignore[misc]
         elif bucket.to_be_told():
             self.data_out(text=((TOO_LONG if fits else TOO_FAST,), {}))  # type: ignore[attr-defined]
+
+    def learn(self, message: dict[str, Any]) -> None:
+        """Take what a client tells of itself: an array of names, or fields with values."""
+
+    def note(self, flag: str, value: Any) -> None:
+        """Keep a protocol flag, here and with the Server."""
+        if self.protocol_flags.get(flag) != value:  # type: ignore[attr-defined]
+            self.protocol_flags[flag] = value  # type: ignore[attr-defined]
+            self.sessionhandler.sync(self)  # type: ignore[attr-defined]
 
     def _leave_unless_logged_in(self) -> None:
         if not self.logged_in:  # type: ignore[attr-defined]
@@ -103,12 +117,25 @@ class BoundedSocket(Bounded, WebSocketClient):
     def onMessage(self, payload: bytes, isBinary: bool) -> None:  # noqa: N802, N803 - Autobahn's
         """Take a frame."""
         message = self._decoded(payload, isBinary)
-        if line_in(message) is not None:
+        if line_in(message) is not None or "client_options" in (message or ()):
             self.data_in(**message)
         elif isinstance(message, dict) and _CLOSE in message:
             self.disconnect()
         elif self.wire_format.name == EvenniaV1Format.name and not _names_something(message):
             self.sendClose(UNREADABLE, REFUSAL)
+
+    def disconnect(self, reason: str | None = None) -> None:
+        """Hang up. A world that stops lets its players come back as they were."""
+        if hasattr(self.sessionhandler, "_disconnect_all"):
+            self.sendClose(STOPPED)
+        else:
+            super().disconnect(reason)
+
+    def learn(self, message: dict[str, Any]) -> None:
+        """How many columns its window has."""
+        match message:
+            case {"client_options": [_, {"screenwidth": int(width)}]} if 20 <= width <= 200:
+                self.note("SCREENWIDTH", {0: width})
 
     def _decoded(self, payload: bytes, binary: bool) -> Any:
         try:

@@ -232,7 +232,7 @@ def world(
         write_log(copy.here.events, names)
         started = copy.keepsake("start")
         assert started.returncode == 0, started.stdout + started.stderr
-        _populate(copy, names)
+        populate(copy, names)
         _let_rest(copy)
         yield copy
     finally:
@@ -256,7 +256,7 @@ def _write_config(copy: Copy, host: str) -> None:
         path.write_text(text)
 
 
-def _populate(copy: Copy, names: Sequence[str]) -> None:
+def populate(copy: Copy, names: Sequence[str]) -> None:
     """Make the agents, two in each room; each finds its memories in the vault."""
     builder = Player.admin(copy)
     builder.see(r"Exits|exits")

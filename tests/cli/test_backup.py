@@ -202,6 +202,28 @@ def test_an_older_form_is_upgraded_after_a_backup_and_a_newer_one_refused(tmp_pa
         bring_up_to_date(here)
 
 
+def test_a_form_that_cannot_be_read_or_written_is_refused_with_its_cure(tmp_path):
+    here = world_in(tmp_path)
+    bring_up_to_date(here)
+    mark = here.agents / ".format"
+    mark.write_text("two")
+    with pytest.raises(KeepsakeError, match=r"\.format cannot be read.*without the file that is 1"):
+        bring_up_to_date(here)
+    mark.unlink()
+    here.database.write_bytes(b"no database " * 1000)
+    with pytest.raises(KeepsakeError, match=r"evennia\.db3 cannot be read.*restore FILE --replace"):
+        bring_up_to_date(here)
+    assert not mark.exists(), "nothing was changed"
+
+
+def test_a_world_without_a_file_of_sqlite_is_told_which_tool_keeps_it(tmp_path):
+    here = world_in(tmp_path)
+    here.database.unlink()
+    with pytest.raises(KeepsakeError, match=r"does not exist.*pg_dump.*the vault"):
+        back_up(here, tmp_path / "world.tar.gz")
+    assert not (tmp_path / "world.tar.gz").exists()
+
+
 _HOLD = """
 import sys
 from pathlib import Path

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import httpx
@@ -26,7 +26,7 @@ from game.cli.world import client, login, processes
 from game.cli.world.processes import Component
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
-from tests.e2e.players import Player
+from tests.e2e.players import PASSWORD, Player
 from tests.llm.conftest import until
 
 PATIENCE = 300.0
@@ -46,7 +46,7 @@ main()
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> Iterator[Copy]:
     """A copy whose very first start was interrupted, and then repeated."""
-    made = make_copy(tmp_path_factory.mktemp("world"))
+    made = make_copy(tmp_path_factory.mktemp("world"), KEEPSAKE_RESTARTS="3")
     try:
         interrupt_start(made)
         assert processes.running(made.here) == []
@@ -183,6 +183,28 @@ def test_a_reload_to_code_that_does_not_load_leaves_the_world_as_it_is(world, tm
     assert world.keepsake("status").returncode == 0
 
 
+def test_a_reload_whose_new_server_dies_ends_with_another(world):
+    def newest():
+        return {*servers(world)} - {before}
+
+    def servers(copy):
+        found = processes.running(copy.here)
+        return [each.pid for each in found if each.component is Component.SERVER]
+
+    (before,) = servers(world)
+    command = [sys.executable, "-m", "game", "reload"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=world.environ, text=True, **pipes) as it:
+        until(newest)
+        killed = newest()
+        for pid in killed:  # it loads its code still
+            os.kill(pid, signal.SIGKILL)
+        told = it.communicate()
+    assert it.returncode == 0, told
+    assert not killed & {*servers(world)}
+    assert world.keepsake("status").returncode == 0
+
+
 def test_a_backup_of_the_running_world_has_what_was_seen_before_it(world, tmp_path):
     player = Player.new(world, "Anneke")
     player.see("Here:")
@@ -210,13 +232,46 @@ def test_a_backup_of_the_running_world_has_what_was_seen_before_it(world, tmp_pa
     assert [each for each in findings if not each["well"]] == []
 
 
-def test_start_mends_a_world_whose_server_died(world):
-    before = pids(world)
+def test_a_server_that_died_comes_back_by_itself_and_players_stay(world):
+    before, player = pids(world), Player.new(world, "Bertil")
+    player.see(r"Exits|exits")
+    undecided = Player(world)
     os.kill(before[Component.SERVER], signal.SIGKILL)
-    assert world.keepsake("status").returncode == 1
+    player.see("The world has stopped and comes back")
+    newcomer = login.connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
+    newcomer.close()
+    player.see("restarted")
+    player.type("look", r"Exits|exits")
+    undecided.type(f"create Carys {PASSWORD}", r"Exits|exits")
+    player.leave()
+    undecided.leave()
+    after = pids(world)
+    assert after[Component.SERVER] != before[Component.SERVER]
+    assert after[Component.PORTAL] == before[Component.PORTAL]
+
+
+def test_a_server_that_dies_too_often_stays_down_until_it_is_started(world):
+    """This copy allows three deaths in ten minutes; some were in the tests above."""
+
+    def killed_for_good():
+        if (server := pids(world).get(Component.SERVER)) is not None:
+            with suppress(ProcessLookupError):
+                os.kill(server, signal.SIGKILL)
+        down = json.loads(world.keepsake("status", "--json").stdout)["down"]
+        return "not started again" in down
+
+    before = pids(world)
+    until(killed_for_good)
+    assert "has died 4 times within 10 minutes" in world.keepsake("status").stdout
+    found = json.loads(world.keepsake("doctor", "--json").stdout)
+    (told,) = [each for each in found if each["subject"] == "World"]
+    assert "died 4 times" in told["what"]
+    assert "keepsake logs server" in told["cure"]
+    assert "not started again" in (world.here.logs / "portal.log").read_text()
     mended = world.keepsake("start")
     assert mended.returncode == 0, mended.stderr
     assert pids(world)[Component.SERVER] != before[Component.SERVER]
+    assert json.loads(world.keepsake("status", "--json").stdout)["down"] == ""
 
 
 def test_logs_shows_the_end_of_a_log(world):

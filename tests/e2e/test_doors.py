@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import ClientConnection, connect
 
 from tests.cli.conftest import Copy
-from tests.e2e.players import PASSWORD, PATIENCE, Player
+from tests.e2e.players import PASSWORD, PATIENCE, GameClient, Player
 from tests.e2e.running import running
 
 _LLM = """\
@@ -221,6 +221,104 @@ def test_garbage_is_refused_and_leaves_no_traceback(copy, folder):
     garbage.type("connect " + "x" * 5000 + " y", "incorrect")
     garbage.leave()
     assert tracebacks(copy) == before
+
+
+def client(copy: Copy, name: str, *takes: int, modules: tuple[str, ...] = ()) -> GameClient:
+    made = GameClient(copy, *takes, modules=modules)
+    assert made.wait_for("to leave.", PATIENCE), made.text
+    made.type(f"create {name} {PASSWORD}", "help start")
+    return made
+
+
+def test_a_client_with_gmcp_is_told_what_it_asked_for(copy):
+    line = client(copy, "Gijs", GameClient.GMCP, modules=("Char 1", "Room 1", "Comm.Channel 1"))
+    try:
+        assert line.gmcp("Char.Name")[-1] == {"name": "Gijs", "fullname": "Gijs"}
+        inn = line.gmcp("Room.Info")[-1]
+        assert inn["name"] == "The Kettle"
+        assert list(inn["exits"]) == ["n", "s", "w", "u"]
+        line.type("say Good evening.", "You say")
+        spoken = {"channel": "say", "talker": "Gijs", "text": 'You say, "Good evening."'}
+        assert spoken in line.gmcp("Comm.Channel.Text")  # agents may have spoken too
+        line.type("public Anybody there?", "Anybody there?")
+        assert "Public" in {each["channel"] for each in line.gmcp("Comm.Channel.Text")}
+        line.type("south", "The Old Boathouse")
+        quay = line.gmcp("Room.Info")[-1]
+        assert (quay["num"], quay["exits"]["n"]) == (inn["exits"]["s"], inn["num"])
+        assert line.gmcp("Char.Status")[-1]["location"] == "The Quay"
+        line.send_gmcp('Core.Supports.Remove ["Room 1"]')
+        before = len(line.gmcp("Room.Info"))
+        line.type("north", "The Guest Loft")
+        line.type("look", "The Guest Loft")
+        assert len(line.gmcp("Room.Info")) <= before + 1  # the removal may come after the walk
+        assert not line.gmcp("Room.Map")
+    finally:
+        line.close()
+
+
+def test_a_client_is_told_nothing_that_it_did_not_ask_for(copy):
+    line = client(copy, "Hein", GameClient.GMCP, modules=("Comm.Channel 1",))
+    plain = client(copy, "Joris")
+    try:
+        line.type("look", "The Guest Loft")
+        assert not line.gmcp("Room.Info") + line.gmcp("Char.Name") + line.gmcp("Char.Status")
+        shown = plain.type("look", "The Guest Loft")
+        assert plain.parts == []
+        assert not re.search(r"SEND|\|l[cte]|\x1b", shown)
+    finally:
+        line.close()
+        plain.close()
+
+
+def test_a_client_with_mxp_can_click_ways_and_people(copy):
+    line = client(copy, "Klaas", GameClient.MXP)
+    try:
+        shown = line.type("look", "The Guest Loft")
+        assert '<SEND HREF="north">north' in shown
+        assert '<SEND HREF="look Mira">Mira' in shown
+    finally:
+        line.close()
+
+
+def test_lists_of_games_are_told_what_is_true(copy):
+    line = GameClient(copy, GameClient.MSSP)
+    try:
+        assert line.wait_for("to leave.", PATIENCE)
+        while not line.parts:
+            assert line._read()
+        told = dict(each.split(b"\2", 1) for each in line.parts[0][1].split(b"\1")[1:])
+        assert told[b"NAME"] == b"Keepsake"
+        assert int(told[b"PORT"]) == copy.here.ports.telnet
+        assert int(told[b"SSL"]) == copy.here.ports.telnet_tls
+        assert 0 < time.time() - int(told[b"UPTIME"]) < 3600
+        assert told[b"GMCP"] == told[b"MXP"] == b"1"
+    finally:
+        line.close()
+
+
+def test_a_line_in_latin_1_is_read(copy):
+    before = tracebacks(copy)
+    line = client(copy, "Lars")
+    try:
+        assert "café" in line.type(b"say Two caf\xe9 au lait", "au lait")
+        assert "café" in line.type("say Two café au lait", "au lait")
+    finally:
+        line.close()
+    assert tracebacks(copy) == before
+
+
+def test_a_screen_reader_hears_no_drawing(copy):
+    line = client(copy, "Mats")
+    try:
+        assert "[o]" in line.type("map", "[o]")
+        line.type("option screenreader = on", "SCREENREADER was changed")
+        told = line.type("map", "The Gorse Path")
+        assert "Pump Square: north." in told
+        assert "The Gorse Path: north, then north." in told
+        assert not re.search(r"[\[\]|^]|--|==", told)
+        assert "--" not in line.type("help", "whisper")
+    finally:
+        line.close()
 
 
 def test_a_renewed_certificate_is_taken_over_and_a_broken_one_is_not(copy, folder):

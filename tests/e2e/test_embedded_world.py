@@ -90,17 +90,49 @@ def test_the_trial_login_leaves_no_memory(copy):
     assert {agent["memories"] for agent in agents(copy).values()} == {0}
 
 
-def test_a_newcomer_is_greeted_by_the_model(copy):
+def test_a_newcomer_is_answered_by_the_model(copy):
     tamsin = Player.new(copy, "Tamsin")
     tamsin.see("The Kettle")
-    tamsin.see(r'Mira (says|whispers) to you, "|\nMira (?!pauses, thinking)\w+', seconds=300)
-    log = wait_for(
-        copy.here.agents_log, r"\[Thinker\] Mira: arrival -> (say|whisper|emote|give)", 300
-    )
+    tell_mira(copy, tamsin, "Good evening!")
+    tamsin.see(r'Mira (says|whispers) to you, "(?!Come in, Tamsin)', seconds=300)
+    log = wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> (say|whisper)", 300)
     tokens = re.search(r"\[Thinker\] Mira: .*\((\d+)\+(\d+) tokens", log)
     assert int(tokens[1]) > 100
     assert int(tokens[2]) > 0
     tamsin.leave()
+
+
+def bring(copy: Copy, agent: str, place: str) -> None:
+    """Have an agent stand where the story looks for it, and awake."""
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    builder.type(f"@tel {agent} = {place}", "is already at|Teleported")
+    builder.type(f"@wake {agent}", f"{agent}")
+    builder.leave()
+
+
+def test_a_newcomer_is_asked_for_something_and_does_it_whatever_the_model_says(copy):
+    bring(copy, "Mira", "The Kettle")
+    piet = Player.new(copy, "Piet")
+    piet.see('Mira says to you, "Come in, Piet', "ask Bram, up in the orchard")
+    piet.type("deeds", "Apples for the Board")
+    piet.type("north", "Pump Square")
+    bring(copy, "Oswin", "Hale, Clocks Mended")
+    piet.type("west", "Hale, Clocks Mended", "Oswin")
+    piet.type("talk oswin Mira says that the soup is on.", "At noon exactly, then")
+    for way, there in (("east", "Pump Square"), ("north", "The Gorse Path")):
+        piet.type(way, there)
+    bring(copy, "Bram", "Bram's Orchard")
+    piet.type("west", "Bram's Orchard", "Here: .*Bram")
+    piet.type("talk bram Are there any apples?", "fills a basket")
+    for way, there in (("east", "Gorse Path"), ("south", "Pump Square"), ("south", "The Kettle")):
+        piet.type(way, there)
+    bring(copy, "Mira", "The Kettle")
+    piet.type("give basket to mira", "writes another")
+    piet.type("look chalkboard", "carried down by Piet")
+    kept = [line for line in archive_lines(copy, "Mira") if line.get("importance") == 8]
+    assert [line["source"] for line in kept] == ["Piet"]
+    piet.leave()
 
 
 def test_what_is_said_is_answered_and_remembered(copy):

@@ -27,6 +27,8 @@ FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 PAST = "RELATED PAST EXPERIENCES:\n"
 ASKED = "@recall Mira = Where does Edwin mend nets?"
 _SUMMARY = "It was late."
+_ANSWERED = "why:|nothing|cannot search"
+"""What a search says; it cannot be made until she has been opened."""
 _times = itertools.count(1)
 
 
@@ -126,7 +128,7 @@ def test_a_builder_sees_why_it_was_found(copy):
     builder = Player.admin(copy)
     builder.see("The Kettle")
     builder.type(ASKED, "mends nets in Ostrey", "why:.*meaning")
-    builder.type("@memories Mira/summary 1", "salt house")
+    builder.type("@memories Mira/summary 2", "salt house")
     builder.leave()
 
 
@@ -138,7 +140,7 @@ def test_after_a_reload_it_is_found_as_before(copy):
     deadline = time.monotonic() + PATIENCE
     while "mends nets in Ostrey" not in (
         # No word of it was ever said, so until the vectors are there it finds nothing.
-        shown := builder.type("@recall Mira = whose kin is a fisherman's helper?", "why:|nothing")
+        shown := builder.type("@recall Mira = whose kin is a fisherman's helper?", _ANSWERED)
     ):
         assert time.monotonic() < deadline, shown
         time.sleep(0.2)
@@ -172,6 +174,8 @@ def test_ollama_is_asked_raw_and_the_first_line_of_its_answer_is_acted_out(copy,
     (copy.here.config / "llm.md").write_text(by_model)
     fake.script = speaks
     bea = Player.new(copy, "Bea")
+    bea.see("The Kettle")
+    bea.type("talk mira When does the ferry leave?", "You say")
     bea.see('Mira says to you, "The ferry leaves at')
     bea.look_up()
     assert "somebody asked" not in bea.line.text

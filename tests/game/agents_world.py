@@ -116,7 +116,10 @@ class AgentsWorld(PeopleWorld):
         self.services = self.start_services()
         self.room1.key, self.char1.key = "The Inn", "Tom"
         self.room1.db.desc = "A low room."
-        self.mira = create_agent("Mira", location=self.room1, profile="You are Mira, an innkeeper.")
+        self.mira = self.make_mira()
+
+    def make_mira(self) -> Agent:
+        return create_agent("Mira", location=self.room1, profile="You are Mira, an innkeeper.")
 
     def tearDown(self) -> None:
         self.stop_services()

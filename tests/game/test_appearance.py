@@ -87,7 +87,7 @@ BARS = " ".join(["||"] * 39)  # each is shown as one
         (
             "  9.34  |ymemory 37|n  one two three",
             28,
-            "  9.34  |ymemory 37|n  one two\n  three",
+            "  9.34  |ymemory 37|n  one two\n        three",
         ),
     ],
 )

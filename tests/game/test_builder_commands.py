@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from evennia.utils.ansi import strip_ansi
 
+from commands.base import PlayerCommand
+from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet
 from game.mind.errors import ModelUnavailable
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses.agents import all_agents, find_agents, summary_of
@@ -139,6 +141,63 @@ class TestMemoryCommands(Building, AgentsWorld):
         shown = self.type("@memory-status Mira", "Integrity")
         assert "Failed" in shown
         assert "0000000001.jsonl:3 cannot be read" in shown
+
+
+class TestWhatIsMeant(Building, AgentsWorld):
+    """Nobody named, a switch that there is not, one of something."""
+
+    def test_without_a_name_it_is_the_agent_in_the_room(self):
+        self.mind.keeper.write_note("well", "The cup lies in it.", place="", by="builder")
+        for line, wanted in (
+            ("@journal", "Mira's journal"),
+            ("@people", "Mira knows"),
+            ("@history", "Mira's memory"),
+            ("@pin", "pinned for Mira"),
+            ("@pin = Tom owes me six pence.", "Mira's pinned block"),
+            ("@pin/remove = 1", "No longer pinned"),
+            ("@notes", "1 note in"),
+            ("@note /well", "The cup lies in it."),
+            ("@memories", "Mira's memories"),
+            ("@memories 1", "Mira's memories 1-1"),
+            ("@memories /summary", "no short-term summaries"),
+            ("@compaction", "has not been compacted"),
+            ("@memory-status", "Mira's memory"),
+            ("@why", "Mira has not done anything"),
+            ("@agent/pause", "Mira is paused"),
+            ("@agent/profile", "You are Mira"),
+            ("@sleep/here", "sleep"),
+            ("@wake", "wakes"),
+        ):
+            shown = self.type(line)
+            assert wanted in shown, (line, shown)
+        assert not self.mira.is_asleep
+        assert "Name it" in self.type("@agent/delete")
+        assert self.mira.pk
+        self.mira.location = self.room2
+        for line in ("@journal", "@people", "@history", "@pin", "@notes", "@memories", "@wake"):
+            shown = self.type(line)
+            assert "It is not clear which agent you mean. Name one: Mira" in shown, line
+
+    def test_a_switch_that_there_is_not_is_refused_by_every_command(self):
+        self.account.permissions.add("Developer")
+        self.char1.permissions.add("Developer")
+        assert "has no switch /delete. It has /remove." in self.type("@pin/delete mira = 1")
+        assert not self.mind.keeper.pinned.lines
+        assert "no switch /undo. It has none" in self.type("@journal/undo Mira")
+        refused = 0
+        for command in (*CharacterCmdSet(), *AccountCmdSet()):
+            if isinstance(command, PlayerCommand) or command.key.startswith("__"):
+                continue
+            shown = self.type(f"{command.key}/nonsense Mira = 1")
+            assert "has no switch /nonsense" in shown or "not available" in shown, shown
+            refused += "has no switch" in shown
+        assert refused > 60
+        assert "Made Ada" in self.type("@agent/crea Ada = You are Ada.")
+
+    def test_one_of_something_is_one(self):
+        shown = self.type("@memory-status Mira", "Integrity")
+        assert "1 memory in" in shown
+        assert "Last compaction:  none\n" in shown
 
 
 class TestModels(Building, AgentsWorld):

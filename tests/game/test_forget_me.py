@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, ClassVar
 
 from evennia.comms.models import Msg
 from evennia.typeclasses.attributes import Attribute
@@ -15,11 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from game.agent.surroundings import identity_of
+from game.index.chroma_server import ChromaServer
+from game.index.vectors import Chroma
 from game.mind.archive.forgetting import FORGOTTEN, ForgottenPerson, forget
 from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import HEARSAY, Memory, MemoryKind
 from game.mind.archive.tiers import load_tiers
-from tests.game.test_private_words import SECRETS, PrivateWorld
+from tests.game.agents_world import Building
+from tests.game.test_private_words import SECRETS, WHISPERED, PrivateWorld
+from tests.llm.conftest import places_in, until
 from tests.mind.golden_life import GOLDEN
 
 TOLD = (
@@ -30,10 +37,25 @@ TOLD = (
     ("Never open the marzipan drawer, Mira.", ("marzipan",)),
     ("I promise to bring the astrolabe tomorrow.", ("astrolabe",)),
 )
+LOGGED = "Tom: the Marzipan drawer\nAnn: Bramblewick\n"
 WORDS = (*(word for _, words in TOLD for word in words), *(each.casefold() for each in SECRETS))
 
 
-class TestForgetMe(PrivateWorld):
+class TestForgetMe(Building, PrivateWorld):
+    """With vectors, by the real Chroma."""
+
+    server: ClassVar[ChromaServer]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        folder = Path(tempfile.mkdtemp(prefix="keepsake-chroma-"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.server = ChromaServer(places_in(folder), grace=1.0)
+        cls.addClassCleanup(cls.server.stop)
+        until(cls.server.watch)
+        cls.chroma = cls.server.address
+
     def setUp(self) -> None:
         super().setUp()
         self.shown = self.hears(self.char1)
@@ -52,24 +74,52 @@ class TestForgetMe(PrivateWorld):
         self.sleeps()
         logs = Path(self.services.places.logs)
         logs.mkdir(parents=True, exist_ok=True)
-        (logs / "agents.log").write_text("Tom: the Marzipan drawer\nAnn: Bramblewick\n")
+        (logs / "agents.log").write_text(LOGGED)
+        (logs / "events").mkdir(exist_ok=True)
+        packed = logs / "events" / "events-2026-01-01-0000000001.jsonl.gz"
+        packed.write_bytes(gzip.compress(LOGGED.encode()))
 
     def stores(self) -> Iterator[tuple[str, str]]:
         """Everything that is kept, as text, and where."""
         for folder in (self.services.places.agents, self.services.places.home):
             for path in Path(folder).rglob("*"):
                 if path.is_file():
-                    yield str(path), path.read_bytes().decode("utf-8", "replace").casefold()
+                    data = path.read_bytes()
+                    data = gzip.decompress(data) if path.suffix == ".gz" else data
+                    yield str(path), data.decode("utf-8", "replace").casefold()
+        for number, row in enumerate(self.vectors()):
+            yield f"vector {number}", json.dumps(row, ensure_ascii=False).casefold()
         for attribute in Attribute.objects.all():
             yield f"attribute {attribute.db_key}", str(attribute.db_value).casefold()
         for message in Msg.objects.all():
             yield "message", message.db_message.casefold()
+
+    def vectors(self) -> list[tuple[str, dict[str, Any]]]:
+        """What Chroma holds: keys, and what it keeps beside a vector."""
+        chroma = Chroma(self.chroma)
+        try:
+            rows = [each.get() for each in chroma.client().list_collections()]
+        finally:
+            chroma.close()
+        return [
+            (key, dict(data))
+            for row in rows
+            for key, data in zip(row["ids"], row["metadatas"] or (), strict=True)
+        ]
+
+    def recalled(self) -> str:
+        """What searches by words and by meaning bring, of all that was told."""
+        questions = [line for line, _ in TOLD] + [line for line, _ in WHISPERED.values()]
+        shown = [self.type(f"@recall mira = {each}", "recalls") for each in questions]
+        return "\n".join(each.partition("\n")[2] for each in shown).casefold()
 
     def found(self, *words: str) -> set[str]:
         return {w for _, text in self.stores() for w in words if w.casefold() in text}
 
     def test_nothing_is_left_and_what_others_said_is(self):
         assert self.found(*WORDS) == set(WORDS), "they are there before"
+        assert any(word in self.recalled() for word in WORDS)
+        assert any(word in json.dumps(row) for row in self.vectors() for word in WORDS)
         key, last = identity_of(self.char1), self.mind.memory.memory.archive.last_number
         self.char1.execute_cmd("forget me Tom")
         self.settle()
@@ -78,8 +128,7 @@ class TestForgetMe(PrivateWorld):
         self.char1.execute_cmd("forget me Tom")
         self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
         assert self.services.indexes.wait_idle(60)
-        left = {(where, w) for where, text in self.stores() for w in WORDS if w in text}
-        assert not left
+        self.nothing_is_left(last)
         assert self.found("Bramblewick") == {"Bramblewick"}
         memory = self.mind.memory.memory
         assert memory.archive.last_number >= last
@@ -90,10 +139,25 @@ class TestForgetMe(PrivateWorld):
         stones = [r for r in map(json.loads, raw) if r.get("event") == FORGOTTEN]
         assert stones
         assert all(len(each["sha256"]) == 64 for each in stones)
+        self.stop_services()
+        self.services = self.start_services()
+        assert self.mind.memory.memory.archive.last_number >= last
+        assert self.services.indexes.wait_idle(60)
+        self.nothing_is_left(last)
+        self.set_thinking(idle_interval=1e9, pause_notice=0, retries=0)
         self.fake.script = lambda _: " Good evening, stranger."
         self.char1.execute_cmd("talk mira Good evening.")
         self.pass_time(6)
         assert 'Mira says to you, "Good evening, stranger."' in self.shown
+
+    def nothing_is_left(self, last: int) -> None:
+        left = {(where, w) for where, text in self.stores() for w in WORDS if w in text}
+        assert not left
+        assert not any(word in self.recalled() for word in WORDS)
+        everything = self.mind.memory.memory.archive.read(1, last)
+        gone = {f"memory:{each.number}" for each in everything if each.event == FORGOTTEN}
+        assert gone
+        assert not gone & {key for key, _ in self.vectors()}
 
 
 @given(st.sampled_from(["Tom", "Ada", "Nobody"]), st.integers(1, 2))
@@ -133,3 +197,17 @@ def test_a_whisper_of_ones_own_goes_too(tmp_path: Path):
     left = (tmp_path / "archive" / "0000000001.jsonl").read_text()
     assert "oriole" not in left
     assert "say Hm." in left
+
+
+def test_what_was_told_on_of_them_goes_too(tmp_path: Path):
+    archive = Archive(tmp_path / "archive")
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    for number, who in enumerate(("Otto", "Ann"), 1):
+        told = f"say Nell tells me: {who} gave Nell a {'kite' if who == 'Otto' else 'sled'}."
+        facts = {"event": HEARSAY, "to": "Joss", "to_id": "7-1", "chain": f"Nell {number}"}
+        archive.append_memory(Memory(number, now, MemoryKind.ACT, told, **facts))
+    archive.close()
+    assert forget(tmp_path, ForgottenPerson("9-1", "Otto"))
+    left = (tmp_path / "archive" / "0000000001.jsonl").read_text()
+    assert "kite" not in left
+    assert "Nell tells me: Ann gave Nell a sled." in left

@@ -13,7 +13,7 @@ from game.mind.events.types import Nowhere, Thought
 from game.mind.ports import Generation
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
-from world.build import TAG_CATEGORY, add_new_attributes
+from world.build import TAG_CATEGORY, open_world
 
 _LAST_SAID = re.compile(r'^(\w+) says to you, "(.+)"$', re.MULTILINE)
 
@@ -225,10 +225,10 @@ class TestHosts(Inn):
     def test_a_world_of_an_earlier_version_gets_its_hosts_and_builders_have_the_last_word(self):
         self.mira.tags.add("agent:mira", category=TAG_CATEGORY)
         self.mira.attributes.remove("keeps")
-        add_new_attributes()
+        open_world()
         assert self.mira.db.keeps is True
         self.mira.db.keeps = False
-        add_new_attributes()
+        open_world()
         assert self.mira.db.keeps is False
 
 

@@ -209,7 +209,6 @@ class TestBuilders(Building, JournalWorld):
     def test_bad_input_is_told_with_a_cure(self):
         assert "is empty" in self.type("@journal Mira")
         for line, cure in (
-            ("@journal", "As in: @journal"),
             ("@journal Nobody", "There are: Mira"),
             ("@journal Mira 2026-13-45", "There is no day"),
         ):

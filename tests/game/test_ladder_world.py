@@ -565,6 +565,6 @@ class TestBuilders(Building, LadderWorld):
             for command in BUILDER_COMMANDS
             for name in (command.key, *command.aliases)
         }
-        # To sleep is a word for waiting, and what begins with "wake" is mostly plain talk.
-        own = {*PRIVATE, "pins", "sleep", "wake"}
+        # To sleep is a word for waiting, and what begins with the others is mostly plain talk.
+        own = {*PRIVATE, "pins", "sleep", "wake", "away", "deed", "world"}
         assert names - own <= FORBIDDEN

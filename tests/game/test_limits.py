@@ -110,7 +110,7 @@ def test_a_flood_is_told_once_in_a_while_and_passes_again_later(telnet, sessions
     assert sessions.told == [limits.TOO_FAST]
     clock.advance(60)
     telnet.dataReceived(b"look\r\n")
-    assert sessions.heard[-1] == b"look\n"
+    assert sessions.heard[-1] == [["look\n"], {}]
 
 
 def test_a_line_without_an_end_is_not_kept(telnet, sessions):
@@ -119,7 +119,7 @@ def test_a_line_without_an_end_is_not_kept(telnet, sessions):
         assert len(telnet.line_buffer) <= LONGEST_LINE + 1
     telnet.dataReceived(b"\r\nlook\r\n")
     assert sessions.told == [limits.TOO_LONG]
-    assert sessions.heard == [b"look\n"]
+    assert sessions.heard == [[["look\n"], {}]]
 
 
 def test_options_without_an_end_are_hung_up_on(telnet):

@@ -318,10 +318,8 @@ class TestBuilders(Building, PeopleWorld):
         assert "knows no people yet" in self.type("@people Mira")
         assert "knows no things yet" in self.type("@people/things Mira")
         for line, cure in (
-            ("@people", "As in: @people Mira Tom"),
             ("@people Nobody", "There are: Mira"),
             ("@people Mira Zorro", "See all of them: @people Mira"),
-            ("@history", "As in: @history Mira"),
             ("@history Mira nonsense", "There are: compaction, sleep"),
         ):
             shown = self.type(line)

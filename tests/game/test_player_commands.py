@@ -449,7 +449,7 @@ def test_which_commands_players_have():
     inside = keys(CharacterCmdSet)
     wanted = "look say talk whisper emote go get drop give examine inventory describe who help"
     assert set(wanted.split()) <= inside
-    assert {"pose", "setdesc", "access", "time"}.isdisjoint(inside)
+    assert {"pose", "setdesc", "access", "@time"}.isdisjoint(inside)
     assert {"charcreate", "chardelete", "irc2chan"}.isdisjoint(keys(AccountCmdSet))
     assert {"ooc", "ic", "quit", "password", "option"} <= keys(AccountCmdSet)
     assert {"connect", "create", "quit"} <= keys(UnloggedinCmdSet)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from game.agent.services import Services
+from game.mind.books.profiles.config import PeopleConfig, load_people_config
+from game.mind.markdown_config import ConfigFile
 from game.mind.memory import CompactReason
 from tests.game.agents_world import FixedConfig
 from tests.game.test_recall_world import RecallWorld
@@ -157,3 +160,31 @@ class TestPrivateWords(PrivateWorld):
             self.pass_time(6)
         prompts = "\n".join(map(str, self.fake.prompts()[before:]))
         assert set(secrets_in([prompts])) >= set(SECRETS[:4]), prompts
+
+
+class TestInConfidence(PrivateWorld):
+    """A builder has chosen that agents may think of whispers when they answer others."""
+
+    def start_services(self) -> Services:
+        new = super().start_services()
+        path = new.places.config / "people.md"
+        path.write_text(path.read_text().replace("whispers: private", "whispers: in confidence"))
+        new.people = ConfigFile(path, load_people_config, PeopleConfig())
+        return new
+
+    def test_whispers_stand_marked_in_replies_to_others_and_nowhere_else(self):
+        heard = self.hears(self.ann)
+        near = self.asks_of_all()
+        for _ in range(3):
+            self.chatters(8)
+            self.compacts()
+        self.learns()
+        for prompts in (near, self.asks_of_all()):
+            lines = [each for p in prompts for each in p.splitlines() if secrets_in([each])]
+            assert {word for each in lines for word in secrets_in([each])} >= set(SECRETS[:4])
+            assert all("in confidence" in each for each in lines)
+        self.sleeps()
+        assert not secrets_in(self.shared())
+        acts = [p for p in self.acts("recall cellar hide door spoon safe") if "COMMANDS" in p]
+        assert not secrets_in(acts)
+        assert not secrets_in(heard), "only the model may tell it, and it said nothing of it"

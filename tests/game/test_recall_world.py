@@ -6,6 +6,7 @@ The words' index is the real one; meaning is tested beside Chroma elsewhere.
 from __future__ import annotations
 
 import threading
+from typing import ClassVar
 
 from evennia.utils.ansi import strip_ansi
 
@@ -29,9 +30,11 @@ NOTES, PAST = "POTENTIALLY RELATED PRIVATE NOTES:", "RELATED PAST EXPERIENCES:"
 class RecallWorld(AgentsWorld):
     """Mira with an index, and a window of four."""
 
+    chroma: ClassVar[str] = NONE
+
     def start_services(self):
         new = super().start_services()
-        config = RecallConfig(chroma=NONE)
+        config = RecallConfig(chroma=self.chroma)
         new.recall = services.Fixed(config)
         new.indexes = IndexService(new.places, config, MiniLMEmbedder(), lambda _: None)
         new.indexes.start()
@@ -369,14 +372,12 @@ class TestBuilders(Building, RecallWorld):
             ("@recall", "As in: @recall"),
             ("@recall Mira", "As in: @recall"),
             ("@recall Nobody = x", "There are: Mira"),
-            ("@memories", "As in: @memories"),
             ("@memories Mira 99", "There are 1 to"),
             ("@memories Mira x-y", "There are: Mira"),
             ("@memories Mira/summary 9", "There are none yet"),
             ("@note Mira", "As in: @note"),
             ("@note Mira/none", "There are none yet"),
             ("@note Mira/... = x", "note <title>: <text>"),
-            ("@notes", "There are: Mira"),
             ("@pin/remove Mira = 3", "Nothing is pinned"),
             ("@pin Mira = " + "x" * 400, "at most"),
         ):

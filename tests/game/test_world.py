@@ -18,6 +18,7 @@ from typeclasses.agents import Agent
 from world import connection_screens, help_entries
 from world.atlas import FOLDER, OPPOSITE, read_atlas
 from world.build import build_world, find
+from world.deed_files import check_deeds, read_deeds
 from world.initial_setup import at_initial_setup
 
 ATLAS = read_atlas()
@@ -127,6 +128,13 @@ def edit(path: Path, old: str, new: str) -> None:
         ("agents/mira.md", "  Wren: you", "  Hodge: you", "names the person 'Hodge'"),
         ("agents/mira.md", "~Mira> say Come", "Mira says Come", "does not end in the line"),
         ("agents/mira.md", "name: Mira", "name: joss", "a second agent is called"),
+        ("agents/mira.md", "at: 6-8", "at: 6-26", "'26' is no time of the day"),
+        ("agents/mira.md", "in: chapel_garden", "in: chapel", "names the room 'chapel'"),
+        ("agents/mira.md", "when: clear", "when: fine", "names the time or weather 'fine'"),
+        ("agents/mira.md", "    in: square", "    on: square", "is no hour of a day"),
+        ("agents/joss.md", "with: Ruan", "with: Hodge", "names the person 'Hodge'"),
+        ("agents/bram.md", "day:", "day: often\nnight:", "'day' must be a list of hours"),
+        ("map.yaml", "      fog: There", "      mist: There", "the time or weather 'mist'"),
     ],
 )
 def test_wrong_data_is_refused_with_file_line_and_reason(world, file, old, new, reason):
@@ -149,6 +157,60 @@ def test_an_error_points_at_its_line(world):
         read_atlas(world)
     lines = (world / "things.yaml").read_text(encoding="utf-8").splitlines()
     assert lines[refusal.value.line - 1].strip() == "at: moon"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "reason"),
+    [
+        ("carry: blue_cup", "carry: teacup", "carry: teacup", "names the thing 'teacup'"),
+        ("{blue_cup: mira}", "{blue_cup: hodge}", "blue_cup: hodge", "names the person 'hodge'"),
+        ("{blue_cup: mira}", "blue_cup", "give: blue_cup", "must be a table from a thing"),
+        ("tell: wren", "teil: wren", "teil: wren", "in 'wren_asked': 'teil' is not a condition"),
+        (", words: [cup|own up]", "", "tell: wren", "does not say what is told"),
+        ("tell: wren, words", "words", "words: [cup|own", "does not say who hears it"),
+        ("[cup|own up]", "[]", "words: []", "must be a list of words"),
+        ("importance: 9", "importance: 12", "importance: 12", "'importance' is 12"),
+        ("  others: >-", "  remark: >-", "remark: >-", "'remark' is not part of a step"),
+        ("once: true", "once: often", "once: often", "'once' is 'often'"),
+        ("once: true", "twice: true", "twice: true", "'twice' is not a deed"),
+        ("after: [found, told]", "after: [told_on]", "after: [told_on]", "earlier step 'told_on'"),
+        ('"{who} knows that', '"Wren knows that', "Wren knows that", "tells of nobody"),
+        ("row of cups above it is bare", "row of spoons", "row of spoons", "'kettle' says nowhere"),
+        ("move: {blue_cup: nowhere}", "move: {blue_cup: moon}", "cup: moon", "the spot 'moon'"),
+        ("move: {blue_cup: nowhere}", "make: teapot", "make: teapot", "the thing made here"),
+        ("move: {blue_cup: nowhere}", "open: kettle:up", "open: kettle:up", "way that is closed"),
+        ("carry: blue_cup", "sky: noon", "sky: noon", "the state of the sky 'noon'"),
+        ("carry: blue_cup", "hours: late", "hours: late", "no stretch of the day"),
+        ("carry: blue_cup", "players: 1", "players: 1", "'players' is 1"),
+        ("carry: blue_cup", "done: the_moon", "done: the_moon", "no deed or end 'the_moon'"),
+        ("carry: blue_cup", "done: apples.eaten", "apples.eaten", "Use one of: apples.carried"),
+        ("if: {carry: blue_cup}", "if: {}", "found:", "has no conditions"),
+        ("name: The Twelfth Cup", "", "", "has no 'name'"),
+        ("steps:", "stages:", "stages:", "'stages' is not a deed"),
+        ("steps:", "steps: [", "", "is not valid YAML"),
+    ],
+)
+def test_a_wrong_deed_is_refused_by_its_line_and_the_others_are_read(world, old, new, line, reason):
+    shutil.copytree(FOLDER / "deeds", world / "deeds")
+    path = world / "deeds" / "twelfth_cup.yaml"
+    edit(path, old, new)
+    deeds, problems = check_deeds(read_atlas(world), world / "deeds")
+    assert [problem.path for problem in problems] == [path]
+    assert reason in str(problems[0])
+    if line:
+        assert line in path.read_text(encoding="utf-8").splitlines()[problems[0].line - 1]
+    assert {*deeds} >= {other.stem for other in path.parent.glob("*.yaml")} - {path.stem}
+    with pytest.raises(ConfigError):
+        read_deeds(read_atlas(world), world / "deeds")
+
+
+def test_a_deed_without_an_end_and_one_that_makes_what_there_is_are_refused(world):
+    shutil.copytree(FOLDER / "deeds", world / "deeds")
+    edit(world / "deeds/button.yaml", "    end: true\n", "")
+    edit(world / "deeds/apples.yaml", "  apple_basket:\n", "  blue_cup:\n")
+    _, problems = check_deeds(read_atlas(world), world / "deeds")
+    assert "things.yaml has a 'blue_cup' already" in str(problems[0])
+    assert "'button' has no end" in str(problems[1])
 
 
 def test_two_rooms_on_one_spot_are_refused(world):
@@ -255,10 +317,10 @@ def width(line: str) -> int:
     return len(re.sub(r"\|(\|)|\|[a-zA-Z]", r"\1", line))
 
 
-def test_the_welcome_screen_fits_a_narrow_terminal():
+def test_the_welcome_screen_fits_a_phone():
     screen = connection_screens.connection_screen()
     assert screen.isascii()
-    assert max(width(line) for line in screen.splitlines()) <= 78
+    assert max(width(line) for line in screen.splitlines()) <= 40
     assert len(screen.splitlines()) <= 26
     for command in ("create <name> <password>", "connect <name> <password>", "help", "quit"):
         assert command in screen

@@ -48,7 +48,7 @@ from tests.lab.archived import fingerprint
 BUSY = {
     "memory_compaction.md": {
         **{"immediate_window": 8, "recent_window": 8, "preserve_memories": 4},
-        **{"context_tokens": 1800, "high": 0.8, "sleep": 0.55, "low": 0.5},
+        **{"context_tokens": 2000, "high": 0.8, "sleep": 0.55, "low": 0.5},
         **{"longterm_tokens": 200, "min_saving_tokens": 60},
     },
     "thinking.md": {"idle_away_factor": 1, "idle_interval": 120},

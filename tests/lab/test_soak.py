@@ -1,6 +1,8 @@
 """The soak of a world: run for real, and shown to notice what it is there to notice."""
 
 import json
+from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -28,24 +30,47 @@ def test_a_world_outlives_kills_and_a_faulty_model(tmp_path):
     assert 0 < report["archived"] == report["echoed"] <= report["said"]
     assert report["archived"] <= report["heard"] <= report["memories"]
     assert report["kills"] == {"server": 1, "vectors": 1}
+    # The first is mended by the Portal: no start came after it, and the players stayed.
+    assert {name: len(found["each"]) for name, found in report["recovery"].items()} == {
+        "server": 1,
+        "vectors": 1,
+        "world": 1,
+    }
     assert report["model_calls"] > 0
     assert list(tmp_path.glob("keepsake-soak-*")) == []
 
 
 def test_the_seed_alone_decides_what_is_said_and_what_breaks():
     for seed in range(20):
-        plan = SoakPlan(10, seed, 30)
-        assert plan == SoakPlan(10, seed, 30)
-        assert plan.kill_times() == SoakPlan(10, seed, 30).kill_times()
+        plan = SoakPlan(10, seed, 30, clock_jumps=True)
+        assert plan == SoakPlan(10, seed, 30, clock_jumps=True)
+        kills = list(plan.kill_times())
+        assert kills == list(SoakPlan(10, seed, 30).kill_times())
         assert plan.fault_times()[-1][1] is PlannedFault.WELL
-        times = [each.at for each in plan.kill_times()]
+        assert plan.jump_times()[-1][1] == 0
+        times = [each.at for each in kills]
         assert times == sorted(times)
-        assert plan.kill_times()[0].component is Component.SERVER
+        assert kills[0].component is Component.SERVER
         mine, same, other = SoakScript(seed, 1), SoakScript(seed, 1), SoakScript(seed, 2)
         said = [mine.sentence() for _ in range(50)]
         assert said == [same.sentence() for _ in range(50)]
         tags = {tag for _, tag in said} | {other.sentence()[1] for _ in range(50)}
         assert len(tags) == 100
+
+
+def test_with_a_pause_kills_come_without_end_in_an_order_of_their_own():
+    """On a small disk some Servers come up with a vault that cannot be written."""
+    plan = SoakPlan(10, 5, 0, pause=3.0, embedded=True, small_disk=Path("/small"))
+    kills = list(islice(plan.kill_times(), 200))
+    assert kills == list(islice(plan.kill_times(), 200))
+    assert {each.component for each in kills} == set(Component)
+    read_only = [each for each in kills if each.read_only]
+    assert {each.component for each in read_only} == {Component.SERVER}
+    assert 5 < len(read_only) < 20
+    assert sum(each.twice for each in kills) in range(5, 20)
+    pauses = list(islice(plan.pauses(), 200))
+    assert 1.5 <= min(pauses) < max(pauses) <= 4.5
+    assert Component.MODEL not in {each.component for each in SoakPlan(10, 5, 90).kill_times()}
 
 
 @pytest.fixture
@@ -119,3 +144,9 @@ def test_a_large_disk_is_not_filled(tmp_path):
         pytest.skip("the temporary folder is on a small disk")
     assert done.returncode == 1
     assert "mount -t tmpfs" in done.stderr
+
+
+def test_kills_are_counted_or_as_many_as_fit(tmp_path):
+    done = make_copy(tmp_path).process("soak", "--kills", "3", "--pause", "2")
+    assert done.returncode == 1
+    assert "Leave one out" in done.stderr

@@ -46,17 +46,17 @@ BOOKS = {
     | dict.fromkeys(["profile", "find", "all"], READ),
     Commitments: {"follow": "noticed", "catch_up": "noticed", "add": "noticed"}
     | {"drop": "closed", "save": BELOW}
-    | dict.fromkeys(["items", "lines", "lines_before", "refused"], READ),
+    | dict.fromkeys(["items", "lines", "lines_before", "refused", "missed"], READ),
     CascadeMemory: {"clear": "clear", "record_rate": "rate", "adopt_edits": "edit", "check": "edit"}
     | {"append": BELOW, "compact": BELOW, "undo": BELOW}
     | dict.fromkeys(["context", "load", "next_turn", "weigh", "status", "close"], READ)
-    | dict.fromkeys(["is_empty", "before_thought"], READ),
+    | dict.fromkeys(["is_empty", "may_be_due", "before_thought"], READ),
     SlidingMemory: {"clear": "clear", "append": BELOW, "compact": BELOW, "undo": BELOW}
     | dict.fromkeys(["context", "load", "next_turn", "weigh", "status", "close"], READ)
-    | dict.fromkeys(["is_empty", "before_thought", "record_rate"], READ),
+    | dict.fromkeys(["is_empty", "may_be_due", "before_thought", "record_rate"], READ),
     Archive: {"append": BELOW, "append_memory": BELOW}
     | dict.fromkeys(["last_number", "sync", "close", "backwards", "forwards"], READ)
-    | dict.fromkeys(["changes", "lines_with", "read", "size"], READ),
+    | dict.fromkeys(["changes", "lines_back", "lines_with", "read", "size"], READ),
 }
 """What each public method does, in operations; what writes below others is told by those."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from game.agent.agent_log import log, warn
 from game.agent.body import Life
@@ -39,7 +40,7 @@ class Compactor(ABC):
     def __init__(self, life: Life, owner: MemoryOwner, services: Services) -> None:
         self.name, self.folder = life.name, life.folder
         self.summaries = SummaryFolder(life.folder / "summaries", life.name)
-        self.compacting = False
+        self.compacting = self._considering = False
         self.no_room: CompactionError | None = None
         self._owner, self._services = owner, services
         self._slept: deque[tuple[Sequence[Memory], int]] = deque(maxlen=UNREAD)
@@ -88,7 +89,9 @@ class Compactor(ABC):
             nonlocal window
             window = memory.context().window
             self._owner.leaving(window)
-            return memory.compact(reason)
+            result = memory.compact(reason)
+            self._owner.moved()
+            return result
 
         def ended(outcome: Compacted) -> None:
             if not isinstance(outcome, CompactionRunning):  # which tells of itself
@@ -102,6 +105,18 @@ class Compactor(ABC):
                 self._slept.append((window, result.covered[1]))
 
         self._in_background(change, ended, afterwards)
+
+    def consider(self) -> None:
+        """Compact if one is due and pays, which takes a plan: that is made in a worker thread."""
+
+        def decided(reason: CompactReason | CompactionError | None) -> None:
+            self._considering = False
+            if isinstance(reason, CompactReason):
+                with suppress(KeepsakeError):  # it was closed meanwhile
+                    self.compact(reason, lambda _: None)
+
+        self._in_background(lambda memory: memory.next_turn(), decided, lambda _: None)
+        self._considering = True
 
     def reread(self, ask: Ask, noticed: Noticing) -> int:
         """Read again with a model what has left the window in sleep; blocks.
@@ -132,7 +147,12 @@ class Compactor(ABC):
             self._services.events.emit(undone(self.name, outcome))
             done(outcome)
 
-        self._in_background(lambda memory: memory.undo(), ended, lambda _: None)
+        def change(memory: AgentMemory) -> Undone:
+            undone = memory.undo()
+            self._owner.moved()
+            return undone
+
+        self._in_background(change, ended, lambda _: None)
 
     def _in_background[T](
         self,
@@ -142,6 +162,9 @@ class Compactor(ABC):
     ) -> None:
         """Make a change in a worker thread, and what comes of it, before it is told."""
         memory = self.memory
+        if self._considering:  # which takes a moment, and may be all there is
+            self._after.append(lambda: self._in_background(change, done, afterwards))
+            return
         if self.compacting:
             what = f"a compaction of {self.name}'s memory is under way"
             done(CompactionRunning(what, "Wait for it to end"))
@@ -154,7 +177,6 @@ class Compactor(ABC):
             outcome: T | CompactionError
             try:
                 outcome = change(memory)
-                self._owner.moved()
             except CompactionError as error:
                 outcome = error
             except Exception as error:

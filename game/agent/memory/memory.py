@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
@@ -57,6 +58,7 @@ class MemoryComponent(Compactor):
         self.private = PrivateWords()
         self.noticed = Noticing(life, services)
         self._memory: AgentMemory | None = None
+        self._opening = threading.RLock()
         self._dropped = 0
         self._closed = self._asleep = False
         self._backlog = deque(map(_entry, services.spill.of(self.folder.name)))
@@ -86,6 +88,8 @@ class MemoryComponent(Compactor):
         event: str = "",
         to: str = "",
         to_id: str = "",
+        importance: int = 0,
+        chain: str = "",
     ) -> bool:
         """Remember one line, and start a compaction when one is due.
 
@@ -99,6 +103,8 @@ class MemoryComponent(Compactor):
             event: What kind of message it was: ``say``, ``pose``, ``give`` …
             to: To whom an own act was meant, by name.
             to_id: Who that is, whatever they are called.
+            importance: How much it matters, 1 to 10, if the world says so; 0 for the rules.
+            chain: Of hearsay, whose memories it rests on.
 
         Returns:
             Whether it is in the archive; if not, it waits, in RAM and in the home's
@@ -112,6 +118,8 @@ class MemoryComponent(Compactor):
             "event": event,
             "to": to,
             "to_id": to_id,
+            "importance": importance,
+            "chain": chain,
             "time": self._services.clock.now(),
         }
         self._backlog.append((text, kind, about))
@@ -231,8 +239,8 @@ class MemoryComponent(Compactor):
             return
         self._memory = self._opener.followed(self._memory)
         self._asleep = self._owner.may_compact()
-        if reason := self._memory.next_turn():
-            self.compact(reason, lambda _: None)
+        if self._memory.may_be_due():
+            self.consider()
 
     # -- opening and closing
 
@@ -242,8 +250,11 @@ class MemoryComponent(Compactor):
         A thread that still works on it finds it closed: to open it again would take the
         archive from whoever comes after, such as the same agent under another name.
         """
-        self.save_backlog()
-        self._closed = True
+        if self._backlog or self._memory is not None:
+            self.save_backlog()
+        with self._opening:
+            self._closed = True
+        self.noticed.close()
         if self._backlog:
             self._leave_waiting()
         if self._memory is not None:
@@ -255,9 +266,23 @@ class MemoryComponent(Compactor):
             self._memory = None
 
     def open(self) -> bool:
-        """Open the archive, unless that failed a moment ago; whether it is open."""
+        """Open the archive, unless that failed a moment ago; whether it is open.
+
+        Any thread may ask. It reads what stands in the prompt; whatever else is to be made of
+        that is left to workers.
+        """
         if self._memory is not None:
             return True
+        with self._opening:
+            return self._memory is not None or self._open()
+
+    def prepare(self) -> None:
+        """Open it, and weigh it: all that would take long on the reactor thread; blocks."""
+        if self.open():
+            with logged(f"{self.name}: The memory could not be weighed"):
+                self.memory.load()
+
+    def _open(self) -> bool:
         now = self._services.seconds()
         if self._closed or now < self._try_again_at:
             return False
@@ -269,7 +294,7 @@ class MemoryComponent(Compactor):
             return False
         try:
             self.private = PrivateWords.of(archive)
-            self._memory = self._opener.opened(archive)
+            memory = self._opener.opened(archive)
         except Exception as error:
             # Not even a window can be read: what happens waits in RAM, and whoever speaks
             # in the same room must not suffer for it.
@@ -282,7 +307,8 @@ class MemoryComponent(Compactor):
             self._services.events.emit(
                 MemoryChange(agent=self.name, op="mended", n=archive.last_number, size=archive.torn)
             )
-        self.noticed.catch_up(self._memory.context().window)
+        self.noticed.catch_up(memory.context().window)
+        self._memory = memory  # last of all: from now on any thread may use it
         return True
 
     def _skip_what_is_there(self, archive: Archive) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from game.agent.agent_log import Complaints, log, logged
 from game.agent.body import Life
 from game.agent.services import Services
 from game.mind.archive.records import Memory
 from game.mind.books.commitments import Commitments
+from game.mind.books.noticing import Noticed
 from game.mind.books.noticing_asleep import reread
 from game.mind.books.resolution import settled
 from game.mind.errors import KeepsakeError
 from game.mind.sleep.asking import NightOver
 
 FILE = "noticed.md"
+AT_ONCE = 32
+"""Memories of before that are looked at while whatever else wants the block waits."""
 
 
 class Noticing:
@@ -26,17 +32,61 @@ class Noticing:
         self.block = Commitments(life.folder / FILE, self._trouble, name, emit)
         self._name, self._services = name, services
         self._saving = False
+        self._behind: deque[Memory] = deque()
+        self._lock, self._settling = threading.Lock(), threading.Lock()
 
     def saw(self, memory: Memory) -> None:
         """Look at a new memory; quick, the file is written in a worker thread."""
+        with self._lock:
+            if self._behind:  # what was lived before is looked at before
+                self._behind.append(memory)
+                return
         if self.block.follow(memory, self._name):
             self._save_soon()
 
+    def kept(self, promise: Noticed) -> None:
+        """What was promised has been done, as the world itself knows."""
+
+        def close() -> None:
+            with logged(f"{self._name}: A promise that was kept could not be closed"):
+                self.block.drop(lambda each: each == promise, by="rules")
+
+        self._services.searchers.submit(close)
+
     def catch_up(self, memories: Iterable[Memory]) -> None:
-        """Look at what was lived through and not kept, as after a crash."""
+        """Have a worker thread look at what was lived through and not kept; quick."""
         with logged(f"{self._name}: What was not noticed yet could not be looked at"):
-            if self.block.catch_up(memories, self._name):
-                self._save_soon()
+            missed = self.block.missed(memories)
+            with self._lock:
+                self._behind.extend(missed)
+            if missed:
+                self._services.learners.submit(self.settle)
+
+    def settle(self) -> None:
+        """Look at all that was not looked at yet; blocks, never raises.
+
+        After this a compaction may take those memories out of the window.
+        """
+        found = False
+        with self._settling:
+            while some := self._next():
+                # What breaks on one of them must not keep all that comes after waiting.
+                with logged(f"{self._name}: Noticing what was lived before broke off"):
+                    found = self.block.catch_up(some, self._name) or found
+                with self._lock:  # not sooner, or a new one would be looked at before them
+                    for _ in range(min(len(some), len(self._behind))):
+                        self._behind.popleft()
+            if found:
+                self._save()
+
+    def _next(self) -> list[Memory]:
+        with self._lock:
+            return list(islice(self._behind, AT_ONCE))
+
+    def close(self) -> None:
+        """The agent is gone; what was not looked at is so when it comes back."""
+        with self._lock:
+            self._behind.clear()
 
     def reread(
         self,

@@ -14,6 +14,7 @@ from game.agent.memory.keeper import MemoryTools
 from game.agent.memory.memory import MemoryComponent
 from game.agent.services import Services
 from game.mind.archive.records import Memory
+from game.mind.books.hearsay import Hearsay
 from game.mind.books.journal.importance import ImportanceContext
 from game.mind.memory import CompactionResult
 
@@ -26,6 +27,7 @@ class Remembering(ABC):
         diary: Its journal.
         acquaintances: Whom it knows.
         keeper: Its notes and pins, and its recall.
+        hearsay: What it may tell others, and what of it they know.
     """
 
     def __init__(self, life: Life, services: Services) -> None:
@@ -35,7 +37,13 @@ class Remembering(ABC):
         self.keeper = MemoryTools(life, memory, diary, services)
         # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
         remembered = partial(services.taps.remembered, life.name)
-        self.watchers = (diary.saw, self.acquaintances.saw, remembered)
+        agents = services.taps.agent_ids
+        self.hearsay = Hearsay(
+            life.name,
+            diary.importance_of,
+            lambda who: who.partition("-")[0] in map(str, tuple(agents.values())),
+        )
+        self.watchers = (diary.saw, self.acquaintances.saw, self.hearsay.saw, remembered)
 
     @abstractmethod
     def may_compact(self) -> bool:
@@ -55,6 +63,7 @@ class Remembering(ABC):
 
     def leaving(self, window: Sequence[Memory]) -> None:
         """A compaction begins; blocks."""
+        self.memory.noticed.settle()
         self.diary.leaving(window)
 
     def moved(self) -> None:
@@ -68,6 +77,12 @@ class Remembering(ABC):
             met=not memory.source_id or known.met(memory.source_id),
             been_here=not memory.place or known.been(memory.place),
         )
+
+    def read_back(self, services: Services) -> None:
+        """Read what it may tell others from what it has lived through; blocks, never raises."""
+        with logged(f"{self.memory.name}: What it has to tell could not be read"):
+            before = self.hearsay.of_before(self.memory.lately())
+            services.post(lambda: self.hearsay.begin_with(before))
 
     def look(self) -> None:
         """See what a person has changed in the agent's files; blocks, never raises.

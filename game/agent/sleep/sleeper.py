@@ -6,7 +6,7 @@ thread throughout.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,13 +14,14 @@ from game.agent.agent_log import log
 from game.agent.body import Body
 from game.agent.impulses import EventKind, PerceivedEvent
 from game.agent.memory.memory import MemoryComponent
+from game.agent.offstage.walking import CALLED, STROLL, Walk
 from game.agent.services import Services
-from game.agent.sleep.going_home import CALLED, GoingHome
 from game.agent.sleep.nights import Nights
 from game.agent.surroundings import guests_wait, identity_of, place_of, players_near, show
 from game.agent.thinking.hearing import event_of, words_of
 from game.agent.thinking.thinker import Thinker
 from game.mind.archive.records import MemoryKind
+from game.mind.language.deeds import RULED
 from game.mind.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 
 TICK_SECONDS = 60.0
@@ -56,7 +57,7 @@ class Sleeper:
     ) -> None:
         self._services = services
         self._memory, self._thinker, self.nights = memory, thinker, nights
-        self._walk: GoingHome | None = None
+        self._walk: Walk | None = None
         self._last_tick = self._last_spoken = self._services.seconds()
         self._tiredness = self._kept_tiredness()
         self._disturbed = 0
@@ -76,7 +77,12 @@ class Sleeper:
 
     @property
     def going_home(self) -> bool:
-        """Whether it is on its way to bed."""
+        """Whether it is on its way to bed, or to a guest."""
+        return self._walk is not None and self._walk.manner is not STROLL
+
+    @property
+    def walking(self) -> bool:
+        """Whether it is on its way somewhere, and knows the way."""
         return self._walk is not None
 
     @property
@@ -176,6 +182,17 @@ class Sleeper:
         self._last_tick = now
         return min(max(now - before, 0.0), LONGEST_TICK)
 
+    def walk(self, goal: Any, arrived: Callable[[], None]) -> None:
+        """Walk to a room, as its day has it; whoever turns to the agent stops it."""
+
+        def over() -> None:
+            self.stay_up()
+            arrived()
+
+        self.stay_up()
+        self._walk = Walk(lambda: self.agent, self._services.timer, over, STROLL, goal)
+        self._walk.start()
+
     # -- guests
 
     def come_home(self) -> None:
@@ -189,7 +206,7 @@ class Sleeper:
         self.stay_up()
         self._thinker.break_off()  # else it might walk another way meanwhile
         timer = self._services.timer
-        self._walk = GoingHome(lambda: self.agent, timer, self._welcome, CALLED)
+        self._walk = Walk(lambda: self.agent, timer, self._welcome, CALLED)
         self._walk.start()
 
     def _welcome(self) -> None:
@@ -207,9 +224,7 @@ class Sleeper:
         if self.asleep or self.agent is None:
             return
         self.stay_up()
-        self._walk = GoingHome(
-            lambda: self.agent, self._services.timer, lambda: self.fall_asleep(why)
-        )
+        self._walk = Walk(lambda: self.agent, self._services.timer, lambda: self.fall_asleep(why))
         self._walk.start()
 
     def fall_asleep(self, why: str) -> None:
@@ -303,6 +318,8 @@ class Sleeper:
         if agent is None or speaker is None or speaker is agent:
             return False
         kind, for_me = str(facts.get("type", "")), facts.get("to") == agent.id
+        if kind in RULED and for_me:
+            return True
         if kind == "give" and for_me:
             self._answer(agent, speaker, f"{agent.key} takes it without waking.")
             return True

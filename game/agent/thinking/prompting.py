@@ -9,7 +9,7 @@ from typing import Any
 from game.agent.body import Body
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
-from game.agent.surroundings import exits_of, people_near, things_near
+from game.agent.surroundings import exits_of, looks_of, people_near, things_near
 from game.agent.tasks import Routine
 from game.mind.archive.privacy import NOBODY, Audience, outward
 from game.mind.archive.records import Memory, MemoryKind, Summary
@@ -196,7 +196,7 @@ def situation_of(agent: Body) -> Situation:
         return Situation(place="nowhere")
     return Situation(
         place=place.key,
-        description=str(place.db.desc or ""),
+        description=looks_of(agent),
         exits=tuple(exits_of(agent)),
         present=tuple(_shown(each) for each in (*people_near(agent), *things_near(agent))),
         carried=tuple(dict.fromkeys(str(thing.key) for thing in agent.contents)),

@@ -16,7 +16,7 @@ from game.agent.impulses import Impulse
 from game.agent.memory.acquaintances import present_with
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
-from game.agent.surroundings import exits_of, identity_of, people_near
+from game.agent.surroundings import exits_of, identity_of, looks_of, people_near
 from game.agent.thinking.prompting import examples_of
 from game.llm.profiles import CHAT, SCRIPT, ModelProfile
 from game.mind.archive.privacy import NOBODY, Audience, is_private
@@ -34,6 +34,7 @@ from game.mind.prompt.reply.context import ReplyContext
 from game.mind.prompt.reply.judge import Judged, from_memory, judge
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import turns_with, unanswered
+from game.mind.prompt.reply.worth import Scored
 from game.mind.prompt.template import Rendered
 from game.mind.recall.related import SearchResult
 
@@ -135,8 +136,23 @@ class Replying:
         before = next((turn.words for turn in reversed(reply.scene.turns) if turn.who), "")
         rank = partial(self._services.ranker.rank, question, sentences, before, agent.key)
         ranked = await self._services.in_time(rank, SECONDS)
-        reply.scene = replace(reply.scene, ranked=tuple(ranked or ()))
+        known = self._known_of(impulse, reply.scene)
+        worth = max(CERTAIN, ranked[0].worth if ranked else 0.0)
+        found = (*(Scored(each, worth) for each in known), *(ranked or ()))
+        reply.scene = replace(reply.scene, ranked=found)
         return reply
+
+    def _known_of(self, impulse: Impulse, scene: ReplyContext) -> list[Sentence]:
+        """What bears on it by rule: who told it, if that is asked; what a guest is known for."""
+        hearsay, now = self._mind.hearsay, self._services.clock.now()
+        if scene.said:
+            before = " ".join(turn.words for turn in scene.turns[-2:])
+            rumour = hearsay.asked_of(scene.words, before)
+        else:
+            rumour = hearsay.news_of(impulse.source_id, impulse.source, now)
+        if rumour is None:
+            return []
+        return [material.of_rumour(rumour.told_by(scene.name), asked=bool(scene.said))]
 
     def audience_of_act(self, impulse: Impulse) -> Audience:
         """Who may hear private words in an act: whoever whispered what it answers, else nobody.
@@ -228,6 +244,8 @@ class Replying:
         """
         scene = reply.scene
         if not (scene.asks and scene.knows) or found.grounded >= WELL_GROUNDED:
+            return False
+        if scene.confided:
             return False
         if reply.trusted:
             return scene.best >= (SURE if found.admits else CERTAIN)
@@ -354,5 +372,5 @@ def _described(agent: Body) -> str:
     if place is None:
         return ""
     ways = " and ".join(exits_of(agent))
-    looks = str(place.db.desc or "")
+    looks = looks_of(agent)
     return f"{looks}\nThe ways out of {place.key}: {ways}." if ways else looks

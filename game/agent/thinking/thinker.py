@@ -92,6 +92,10 @@ class Thinker(Thinking):
             self.break_off()
         self.schedule()
 
+    def answered(self, who: str) -> None:
+        """It has turned to somebody by rule: that they came, or gave something, is answered."""
+        self._attention.answered(who, self._services.seconds())
+
     @property
     def in_talk(self) -> bool:
         """Whether a player who is here talks with the agent: no moment to walk away."""

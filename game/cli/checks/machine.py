@@ -121,8 +121,10 @@ def world(here: Places) -> Iterator[Finding]:
         return
     missing = {Component.PORTAL, Component.SERVER} - alive
     if missing:
-        names = " and ".join(sorted(missing))
-        yield Finding("World", False, f"runs without its {names}", "`make run` mends that")
+        why = f": {down}" if (down := processes.why_down(here)) else ""
+        what = f"runs without its {' and '.join(sorted(missing))}{why}"
+        cure = "`make run` mends that; `keepsake logs server --no-follow` has why it ended"
+        yield Finding("World", False, what, cure)
         return
     yield _answer(here)
 

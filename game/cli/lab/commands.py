@@ -94,10 +94,20 @@ def soak(
     kills: Annotated[
         int | None, typer.Option(min=0, help="How often a process is killed; else once a minute.")
     ] = None,
+    pause: Annotated[
+        float | None,
+        typer.Option(min=0, help="Kill as often as fits: so many seconds after each recovery."),
+    ] = None,
     small_disk: Annotated[
         Path | None,
         typer.Option(help="A folder on a small disk of its own, which is filled: a tmpfs."),
     ] = None,
+    embedded: Annotated[
+        bool, typer.Option("--embedded", help="Talk with the embedded model, and kill it too.")
+    ] = False,
+    clock_jumps: Annotated[
+        bool, typer.Option("--clock-jumps", help="Have the agents' clock jump by hours and days.")
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures there.")
     ] = None,
@@ -106,8 +116,17 @@ def soak(
     from game.cli.lab import soaking  # noqa: PLC0415 - other commands need not wait
     from game.lab.soak.plan import SoakPlan  # noqa: PLC0415 - the same
 
-    wanted = max(round(minutes), 1) if kills is None else kills
-    plan = SoakPlan(minutes, seed, wanted, small_disk=small_disk)
+    if kills is not None and pause is not None:
+        raise KeepsakeError("--kills says how many, --pause as many as fit", "Leave one out")
+    plan = SoakPlan(
+        minutes,
+        seed,
+        max(round(minutes), 1) if kills is None else kills,
+        small_disk=small_disk,
+        pause=pause,
+        embedded=embedded,
+        clock_jumps=clock_jumps,
+    )
     if not soaking.soaked(places(), plan, json_file):
         raise typer.Exit(1)
 

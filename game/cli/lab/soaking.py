@@ -11,7 +11,7 @@ from rich.markup import escape
 from game.cli.output import err, out, plain_table
 from game.lab.refusing import refusing
 from game.lab.soak.plan import SoakPlan
-from game.lab.soak.soak import SoakReport, soak
+from game.lab.soak.soak import Recovery, SoakReport, soak
 from game.lab.talk.scores import percentile
 from game.paths import Places
 
@@ -48,9 +48,10 @@ def _rows(report: SoakReport) -> list[tuple[str, str]]:
         ("heard", f"{report.heard:,} times by all agents; {report.memories:,} memories"),
         ("model", f"{report.model_calls:,} calls"),
         ("kills", f"{sum(report.kills.values())} ({kills or 'none'})"),
-        ("recovery", _spread(report.recoveries)),
-        ("of a child", _spread(report.child_recoveries)),
+        *((f"{name} back", _spread(each)) for name, each in sorted(report.recovery.items())),
         ("starts", f"{report.failed_starts} failed and were repeated"),
+        ("read-only", f"{report.read_only} times the vault could not be written"),
+        ("clock", f"{report.jumps} jumps"),
         ("lines cut", f"{report.cut_off:,}"),
         ("look", f"median {look:.3f} s, p95 {slow_look:.3f} s"),
         ("memory", f"a Server grew by {report.memory_growth / 1e6:+.1f} MB at most"),
@@ -59,9 +60,8 @@ def _rows(report: SoakReport) -> list[tuple[str, str]]:
     ]
 
 
-def _spread(seconds: tuple[float, ...]) -> str:
-    if not seconds:
-        return "none"
+def _spread(found: Recovery) -> str:
     return (
-        f"median {percentile(seconds, 0.5):.1f} s, longest {max(seconds):.1f} s, of {len(seconds)}"
+        f"median {found.median:.1f} s, p95 {found.p95:.1f} s, longest {found.longest:.1f} s, "
+        f"of {len(found.each)}"
     )

@@ -83,7 +83,8 @@ def backup(here: Places, target: Path, progress: Progress, keep: int = 0) -> Kep
     if not here.database.exists():
         raise KeepsakeError(
             f"There is no world to keep: {here.database} does not exist",
-            "Set KEEPSAKE_HOME to its home. A database that is not SQLite has its own tools",
+            "Set KEEPSAKE_HOME to its home. Back up a database that is not SQLite with its own "
+            "tool (pg_dump), and the vault with any other",
         )
     with home.alone(here):
         here = processes.actual(here)

@@ -109,7 +109,10 @@ def _stop(launcher: ModuleType, here: Places) -> None:
 
 def _check(launcher: ModuleType, here: Places) -> None:
     """Load what a Server will load, so that one that could not start is never waited for."""
+    import evennia  # noqa: PLC0415 - needs the settings
+
     _say("Checking the code")
+    evennia._init()  # its contribs are made of what Evennia itself is not until then
     launcher.error_check_python_modules()
     _check_world_modules()
     launcher.collectstatic()  # the files of the web client may have changed too

@@ -92,6 +92,17 @@ def one(found: Iterable[Running], component: Component) -> Running | None:
     )
 
 
+def why_down(here: Places) -> str:
+    """Why the Portal that runs starts no Server; empty where it does."""
+    found = {each.component for each in running(here)}
+    if Component.PORTAL not in found or Component.SERVER in found:
+        return ""
+    try:
+        return here.server_down.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
 def end(processes: Iterable[Running], patience: float = TERMINATE_SECONDS) -> None:
     """Ask the processes to end, and kill those that have not after ``patience`` seconds."""
     waiting = list(processes)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from game.child.serving import read_pid
@@ -23,20 +24,27 @@ from game.cli.world import (
     restore,
     stopping,
 )
-from game.cli.world.evennia_entry import ADMIN, CHECKED, PASSWORD_CHANGED, PORTAL_STARTED
+from game.cli.world.evennia_entry import (
+    ADMIN,
+    CHECKED,
+    PASSWORD_CHANGED,
+    PORTAL_STARTED,
+)
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 from game.server import tls, vault_lock
 
 LAUNCH_SECONDS = 300.0
-READY_SECONDS = 300.0
+CHECK_SECONDS = 60.0
+READY_SECONDS = 120.0
 LOGIN_SECONDS = 120.0
-_GONE_SECONDS = 10.0
-_OLD_SERVER_SECONDS = 15.0
-"""How long the old Server may take to end at a reload: it ends itself after eight."""
+_GONE_SECONDS = 4.0
+"""After these a process that is not there has ended: to begin one takes less than a second."""
+_OLD_SERVER_SECONDS = 10.0
+"""How long the old Server may take to end at a reload: it ends itself after five."""
 _VAULT_SECONDS = 10.0
-_BUSY_SECONDS = 30.0
+_BUSY_SECONDS = 10.0
 _RELOAD_GAP_SECONDS = 3.0
 _PORT_SECONDS = 10.0
 _POLL_SECONDS = 0.2
@@ -44,7 +52,7 @@ _TAIL_LINES = 15
 
 
 class ServerEnded(KeepsakeError):
-    """The Portal or the Server ended while it was waited for."""
+    """The Portal or the Server ended while it was waited for, or never answered."""
 
 
 type Say = Callable[[str], None]
@@ -79,6 +87,7 @@ def start(here: Places, say: Say) -> Started:
         if processes.running(here):  # half a world, or a model server left by a crash
             stopping.end_all(processes.actual(here), say)
             _wait_for_ports(here)
+        processes.forget_dead(here)  # or the Server to come would be taken for one that has ended
         ports.refuse_taken(here)
         restore.refuse_unfinished(here)
         vault_lock.take(here, patience=_VAULT_SECONDS).release()
@@ -94,7 +103,8 @@ def reload(here: Places, say: Say) -> None:
     """Restart the Server with fresh code; players stay connected.
 
     Raises:
-        KeepsakeError: Nothing runs, or it did not come up again.
+        KeepsakeError: Nothing runs, or it is too busy to be asked, or its code cannot be loaded:
+            then the world goes on as it is. Or no world can be started any more.
     """
     with home.alone(here):
         here = processes.actual(here)
@@ -105,18 +115,18 @@ def reload(here: Places, say: Say) -> None:
         _end_if_it_stays(here, before)
         try:
             _wait_until_ready(here, not_pid=before)
-        except ServerEnded:  # such as one that was killed for want of memory
-            say("Starting the Server once more")
-            processes.end([x for x in processes.running(here) if x.component is Component.SERVER])
-            launcher.run(here, "start", say).wait(LAUNCH_SECONDS, lambda: None)
-            _wait_until_ready(here, not_pid=before)
+        except ServerEnded:  # and the Portal, which starts another, has given up or ended too
+            say("Starting the world anew")
+            stopping.end_all(here, say, ask=False)
+            _wait_for_ports(here)
+            _launch(here, say)
 
 
 def _refuse_broken_code(here: Places, say: Say) -> None:
     """Load the code once, in a process of its own, while the world still runs."""
     child, why = launcher.run(here, "check", say), ""
     try:
-        child.wait(LAUNCH_SECONDS, lambda: None)
+        child.wait(CHECK_SECONDS, lambda: None)
     except KeepsakeError as error:
         why = error.what
     if why or CHECKED not in child.lines:
@@ -196,7 +206,7 @@ def _wait_until_ready(here: Places, not_pid: int = 0) -> dict[str, Any]:
         if report.get("ready") and report["pid"] != not_pid:
             return report
         time.sleep(_POLL_SECONDS)
-    raise _broken(here, f"The world was not ready after {READY_SECONDS:.0f} seconds")
+    raise _broken(here, f"The world was not ready after {READY_SECONDS:.0f} seconds", ServerEnded)
 
 
 class _Watch:
@@ -204,7 +214,7 @@ class _Watch:
 
     A Server first starts itself anew in the background and waits for what it started, without
     end, and so does the Portal. If that dies meanwhile, there is still a process that looks like
-    a Server; its pid file names the one that counts.
+    a Server. The pid file names the one that counts, or one that a newer one will replace.
     """
 
     def __init__(self, here: Places, not_pid: int = 0) -> None:
@@ -215,10 +225,14 @@ class _Watch:
         """Look once; what is ``expected`` need not have been seen before it counts as gone."""
         now = time.monotonic()
         found = processes.running(self._here)
-        alive = {each.component for each in found}
-        pid = read_pid(self._here.server_pid)
-        if pid not in (0, self._not_pid, *(each.pid for each in found)):
-            alive.discard(Component.SERVER)
+        pid, written = read_pid(self._here.server_pid), _written(self._here.server_pid)
+        named = pid in (0, self._not_pid, *(each.pid for each in found))
+        alive = {
+            each.component
+            for each in found
+            if each.component is not Component.SERVER or named or each.started > written
+        }
+        if not named:
             self._seen.setdefault(Component.SERVER, now)
         self._seen |= dict.fromkeys(alive, now)
         if expected:
@@ -229,6 +243,14 @@ class _Watch:
                 raise _broken(
                     self._here, f"Evennia's {component.capitalize()} has ended", ServerEnded
                 )
+
+
+def _written(path: Path) -> float:
+    """When a file was written, in seconds since 1970; 0 for none."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _broken(here: Places, what: str, kind: type[KeepsakeError] = KeepsakeError) -> KeepsakeError:

@@ -6,8 +6,10 @@ those of the shipped agents, so that nobody is taken for somebody else.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from world.atlas import Atlas, Person, Thing
 
@@ -49,6 +51,19 @@ _WANTS = (
     "You want to learn a new song before the summer.",
     "You lost a silver button and ask everybody about it.",
     "You save for a little boat.",
+)
+_AT_WORK = (
+    "{work}, and whistles at it",
+    "puts a tool down and takes up another",
+    "stands back to look at the work, and goes on",
+    "counts what is done and what is left",
+    "is at work, and hears nothing",
+)
+_AT_REST = (
+    "sits down with a sigh that has been waiting",
+    "listens to what the others have to say",
+    "eats slowly, with both elbows on the wood",
+    "looks about for a face to talk to",
 )
 
 
@@ -95,4 +110,21 @@ def _person(name: str, home: str, rng: Random) -> Person:
         ),
         loves=(),
         ties={},
+        day=tuple(_day(home, trade, rng)),
     )
+
+
+def _day(home: str, trade: str, rng: Random) -> Iterator[Mapping[str, Any]]:
+    """A day of work at home, with an errand, a meal and an evening among people."""
+    errand = rng.choice(("quay", "orchard", "letter_office", "chapel_garden", "ferry_stage"))
+    at, noon = rng.randint(9, 10), rng.choice(("12-13", "13-14"))
+    work = [each.format(work=f"does a {trade}'s work") for each in _AT_WORK]
+    yield _hours("9-12", "square", _AT_REST, "market day")
+    yield _hours(f"{at}-{at + 1}", errand, _AT_REST)
+    yield _hours(noon, "kettle", _AT_REST)
+    yield _hours(rng.choice(("18-20", "19-21")), rng.choice(("kettle", "square")), _AT_REST)
+    yield _hours("7-22", home, work)
+
+
+def _hours(at: str, room: str, does: Sequence[str], *when: str) -> Mapping[str, Any]:
+    return {"at": at, "in": room, "with": "", "when": [*when], "does": [*does]}

@@ -24,6 +24,7 @@ from typeclasses.agents import all_agents
 from typeclasses.minds import open_minds
 from world.atlas import read_atlas
 from world.build import find
+from world.scenes import read_scenes
 
 MOST_FAILURES = 12
 """Thoughts without an answer in a row, of whatever agents, after which nobody waits any more."""
@@ -110,6 +111,7 @@ def live(
     taps, tally = Taps(), EventTally(plan.name)
     taps.on_event(tally.count)
     shared = services.start_on(machinery(timeline, f"{plan.seed} {since:g}"), places(), taps)
+    shared.scenes = read_scenes()
     told, flushed = 0.0, 0.0
 
     def report(seconds: float) -> None:

@@ -19,15 +19,19 @@ from game.cli.world.login import Telnet
 from game.lab.soak.plan import NAMES, SoakScript
 from game.mind.errors import KeepsakeError
 from game.paths import Ports
+from game.server.limits import AWAY, DOWN, STUMBLED
 
 PASSWORD = "willow-harbour-lantern"
 PATIENCE = 30.0
 """Seconds until a line that does not answer is given up, and another one opened."""
+_RESTART_PATIENCE = 120.0
 _AGAIN = 0.3
 _HERE = re.compile(r"Here: ([^.]*)\.")
 _EXITS = re.compile(r"Exits: ([^.]*)\.")
 _ARRIVED = re.compile(r"You become .*Exits: [^.]*\.")
 _ANYTHING = re.compile(r"\S")
+_RESTARTED = re.compile(r"Server restarted")
+_NEWS_OF_THE_SERVER = tuple(" ".join(each.split()) for each in (STUMBLED, AWAY, DOWN))
 _WALKS, _LOOKS = 0.05, 0.15
 """How many turns are a step elsewhere, and how many only a look."""
 _TAGS = re.compile(r"<br\s*/?>|<[^>]*>")
@@ -35,6 +39,10 @@ _TAGS = re.compile(r"<br\s*/?>|<[^>]*>")
 
 class CutOff(Exception):
     """The line is gone, or silent."""
+
+
+class Unheard(CutOff):
+    """The Server is gone, and the Portal says so; the line is still there."""
 
 
 _LOST = (OSError, WebSocketException, CutOff)
@@ -143,7 +151,11 @@ class SoakPlayer:
             self._type(line, f"connect {self.name} {PASSWORD}", _ARRIVED)
             self._look(line)
             while not stop.wait(self._script.pause()):
-                self._turn(line)
+                try:
+                    self._turn(line)
+                except Unheard:  # as at a reload: the line stays
+                    self._wait(line, _RESTARTED, _RESTART_PATIENCE)
+                    self._look(line)
         except _LOST:
             self.cut_off += 1
             raise
@@ -177,10 +189,12 @@ class SoakPlayer:
         line.send(command)
         return self._wait(line, wanted)
 
-    def _wait(self, line: Line, wanted: re.Pattern[str]) -> str:
+    def _wait(self, line: Line, wanted: re.Pattern[str], seconds: float = PATIENCE) -> str:
         """What is shown until ``wanted`` was seen, without its line breaks."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + seconds
         while not wanted.search(shown := " ".join(line.text.split())):
+            if wanted is not _RESTARTED and any(each in shown for each in _NEWS_OF_THE_SERVER):
+                raise Unheard(shown)
             if time.monotonic() > deadline:
                 raise CutOff(f"{wanted.pattern!r} never came")
             if not line.read():

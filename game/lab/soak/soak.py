@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -17,17 +17,41 @@ from game.lab.soak.fake_model import FaultyModel
 from game.lab.soak.plan import Kill, PlannedFault, SoakPlan
 from game.lab.soak.players import PATIENCE, SaidLine, SoakPlayer
 from game.lab.soak.world import Sample, SoakedWorld, until
+from game.lab.talk.scores import percentile
 from game.mind.errors import KeepsakeError
 
 _SAMPLE_SECONDS = 5.0
 _TELL_SECONDS = 10.0
-_POLL = 0.2
+_POLL = 0.1
+_STAYS_READ_ONLY = 10.0
+_STARTING_SECONDS = 2.0
+WORLD = "world"
+"""Server and Portal together: without either nobody can play."""
 _RECOVERY_SECONDS = 180.0
 _STARTS = 3
 """How often a start is tried after a kill."""
 _SETTLE_SECONDS = 90.0
 
 type Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """Seconds from kills of one kind of process until a ``look`` was answered.
+
+    Of a child process, which nobody need notice: until it ran again.
+    """
+
+    median: float
+    p95: float
+    longest: float
+    each: tuple[float, ...]
+
+    @classmethod
+    def of(cls, each: Sequence[float]) -> Recovery:
+        """Of at least one."""
+        spread = (percentile(each, share) for share in (0.5, 0.95, 1.0))
+        return cls(*(round(seconds, 2) for seconds in spread), tuple(round(x, 2) for x in each))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +69,9 @@ class SoakReport:
     cut_off: int  # how often a player's line was lost
     kills: dict[str, int]  # by process
     failed_starts: int  # starts after a kill that failed, and were repeated
-    recoveries: tuple[float, ...]  # from a kill of Server or Portal until a ``look`` was answered
-    child_recoveries: tuple[float, ...]  # from a kill of another process until it ran again
+    recovery: dict[str, Recovery]  # by process, and of Server and Portal together
+    read_only: int  # times that the world came up with a vault that cannot be written
+    jumps: int  # of the clock
     looks: tuple[float, ...] = field(repr=False)  # how long each took that was answered
     memory_growth: int  # the most by which a warm Server grew until its end
     handle_growth: int  # the same in file handles
@@ -71,7 +96,7 @@ def soak(plan: SoakPlan, first_base: int, say: Say) -> SoakReport:
     """
     model = FaultyModel(plan.seed)
     try:
-        world = SoakedWorld(model.port, first_base, plan.small_disk)
+        world = SoakedWorld(model.port, first_base, plan)
         report = None
         try:
             report = Soak(plan, world, model, say).run()
@@ -93,8 +118,8 @@ class Soak:
         self._players: list[SoakPlayer] = []
         self._samples: list[Sample] = []
         self._kills: Counter[str] = Counter()
-        self._recoveries: list[float] = []
-        self._child_recoveries: list[float] = []
+        self._recoveries: dict[str, list[float]] = defaultdict(list)
+        self._read_only = 0
         self._problems: list[str] = []
         self._failed_starts = 0
         self._began = 0.0
@@ -127,6 +152,7 @@ class Soak:
         turns = [Timer(at, self._model.become, (fault,)) for at, fault in plan.fault_times()]
         for begins, ends in plan.disk_times():
             turns += [Timer(at, fill, kwargs={"full": at == begins}) for at in (begins, ends)]
+        turns += [Timer(at, self._world.set_clock, (off,)) for at, off in plan.jump_times()]
         threads = [Thread(target=player.run, args=(stop,)) for player in self._players]
         for thread in (*threads, *turns):
             thread.daemon = True
@@ -141,11 +167,17 @@ class Soak:
                 thread.join(2 * PATIENCE)
 
     def _live(self) -> None:
+        kills, pauses, plan = self._plan.kill_times(), self._plan.pauses(), self._plan
         sampled = told = 0.0
-        kills = self._plan.kill_times()
-        while kills or self._elapsed < self._plan.seconds:
-            if kills and kills[0].at <= self._elapsed:
-                self._kill(kills.pop(0))
+        due = next(kills, None)
+        at = due.at + next(pauses) if due else 0.0
+        while due or self._elapsed < plan.seconds:
+            if due and at <= self._elapsed:
+                self._kill(due)
+                due = next(kills, None)
+                at = max(due.at, self._elapsed + next(pauses)) if due else 0.0
+            if plan.pause is not None and self._elapsed > plan.last_kill:
+                due = None
             if self._elapsed - sampled >= _SAMPLE_SECONDS:
                 sampled = self._elapsed
                 self._take_sample()
@@ -178,15 +210,36 @@ class Soak:
         if not self._world.kill(kill.component):
             return
         self._kills[kill.component.value] += 1
-        if kill.component in (Component.SERVER, Component.PORTAL):
-            self._start_again()
-            back = until(lambda: self._answered(killed) is not None, _RECOVERY_SECONDS)
-            self._recoveries += [(self._answered(killed) or killed) - killed] * back
+        # Nothing is written there before the next Server opens its archives, seconds later.
+        read_only = kill.read_only and self._world.make_read_only(on=True)
+        self._read_only += read_only
+        if kill.twice:
+            self._kill_once_more(kill.component)
+        if seconds := self._recovered(kill.component, killed):
+            self._recoveries[kill.component.value].append(seconds)
         else:
-            back = until(lambda: self._world.runs(kill.component), _RECOVERY_SECONDS)
-            self._child_recoveries += [time.monotonic() - killed] * back
-        if not back:
             self._problems.append(f"the world did not recover from a kill of its {kill.component}")
+        if read_only:
+            time.sleep(_STAYS_READ_ONLY)
+            if not self._world.make_read_only(on=False):
+                self._problems.append("the small disk could not be made writable again")
+
+    def _kill_once_more(self, component: Component) -> None:
+        """Kill what takes its place while it starts, which may have two processes then."""
+        until(lambda: self._world.runs(component), _RECOVERY_SECONDS)
+        time.sleep(_STARTING_SECONDS)
+        self._kills[component.value] += self._world.kill(component)
+
+    def _recovered(self, component: Component, killed: float) -> float | None:
+        """Seconds until all was as before; None if that never was."""
+        if component not in (Component.SERVER, Component.PORTAL):
+            back = until(lambda: self._world.runs(component), _RECOVERY_SECONDS)
+            return time.monotonic() - killed if back else None
+        if component is Component.PORTAL:  # as a service manager would
+            self._start_again()
+        until(lambda: self._answered(killed) is not None, _RECOVERY_SECONDS)
+        answered = self._answered(killed)
+        return answered - killed if answered else None
 
     def _start_again(self) -> None:
         for left in reversed(range(_STARTS)):
@@ -212,9 +265,19 @@ class Soak:
         if not until(lambda: not self._world.waiting(), _SETTLE_SECONDS):
             self._problems.append(f"memories still wait: {', '.join(self._world.waiting())}")
         until(lambda: self._world.runs(Component.VECTORS), _SETTLE_SECONDS)
-        here, small = self._world.here, self._plan.small_disk is not None
-        self._problems += checks.doctor_problems(here, small_disk=small)
+        self._problems += self._wrong_for_the_doctor()
         self._world.stop()
+
+    def _wrong_for_the_doctor(self) -> list[str]:
+        """What the doctor finds, once children that were killed last have had time to come up."""
+        here, small, found = self._world.here, self._plan.small_disk is not None, list[str]()
+
+        def is_well() -> bool:
+            found[:] = checks.doctor_problems(here, small_disk=small)
+            return not found
+
+        until(is_well, _SETTLE_SECONDS)
+        return found
 
     def _counted(self) -> SoakReport:
         said = [line for player in self._players for line in player.said]
@@ -243,13 +306,19 @@ class Soak:
             cut_off=sum(player.cut_off for player in self._players),
             kills=dict(self._kills),
             failed_starts=self._failed_starts,
-            recoveries=tuple(self._recoveries),
-            child_recoveries=tuple(self._child_recoveries),
+            recovery=self._spread(),
+            read_only=self._read_only,
+            jumps=len(self._plan.jump_times()),
             looks=tuple(end - sent for player in self._players for sent, end in player.looks),
             memory_growth=max((memory for memory, _ in grown), default=0),
             handle_growth=max((handles for _, handles in grown), default=0),
             problems=tuple(problems),
         )
+
+    def _spread(self) -> dict[str, Recovery]:
+        found = self._recoveries
+        world = [*found[Component.SERVER.value], *found[Component.PORTAL.value]]
+        return {name: Recovery.of(each) for name, each in (*found.items(), (WORLD, world)) if each}
 
     def _told(self) -> str:
         said = sum(len(player.said) for player in self._players)

@@ -22,12 +22,16 @@ from game.cli.world.processes import Component
 from game.lab.refusing import refusing
 from game.lab.simulations.settings import with_model
 from game.lab.soak.fake_model import MODEL
+from game.lab.soak.plan import SoakPlan
 from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, Places, places
+from game.paths import MOVED_CLOCK, REPOSITORY, Places, places
 
 _OURS = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")
 _START_SECONDS = 900.0
-_POLL = 0.2
+_POLL = 0.1
+_MOST_RESTARTS = 100_000
+_MOUNT_SECONDS = 1.0
+_READ_ONLY_SECONDS = 300.0
 _LARGEST_DISK = 512 * 1024 * 1024
 _SUMMARIZER = re.compile(r"(?m)^\*\*provider\*\*: extractive$")
 _SETTINGS = {
@@ -54,14 +58,14 @@ class SoakedWorld:
     Args:
         model_port: Where the model server of all its profiles listens.
         first_base: It takes the first free port base from there.
-        small_disk: A folder on a disk of its own, where its vault is kept.
+        plan: Whether its vault is on a small disk, which model it has, whether its clock jumps.
 
     Raises:
         KeepsakeError: The small disk cannot be used.
     """
 
-    def __init__(self, model_port: int, first_base: int, small_disk: Path | None = None) -> None:
-        self._disk = small_disk
+    def __init__(self, model_port: int, first_base: int, plan: SoakPlan) -> None:
+        self._disk = small_disk = plan.small_disk
         if small_disk is not None:
             _refuse_large(small_disk)
         self.folder = Path(mkdtemp(prefix="keepsake-soak-"))
@@ -70,9 +74,13 @@ class SoakedWorld:
             "KEEPSAKE_HOME": str(self.folder / "home"),
             "KEEPSAKE_VAULT": str((small_disk or self.folder) / "vault"),
             "KEEPSAKE_PORT_BASE": str(ports.free_base(first_base)),
+            "KEEPSAKE_RESTARTS": str(_MOST_RESTARTS),
         }
         self.here: Places = places(self.environ)
-        _configure(self.here.config, model_port)
+        self._clock = self.folder / "clock-off-by"
+        if plan.clock_jumps:
+            self.environ[MOVED_CLOCK] = str(self._clock)
+        _configure(self.here.config, None if plan.embedded else model_port)
 
     def start(self) -> None:
         """Bring it up, from whatever state it is in.
@@ -92,6 +100,7 @@ class SoakedWorld:
 
     def end(self, *, keep: bool) -> None:
         """End what runs by signal; ``keep`` leaves its files."""
+        self.make_read_only(on=False)
         self.fill_disk(full=False)
         while found := processes.running(self.here):
             processes.end(found)
@@ -136,11 +145,28 @@ class SoakedWorld:
             return
         filler = self._disk / "filler"
         if not full:
-            filler.unlink(missing_ok=True)
+            until(lambda: _is_gone(filler), _READ_ONLY_SECONDS)
             return
         with suppress(OSError), filler.open("ab", buffering=0) as file:
             while True:
                 file.write(bytes(4096))
+
+    def make_read_only(self, *, on: bool) -> bool:
+        """Mount the small disk so that nothing can be written, or again as it was.
+
+        Returns whether that could be done. It cannot while a process has a file open there to
+        write: that is tried again for a second, as one that was killed may still be going.
+        """
+        if self._disk is None:
+            return False
+        how = ["mount", "-o", "remount,ro" if on else "remount,rw", str(self._disk)]
+        return until(lambda: _succeeds(how), _MOUNT_SECONDS)
+
+    def set_clock(self, off: int) -> None:
+        """Have its agents read a clock that is so many seconds off."""
+        new = self._clock.with_suffix(".new")
+        new.write_text(str(off), encoding="utf-8")
+        new.replace(self._clock)
 
     def _keepsake(self, command: str) -> None:
         done = subprocess.run(
@@ -166,6 +192,18 @@ def until(done: Callable[[], object], seconds: float) -> bool:
     return True
 
 
+def _is_gone(file: Path) -> bool:
+    with suppress(OSError):  # the disk may be mounted read-only just now
+        file.unlink(missing_ok=True)
+    return not file.exists()
+
+
+def _succeeds(command: list[str]) -> bool:
+    with suppress(OSError):
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    return False
+
+
 def _refuse_large(folder: Path) -> None:
     with refusing(f"{folder} is no folder", "Mount a tmpfs"):
         total = shutil.disk_usage(folder).total
@@ -176,14 +214,15 @@ def _refuse_large(folder: Path) -> None:
         )
 
 
-def _configure(config: Path, model_port: int) -> None:
-    """The shipped configuration, every model replaced by the one at that port."""
+def _configure(config: Path, model_port: int | None) -> None:
+    """The shipped configuration; every model replaced by the one at that port, if there is one."""
     shutil.copytree(REPOSITORY / "vault" / "config", config)
-    host = f"http://127.0.0.1:{model_port}"
-    models = config / "llm.md"
-    text = with_model(models.read_text(encoding="utf-8"), f"openai:{MODEL}@{host}", 0)
-    server = f"**provider**: openai\n**host**: {host}\n**model**: {MODEL}"
-    models.write_text(_SUMMARIZER.sub(server, text), encoding="utf-8")
+    if model_port is not None:
+        host = f"http://127.0.0.1:{model_port}"
+        models = config / "llm.md"
+        text = with_model(models.read_text(encoding="utf-8"), f"openai:{MODEL}@{host}", 0)
+        server = f"**provider**: openai\n**host**: {host}\n**model**: {MODEL}"
+        models.write_text(_SUMMARIZER.sub(server, text), encoding="utf-8")
     for name, values in _SETTINGS.items():
         text = (config / name).read_text(encoding="utf-8")
         for key, value in values.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import evennia
@@ -68,7 +68,9 @@ def _village(talks: TalkSet) -> Atlas:
     if unknown := sorted(wanted - set(atlas.people)):
         there = ", ".join(sorted(atlas.people))
         raise KeepsakeError(f"There is no shipped agent {unknown[0]!r}", f"There are: {there}")
-    return only(atlas, {key: each for key, each in atlas.people.items() if key in wanted})
+    # Whoever is asked stays to be asked: nobody has a day here.
+    shipped = {key: replace(each, day=()) for key, each in atlas.people.items() if key in wanted}
+    return only(atlas, shipped)
 
 
 def _rooms(wanted: Mapping[str, TalkRoom]) -> dict[str, Any]:

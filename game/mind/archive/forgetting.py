@@ -12,7 +12,9 @@ again goes on. Everything here blocks, and belongs where no other process has th
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +26,8 @@ from typing import Any
 import frontmatter
 import yaml
 
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import HEARSAY, Memory, MemoryKind
+from game.mind.events.files import write_packed
 from game.mind.json_lines import in_json, parsed
 from game.mind.language.heard import heard
 from game.mind.language.heard import names as is_named
@@ -63,6 +66,8 @@ class Traces:
                 self.numbers.add(memory.number)
                 said = heard(memory)
                 text = said.words if said is not None else memory.text
+                if memory.event == HEARSAY:  # what an agent tells on it has heard before
+                    text = "" if said is None else text.partition(": ")[2]
                 mine |= set(_terms(text))
                 self._runs |= set(_runs(text))
             elif memory.kind is MemoryKind.PERCEPTION:
@@ -72,6 +77,11 @@ class Traces:
     def caused(self, memory: Memory) -> bool:
         """Whether they said or did it, or the agent said it to them."""
         person = self.person
+        # Whoever tells on what they did or said keeps it as an act for somebody else.
+        if memory.event == HEARSAY and (
+            memory.to_id == person.key or is_named(memory.text, person.name)
+        ):
+            return True
         if memory.kind is MemoryKind.ACT:
             to = memory.text.removeprefix("whisper ").partition(" = ")[0]
             return person.name in (memory.to, to) or person.key == memory.to_id
@@ -232,18 +242,30 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
 def mask(path: Path, traces: Iterable[Traces]) -> None:
     """Overwrite their rare words in a log that is being written to, letter by letter; blocks.
 
-    Its length and all places in it stay what they are.
+    Its length and all places in it stay what they are; one that is compressed is replaced.
+
+    Raises:
+        OSError, EOFError, zlib.error: It cannot be read or written.
     """
     terms = sorted({term for each in traces for term in each.rare}, key=len, reverse=True)
     if not terms:
         return
     found = re.compile("|".join(rf"(?<!\w){re.escape(t)}(?!\w)" for t in terms), re.I)
+
+    def masked(line: bytes) -> bytes:
+        plain = line.decode("utf-8", "surrogateescape")
+        hidden = found.sub(lambda m: "#" * len(m[0].encode("utf-8", "surrogateescape")), plain)
+        return hidden.encode("utf-8", "surrogateescape")
+
+    if path.suffix == ".gz":
+        whole = gzip.decompress(path.read_bytes())
+        if (without := masked(whole)) != whole:
+            write_packed(path, io.BytesIO(without))
+        return
     with path.open("r+b") as file:
         while line := file.readline():
-            plain = line.decode("utf-8", "surrogateescape")
-            masked = found.sub(lambda m: "#" * len(m[0].encode("utf-8", "surrogateescape")), plain)
-            if masked != plain:
+            if (without := masked(line)) != line:
                 after = file.tell()
                 file.seek(after - len(line))
-                file.write(masked.encode("utf-8", "surrogateescape"))
+                file.write(without)
                 file.seek(after)

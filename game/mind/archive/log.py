@@ -209,9 +209,13 @@ class Archive:
 
     def backwards(self) -> Iterator[Record]:
         """Every readable line, the newest first; reads no more than is asked for."""
+        yield from filter(None, map(parsed, self.lines_back()))
+
+    def lines_back(self) -> Iterator[bytes]:
+        """Every ended line, unparsed, the newest first; reads no more than is asked for."""
         for name in reversed(self._names()):
             with (self.folder / name).open("rb") as file:
-                yield from filter(None, map(parsed, lines_from_end(file)))
+                yield from lines_from_end(file)
 
     def forwards(self) -> Iterator[tuple[Position, Record | None]]:
         """Every line.

@@ -26,7 +26,11 @@ SHRUG = "shrug"
 
 POSE = "pose"
 """The ``event`` of what somebody only plays."""
-_WORDS = ("place", "source", "source_id", "reason", "event", "to", "to_id")
+SCENE, HEARSAY = "scene", "hearsay"
+"""The ``event`` of what an ordinary day brings by rule, and of what one agent tells on to another:
+nobody's rule, promise or question."""
+BY_RULE = frozenset({SCENE, HEARSAY})
+_WORDS = ("place", "source", "source_id", "reason", "event", "to", "to_id", "chain")
 """Fields of a memory that its archive line leaves out where they are empty."""
 
 
@@ -62,7 +66,11 @@ class Memory:
             :mod:`game.mind.language.deeds`.
         to: To whom an own act was meant, by name; empty where it was meant for nobody, or that is
             not known, as in archives of before it was kept.
-        to_id: Who that is, whatever they are called; kept of an own whisper alone.
+        to_id: Who that is, whatever they are called; kept of an own whisper, and of what is done
+            by rule. Of hearsay that was heard: whom it tells of.
+        importance: How much it matters, 1 to 10, where the world itself says so, as of a deed;
+            0 where it does not.
+        chain: Of hearsay, whose memories it rests on: ``Nell 17; Joss 41``, who saw it first.
     """
 
     number: int
@@ -77,6 +85,8 @@ class Memory:
     event: str = ""
     to: str = ""
     to_id: str = ""
+    importance: int = 0
+    chain: str = ""
 
     def repeated(self, times: int) -> Memory:
         """The same memory, having happened ``times`` times in a row."""
@@ -124,7 +134,8 @@ class Memory:
             "kind": self.kind.value,
             "text": self.text,
         }
-        return record | {name: value for name in _WORDS if (value := getattr(self, name))}
+        record |= {name: value for name in _WORDS if (value := getattr(self, name))}
+        return record | ({"importance": self.importance} if self.importance else {})
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Memory:
@@ -139,6 +150,7 @@ class Memory:
             time=datetime.fromisoformat(record["t"]),
             kind=MemoryKind(record["kind"]),
             text=str(record["text"]),
+            importance=int(record.get("importance", 0)),
             **words,
         )
 

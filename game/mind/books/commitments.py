@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from game.mind.archive.records import Memory
+from game.mind.archive.records import BY_RULE, Memory
 from game.mind.books.commitments_file import changed, parsed, planned, read_to
 from game.mind.books.commitments_room import admit, alike, same, shown, whose
 from game.mind.books.noticing import Noticed, NoticedKind, notice
@@ -127,6 +127,12 @@ class Commitments:
             self._refresh()
             return self._follow(memory, own_name)
 
+    def missed(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Those that are newer than what the file was made from: after a crash, or never read."""
+        with self._lock:
+            self._refresh()
+            return [memory for memory in memories if memory.number > self._read_to]
+
     def catch_up(self, memories: Iterable[Memory], own_name: str) -> bool:
         """Follow what was lived through and not saved, after a crash: what is newer than the file.
 
@@ -182,7 +188,7 @@ class Commitments:
             self._refuse(wanted)
             return tuple(item for item in wanted if self._holds(item))
 
-    def drop(self, person: Callable[[Noticed], bool]) -> int:
+    def drop(self, person: Callable[[Noticed], bool], by: str = "builder") -> int:
         """Take out all that ``person`` says is theirs, also what waits for room.
 
         Returns:
@@ -198,12 +204,14 @@ class Commitments:
                 self._close(item)
             self._refused = tuple(item for item in self._refused if not person(item))
             self._waiting = {who: q for who, q in self._waiting.items() if not person(q)}
-        self.save(by="builder")
+        self.save(by=by)
         return len(gone)
 
     # -- inside; the lock is held
 
     def _follow(self, memory: Memory, own_name: str) -> bool:
+        if memory.event in BY_RULE:  # nobody means the agent, or promises anything
+            return bool(self._found or self._closed)
         alone = self._alone_with(memory.source)
         to = self._partner(memory, own_name, alone)
         known = [*self._items, *self._waiting.values(), *self._refused]

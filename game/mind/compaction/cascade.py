@@ -78,6 +78,13 @@ class CascadeMemory(AgentMemory):
             self._view.weight.stale()
             return self._view.load()
 
+    def may_be_due(self) -> CompactReason | None:
+        """What asks for a compaction now, whether it pays or not."""
+        if self._busy.locked() or self._maker.backing_off:
+            return None
+        with self._lock:
+            return next(iter(self._triggers.holding()), None)
+
     def next_turn(self) -> CompactReason | None:
         """Whether a compaction is due and pays; None while one runs or is backing off."""
         if self._busy.locked() or self._maker.backing_off:

@@ -11,8 +11,11 @@ it: it could not be sent, and whoever speaks to the agent would wait for ever.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 from game.mind.compaction.dependencies import MemoryParts
-from game.mind.compaction.planning import CompactionPlan, make_plan
+from game.mind.compaction.planning import CompactionPlan, MemorySnapshot, make_plan
 from game.mind.compaction.view import View
 from game.mind.memory import CompactReason, Load
 from game.mind.summaries.strategy import Layout
@@ -36,6 +39,13 @@ class Triggers:
 
     def ordinary(self) -> CompactReason | None:
         """Why a compaction is due in the background; None if none is, or none would pay."""
+        load, snapshot = self._view.load(), cache(self._view.snapshot)
+        return next(
+            (reason for reason in self.holding() if self._due(reason, load, snapshot)), None
+        )
+
+    def holding(self) -> list[CompactReason]:
+        """What asks for one in the background, without a plan that tells if it would pay; quick."""
         config, load = self._outside.config(), self._view.load()
         full = self._tiers.last_number >= self.next_due()
         holds = {
@@ -47,10 +57,10 @@ class Triggers:
         }
         reasons = [reason for reason, now in holds.items() if now]
         if not reasons or self._outside.strategy().layout is Layout.SLIDING:
-            return None
+            return []
         if self._held and load.used <= load.budget:
-            return None
-        return next((reason for reason in reasons if self._due(reason, load)), None)
+            return []
+        return [reason for reason in reasons if not self._declines(reason, load)]
 
     def emergency(self, *, busy: bool) -> bool:
         """Whether one must be made before the next thought; ``busy`` while one is under way.
@@ -67,7 +77,7 @@ class Triggers:
             return True
         if load.share < config.emergency or busy or self._held:
             return False
-        return self._due(CompactReason.EMERGENCY, load)
+        return self._due(CompactReason.EMERGENCY, load, self._view.snapshot)
 
     def exhausted(self) -> bool:
         """Whether one more emergency compaction would bring nothing: the rest is too large."""
@@ -95,8 +105,10 @@ class Triggers:
 
     def plan(self, reason: CompactReason) -> CompactionPlan | None:
         """What a compaction would do now; None if there is nothing to do."""
-        outside = self._outside
-        return make_plan(reason, outside.strategy(), outside.config(), self._view.snapshot())
+        return self._planned(reason, self._view.snapshot())
+
+    def _planned(self, reason: CompactReason, now: MemorySnapshot) -> CompactionPlan | None:
+        return make_plan(reason, self._outside.strategy(), self._outside.config(), now)
 
     def compacted(self, reason: CompactReason, left: Load) -> None:
         """One was made, and left the prompt at ``left``, without what came meanwhile."""
@@ -115,19 +127,24 @@ class Triggers:
         since, few = self._tiers.undone_at, self._outside.config().recent_window
         return since is not None and self._tiers.last_number < since + few
 
-    def _due(self, reason: CompactReason, load: Load) -> bool:
-        """Whether one brings the prompt under its budget, or is worth it.
+    def _declines(self, reason: CompactReason, load: Load) -> bool:
+        """Whether a no still holds.
 
-        A no is thought over only every few memories, unless the prompt is over its budget.
+        It is thought over only every few memories, unless the prompt is over its budget.
         """
-        last, over, blocked = self._tiers.last_number, load.used > load.budget, self.blocked()
-        if not over and (blocked or last < self._declined.get(reason, 0)):
+        declined = self._tiers.last_number < self._declined.get(reason, 0)
+        return load.used <= load.budget and (declined or self.blocked())
+
+    def _due(self, reason: CompactReason, load: Load, now: Callable[[], MemorySnapshot]) -> bool:
+        """Whether one brings the prompt under its budget, or is worth it."""
+        if self._declines(reason, load):
             return False
-        plan, priced = self.plan(reason), self._outside.priced()
+        over, blocked = load.used > load.budget, self.blocked()
+        plan, priced = self._planned(reason, now()), self._outside.priced()
         if plan is not None and (
             (over and plan.least <= load.budget)
             or (not blocked and plan.worth.pays(plan.config, priced=priced, reason=reason))
         ):
             return True
-        self._declined[reason] = last + ASK_AGAIN_AFTER
+        self._declined[reason] = self._tiers.last_number + ASK_AGAIN_AFTER
         return False

@@ -162,7 +162,6 @@ class LadderRun:
             agent=self.counter.agent,
         )
         tries = max((each.tries for each in self.written), default=1)
-        self.verdict = replace(verdict, tries=tries)
         if verdict.put_back:
             text = truncation.put_back(self.recent.text, verdict.put_back)
             self._summaries[Tier.RECENT] = self._with_text(self.recent, text, self.recent.model)
@@ -171,6 +170,10 @@ class LadderRun:
             self._truncate(config.emergency_tokens)
         if self._used > config.budget:
             self._truncate(config.budget, all_of_it=True)
+        # Where all else takes more than the budget, a cut takes these out again.
+        there = frozenset(truncation.put_back_in(self.recent.text))
+        kept = tuple(x for x in verdict.put_back if " ".join(x.split()) in there)
+        self.verdict = replace(verdict, tries=tries, put_back=kept)
 
     # -- what the rungs are made of
 

@@ -65,6 +65,9 @@ class SlidingMemory(AgentMemory):
         window = self._parts.counter.memories(self.context().shown)
         return Load(self._view.overhead, 0, window, self._outside.config().budget)
 
+    def may_be_due(self) -> None:
+        """Never due."""
+
     def next_turn(self) -> None:
         """Never due."""
 

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import BinaryIO
 
 from game.mind.json_lines import AppendedFile, ended_lines, lines_from_end, parsed
 
@@ -114,14 +115,15 @@ class LineWriter:
         folder: Where the files are; must exist.
         stem: How their names begin.
         limit: Bytes after which a new file is begun.
+        most: Files that are kept, the oldest going first; 0: all.
 
     Attributes:
         mended: Bytes of a torn last line that were cut off at opening.
         file: The file that is written now; None before the first line.
     """
 
-    def __init__(self, folder: Path, stem: str, limit: int) -> None:
-        self.mended = 0
+    def __init__(self, folder: Path, stem: str, limit: int, most: int = 0) -> None:
+        self.mended, self._most = 0, most
         self._folder, self._stem, self._limit, self._day = folder, stem, limit, ""
         self.file: AppendedFile | None = None
         files = files_of(folder, stem)
@@ -177,6 +179,8 @@ class LineWriter:
         if before is not None:
             before.close()
             pack_later(before.path)
+        for old in files_of(self._folder, self._stem)[: -self._most] if self._most else ():
+            old.path.unlink(missing_ok=True)
         return self.file
 
 
@@ -218,17 +222,22 @@ def wait_until_packed(seconds: float) -> bool:
 def _pack(path: Path) -> None:
     """Compress one file; killed at any line, it is done again at the next opening."""
     target = path.with_name(f"{path.name}.gz")
-    part = path.with_name(f"{path.name}{_PART}")
     with _packing, contextlib.suppress(OSError):  # a full disk: it stays as it is until then
-        try:
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY)
-            with path.open("rb") as source, os.fdopen(descriptor, "wb") as raw:
-                # No name and no time in it: the same lines give the same bytes.
-                with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-                    shutil.copyfileobj(source, packed)
-                raw.flush()
-                os.fsync(raw.fileno())
-            part.replace(target)
-            path.unlink()
-        finally:
-            part.unlink(missing_ok=True)
+        with path.open("rb") as source:
+            write_packed(target, source)
+        path.unlink()
+
+
+def write_packed(target: Path, source: BinaryIO) -> None:
+    """Write a compressed file, whole or not at all; the same lines give the same bytes."""
+    part = target.with_suffix(_PART)
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY)
+        with os.fdopen(descriptor, "wb") as raw:
+            with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:  # without name and time
+                shutil.copyfileobj(source, packed)
+            raw.flush()
+            os.fsync(raw.fileno())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

@@ -14,6 +14,9 @@ from game.mind.archive.records import POSE, Memory, MemoryKind
 
 GIVE, GET, DROP = "give", "get", "drop"
 """Kinds of messages, as in :attr:`game.mind.archive.records.Memory.event`."""
+DEED, KINDNESS, WRONG = "deed", "kindness", "wrong"
+"""A deed that the world's own rules tell of: seen, or done to the one who perceives it."""
+RULED = frozenset({DEED, KINDNESS, WRONG})
 LONGEST_THING = 60
 """Characters of what is handed over; what is longer is a tale."""
 

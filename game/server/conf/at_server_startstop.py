@@ -5,6 +5,7 @@ only builds the world and is then replaced, so the agents are not woken in it.
 """
 
 import os
+import sys
 import threading
 from typing import Any
 
@@ -14,6 +15,7 @@ from twisted.internet.threads import deferToThread
 
 from game.agent.agent_log import report
 from game.agent.services import services
+from game.child.serving import read_pid
 from game.index.service import IndexService
 from game.mind.errors import KeepsakeError
 from game.paths import places
@@ -24,18 +26,24 @@ from game.server.snapshot import snapshot
 from game.web.site.sessions import forget_old_sessions
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
-from typeclasses.minds import open_minds
-from world.build import add_new_attributes
+from typeclasses.minds import open_minds, unopened
+from world.build import open_world
+from world.scenes import read_scenes
 
-_STOP_SECONDS = 8.0
+_STOP_SECONDS = 5.0
 """From the beginning of a stop until this process is gone, whatever a thread of it waits for: what
 was lived is in the archives, and no thread leaves a file half written."""
+_SWITCH_SECONDS = 0.001
+"""How soon a thread that computes lets the reactor go on: Python's own 5 ms, of each of several who
+compact and index, a player would feel."""
 _vault = vault_lock.VaultLock()
 
 
 def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
     global _vault  # noqa: PLW0603 - one vault a process
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _control.listen(places().control_socket)
     watching().start()
     deferToThread(forget_old_sessions)
@@ -48,7 +56,8 @@ def at_server_start() -> None:
             readiness.report_problem(error)
             raise
         try:
-            add_new_attributes()
+            open_world()
+            services().scenes = read_scenes()
         except KeepsakeError as error:  # a file of the world that cannot be read
             report(error)
 
@@ -81,11 +90,27 @@ def _go_down() -> None:
     timer.start()
 
 
+def _leave() -> None:
+    """The reactor has stopped, all is written and closed: end, whatever threads are still at.
+
+    The Portal starts the next Server as soon as the line to this one is cut, and that one ends at
+    once if it finds this one's pid file.
+    """
+    if read_pid(places().server_pid) == os.getpid():
+        places().server_pid.unlink(missing_ok=True)
+    os._exit(0)
+
+
 def at_server_stop() -> None:
     """The Server goes down, for whatever reason; called after the two above."""
     watching().stop()
     _control.close()
     _vault.release()
+
+
+def _ready(request: dict[str, Any]) -> dict[str, Any]:
+    """Answer the control operation ``ready``; ``unopened`` agents are opened meanwhile, in turn."""
+    return readiness.report(request) | {"unopened": unopened()}
 
 
 def _agents(_request: dict[str, Any]) -> list[dict[str, str | int]]:
@@ -122,7 +147,7 @@ def _indexes() -> IndexService:
 
 _control = ControlServer(
     {
-        "ready": readiness.report,
+        "ready": _ready,
         "prepare_trial": readiness.prepare_trial,
         "agents": _agents,
         "waiting": _waiting,

@@ -125,10 +125,12 @@ AT_SERVER_STARTSTOP_MODULE = "game.server.conf.at_server_startstop"
 LOCK_FUNC_MODULES = ("evennia.locks.lockfuncs",)
 INPUT_FUNC_MODULES = ["evennia.server.inputfuncs", "evennia.server.is_typing"]
 SERVER_SERVICES_PLUGIN_MODULES: list[str] = []
-PORTAL_SERVICES_PLUGIN_MODULES = ["game.server.tls"]
+PORTAL_SERVICES_PLUGIN_MODULES = ["game.server.tls", "game.server.watchdog"]
 FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
 FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
-MSSP_META_MODULE = ""
+MSSP_META_MODULE = "game.server.conf.mssp"
+TELNET_OOB_ENABLED = True  # tells crawlers of GMCP
+BASIC_MAP_SIZE = 3
 WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
 # --- web ----------------------------------------------------------------------------

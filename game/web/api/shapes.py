@@ -45,7 +45,8 @@ class AgentRow(Shape):
     """Its name."""
     state: str
     """One word for all of it: ``asleep``, ``going home to sleep``, ``paused``, ``memory cannot be
-    written``, ``waiting for the model``, ``idle`` or ``gone``; the first of these that holds."""
+    written``, ``waiting for the model``, ``idle``, ``gone``, or ``opening`` soon
+    after a start; the first of these that holds."""
     paused: bool = False
     """Whether it does not think, be it awake or asleep."""
     asleep: bool = False

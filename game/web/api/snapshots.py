@@ -43,6 +43,7 @@ from game.web.api.shapes import (
     iso,
 )
 from typeclasses.agents import Agent, all_agents
+from typeclasses.minds import mind_by_number
 
 AT_A_TIME = 50
 """Agents that are looked at in one turn of the reactor: two or three milliseconds."""
@@ -124,10 +125,10 @@ def _world(may_act: bool) -> Overview:
 
 def row(agent: Agent, *, may_act: bool) -> AgentRow:
     """One agent at a glance."""
-    mind, shared = agent.mind, services()
+    mind, shared = mind_by_number(agent.id), services()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
-        return AgentRow(id=agent.id, name=agent.key, state="gone", place=place)
+        return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
     memories, next_due, due, failure = _figures(mind)
     thinker, tally, costs = mind.thinker, mind.thinker.tally, mind.fitting.costs
     return AgentRow(
@@ -175,7 +176,7 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
         memory = mind.memory.memory
         status = memory.status()
         # Whether it pays is thought over at some length; while one is under way, in vain.
-        due = None if mind.memory.compacting else memory.next_turn()
+        due = None if mind.memory.compacting else memory.may_be_due()
     except KeepsakeError:  # its archive cannot be opened, which the component tells itself
         return 0, None, "", ""
     failure = status.last_failure if status.failures else ""

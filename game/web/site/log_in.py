@@ -14,7 +14,7 @@ from evennia.web.utils.backends import CaseInsensitiveModelBackend
 from evennia.web.website.views.accounts import AccountCreateView
 
 from typeclasses import throttle
-from typeclasses.accounts import Account
+from typeclasses.accounts import Account, ban_notice
 
 
 class ThrottledBackend(CaseInsensitiveModelBackend):
@@ -41,8 +41,8 @@ class ThrottledBackend(CaseInsensitiveModelBackend):
         attempt = throttle.attempt(username, address)
         if attempt.refusal:
             raise ValidationError(attempt.refusal, code="throttled")
-        if Account.is_banned(username=username, ip=address):
-            return None
+        if notice := ban_notice(username, address):
+            raise ValidationError(notice, code="banned")
         account = self._right(username, password)
         if account is not None:
             attempt.take_back()

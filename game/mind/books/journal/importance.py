@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import SCENE, Memory, MemoryKind
 from game.mind.books.journal.entries import LEAST, Importance
 from game.mind.books.noticing import promises, questions, rules_in
 from game.mind.language import deeds
@@ -26,6 +26,7 @@ PROMISE, GIFT, RULE, STRANGER = "a promise", "a gift", "a rule given", "a strang
 NAMED, TOLD, PLACE = "named me", "said to me", "first time here"
 PERSONAL, SECRET, LIFE, STRONG = "of their life", "a secret", "life and death", "strong words"
 HARM, BROKEN, ASKED = "harm or threat", "a broken word", "a question to me"
+DEED = "a deed"
 OWN_MEMORY, ROUTINE, GREETING = "own memory", "routine", "a greeting"
 """Reasons, as an entry of a journal gives them."""
 
@@ -121,6 +122,8 @@ def importance(
     """
     if about_memory(memory):
         return Importance(LEAST, reasons=(OWN_MEMORY,))
+    if memory.event == SCENE:
+        return Importance(LEAST, reasons=(ROUTINE,))
     return _BY_KIND[memory.kind](memory, own_name, circumstances)
 
 
@@ -144,6 +147,8 @@ def _of_result(memory: Memory, own_name: str, circumstances: ImportanceContext) 
 
 
 def _of_perception(memory: Memory, own_name: str, circumstances: ImportanceContext) -> Importance:
+    if memory.importance:
+        return Importance(memory.importance, reasons=(DEED,))
     said = heard(memory)
     found = [(4, PLACE)] if not circumstances.been_here else []
     if memory.source and not circumstances.met:

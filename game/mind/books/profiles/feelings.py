@@ -31,6 +31,7 @@ KEPT, BROKEN = "kept promise", "broken promise"
 MOST_UP, MOST_DOWN = 0.12, 0.45
 """The furthest that warmth moves at one meeting, up and down."""
 _TALK, _GIFT = 0.004, 0.08
+_RULED = {deeds.KINDNESS: 0.12, deeds.WRONG: -0.2, deeds.DEED: 0.0}
 _OUTCOMES = {KEPT: 0.1, BROKEN: -0.15}
 
 _DRIFT = {
@@ -135,6 +136,8 @@ def warmed_by(profile: Profile, memory: Memory, own_name: str) -> Profile:
 def _by_deed(memory: Memory, own_name: str) -> float:
     if deeds.given_to_me(memory):
         return _GIFT
+    if memory.event in _RULED:
+        return _RULED[memory.event]
     rest = memory.text[len(memory.source) :]
     return _step(_DONE, rest) if names(rest, own_name) or names(rest, "you") else 0.0
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from game.mind.archive.privacy import is_private
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import BY_RULE, Memory, MemoryKind
 from game.mind.books.journal.entries import EntryOrigin
 from game.mind.books.profiles.changes import MOST_NUMBERS, SINGLE, with_fact
 from game.mind.books.profiles.config import PeopleConfig
@@ -141,7 +141,7 @@ def _caused(
     said = heard(memory)
     profile = settled(profile, memory, new_meeting=again)
     profile = warmed_by(profile, memory, own_name)
-    if said is not None:
+    if said is not None and memory.event not in BY_RULE:  # whose life it tells of is not certain
         for fact in told(said, memory, own_name):
             profile = with_fact(profile, fact)
     mine = said is not None and said.to in ("", "you")
@@ -170,7 +170,8 @@ def _shared(memory: Memory, rest: str, said: Utterance | None) -> str:
     """What somebody said or did, after their name; of their own words only in quotes."""
     if said is not None:
         return f"{'whispered to' if is_private(memory) else 'told'} you: {quoted(rest)}"
-    return line(rest) if deeds.given_to_me(memory) else f"posed: {quoted(rest)}"
+    is_told = deeds.given_to_me(memory) or memory.event in deeds.RULED
+    return line(rest) if is_told else f"posed: {quoted(rest)}"
 
 
 def _addressed(profile: Profile, memory: Memory, importance: int) -> Profile:

@@ -64,6 +64,11 @@ class ReplyContext:
         """Whether something bears on what was said."""
         return self.best >= TO_THE_POINT
 
+    @property
+    def confided(self) -> bool:
+        """Whether what bears on it most was confided: a model may tell or keep it, no rule does."""
+        return bool(self.ranked) and self.ranked[0].sentence.confided
+
 
 def is_question(words: str) -> bool:
     """Whether it asks for something, with or without a question mark."""

@@ -103,7 +103,7 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     The sentence that answers the question best, in the words in which it was told, with the
     pronouns of whoever speaks now. Empty if nothing is to the point, or it has just been said.
     """
-    if not scene.asks or not scene.knows:
+    if not scene.asks or not scene.knows or scene.confided:
         return ""
     best = scene.ranked[0].sentence
     if best.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE) and _SECRET.search(best.text):

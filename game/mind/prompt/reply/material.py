@@ -16,9 +16,11 @@ from enum import StrEnum
 from functools import lru_cache
 
 from game.mind.archive.privacy import is_private
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import SCENE, Memory, MemoryKind
+from game.mind.books.hearsay import Rumour
 from game.mind.books.profiles.observing import HEARSAY
 from game.mind.books.profiles.profile import Profile
+from game.mind.language import deeds
 from game.mind.language.greetings import is_greeting
 from game.mind.language.heard import Utterance, heard
 from game.mind.language.perception import for_prompt, shorten
@@ -58,6 +60,7 @@ class SentenceOrigin(StrEnum):
     OTHER = "told by others"
     KEPT = "notes and pins"
     SUMMARY = "summaries"
+    EVERYDAY = "an ordinary day"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class Sentence:
         time: When it was said; the beginning of time for what always holds.
         number: The memory that it stands in; 0 for none.
         written: As the profile has it, in words to the agent: "You take your tea with sugar."
+        confided: Whether it was whispered, and the answer is for somebody else.
     """
 
     text: str
@@ -81,6 +85,7 @@ class Sentence:
     time: datetime = _BEGINNING
     number: int = 0
     written: str = ""
+    confided: bool = False
 
     @property
     def to_agent(self) -> str:
@@ -134,7 +139,7 @@ def of_memory(memory: Memory, partner: str, own_name: str) -> list[Sentence]:
     said = heard(memory)
     if said is not None:
         return list(_said(said, memory, partner))
-    if memory.event in ("give", "pose") and memory.source:
+    if memory.event in ("give", "pose", *deeds.RULED) and memory.source:
         text = _closed(in_first_person(for_prompt(memory.told, limit=LONGEST)))
         origin = SentenceOrigin.PARTNER if memory.source == partner else SentenceOrigin.OTHER
         return [Sentence(text, text, origin, memory.source, memory.time, memory.number)]
@@ -161,6 +166,16 @@ def _told(text: str) -> Utterance | None:
         return None
     to = "you" if told["to"] == "me" else told["to"] or ""
     return Utterance(told["who"], told["plain"] or told["words"], to)
+
+
+def of_rumour(rumour: Rumour, *, asked: bool) -> Sentence:
+    """What the agent knows of somebody by sight or hearsay; who told it that, if that is asked."""
+    if asked or not rumour.chain:
+        text = rumour.evidence if asked else rumour.words
+        return Sentence(text, text, SentenceOrigin.KEPT, time=rumour.time, number=rumour.number)
+    teller, told = rumour.tellers[-1], rumour.text
+    text = f'{teller} told me, "{told}"'
+    return Sentence(text, told, SentenceOrigin.OTHER, teller, rumour.time, rumour.number)
 
 
 def of_found(found: SearchResult | None, partner: str, own_name: str) -> list[Sentence]:
@@ -219,9 +234,10 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     told = "told me in confidence" if confided else "told me"
     how = told if said.to == "you" else "said" if not said.to else f"told {said.to}"
     origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
+    origin = SentenceOrigin.EVERYDAY if memory.event == SCENE else origin
     for part in _quotations(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")):
         text = f'{said.who} {how}, "{part}"'
-        yield Sentence(text, part, origin, said.who, memory.time, memory.number)
+        yield Sentence(text, part, origin, said.who, memory.time, memory.number, confided=confided)
 
 
 def _quotations(said: str) -> Iterator[str]:

@@ -23,8 +23,9 @@ MOST_WORDS = 3
 OWN_LIFE, THEIR_LIFE, NOT_ASKED = 0.08, 0.12, -0.1
 """What it is worth that somebody asked about the agent's life, or about their own; and what the
 agent's life is worth then."""
-SUMMARISED = -0.05
-"""A raw memory says the same better than a summary of it."""
+SUMMARISED, SMALL_TALK = -0.05, -0.15
+"""A raw memory says the same better than a summary of it; what an ordinary day brings matters
+little."""
 IN_CONTEXT = 0.6
 """What a question is worth together with the line before it, beside what it is worth alone."""
 OF_A_PART = 0.95
@@ -188,6 +189,8 @@ def _by_life(question: str, each: Sentence) -> float:
     match each.origin:
         case SentenceOrigin.SUMMARY:
             return SUMMARISED
+        case SentenceOrigin.EVERYDAY:
+            return SMALL_TALK
         case SentenceOrigin.PARTNER if mine:
             return THEIR_LIFE
         case SentenceOrigin.SELF if mine != yours:

@@ -1,7 +1,8 @@
 /* The web client: Evennia's web socket, one log, one input line, no library.
  *
  * Messages both ways are JSON arrays [name, arguments, options]; the game sends text as
- * HTML that it has escaped itself. A lost line is taken up again, later each time.
+ * HTML that it has escaped itself, and where one is as data (typeclasses/clients.py). A lost
+ * line is taken up again, later each time, by the same player in the same place.
  */
 "use strict";
 
@@ -9,13 +10,19 @@ const story = document.getElementById("story");
 const prompt = document.getElementById("prompt");
 const form = document.getElementById("say");
 const input = document.getElementById("line");
+const bar = document.getElementById("bar");
+const ways = document.getElementById("ways");
+const map = document.getElementById("map");
 const page = Math.random().toString(36).slice(2);
 const MOST_LINES = 2000;
+const MOST_SAID = 200;
 const LONGEST_WAIT = 30000;
+const SPOKEN = new Set(["say", "talk", "whisper", "shout", "page", "tell"]);
 const SECRET = /^\s*(connect|create|co|cr)\s+(\S+|"[^"]*")\s+.+$/i;
 
-const said = [];
-let turn = 0;
+/* What was typed before the page was loaded again, in this tab alone. */
+const said = JSON.parse(sessionStorage.getItem("said") ?? "[]");
+let turn = said.length;
 let socket = null;
 let wait = 1000;
 let loggedIn = false;
@@ -45,8 +52,62 @@ function escaped(text) {
   return holder.innerHTML;
 }
 
+function showWays({ exits, places }) {
+  const buttons = Object.keys(exits).map((way) => {
+    const button = document.createElement("button");
+    const place = document.createElement("i");
+    place.textContent = ` ${places[way]}`;
+    button.type = "button";
+    button.title = places[way];
+    button.append(way, place);
+    button.addEventListener("click", () => enact(way));
+    return button;
+  });
+  ways.replaceChildren(...buttons);
+  bar.hidden = false;
+}
+
+function showMap(drawn) {
+  const here = document.createElement("b");
+  here.textContent = "o";
+  const [before, ...after] = drawn.split("o");
+  map.replaceChildren(before, here, after.join("o"));
+}
+
+/* A button that stays as it was left; `first` is how it is before that. */
+function toggle(id, first, changed) {
+  const button = document.getElementById(id);
+  const set = (on) => {
+    button.setAttribute("aria-pressed", String(on));
+    changed(on);
+  };
+  button.addEventListener("click", () => {
+    const on = button.getAttribute("aria-pressed") !== "true";
+    localStorage.setItem(id, String(on));
+    set(on);
+  });
+  set((localStorage.getItem(id) ?? String(first)) === "true");
+}
+
+let sounds = false;
+
+function ping() {
+  if (!sounds) return;
+  const audio = new AudioContext();
+  const tone = new OscillatorNode(audio, { frequency: 660 });
+  tone.connect(new GainNode(audio, { gain: 0.05 })).connect(audio.destination);
+  tone.start();
+  tone.stop(audio.currentTime + 0.12);
+  tone.onended = () => audio.close();
+}
+
 const hears = {
-  text: (args) => show(args[0].replace(/<br\s*\/?>\n?/g, "\n"), "theirs"),
+  text: (args, facts) => {
+    show(args[0].replace(/<br\s*\/?>\n?/g, "\n"), "theirs");
+    if (SPOKEN.has(facts?.type)) ping();
+  },
+  room_info: (_args, facts) => showWays(facts),
+  room_map: (args) => showMap(args[0]),
   prompt: (args) => {
     prompt.innerHTML = args[0];
     prompt.hidden = !args[0];
@@ -56,13 +117,17 @@ const hears = {
 
 function connect() {
   socket = new WebSocket(address(), ["v1.evennia.com"]);
-  socket.onopen = () => { wait = 1000; };
+  socket.onopen = () => {
+    wait = 1000;
+    tellWidth();
+  };
   socket.onmessage = (message) => {
-    const [name, args] = JSON.parse(message.data);
-    if (Object.hasOwn(hears, name)) hears[name](args);
+    const [name, args, facts] = JSON.parse(message.data);
+    if (Object.hasOwn(hears, name)) hears[name](args, facts);
   };
   socket.onclose = (event) => {
     loggedIn = false;
+    bar.hidden = true;
     if (event.code === 1000) {
       show("The line is closed. Load the page again to come back.", "notice");
       return;
@@ -71,6 +136,24 @@ function connect() {
     setTimeout(connect, wait);
     wait = Math.min(wait * 2, LONGEST_WAIT);
   };
+}
+
+/* Tables are laid out for so many columns. */
+function tellWidth() {
+  const probe = document.createElement("span");
+  probe.textContent = "0".repeat(100);
+  story.append(probe);
+  const column = probe.getBoundingClientRect().width / 100;
+  probe.remove();
+  const { paddingLeft, paddingRight } = getComputedStyle(story);
+  const width = story.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  const screenwidth = Math.max(20, Math.min(78, Math.floor(width / column)));
+  socket.send(JSON.stringify(["client_options", [], { screenwidth }]));
+}
+
+/* What a click does, shown like what is typed. */
+function enact(line) {
+  if (send(line)) show(escaped(`> ${line}`), "mine");
 }
 
 function send(line) {
@@ -88,7 +171,8 @@ form.addEventListener("submit", (event) => {
   if (!send(line)) return;
   const secret = !loggedIn && SECRET.test(line);
   if (line) show(escaped("> " + (secret ? line.replace(/\S+\s*$/, "•••") : line)), "mine");
-  if (line && !secret) said.push(line);
+  if (line && !secret && line !== said.at(-1)) said.push(line);
+  sessionStorage.setItem("said", JSON.stringify(said.slice(-MOST_SAID)));
   turn = said.length;
   input.value = "";
 });
@@ -102,11 +186,18 @@ input.addEventListener("keydown", (event) => {
 });
 
 // Clickable commands in the game's texts call this by name.
-window.Evennia = { msg: (_name, args) => send(args[0]) };
+window.Evennia = { msg: (_name, args) => enact(args[0]) };
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("a[href='#']")) event.preventDefault();
+  // A finger on a button does not want the keyboard of the phone.
+  if (event.target.closest("button")) return;
   if (!window.getSelection().toString()) input.focus();
 });
 
+toggle("map-shown", window.innerWidth > 640, (on) => {
+  map.hidden = !on;
+  story.scrollTop = story.scrollHeight;
+});
+toggle("sound", false, (on) => { sounds = on; });
 connect();

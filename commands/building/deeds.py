@@ -1,0 +1,172 @@
+"""Builders see and take back deeds, and have the world's files read again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evennia.objects.models import ObjectDB
+from evennia.utils.utils import iter_to_str
+
+from commands.building.base import BuilderCommand, plain, table
+from commands.wording import counted, listed, quoted
+from game.agent.offstage.days import Scene
+from game.agent.services import services
+from game.mind.errors import KeepsakeError
+from typeclasses.characters import Character
+from typeclasses.deeds import WorldDeed, all_deeds, doers, progress, records, reset
+from world.atlas import FOLDER, Atlas, read_atlas
+from world.build import build_world
+from world.deed_files import check_deeds, read_deeds
+from world.scenes import read_scenes
+
+PATIENCE = 30.0
+"""Seconds in which the files of a world are read."""
+
+
+class CmdDeed(BuilderCommand):
+    """See what can be done in the world, and who has done what; take a deed back.
+
+    Usage:
+      @deed                          all deeds
+      @deed <deed>                   its steps, and who has taken them
+      @deed/check                    read the files; say what is wrong, by line
+      @deed/reset <deed>             as if nobody had ever done it
+      @deed/reset <deed> = <player>  as if that player had not
+
+    A deed is a file in |wworld/deeds|n, whose name it has. Checking changes
+    nothing; |w@world/reload|n has changed files count. Taken back, words and ways
+    that it changed are as before, and its things lie where |wthings.yaml|n has
+    them. What agents remember stays with them.
+
+    Example:
+      @deed/reset twelfth_cup = Tom
+    """
+
+    key = "@deed"
+    switch_options = ("check", "reset")
+
+    def run(self) -> None:
+        """Show, check or reset."""
+        if "check" in self.switches:
+            self.answer(_checked)
+        elif "reset" in self.switches:
+            self._reset()
+        else:
+            self.page(_one(self._deed(self.args)) if self.args.strip() else _all())
+
+    def _reset(self) -> None:
+        deed = self._deed(self.lhs)
+        player = _player(self.rhs) if self.rhs else None
+        names = reset(deed, player)
+        whose = f" for {listed(names)}" if names else ""
+        self.caller.msg(f"|gTaken back|n: {deed.name} can be done again{whose}.")
+
+    @staticmethod
+    def _deed(words: str) -> WorldDeed:
+        wanted = words.strip().casefold()
+        found = [d for d in all_deeds() if wanted in (d.id, d.name.casefold())]
+        if not found:
+            there = listed([deed.id for deed in all_deeds()]) or "none"
+            raise KeepsakeError(f"There is no deed {quoted(plain(wanted))}", f"There are: {there}")
+        return found[0]
+
+
+def _player(name: str) -> ObjectDB:
+    found = Character.objects.all_family().filter(db_key__iexact=name.strip())
+    players = [each for each in found if not each.is_agent]
+    if not players:
+        raise KeepsakeError(f"There is no player {quoted(plain(name.strip()))}", "See: who")
+    return players[0]
+
+
+def _all() -> str:
+    world = records()
+    rows = [_row(deed, world.get(deed.id, {})) for deed in all_deeds()]
+    shown = table(("Deed", "Done", "End", "By", "Begun by"), rows)
+    count = counted(len(rows), "deed")
+    return f"{shown}\n{count}" if rows else "There are no deeds. See: @deed/check"
+
+
+def _row(deed: WorldDeed, record: dict[str, object]) -> tuple[object, ...]:
+    begun = [p.key for p in doers(deed) if not progress(p)[deed.id]["end"]]
+    done = [p.key for p in doers(deed) if progress(p)[deed.id]["end"]]
+    by = listed(done) if done else "nobody"
+    how = "once" if deed.once else "by each"
+    return deed.id, how, record.get("end", ""), by, listed(begun) if begun else ""
+
+
+def _one(deed: WorldDeed) -> str:
+    lines = [f"|w{deed.name}|n ({deed.id}), {'once' if deed.once else 'by each player'}"]
+    lines += [f"  {each}" for each in _steps(deed)]
+    lines += [
+        f"  |w{who.key}|n: {iter_to_str(progress(who)[deed.id]['steps'])}"
+        + (f"; ended in {end}" if (end := progress(who)[deed.id]["end"]) else "")
+        for who in doers(deed)
+    ]
+    return "\n".join(lines)
+
+
+def _steps(deed: WorldDeed) -> Iterator[str]:
+    for step in deed.steps.values():
+        days = f", on {step.days} days" if step.days > 1 else ""
+        after = f", after {iter_to_str(step.after)}" if step.after else ""
+        yield f"{step.id}: {', '.join(step.when)}{after}{days}{' (an end)' if step.end else ''}"
+
+
+type _Files = tuple[Atlas, dict[str, WorldDeed], tuple[Scene, ...]]
+
+
+def _read() -> _Files:
+    atlas = read_atlas()
+    return atlas, read_deeds(atlas), read_scenes(atlas)
+
+
+def _checked() -> str:
+    deeds, problems = check_deeds(read_atlas())
+    told = [f"|r{plain(str(each)).removeprefix(f'{FOLDER}/')}|n" for each in problems]
+    count = f"{counted(len(deeds), 'deed')} can be done, {counted(len(problems), 'mistake')}."
+    return "\n".join([*told, count])
+
+
+class CmdWorld(BuilderCommand):
+    """Read the world's files again, while people play.
+
+    Usage:
+      @world/reload
+
+    Reads |wworld/map.yaml|n, |wthings.yaml|n, |wscenes.yaml|n, |wagents/|n and |wdeeds/|n. What
+    is missing in the game is made. What a file says otherwise than before is changed,
+    unless somebody, or a deed, has changed it in the game: that stays, and is
+    named. With a mistake in any file nothing changes; |w@deed/check|n names all.
+    Nothing is ever taken out of the game: |w@destroy|n does that.
+    """
+
+    key = "@world"
+    switch_options = ("reload",)
+
+    def run(self) -> None:
+        """Read in a worker thread, build in this one."""
+        if "reload" not in self.switches:
+            raise KeepsakeError("It is not clear what to do with the world", "Try: @world/reload")
+
+        def read() -> _Files | KeepsakeError:
+            try:
+                return _read()
+            except KeepsakeError as error:
+                return error
+
+        services().in_time(read, PATIENCE).then(self._build)
+
+    def _build(self, found: _Files | KeepsakeError | None) -> None:
+        if found is None or isinstance(found, KeepsakeError):
+            self.caller.msg(f"|rNothing was changed:|n {plain(str(found or 'it took too long'))}")
+            return
+        atlas, deeds, scenes = found
+        services().scenes = scenes
+        built = build_world(atlas, deeds)
+        lists = (("made", built.made), ("changed", built.changed), ("kept as it is", built.kept))
+        told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in lists if ids]
+        counts = (
+            f"{len(atlas.places)} places, {len(atlas.people)} people, {len(atlas.things)} things"
+        )
+        self.page("\n".join([f"Read again: {counts}, {len(deeds)} deeds.", *told]))

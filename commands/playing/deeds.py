@@ -1,0 +1,112 @@
+"""What a player has begun and done, and what this world is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evennia.utils.utils import iter_to_str
+
+from commands.base import PlayerCommand
+from typeclasses.deeds import WorldDeed, all_deeds, is_over, progress, records
+
+MOST_RUMOURS = 4
+"""Deeds not begun of which a hint is shown."""
+ABOUT = """\
+|wKeepsake|n is a text world whose people remember.
+
+You are in Withy Hythe, a village at the end of the tide. Each person who
+lives here is played by a language model with a memory of its own: what you
+tell one of them today may come up next week, in their own words, and what
+you do here stays done. Every memory can be traced to what happened, and you
+can have yours taken out of all of them.
+
+ |whelp start|n      your first minute       |whelp people|n    those who live here
+ |whelp deeds|n      what can be done        |whelp privacy|n   what they keep of you
+
+It stands on Evennia (evennia.com)."""
+
+
+class CmdDeeds(PlayerCommand):
+    """See what you have begun and done here, and what is talked of in the village.
+
+    Usage:
+      deeds
+
+    A deed is something that somebody here will remember, and that leaves its
+    mark on a place or on a person. Nothing tells you the way: look, ask, carry
+    things about, and mind the hour and the tide. Some take two of you, some
+    take days, and some can end in more than one way, of which the village gets
+    one.
+    """
+
+    key = "deeds"
+    aliases = ("quests",)
+    help_category = "The world"
+    arg_regex = r"\s|$"
+
+    def act(self) -> None:
+        """Show all four lists, each if there is anything in it."""
+        parts = (
+            ("You have begun", self._begun()),
+            ("You have done", self._done()),
+            ("Done by others", _of_others(self.caller.key)),
+            ("Talked of in the village", self._rumours()),
+        )
+        shown = [f"|w{title}|n\n{text}" for title, lines in parts if (text := "\n".join(lines))]
+        self.msg(text=("\n\n".join(shown) or "Nothing is talked of.", {"type": "deeds"}))
+
+    def _begun(self) -> Iterator[str]:
+        for deed, mine, over in self._all():
+            if mine and not over:
+                yield f"  |c{deed.name}|n\n    {_newest_hint(deed, mine)}"
+
+    def _done(self) -> Iterator[str]:
+        for deed, mine, _ in self._all():
+            if end := mine.get("end"):
+                hint = deed.steps[end].hint if end in deed.steps else ""
+                yield f"  |c{deed.name}|n\n    {hint}".rstrip()
+
+    def _rumours(self) -> Iterator[str]:
+        waiting = [d for d, mine, over in self._all() if d.hint and not mine and not over]
+        first = self.caller.id % max(len(waiting), 1)  # not all are told the same
+        told = [*waiting[first:], *waiting[:first]][:MOST_RUMOURS]
+        yield from (f"  {deed.hint}" for deed in told)
+
+    def _all(self) -> Iterator[tuple[WorldDeed, dict[str, object], bool]]:
+        done, world = progress(self.caller), records()
+        for deed in all_deeds():
+            mine = done.get(deed.id, {})
+            yield deed, mine, is_over(deed, mine, world.get(deed.id, {}))
+
+
+def _newest_hint(deed: WorldDeed, mine: dict[str, object]) -> str:
+    steps = mine.get("steps")
+    times = steps if isinstance(steps, dict) else {}
+    newest = sorted((max(when), name) for name, when in times.items() if name in deed.steps)
+    hints = [deed.steps[name].hint for _, name in newest if deed.steps[name].hint]
+    return hints[-1] if hints else deed.hint
+
+
+def _of_others(me: str) -> Iterator[str]:
+    world = records()
+    for deed in all_deeds():
+        who = world.get(deed.id, {}).get("who", ())
+        if deed.once and who and me not in who:
+            yield f"  |c{deed.name}|n, by {iter_to_str(who)}"
+
+
+class CmdAbout(PlayerCommand):
+    """What this world is.
+
+    Usage:
+      about
+    """
+
+    key = "about"
+    aliases = ("@about", "version", "@version")
+    help_category = "The world"
+    arg_regex = r"\s|$"
+
+    def act(self) -> None:
+        """Say it."""
+        self.msg(text=(ABOUT, {"type": "about"}))

@@ -1,0 +1,1 @@
+"""What agents do while nobody looks, by rules alone: their days, small scenes, hearsay."""

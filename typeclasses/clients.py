@@ -1,0 +1,137 @@
+"""What a player's client is told beside the text: GMCP to those that asked, the same to the web's.
+
+A message is named as Evennia names it: ``room_info`` is ``Room.Info`` on the wire. What a telnet
+client asked for stands in the protocol flag ``GMCP`` (``game/server/prompt_lines.py``).
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from evennia.utils.ansi import strip_ansi
+
+SHORT = {
+    **{"north": "n", "northeast": "ne", "east": "e", "southeast": "se", "south": "s"},
+    **{"southwest": "sw", "west": "w", "northwest": "nw", "up": "u", "down": "d"},
+}
+"""Directions as mappers of game clients know them."""
+SPOKEN = frozenset({"say", "talk", "whisper", "shout", "page", "tell"})
+
+
+def is_web(session: Any) -> bool:
+    """Whether this is a web client's connection."""
+    return "websocket" in str(session.protocol_key)
+
+
+def reads_aloud(session: Any) -> bool:
+    """Whether the client, or its player, has said that a screen reader reads it out."""
+    return bool(session is not None and (session.protocol_flags or {}).get("SCREENREADER"))
+
+
+def _wants(session: Any, message: str) -> bool:
+    asked = (session.protocol_flags or {}).get("GMCP") or ()
+    name = message.replace("_", ".")
+    return is_web(session) or any(f"{name}.".startswith(f"{each}.") for each in asked)
+
+
+def tell(somebody: Any, message: str, **facts: Any) -> None:
+    """Send a message with its fields to those clients of a character or account that want it."""
+    for session in somebody.sessions.all():
+        if _wants(session, message):
+            session.msg(**{message: ((), facts)})
+
+
+def tell_name(somebody: Any) -> None:
+    """Who it is that they play."""
+    tell(somebody, "char_name", name=somebody.key, fullname=somebody.key)
+
+
+def tell_speech(hearer: Any, text: Any, speaker: Any) -> None:
+    """A spoken line, as its hearer reads it; nothing for what is not spoken."""
+    match text:
+        case (str(line), {"type": str(channel)}) if channel in SPOKEN:
+            tell_channel(hearer, channel, line, speaker)
+
+
+def tell_channel(hearer: Any, channel: str, line: str, speaker: Any) -> None:
+    """A line on a channel, or of speech."""
+    talker = getattr(speaker, "key", "")
+    tell(hearer, "comm_channel_text", channel=channel, talker=talker, text=strip_ansi(line))
+
+
+def tell_room(looker: Any) -> None:
+    """Where they are: name, ways out, who and what is there; and how they are."""
+    room, sessions = looker.location, looker.sessions.all()
+    if room is None or not any(_wants(each, "room_info") for each in sessions):
+        return
+    found = {SHORT.get(way.key, way.key): way.destination for way in _ways(room, looker)}
+    ways = {each: found[each] for each in sorted(found, key=[*SHORT.values(), *found].index)}
+    tell(
+        looker,
+        "room_info",
+        num=room.id,
+        name=room.key,
+        area=room.tags.get(category="area") or settings.SERVERNAME,
+        exits={way: there.id for way, there in ways.items()},
+        places={way: there.key for way, there in ways.items()},
+    )
+    tell(
+        looker,
+        "char_status",
+        location=room.key,
+        people=_names(room, looker, "character"),
+        carrying=_names(looker, looker, "object"),
+    )
+    for session in filter(is_web, sessions):
+        session.msg(room_map=((map_of(looker),), {}))
+
+
+def _ways(room: Any, looker: Any) -> list[Any]:
+    ways = room.filter_visible(room.contents_get(content_type="exit"), looker)
+    return [way for way in ways if way.destination is not None]
+
+
+def _names(place: Any, looker: Any, kind: str) -> list[str]:
+    inside = place.contents_get(content_type=kind, exclude=looker)
+    return [each.key for each in place.filter_visible(inside, looker)]
+
+
+def map_of(looker: Any) -> str:
+    """The rooms round about as a drawing in plain letters; ``o`` is where they are."""
+    # Not before Evennia has loaded what typeclasses are made of: its commands want the rest.
+    from evennia.contrib.grid.ingame_map_display.ingame_map_display import Map  # noqa: PLC0415
+
+    lines = strip_ansi(Map(looker).show_map()).splitlines()
+    return textwrap.dedent("\n".join(line.rstrip() for line in lines))
+
+
+def map_in_words(looker: Any, steps: int = 2) -> str:
+    """The same for whoever hears it read: each place, and how to walk there."""
+    lines, known, edge = [], {looker.location}, [(looker.location, ())]
+    for _ in range(steps):
+        ways = [(way, path) for room, path in edge for way in _ways(room, looker)]
+        edge = []
+        for way, path in ways:
+            if way.destination not in known:
+                known.add(way.destination)
+                edge.append((way.destination, (*path, way.key)))
+        lines += [f"{room.key}: {', then '.join(path)}." for room, path in edge]
+    return "\n".join(lines)
+
+
+def linked(reader: Any, text: str, things: Iterable[Any]) -> str:
+    """``text``, where each of ``things`` that it names can be looked at by a click."""
+    names = sorted((each.key for each in things), key=len, reverse=True)
+    anyone = re.compile("|".join(map(re.escape, names)) or r"(?!)")
+    return anyone.sub(lambda name: link(reader, f"look {name[0]}", name[0]), text)
+
+
+def link(reader: Any, command: str, label: str) -> str:
+    """``label``, as something to click for those whose client can (MXP, the web's)."""
+    sessions = reader.sessions.all() if hasattr(reader, "sessions") else ()
+    clicks = any(is_web(each) or (each.protocol_flags or {}).get("MXP") for each in sessions)
+    return f"|lc{command}|lt{label}|le" if clicks else label
