@@ -125,7 +125,8 @@ def _cause(why: Why) -> Iterator[str]:
     if not why.trigger:
         return
     by = f" by {plain(why.source)}" if why.source else ""
-    yield f"|wSet off|n      {plain(why.trigger)}{by} (queue: {plain(why.priority)})"
+    queue = f" (queue: {plain(why.priority)})" if why.priority else ""
+    yield f"|wSet off|n      {plain(why.trigger)}{by}{queue}"
     if why.cause is not None:
         yield from memory_lines([why.cause])
 

@@ -484,10 +484,14 @@ def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: Watch
     page.get_by_role("link", name="the act before it").first.click()
     expect(page).to_have_url(re.compile("#why/2$"))
     expect(page.locator(".turns").first).to_contain_text("its last act but 1")
+    builder = Player.admin(world.copy)
+    builder.type("@agent/create Novus = You are Novus, who has no day of his own.", "Made Novus")
     page.goto("/agents/")
-    page.locator("#agents").get_by_role("link", name="Joss").click()
+    page.locator("#agents").get_by_role("link", name="Novus").click()
     page.locator("#sections").get_by_role("link", name="Why").click()
     expect(page.locator("#panel-why .empty")).to_contain_text("It has not done anything yet")
+    builder.type("@agent/delete Novus", "is gone")
+    builder.leave()
 
 
 # -- buttons

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from game.mind.archive.log import Archive
-from game.mind.archive.records import MemoryKind
+from game.mind.archive.records import SCENE, MemoryKind
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
@@ -205,6 +205,13 @@ def test_without_the_log_the_archive_tells_what_it_knows(life):
         "say One.",
     ]
     assert "holds only its last act" in life.why(2).missing[0]
+
+
+def test_an_act_by_rule_says_so(life):
+    life.memory.append("emote bails the ferry.", MemoryKind.ACT, event=SCENE)
+    why = life.why()
+    assert (why.command, why.trigger) == ("emote bails the ferry.", "its ordinary day")
+    assert "by rule" in why.missing[0]
 
 
 def test_of_a_compaction_that_was_taken_back_later(life):

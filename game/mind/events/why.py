@@ -18,7 +18,7 @@ from pathlib import Path
 
 from game.mind.archive.history import PastCompaction, Texts, compactions
 from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind, Summary
+from game.mind.archive.records import HEARSAY, SCENE, Memory, MemoryKind, Summary
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names, id_of, time_of
 from game.mind.events.prompts import Prompts
@@ -41,6 +41,8 @@ _HOLE = (
     "The event log holds older acts, but not this one (the game was killed just then, or the log "
     f"had no room): {_NOT_KNOWN}"
 )
+_BY_RULE = {SCENE: "its ordinary day", HEARSAY: "word that it passed on"}
+_NO_THOUGHT = "it was done by rule, so there was no prompt and no model was asked"
 MOST_UNDER = 20_000
 """The newest memories under the summaries that are looked through for the words of an act."""
 MOST_SHOWN = 200
@@ -108,14 +110,14 @@ def _both(
     logged = 0
     for record in _acts(log, names, everything):
         while memory is not None and _behind(memory, record):
-            yield _Unlogged(memory, _HOLE)
+            yield _Unlogged(memory, _why_not(memory, _HOLE))
             memory = next(lived, None)
         while memory is not None and not _before(memory, record):
             memory = next(lived, None)  # the very act of that event
         logged += 1
         yield record
     while memory is not None:
-        yield _Unlogged(memory, _gap(logged))
+        yield _Unlogged(memory, _why_not(memory, _gap(logged)))
         memory = next(lived, None)
 
 
@@ -174,6 +176,10 @@ def _lived(archive: Archive) -> Iterator[Memory]:
                 continue  # @memory-status tells of lines that cannot be read
 
 
+def _why_not(memory: Memory, otherwise: str) -> str:
+    return _NO_THOUGHT if memory.event in _BY_RULE else otherwise
+
+
 def _gap(known: int) -> str:
     last = "act" if known == 1 else f"{known:,} acts"
     there = f"holds only its last {last}" if known else "holds no act of it"
@@ -223,6 +229,7 @@ def _from_archive(memory: Memory, nth: int, archive: Archive, agent: str, missin
         time=memory.time,
         command=memory.text,
         reason=memory.reason,
+        trigger=_BY_RULE.get(memory.event, ""),
         act=memory,
         summaries=_leant(texts, about),
         under=_under(archive, texts, about),
