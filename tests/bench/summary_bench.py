@@ -135,7 +135,7 @@ class _Summaries:
         source = SummarySource(tier, NAME, lines, numbers, self.way, limit)
         if not self.checked:
             return self.summarizer.summarize(source).text
-        writer = SummaryWriter(self.summarizer, True, (), (), None, self.log.append)
+        writer = SummaryWriter(self.summarizer, True, (), (), self.log.append)
         written = writer.write(source)
         self.refused += written.model == EXTRACTIVE
         return written.text

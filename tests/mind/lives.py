@@ -16,7 +16,7 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.errors import ModelUnavailable
 from game.mind.memory import MemoryContext
-from game.mind.ports import Embedder, Tokens
+from game.mind.ports import Tokens
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.source import Draft, SummarySource
 from game.mind.summaries.strategy import NARRATIVE, Layout, Strategy
@@ -96,7 +96,6 @@ class Life:
     must_keep: tuple[str, ...] = ()
     standing: tuple[str, ...] = ()
     asleep: bool = False
-    embedder: Embedder | None = None
     tokens: Tokens = field(default_factory=WordTokens)
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -115,7 +114,6 @@ class Life:
                 must_keep=lambda: self.must_keep,
                 standing=lambda: self.standing,
                 asleep=lambda: self.asleep,
-                embedder=self.embedder,
                 **self.more,
             ),
         )

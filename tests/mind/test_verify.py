@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.archive.records import MemoryKind, Tier
-from game.mind.errors import ModelUnavailable
 from game.mind.summaries.extractive import summarize
 from game.mind.summaries.source import Draft, SummarySource
 from game.mind.summaries.verification import SummaryVerdict, judge
@@ -29,40 +28,13 @@ RULE = "Ada told you: never open the cellar door (memory 2)"
 PROMISE = "You promised Tom: I will keep the blue jar for you (memory 4)"
 
 
-class Meanings:
-    """An embedder to whom texts are alike that share a topic; counts what it is asked."""
-
-    def __init__(self, *topics: str, model_name: str = "topics") -> None:
-        self.topics, self.model_name, self.asked = topics, model_name, 0
-
-    def embed(self, texts):
-        self.asked += len(texts)
-        return [self._vector(text) for text in texts]
-
-    def _vector(self, text):
-        about = [float(topic in text) for topic in self.topics]
-        # What has no topic is like nothing else.
-        own = 0 if any(about) else 1 + sum(map(ord, text)) % 997
-        return [*about, *(float(place == own) for place in range(1, 998))]
-
-
-class Broken:
-    model_name = "broken"
-
-    def embed(self, texts):
-        raise ModelUnavailable("no embedder answers", "Start it")
-
-
-def verdict(
-    summary=GOOD, *, sources=SOURCES, window=(), must_keep=(), embedder=None
-) -> SummaryVerdict:
+def verdict(summary=GOOD, *, sources=SOURCES, window=(), must_keep=()) -> SummaryVerdict:
     summaries = [summary] if isinstance(summary, str) else summary
     return judge(
         summaries=summaries,
         sources=sources,
         visible=[*summaries, *window],
         must_keep=must_keep,
-        embedder=embedder,
     )
 
 
@@ -104,47 +76,6 @@ def test_what_is_lost_is_put_back_word_for_word_in_its_order(summary, window, mu
     assert found.put_back == put_back
     assert found.wanted == len({line for line in must_keep if line.strip()})
     assert summary != GOOD or found.good, "what is mended is no problem of the summary"
-
-
-def test_meaning_helps_where_half_the_words_are_there():
-    line = "I must never go through the cellar door."
-    assert verdict("Tom told me.", window=[line], must_keep=[RULE]).put_back == (RULE,)
-    knows = Meanings("cellar door", model_name="knows")
-    assert verdict("Tom told me.", window=[line], must_keep=[RULE], embedder=knows).put_back == ()
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "I go through the cellar door.",
-        "The cellar door is never open to 3 of us, is it?",
-        "I went home, the cellar door is nice.",
-    ],
-)
-def test_meaning_never_overrules_a_denial(line):
-    blind = Meanings("cellar door", model_name="blind")
-    assert verdict("So.", window=[line], must_keep=[RULE], embedder=blind).put_back == (RULE,)
-
-
-@pytest.mark.parametrize("embedder", [Meanings("", model_name="flat"), Broken()])
-def test_an_embedder_that_cannot_tell_leaves_it_to_words(embedder):
-    line = "I must never paint the cellar door."
-    assert verdict("So.", window=[line], must_keep=[RULE], embedder=embedder).put_back == (RULE,)
-    assert verdict(must_keep=[RULE, PROMISE], embedder=embedder).put_back == ()
-
-
-def test_what_words_keep_is_not_asked_for():
-    embedder = Meanings("cellar", model_name="idle")
-    verdict(must_keep=[RULE, PROMISE], embedder=embedder)
-    assert embedder.asked == 0
-
-
-def test_the_embedder_is_asked_for_a_bounded_number_of_texts():
-    embedder = Meanings("cellar", model_name="bounded")
-    rules = [f"Never open the old {what} door in the cellar." for what in map(chr, range(97, 123))]
-    window = [f"Never open the {number} cellar door." for number in "αβγδεζηθικλμνξοπρστυ"]
-    verdict("So.", window=window, must_keep=rules, embedder=embedder)
-    assert 0 < embedder.asked <= 2 * 48 + 10
 
 
 # -- names and numbers
@@ -320,7 +251,7 @@ def written_by(text, lines):
         def summarize(self, source):
             return Draft(text, "a-model", calls=1)
 
-    writer = SummaryWriter(Model(), False, (), (), None, log.append)
+    writer = SummaryWriter(Model(), False, (), (), log.append)
     return writer.write(SummarySource(Tier.RECENT, NAME, tuple(lines))).model, " ".join(log)
 
 

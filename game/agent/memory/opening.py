@@ -69,7 +69,6 @@ class Opener:
             log=log,
             tokens=self._services.tokens,
             strategy=self._services.strategy,
-            embedder=self._services.embedder,
             priced=self._priced,
             tell=self._services.events.emit,
             ticks=self._services.seconds,

@@ -16,7 +16,7 @@ from game.mind.compaction.costs import TokenCounter
 from game.mind.compaction.importance_cache import ImportanceCache
 from game.mind.errors import ArchiveUnwritable
 from game.mind.events.types import MemoryChange
-from game.mind.ports import Clock, Embedder, Tokens
+from game.mind.ports import Clock, Tokens
 from game.mind.prompt.tokens import Heuristic
 from game.mind.summaries.source import Summarizer
 from game.mind.summaries.strategy import NARRATIVE, Strategy
@@ -32,7 +32,6 @@ class Dependencies:
         tokens: Knows what a line costs in a prompt.
         must_keep: The constraints and open loops that have to stay in what the agent sees.
         standing: The lines that stand in the prompt whatever is compacted, such as pins.
-        embedder: Helps to find a constraint that a summary tells in other words.
         asleep: Whether the agent sleeps.
         priced: Whether the summarizer calls a model, so that a compaction costs tokens.
         importance: How much a memory matters, 1 to 10: what matters stays longer, in the window
@@ -51,7 +50,6 @@ class Dependencies:
     tokens: Tokens | None = None
     must_keep: Callable[[], Sequence[str]] = tuple
     standing: Callable[[], Sequence[str]] = tuple
-    embedder: Embedder | None = None
     asleep: Callable[[], bool] = lambda: False
     priced: Callable[[], bool] = lambda: True
     importance: Callable[[Memory], int] | None = None

@@ -158,7 +158,6 @@ class LadderRun:
             sources=self._sources,
             visible=[*self.writer.standing, *texts, *window],
             must_keep=self.writer.must_keep,
-            embedder=self.writer.embedder,
             agent=self.counter.agent,
         )
         tries = max((each.tries for each in self.written), default=1)

@@ -96,7 +96,6 @@ class CompactionMaker:
             forgiving=plan.reason is CompactReason.EMERGENCY,
             must_keep=tuple(self._outside.must_keep()),
             standing=tuple(self._outside.standing()),
-            embedder=self._outside.embedder,
             log=self._parts.log,
         )
         parts, now = self._parts, self._outside.clock.now()

@@ -1,8 +1,7 @@
 """Whether what was told once still stands in other words: "never open the cellar" and the like.
 
-Words decide as far as they can: their stems, numbers, names, and above all whether they are
-denied. Meaning (an embedder) only helps where words are missing; it never overrules a
-number or a "never", which embeddings hardly see.
+Words decide: their stems, numbers, names, and above all whether they are denied. What stands there
+in words of its own is not recognised, and stands there twice; so nothing is lost.
 """
 
 from __future__ import annotations
@@ -83,20 +82,9 @@ def canon(word: str) -> str:
     return short[:-1] if len(short) > 3 and short[-1] == short[-2] else short
 
 
-_FIRM = frozenset(map(canon, _FIRM_WORDS))
 _ROLES = frozenset(map(canon, _words("ask tell owe give lend pay sell")))
 """What one does to another: it matters who comes before it."""
 _DATES = frozenset(map(canon, " ".join((*day_name, *month_name)).casefold().split()))
-_PAIRS = """
-    open:close open:lock lock:unlock quietly:loudly quiet:loud early:late day:night in:out buy:sell
-    push:pull start:stop arrive:leave remember:forget light:dark hot:cold first:last high:low
-    upstairs:downstairs inside:outside love:hate friend:enemy accept:refuse allow:forbid
-    morning:evening full:empty true:false alive:dead take:return win:lose
-"""
-_OPPOSITES: dict[str, set[str]] = defaultdict(set)
-for _one, _two in (map(canon, _pair.split(":")) for _pair in _PAIRS.split()):
-    _OPPOSITES[_one].add(_two)
-    _OPPOSITES[_two].add(_one)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +113,7 @@ class ConstraintMatch:
 
     Attributes:
         coverage: Share of the constraint's stems that stand in it, asserted or denied alike.
-        firm: Numbers, names and the small words that turn a rule into another are all there.
+        firm: Nothing of it stands in another order, apart, or as a question.
         contrary: Share of the stems that are in both and are denied in only one of them.
         complete: All its stems stand in the sentence, whether denied or not.
     """
@@ -142,13 +130,11 @@ class Constraint:
 
     Attributes:
         text: All of what is to be kept, word for word.
-        firm: Stems and numbers that no other word can stand for.
         person: Names of the one it was promised to or asked by; to be named close by.
     """
 
     text: str
     unit: Unit
-    firm: frozenset[str]
     person: frozenset[str] = frozenset()
 
 
@@ -198,10 +184,9 @@ def read_constraint(text: str) -> tuple[Constraint, ...]:
     found: list[Constraint] = []
     for part in split_sentences(head["body"] if head else bare):
         unit = _unit(part, named - _DATES | _ROLES)
-        firm = {s for s in unit.signs if s in _FIRM or s in named or s[0].isdigit()}
         if unit.signs:
-            found.append(Constraint(text, unit, frozenset(firm), frozenset() if found else person))
-    return tuple(found) or (Constraint(text, _unit(""), frozenset()),)
+            found.append(Constraint(text, unit, frozenset() if found else person))
+    return tuple(found) or (Constraint(text, _unit("")),)
 
 
 @lru_cache(maxsize=2048)
@@ -236,14 +221,11 @@ def compare(constraint: Constraint, unit: Unit) -> ConstraintMatch:
 
 
 def _firmly(constraint: Constraint, unit: Unit, agreed: set[str]) -> bool:
-    if not (constraint.firm <= agreed and constraint.person <= unit.around):
+    if not constraint.person <= unit.around:
         return False
     if unit.question and not constraint.unit.question:
         return False
     if _together(agreed, constraint.unit, unit) < _APART * len(agreed):
-        return False
-    missing = constraint.unit.signs.keys() - agreed
-    if any(_OPPOSITES.get(stem, set()) & unit.signs.keys() for stem in missing):
         return False
     order = constraint.unit.order
     return len(order) < 2 or order == _order(unit.text, frozenset(order))

@@ -9,19 +9,15 @@ from typing import Any
 
 from game.mind.language.details import Detail, details, vocabulary
 from game.mind.language.perception import shorten
-from game.mind.language.sameness import alike
-from game.mind.ports import Embedder
 from game.mind.summaries import draft_checks
 from game.mind.summaries.attribution import swapped
 from game.mind.summaries.extractive import binding
 from game.mind.summaries.survival import Constraint, Seen, compare, read_constraint
 
 _HALF = 0.5
-"""The share of a constraint's words that must be there before its meaning is asked for."""
-_CANDIDATES = 6
-_MOST_PAIRS = 48
-"""Sentences that are embedded for one constraint, and in all: about 8 ms each."""
+"""The share of a constraint's words that a sentence has to deny to say its opposite."""
 _NEAR = 64
+"""Sentences that one constraint is compared with."""
 
 _LEAST_CHARACTERS, _LEAST_SHARE = 120, 0.04
 """A summary shorter than either of both says nothing of what it stands for."""
@@ -90,15 +86,13 @@ def judge(
     sources: Sequence[str],
     visible: Sequence[str],
     must_keep: Sequence[str],
-    embedder: Embedder | None = None,
     agent: str = "",
 ) -> SummaryVerdict:
-    """Check what a compaction leaves of what it was given; blocks if there is an embedder.
+    """Check what a compaction leaves of what it was given.
 
-    What must be kept is looked for by words, then by meaning
-    (:mod:`game.mind.summaries.survival`, :mod:`game.mind.language.sameness`); what is not found
-    is to be put back, which mends it, so it is no problem of the summaries. Neither is a name
-    that they lack or add: a summary leaves things out, and counts. These are problems:
+    What must be kept is looked for by words (:mod:`game.mind.summaries.survival`); what is not
+    found is to be put back, which mends it, so it is no problem of the summaries. Neither is a
+    name that they lack or add: a summary leaves things out, and counts. These are problems:
 
     * what :func:`game.mind.summaries.draft_checks.check` refuses: empty, repeating, longer than
       its source …
@@ -118,7 +112,6 @@ def judge(
     ``sources``: What they were made of: memories and earlier summaries.
     ``visible``: Every line that the agent sees afterwards: pins, summaries, window.
     ``must_keep``: Constraints and open loops from before.
-    ``embedder``: Knows what means the same; None, or one that fails, leaves it to words.
     ``agent``: Whose memories they are; empty leaves out who said what.
     """
     wanted = tuple(dict.fromkeys(line for line in must_keep if line.strip()))
@@ -135,7 +128,7 @@ def judge(
         problems += (swap for text in summaries for swap in swapped(text, sources, agent))
     return SummaryVerdict(
         wanted=len(wanted),
-        put_back=_lost(constraints, Seen(visible), embedder),
+        put_back=_lost(constraints, Seen(visible)),
         details=len(there),
         vanished=sum(not kept.issuperset(found.keys) for found in there.values()),
         invented=invented,
@@ -181,15 +174,9 @@ def _told_of(line: str, seen: Seen) -> bool:
 # -- what must be kept
 
 
-def _lost(
-    constraints: Sequence[Constraint], seen: Seen, embedder: Embedder | None
-) -> tuple[str, ...]:
+def _lost(constraints: Sequence[Constraint], seen: Seen) -> tuple[str, ...]:
     """The texts of those that are not seen any more, with all their sentences."""
-    missing = [each for each in constraints if not _kept(each, seen)]
-    if missing and embedder:
-        meant = _meant(missing, seen, embedder)
-        missing = [each for each in missing if each not in meant]
-    return tuple(dict.fromkeys(each.text for each in missing))
+    return tuple(dict.fromkeys(each.text for each in constraints if not _kept(each, seen)))
 
 
 def _kept(constraint: Constraint, seen: Seen) -> bool:
@@ -198,18 +185,6 @@ def _kept(constraint: Constraint, seen: Seen) -> bool:
         return True
     found = (compare(constraint, unit) for unit in seen.near(constraint, _NEAR))
     return any(kept.firm and kept.coverage == 1 for kept in found)
-
-
-def _meant(missing: Sequence[Constraint], seen: Seen, embedder: Embedder) -> list[Constraint]:
-    """Those that a sentence with half their words keeps by its meaning."""
-    asked: list[tuple[Constraint, str]] = []
-    for constraint in missing:
-        near = ((compare(constraint, unit), unit) for unit in seen.near(constraint, _NEAR))
-        good = [u for k, u in near if k.firm and k.coverage >= _HALF and not k.contrary]
-        asked += [(constraint, unit.text) for unit in good[:_CANDIDATES]]
-    asked = asked[:_MOST_PAIRS]
-    same = alike([(constraint.unit.text, sentence) for constraint, sentence in asked], embedder)
-    return [each for each, sentence in asked if (each.unit.text, sentence) in same]
 
 
 # -- names and numbers

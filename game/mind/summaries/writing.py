@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from game.mind.compaction import truncation
 from game.mind.errors import KeepsakeError, SummaryRefused
-from game.mind.ports import Embedder
 from game.mind.summaries import verification
 from game.mind.summaries.source import Draft, Summarizer, SummarySource
 from game.mind.summaries.summarizer import EXTRACTIVE, ExtractiveSummarizer
@@ -30,7 +29,6 @@ class SummaryWriter:
     forgiving: bool
     must_keep: tuple[str, ...]
     standing: tuple[str, ...]
-    embedder: Embedder | None
     log: Callable[[str], None]
 
     def write(self, source: SummarySource, *, forgiving: bool = False) -> Draft:
