@@ -1,12 +1,12 @@
 """Filling the headings of a structured summary with the notes that tell most.
 
-Notes are taken until the space is used up, rules and open matters first.
+What binds comes first: what must be kept, rules and open matters; then whatever tells most.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from game.mind.summaries import extractive
 from game.mind.summaries import sections as structured
@@ -14,19 +14,10 @@ from game.mind.summaries.note_classifier import ClassifiedNote, NoteKind, kind_o
 from game.mind.summaries.sections import Structured
 from game.mind.summaries.source import SummarySource
 
-_SHARE = {
-    NoteKind.CONSTRAINTS: 0.30,
-    NoteKind.OPEN: 0.30,
-    NoteKind.ERRORS: 0.08,
-    NoteKind.GOALS: 0.10,
-    NoteKind.DECISIONS: 0.12,
-    NoteKind.PEOPLE: 1.0,
-    NoteKind.FACTS: 1.0,
-    None: 0.5,
-}
-"""The share of the space that notes of a kind may have at most; None for what must be kept."""
-_MOST_OF_ONE, _MOST_ASKED = 6, 3
-"""Rules of one person, and questions, that come before what merely tells much."""
+_BINDING_SHARE = 0.6
+"""The share of the space that what binds may have at most."""
+_MOST_OF_ONE = 6
+"""Rules, or open matters, of one person that come before what merely tells much."""
 
 
 def fill(
@@ -36,22 +27,13 @@ def fill(
 
     ``importance``: How much each note matters, 1 to 10 or 0.
     """
-    characters, headings = source.characters, source.way.headings
+    headings = source.way.headings
     places = _places(headings)
-    room = characters - sum(len(heading) + 5 for heading in headings)
-    # A purse for each kind, and one for what must be kept.
-    left: dict[NoteKind | None, int] = {k: int(room * share) for k, share in _SHARE.items()}
-    chosen: list[int] = []
-    seen: set[str] = set()
-    for position in _order(notes, source.agent, characters, importance):
-        note = notes[position]
-        cost, key = len(note.line) + 3, structured.same(note.text)
-        purse = None if note.kept else note.kind
-        if key not in seen and cost <= min(room, left[purse]):
-            chosen.append(position)
-            seen.add(key)
-            room -= cost
-            left[purse] -= cost
+    room = source.characters - sum(len(heading) + 5 for heading in headings)
+    told = [note.told for note in notes]
+    ranked = extractive.ranking(told, source.agent, 2 * source.characters, importance)
+    chosen = _fitting(notes, _binding(notes), int(_BINDING_SHARE * room))
+    chosen = _fitting(notes, ranked, room, chosen)
     filled = _written(notes, chosen, headings, places)
     while chosen and not source.fits(filled.text):
         chosen.pop()
@@ -91,33 +73,32 @@ def _places(headings: Sequence[str]) -> dict[NoteKind, str]:
     return {kind: own.get(kind, spare) for kind in NoteKind}
 
 
-def _order(
-    notes: Sequence[ClassifiedNote], own_name: str, characters: int, importance: Sequence[int]
+def _fitting(
+    notes: Sequence[ClassifiedNote], order: Iterable[int], room: int, before: Sequence[int] = ()
 ) -> list[int]:
-    """Positions, those first that should be kept first."""
-    told = [note.told for note in notes]
-    kept = [i for i, note in enumerate(notes) if note.kept]
-    ranked = extractive.ranking(told, own_name, 2 * characters, importance)
-    return list(dict.fromkeys([*kept, *_binding(notes), *ranked]))
+    """Positions: ``before``, then those in ``order`` for which there is room; no note twice."""
+    chosen = list(before)
+    seen = {structured.same(notes[position].text) for position in chosen}
+    room -= sum(len(notes[position].line) + 3 for position in chosen)
+    for position in order:
+        cost, key = len(notes[position].line) + 3, structured.same(notes[position].text)
+        if key not in seen and cost <= room:
+            chosen.append(position)
+            seen.add(key)
+            room -= cost
+    return chosen
 
 
 def _binding(notes: Sequence[ClassifiedNote]) -> list[int]:
-    """Positions of what binds: rules, the oldest first, then promises and some questions.
+    """Positions of what must be kept, then of what binds: everybody's first before any second.
 
-    Nobody has many of them: else one player's rules would push out those of all others. Of
-    what is open the newest is the likeliest still to be.
+    Nobody has many of them: else one player's rules would push out those of all others.
     """
-    said_by: Counter[str] = Counter()
-    rules: list[tuple[int, int]] = []
-    promised: list[int] = []
-    asked: list[int] = []
+    kept = [position for position, note in enumerate(notes) if note.kept]
+    said_by: Counter[tuple[NoteKind, str]] = Counter()
+    found: list[tuple[int, int]] = []
     for position, note in enumerate(notes):
-        if note.sure and note.kind is NoteKind.CONSTRAINTS:
-            said_by[note.told.speaker] += 1
-            if said_by[note.told.speaker] <= _MOST_OF_ONE:
-                rules.append((said_by[note.told.speaker], position))
-        elif note.sure and note.kind is NoteKind.OPEN:
-            (asked if note.text.endswith("?") else promised).append(position)
-    # Everybody's first rule comes before anybody's second.
-    first = [position for _, position in sorted(rules)]
-    return [*first, *reversed(promised), *reversed(asked[-_MOST_ASKED:])]
+        if note.kind in (NoteKind.CONSTRAINTS, NoteKind.OPEN):
+            said_by[note.kind, note.told.speaker] += 1
+            found.append((said_by[note.kind, note.told.speaker], position))
+    return [*kept, *(position for nth, position in sorted(found) if nth <= _MOST_OF_ONE)]

@@ -8,21 +8,20 @@ a fact.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from game.mind.books.noticing import promises, questions, rules_in
 from game.mind.language.perception import for_prompt
-from game.mind.language.words import telling
 from game.mind.prompt.script import cursor
-from game.mind.summaries import extractive, sections, verification
+from game.mind.summaries import extractive, sections
 from game.mind.summaries.retelling import ToldSentence, retell
 from game.mind.summaries.sections import Structured
 
 
 class NoteKind(StrEnum):
-    """What a note is about, and the order in which notes may claim space."""
+    """What a note is about."""
 
     CONSTRAINTS = "constraints"
     OPEN = "open"
@@ -52,19 +51,10 @@ _LONGEST_LINE = 20_000
 _ANSWERED_WITHIN = 8
 """Lines after a question within which whatever the agent says counts as an answer."""
 
-_RULE_WORD = re.compile(
-    r"(?<!i )\b(?:never|always|must)\b(?! (?:mind|have|a|an|the|so|been|seen|heard)\b)"
-    r"|\b(?:forbidden|not allowed|has to|have to)\b",
-    re.I,
-)
-_VOW = re.compile(r"\b(?:you|your|promise|swear|vow|word|owe)\b", re.I)
 _WANT = re.compile(
     r"\bi (?:want|need|hope|mean|wish|plan|intend|would like|am going|long) to\b"
     r"|\bmy (?:goal|plan|dream|aim|wish)\b",
     re.I,
-)
-_DECIDED = re.compile(
-    r"\bi(?:['’]ve| have)? decided\b|\blet us\b|\blet['’]s\b|\bit is settled\b", re.I
 )
 _SELF = re.compile(r"\b(?:i|i['’]m|i['’]ve|i['’]d|my|mine|me)\b", re.I)
 _SPEAKER = re.compile(
@@ -72,9 +62,7 @@ _SPEAKER = re.compile(
 )
 _PREFIX = re.compile(r"^(?P<who>[^:.!?\"“]{1,40}): ")
 _REASON = re.compile(r"\s\|\s+(?P<reason>\S.*)$", re.S)
-_OPEN_LINE = re.compile(r"\bpromis|\bi(?:['’]ll| will| owe)\b|\bask(?:s|ed)?\b|\?\W*$", re.I)
-_TOLD = telling("told tells says asks asked promised promise promises whispered")
-"""What a line says about being said, not about the matter."""
+_TOLD_TO = re.compile(r"^[^:]{1,48} told you[^:]{0,48}:", re.I)
 _TRIED = re.compile(r"^(?:You|I) tried to\b")
 _SPOKE = re.compile(r"^~[^~<>]{1,40}>\s*(?:say|whisper|shout|ask|emote|pose)\b")
 
@@ -86,7 +74,6 @@ class ClassifiedNote:
     Attributes:
         text: As it is written down, without its number.
         number: The memory it came from; None if that is not known.
-        sure: Whether the rules are sure of its kind.
         kept: Whether it has to be kept.
     """
 
@@ -94,7 +81,6 @@ class ClassifiedNote:
     text: str
     told: ToldSentence
     number: int | None = None
-    sure: bool = False
     kept: bool = False
 
     @property
@@ -136,32 +122,16 @@ def notes_in(summary: Structured) -> list[ClassifiedNote]:
             end, who = (speaker.end(), speaker["who"]) if speaker else (0, "")
             told = ToldSentence(bare[end:], who)
             kind = kind_of(heading) or NoteKind.FACTS
-            # What an older summary still has as a rule or as open was sure when it was new.
-            sure = kind in (NoteKind.CONSTRAINTS, NoteKind.OPEN)
-            found.append(ClassifiedNote(kind, bare, told, sections.number_of(text), sure))
+            found.append(ClassifiedNote(kind, bare, told, sections.number_of(text)))
     return found
 
 
-def with_kept(notes: Sequence[ClassifiedNote], must_keep: Iterable[str]) -> list[ClassifiedNote]:
-    """The notes, those marked that say what has to be kept; what none says is put before them."""
-    found, added = list(notes), []
-    terms = [telling(note.line) for note in found]
-    for line in must_keep:
-        bare = sections.unnumbered(for_prompt(line))
-        wanted = telling(bare) - _TOLD
-        if not wanted:
-            continue
-        near = (i for i, have in enumerate(terms) if wanted <= have)
-        there = next((i for i in near if not verification.lost((line,), (found[i].line,))), None)
-        if there is not None:
-            found[there] = replace(found[there], kept=True)
-        else:
-            kind = NoteKind.OPEN if _OPEN_LINE.search(bare) else NoteKind.CONSTRAINTS
-            number = sections.number_of(line)
-            added.append(
-                ClassifiedNote(kind, bare, ToldSentence(bare), number, sure=True, kept=True)
-            )
-    return added + found
+def of_kept(line: str) -> ClassifiedNote:
+    """A line that must be kept, as a note."""
+    bare = sections.unnumbered(for_prompt(line))
+    rule = bool(_TOLD_TO.match(bare))
+    kind = NoteKind.CONSTRAINTS if rule else NoteKind.OPEN
+    return ClassifiedNote(kind, bare, ToldSentence(bare), sections.number_of(line), kept=True)
 
 
 def _of_line(
@@ -172,31 +142,28 @@ def _of_line(
         # Only the agent's own cursor makes an act; another's is somebody's words.
         line = for_prompt(line, limit=_LONGEST_LINE)
     reason = _REASON.search(line) if act else None
-    told = retell(line, own_name)
-    for position, sentence in enumerate(told):
-        if not any(char.isalnum() for char in sentence.words):
-            continue
-        if _TRIED.match(line):
-            if position == 0:
-                yield _note(NoteKind.ERRORS, sentence, number, sure=True)
-            continue
+    told = [each for each in retell(line, own_name) if any(map(str.isalnum, each.words))]
+    if _TRIED.match(line):
+        yield from (_note(NoteKind.ERRORS, each, number) for each in told[:1])
+        return
+    for sentence in told:
         if not reason and extractive.is_noise(sentence.words):
             continue
-        kind, sure = _kind(sentence, own=act or sentence.own, settled=settled)
-        if reason and kind is NoteKind.FACTS and position == len(told) - 1:
+        kind = _kind(sentence, own=act or sentence.own, settled=settled)
+        if reason and kind is NoteKind.FACTS and sentence is told[-1]:
             why = for_prompt(reason["reason"], limit=120).rstrip(".")
-            yield _note(NoteKind.DECISIONS, sentence, number, sure=True, reason=why)
+            yield _note(NoteKind.DECISIONS, sentence, number, reason=why)
         else:
-            yield _note(kind, sentence, number, sure=sure)
+            yield _note(kind, sentence, number)
 
 
 def _note(
-    kind: NoteKind, told: ToldSentence, number: int | None, *, sure: bool, reason: str = ""
+    kind: NoteKind, told: ToldSentence, number: int | None, *, reason: str = ""
 ) -> ClassifiedNote:
     text = f"{_spoken_by(told.speaker)}{told.words}"
     if reason:
         text = f"{text.rstrip('.')} (because: {reason})"
-    return ClassifiedNote(kind, for_prompt(text, limit=sections.LONGEST_NOTE), told, number, sure)
+    return ClassifiedNote(kind, for_prompt(text, limit=sections.LONGEST_NOTE), told, number)
 
 
 def _spoken_by(speaker: str) -> str:
@@ -209,28 +176,19 @@ def _spoken_by(speaker: str) -> str:
     return f"{parts['who']}{'' if parts['how'] in ('said', 'asked') else ' ' + parts['how']}: "
 
 
-def _kind(told: ToldSentence, *, own: bool, settled: bool) -> tuple[NoteKind, bool]:
-    """The kind of a sentence, and whether the rules are sure of it."""
-    words, spoken = told.words, bool(told.speaker)
-    if not spoken:
-        return NoteKind.FACTS, False
+def _kind(told: ToldSentence, *, own: bool, settled: bool) -> NoteKind:
+    words = told.words
+    if not told.speaker:
+        return NoteKind.FACTS
     if words.rstrip("\"”' ").endswith("?"):
         waits = not own and not settled and bool(questions(words))
-        return (NoteKind.OPEN if waits else NoteKind.FACTS), waits
+        return NoteKind.OPEN if waits else NoteKind.FACTS
     if own:
-        return _own_kind(words)
+        if promises(words):
+            return NoteKind.OPEN
+        return NoteKind.GOALS if _WANT.search(words) else NoteKind.FACTS
     if rules_in(words):
-        return NoteKind.CONSTRAINTS, True
+        return NoteKind.CONSTRAINTS
     if promises(words) and re.search(r"\byour?\b", words, re.I):
-        return NoteKind.OPEN, False
-    if _SELF.search(words):
-        return NoteKind.PEOPLE, False
-    return (NoteKind.CONSTRAINTS if _RULE_WORD.search(words) else NoteKind.FACTS), False
-
-
-def _own_kind(words: str) -> tuple[NoteKind, bool]:
-    if promises(words):
-        return NoteKind.OPEN, bool(_VOW.search(words))
-    if _WANT.search(words):
-        return NoteKind.GOALS, False
-    return (NoteKind.DECISIONS if _DECIDED.search(words) else NoteKind.FACTS), False
+        return NoteKind.OPEN
+    return NoteKind.PEOPLE if _SELF.search(words) else NoteKind.FACTS

@@ -10,7 +10,13 @@ from game.mind.compaction import key_memories
 from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher
 from game.mind.language.words import stem, telling, words
 from game.mind.ports import Generation
-from game.mind.summaries import draft_checks, headings, note_classifier, note_parser
+from game.mind.summaries import (
+    draft_checks,
+    headings,
+    note_classifier,
+    note_parser,
+    verification,
+)
 from game.mind.summaries import sections as structured
 from game.mind.summaries.sections import Structured
 from game.mind.summaries.source import Calls, SummarySource, cut_into_parts, refused
@@ -30,9 +36,10 @@ def by_rules(source: SummarySource) -> str:
 
 
 def _fitted(source: SummarySource, notes: Sequence[note_classifier.ClassifiedNote]) -> str:
-    kept, found = note_classifier.with_kept(notes, source.must_keep), _found(source)
-    matters = [found.importance_of(note.told, note.number) for note in kept]
-    return headings.fill(source, kept, matters).text
+    lost, found = verification.lost(source.must_keep, [note.line for note in notes]), _found(source)
+    every = [*map(note_classifier.of_kept, lost), *notes]
+    matters = [found.importance_of(note.told, note.number) for note in every]
+    return headings.fill(source, every, matters).text
 
 
 def _found(source: SummarySource) -> SentenceMatcher:
