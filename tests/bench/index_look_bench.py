@@ -21,7 +21,7 @@ from game.cli.recall import read_data
 from game.cli.world import client
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
-from game.mind.archive.tier_lines import Compacted
+from game.mind.archive.tier_lines import SummaryState
 from game.paths import Places
 from tests.bench.figures import Figure, percentile
 from tests.bench.index_bench import HYTHE
@@ -78,7 +78,7 @@ def _live(here: Places) -> None:
         )
     end = _BEGIN + timedelta(minutes=MEMORIES)
     whole = Summary(Tier.RECENT, 1, MEMORIES, "A long life at the mill.", "bench", end)
-    archive.append(Compacted(None, whole, 1, 1, whole.time).to_record())
+    archive.append(SummaryState(None, whole, MEMORIES, 1, whole.time).compaction_line(1))
     archive.close()
 
 

@@ -17,7 +17,7 @@ from game.index.follower import AgentSources, Meaning
 from game.index.vectors import Chroma
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
-from game.mind.archive.tier_lines import Compacted, TakenBack
+from game.mind.archive.tier_lines import SummaryState
 from game.mind.books.notes import NoteBook
 from game.mind.errors import IndexUnavailable
 from tests.llm.conftest import places_in, until
@@ -82,22 +82,19 @@ class Life:
         time = DAWN + timedelta(minutes=last, seconds=30)
         summary = Summary(Tier.RECENT, first, last, text, "bag", time)
         number = self.compactions
-        self.archive.append(Compacted(None, summary, number, number, time).to_record())
+        self.archive.append(SummaryState(None, summary, last, number, time).compaction_line(number))
 
     def take_back(self, number: int, restored: Summary | None, standing: int) -> None:
         """Compaction ``number`` is undone; ``restored`` is the short-term summary again."""
-        back = TakenBack(
-            number=number,
-            longterm=None,
-            recent=restored,
-            summarised=restored.last if restored else 0,
-            standing=standing,
+        before = SummaryState(None, restored, restored.last if restored else 0, standing)
+        line = before.undo_line(
+            number,
+            self.compactions + 1,
             compactions=self.compactions,
-            step=self.compactions + 1,
             total=self.archive.last_number,
             time=DAWN + timedelta(days=1),
         )
-        self.archive.append(back.to_record())
+        self.archive.append(line)
 
     def edit(self, text: str) -> None:
         time = DAWN + timedelta(days=1)

@@ -9,6 +9,7 @@ import pytest
 from game.mind.archive import history
 from game.mind.archive.integrity import check
 from game.mind.archive.records import Tier
+from game.mind.archive.tier_lines import SummaryState
 from game.mind.errors import CompactionError, CompactionRunning
 from game.mind.memory import CompactReason, Rung
 from game.mind.summaries.roundtrip import Rate
@@ -206,7 +207,7 @@ def test_the_history_has_both_texts_figures_and_what_was_taken_back(memory):
     memory.compact(MANUAL)
     first, second, third = history.compactions(memory.archive)
     assert (first.number, second.number, third.number) == (1, 2, 3)
-    assert first.before == history.Texts()
+    assert first.before == SummaryState()
     assert (second.after.recent, second.after.longterm) == (after.recent, after.longterm)
     assert second.rate == Rate(5, 2, 4)
     assert second.undone is not None

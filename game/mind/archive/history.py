@@ -13,28 +13,12 @@ from datetime import datetime
 from typing import Any
 
 from game.mind.archive.log import Archive
-from game.mind.archive.records import Position, Summary, Tier
-from game.mind.archive.tier_lines import Compacted, TakenBack
+from game.mind.archive.records import Position, Tier
+from game.mind.archive.tier_lines import SummaryState
 from game.mind.json_lines import Record
 from game.mind.memory import Outcome, Rung, RungStep
 from game.mind.summaries.roundtrip import Rate, RoundtripQuestion
 from game.mind.summaries.verification import SummaryVerdict
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """Both summaries at one moment, and how far they go."""
-
-    longterm: Summary | None = None
-    recent: Summary | None = None
-    summarised: int = 0
-    standing: int = 0
-
-    def edited(self, tier: Tier, text: str, time: datetime) -> Texts:
-        """The same after a person has rewritten one of them."""
-        if tier is Tier.LONGTERM:
-            return replace(self, longterm=self.longterm and self.longterm.rewritten(text, time))
-        return replace(self, recent=self.recent and self.recent.rewritten(text, time))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +58,8 @@ class PastCompaction:
     steps: tuple[RungStep, ...]
     verdict: SummaryVerdict | None
     questions: tuple[RoundtripQuestion, ...]
-    before: Texts
-    after: Texts
+    before: SummaryState
+    after: SummaryState
     earlier: Mapping[str, str]
     position: Position
     rate: Rate | None = None
@@ -109,26 +93,27 @@ class _Story:
     """The life of the summaries, line by line."""
 
     past: dict[int, PastCompaction] = field(default_factory=dict)
-    now: Texts = field(default_factory=Texts)
+    now: SummaryState = field(default_factory=SummaryState)
 
     def take(self, position: Position, record: Record) -> None:
         match record.get("type"):
             case "compaction":
-                made = Compacted.from_record(record)
-                after = Texts(made.longterm, made.recent, made.recent.last, made.number)
-                self.past[made.number] = _past(record, position, made, self.now, after)
-                self.now = after
+                made = SummaryState.from_record(record)
+                self.past[made.standing] = _past(record, position, self.now, made)
+                self.now = made
             case "edit":
                 time = datetime.fromisoformat(record["t"])
                 self.now = self.now.edited(Tier(record["tier"]), str(record["text"]), time)
             case "undo":
-                back = TakenBack.from_record(record)
-                self._change(back.number, undone=back.time)
-                self.now = Texts(back.longterm, back.recent, back.summarised, back.standing)
+                self.now = SummaryState.from_record(record)
+                self._change(int(record["id"]), undone=datetime.fromisoformat(record["t"]))
             case "rate":
-                self._change(int(record["id"]), rate=Rate.from_record(record))
+                number, rate = int(record["id"]), Rate.from_record(record)
+                self._change(number, rate=rate)
+                if number == self.now.standing:
+                    self.now = replace(self.now, rate=rate)
             case "clear":
-                self.now = Texts(summarised=int(record["n"]))
+                self.now = SummaryState(summarised=int(record["n"]))
                 self.past = {n: replace(past, cleared=True) for n, past in self.past.items()}
 
     def _change(self, number: int, **changes: Any) -> None:
@@ -137,16 +122,16 @@ class _Story:
 
 
 def _past(
-    record: Record, position: Position, made: Compacted, before: Texts, after: Texts
+    record: Record, position: Position, before: SummaryState, after: SummaryState
 ) -> PastCompaction:
     tokens = record.get("tokens") or {}
     return PastCompaction(
-        number=made.number,
-        time=made.time,
+        number=after.standing,
+        time=datetime.fromisoformat(record["t"]),
         reason=str(record.get("reason", "")),
-        outcome=_outcome(record, made),
+        outcome=_outcome(record, after),
         strategy=str(record.get("strategy", "")),
-        covered=_covered(before, made),
+        covered=_covered(before, after),
         kept=int(record.get("kept", 0)),
         tokens_before=int(tokens.get("before", 0)),
         tokens_after=int(tokens.get("after", 0)),
@@ -156,7 +141,7 @@ def _past(
         prompt_tokens=int(tokens.get("prompt", 0)),
         completion_tokens=int(tokens.get("completion", 0)),
         steps=tuple(map(_step, record.get("steps", ()))),
-        verdict=made.verdict,
+        verdict=after.verdict,
         questions=tuple(map(_question, record.get("questions", ()))),
         before=before,
         after=after,
@@ -165,16 +150,16 @@ def _past(
     )
 
 
-def _outcome(record: Record, made: Compacted) -> Outcome:
+def _outcome(record: Record, made: SummaryState) -> Outcome:
     """As it is written; an older line is of the cascade."""
     if written := record.get("outcome"):
         return Outcome(written)
     return Outcome.WATERFALL if made.longterm else Outcome.FIRST
 
 
-def _covered(before: Texts, made: Compacted) -> tuple[int, int] | None:
-    first = max(made.recent.first, before.summarised + 1)
-    return (first, made.recent.last) if first <= made.recent.last else None
+def _covered(before: SummaryState, made: SummaryState) -> tuple[int, int] | None:
+    first = max(made.recent.first if made.recent else 0, before.summarised + 1)
+    return (first, made.summarised) if first <= made.summarised else None
 
 
 def step_record(step: RungStep) -> Record:

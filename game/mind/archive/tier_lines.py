@@ -1,8 +1,8 @@
-"""What lines of the types ``compaction`` and ``undo`` say about the tiers."""
+"""What lines of the types ``compaction`` and ``undo`` say about the summaries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,121 +13,94 @@ from game.mind.summaries.verification import SummaryVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
-    """What a line of type ``compaction`` says about the tiers."""
+class SummaryState:
+    """Both summaries at one moment, and how far they go.
 
-    longterm: Summary | None
-    recent: Summary
-    number: int
-    step: int
-    time: datetime
+    Attributes:
+        summarised: S: the newest memory that is not in the window.
+        standing: The compaction that they are of, 0 for none; ``time`` is when that was made,
+            ``verdict`` what its check found, ``rate`` how many of its questions can be answered.
+    """
+
+    longterm: Summary | None = None
+    recent: Summary | None = None
+    summarised: int = 0
+    standing: int = 0
+    time: datetime | None = None
     verdict: SummaryVerdict | None = None
+    rate: Rate | None = None
 
-    def to_record(self, **details: Any) -> Record:
-        """The archive line; ``details`` are figures that the tiers do not need."""
+    def edited(self, tier: Tier, text: str, time: datetime) -> SummaryState:
+        """The same after a person has rewritten one of them."""
+        if tier is Tier.LONGTERM:
+            return replace(self, longterm=self.longterm and self.longterm.rewritten(text, time))
+        return replace(self, recent=self.recent and self.recent.rewritten(text, time))
+
+    def compaction_line(self, step: int, **details: Any) -> Record:
+        """The archive line of the compaction that made them; ``details`` are other figures."""
+        assert self.time is not None  # whoever makes one knows when
         return {
             "type": "compaction",
-            "id": self.number,
-            "step": self.step,
+            "id": self.standing,
+            "step": step,
             "t": self.time.isoformat(),
-            "longterm": self.longterm.to_record() if self.longterm else None,
-            "recent": self.recent.to_record(),
+            **self._summaries(),
             "verdict": self.verdict.to_record() if self.verdict else None,
             **details,
         }
 
-    @classmethod
-    def from_record(cls, record: Record) -> Compacted:
-        """Read it back; older lines have neither step nor verdict.
+    def undo_line(
+        self, number: int, step: int, *, compactions: int, total: int, time: datetime
+    ) -> Record:
+        """The archive line that takes a compaction back, so that these stand again.
 
-        Raises:
-            KeyError, ValueError: A field is missing or wrong.
+        ``compactions``: How many were ever made; ``total``: N at that time.
         """
-        longterm, recent = summaries_of(record)
-        verdict = record.get("verdict")
-        return cls(
-            longterm=longterm,
-            recent=recent or Summary.from_record(Tier.RECENT, record["recent"]),
-            number=int(record["id"]),
-            step=int(record.get("step") or record["id"]),
-            time=datetime.fromisoformat(record["t"]),
-            verdict=SummaryVerdict.from_record(verdict) if verdict else None,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class TakenBack:
-    """What a line of type ``undo`` says: the tiers as they were before a compaction.
-
-    Attributes:
-        number: The compaction that was taken back.
-        summarised: S as it holds again, with both summaries.
-        standing: The compaction that those summaries are of, 0 for none; ``last_compaction`` is
-            when that was made, ``verdict`` and ``rate`` are its.
-        compactions: Number of compactions ever made.
-        total: N at that time.
-    """
-
-    number: int
-    longterm: Summary | None
-    recent: Summary | None
-    summarised: int
-    standing: int
-    compactions: int
-    step: int
-    total: int
-    time: datetime
-    last_compaction: datetime | None = None
-    verdict: SummaryVerdict | None = None
-    rate: Rate | None = None
-
-    def to_record(self) -> Record:
-        """The archive line."""
         return {
             "type": "undo",
-            "id": self.number,
-            "step": self.step,
-            "t": self.time.isoformat(),
-            "longterm": self.longterm.to_record() if self.longterm else None,
-            "recent": self.recent.to_record() if self.recent else None,
+            "id": number,
+            "step": step,
+            "t": time.isoformat(),
+            **self._summaries(),
             "summarised": self.summarised,
             "standing": self.standing,
-            "compactions": self.compactions,
-            "total": self.total,
-            "last": self.last_compaction.isoformat() if self.last_compaction else None,
+            "compactions": compactions,
+            "total": total,
+            "last": self.time.isoformat() if self.time else None,
             "verdict": self.verdict.to_record() if self.verdict else None,
             "rate": self.rate.to_record() if self.rate else None,
         }
 
+    def _summaries(self) -> Record:
+        return {
+            "longterm": self.longterm.to_record() if self.longterm else None,
+            "recent": self.recent.to_record() if self.recent else None,
+        }
+
     @classmethod
-    def from_record(cls, record: Record) -> TakenBack:
-        """Read it back.
+    def from_record(cls, record: Record) -> SummaryState:
+        """What a line of type ``compaction`` or ``undo`` says; older lines have less.
 
         Raises:
-            KeyError, ValueError: A field is missing or wrong.
+            KeyError, ValueError, TypeError: A field is missing or wrong.
         """
-        longterm, recent = summaries_of(record)
-        verdict, rate, last = record.get("verdict"), record.get("rate"), record.get("last")
-        return cls(
-            number=int(record["id"]),
-            longterm=longterm,
-            recent=recent,
-            summarised=int(record["summarised"]),
-            standing=int(record["standing"]),
-            compactions=int(record["compactions"]),
-            step=int(record["step"]),
-            total=int(record["total"]),
-            time=datetime.fromisoformat(record["t"]),
-            last_compaction=datetime.fromisoformat(last) if last else None,
-            verdict=SummaryVerdict.from_record(verdict) if verdict else None,
-            rate=Rate.from_record(rate) if rate else None,
+        longterm, recent = (
+            Summary.from_record(tier, record[tier.value]) if record[tier.value] else None
+            for tier in (Tier.LONGTERM, Tier.RECENT)
         )
-
-
-def summaries_of(record: Record) -> tuple[Summary | None, Summary | None]:
-    """Long-term and short-term summary that a line of type ``compaction`` or ``undo`` holds."""
-    longterm, recent = record["longterm"], record["recent"]
-    return (
-        Summary.from_record(Tier.LONGTERM, longterm) if longterm else None,
-        Summary.from_record(Tier.RECENT, recent) if recent else None,
-    )
+        verdict = SummaryVerdict.from_record(said) if (said := record.get("verdict")) else None
+        if record["type"] == "compaction":
+            if recent is None:
+                raise ValueError("a compaction without a short-term summary")
+            time = datetime.fromisoformat(record["t"])
+            return cls(longterm, recent, recent.last, int(record["id"]), time, verdict)
+        rate, last = record.get("rate"), record.get("last")
+        return cls(
+            longterm,
+            recent,
+            int(record["summarised"]),
+            int(record["standing"]),
+            datetime.fromisoformat(last) if last else None,
+            verdict,
+            Rate.from_record(rate) if rate else None,
+        )

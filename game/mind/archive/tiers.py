@@ -13,7 +13,7 @@ from datetime import datetime
 
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, Summary, Tier
-from game.mind.archive.tier_lines import Compacted, TakenBack
+from game.mind.archive.tier_lines import SummaryState
 from game.mind.json_lines import Record
 from game.mind.summaries.roundtrip import Rate
 from game.mind.summaries.verification import SummaryVerdict
@@ -71,24 +71,26 @@ class Tiers:
         self.window[-1] = self.window[-1].repeated(times)
         return self.window[-1]
 
-    def compacted(self, made: Compacted) -> None:
+    def compacted(self, made: SummaryState, step: int) -> None:
         """A compaction was committed: the window begins after its short-term summary."""
-        self.longterm, self.recent = made.longterm, made.recent
-        self._drop_through(made.recent.last)
-        self.compactions = self.standing = made.number
-        self.step, self.last_compaction = made.step, made.time
-        self.verdict, self.rate, self.undone_at = made.verdict, None, None
+        self._stand(made, step)
+        self.compactions, self.undone_at = made.standing, None
 
-    def undone(self, back: TakenBack, window: Iterable[Memory] = ()) -> None:
+    def undone(
+        self, before: SummaryState, step: int, total: int, window: Iterable[Memory] = ()
+    ) -> None:
         """A compaction was taken back; ``window`` are the memories that stand again."""
-        self.longterm, self.recent = back.longterm, back.recent
-        if back.recent is None:
-            self.cleared = back.summarised
         self.window = [*window, *self.window]
-        self._drop_through(back.summarised)
-        self.standing, self.compactions, self.step = back.standing, back.compactions, back.step
-        self.verdict, self.rate, self.undone_at = back.verdict, back.rate, back.total
-        self.last_compaction = back.last_compaction
+        if before.recent is None:
+            self.cleared = before.summarised
+        self._stand(before, step)
+        self.undone_at = total
+
+    def _stand(self, state: SummaryState, step: int) -> None:
+        self.longterm, self.recent, self.step = state.longterm, state.recent, step
+        self.standing, self.last_compaction = state.standing, state.time
+        self.verdict, self.rate = state.verdict, state.rate
+        self._drop_through(state.summarised)
 
     def edited(self, tier: Tier, text: str, time: datetime) -> None:
         """A person rewrote a summary; what it covers stays the same."""
@@ -118,9 +120,12 @@ class Tiers:
             case "repeat" if self.window and self.window[-1].number == int(record["n"]):
                 self.repeat_last(int(record["times"]))
             case "compaction":
-                self.compacted(Compacted.from_record(record))
+                made = SummaryState.from_record(record)
+                self.compacted(made, int(record.get("step") or made.standing))
             case "undo":
-                self.undone(TakenBack.from_record(record))
+                before = SummaryState.from_record(record)
+                self.undone(before, int(record["step"]), int(record["total"]))
+                self.compactions = int(record["compactions"])
             case "rate" if int(record["id"]) == self.standing:
                 self.rate = Rate.from_record(record)
             case "edit":

@@ -15,7 +15,7 @@ from typing import Any
 from game.mind.archive.history import question_record, step_record
 from game.mind.archive.privacy import outward
 from game.mind.archive.records import Memory
-from game.mind.archive.tier_lines import Compacted
+from game.mind.archive.tier_lines import SummaryState
 from game.mind.compaction import importance_cache
 from game.mind.compaction.dependencies import MemoryParts
 from game.mind.compaction.ladder_run import LadderRun
@@ -189,17 +189,18 @@ class CompactionMaker:
     def _committed(self, run: LadderRun, result: CompactionResult) -> CompactionResult:
         parts, tiers = self._parts, self._parts.tiers
         with parts.lock:
-            made = Compacted(
+            made = SummaryState(
                 longterm=run.longterm,
                 recent=run.recent,
-                number=tiers.compactions + 1,
-                step=tiers.step + 1,
+                summarised=run.recent.last,
+                standing=tiers.compactions + 1,
                 time=self._outside.clock.now(),
                 verdict=result.verdict,
             )
             details = _details(run, result, parts.counter.source, self.questions)
-            position = parts.archive.append(made.to_record(total=tiers.last_number, **details))
-            tiers.compacted(made)
+            line = made.compaction_line(tiers.step + 1, total=tiers.last_number, **details)
+            position = parts.archive.append(line)
+            tiers.compacted(made, tiers.step + 1)
         self.failures, self.retry_at, self.last_failure, self._unwritten = 0, None, "", 0
         parts.sync()
         for name, summary in (("Long-term", run.longterm), ("Short-term", run.recent)):
@@ -209,7 +210,7 @@ class CompactionMaker:
                     self._copies.keep_version(replace(summary, text=longer), position)
         self._copies.write_both(position, keep=True)
         parts.log(f"Compaction complete ({result.outcome})")
-        return replace(result, number=made.number, position=position)
+        return replace(result, number=made.standing, position=position)
 
 
 def _result(run: LadderRun, seconds: float) -> CompactionResult:

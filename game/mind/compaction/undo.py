@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from game.mind.archive.history import PastCompaction
-from game.mind.archive.tier_lines import TakenBack
 from game.mind.compaction.dependencies import MemoryParts
 from game.mind.errors import CompactionError
 from game.mind.memory import Undone
@@ -36,9 +35,11 @@ def take_back(parts: MemoryParts, copies: VaultCopies, past: Sequence[PastCompac
     with copies.in_step:
         with parts.lock:
             tokens_before = _weight(parts)
-            back = _line(parts, past)
-            position = parts.archive.append(back.to_record())
-            tiers.undone(back, window)
+            before, step, total = past[-1].before, tiers.step + 1, tiers.last_number
+            made, time = tiers.compactions, parts.outside.clock.now()
+            line = before.undo_line(number, step, compactions=made, total=total, time=time)
+            position = parts.archive.append(line)
+            tiers.undone(before, step, total, window)
             tokens_after = _weight(parts)
         parts.sync()
         copies.write_both(position)
@@ -49,25 +50,6 @@ def take_back(parts: MemoryParts, copies: VaultCopies, past: Sequence[PastCompac
     parts.log(f"Compaction {number} was taken back: {detail}")
     left = len(past) - 1
     return Undone(number, detail, restored, tokens_before, tokens_after, left, position)
-
-
-def _line(parts: MemoryParts, past: Sequence[PastCompaction]) -> TakenBack:
-    last, tiers = past[-1], parts.tiers
-    again = past[-2] if len(past) > 1 else None
-    return TakenBack(
-        number=last.number,
-        longterm=last.before.longterm,
-        recent=last.before.recent,
-        summarised=last.before.summarised,
-        standing=last.before.standing,
-        compactions=tiers.compactions,
-        step=tiers.step + 1,
-        total=tiers.last_number,
-        time=parts.outside.clock.now(),
-        last_compaction=again.time if again else None,
-        verdict=again.verdict if again else None,
-        rate=again.rate if again else None,
-    )
 
 
 def _weight(parts: MemoryParts) -> int:

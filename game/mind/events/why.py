@@ -16,9 +16,10 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from game.mind.archive.history import PastCompaction, Texts, compactions
+from game.mind.archive.history import PastCompaction, compactions
 from game.mind.archive.log import Archive
 from game.mind.archive.records import HEARSAY, SCENE, Memory, MemoryKind, Summary
+from game.mind.archive.tier_lines import SummaryState
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names, id_of, time_of
 from game.mind.events.prompts import Prompts
@@ -221,7 +222,7 @@ def _from_log(record: Record, nth: int, archive: Archive, prompt: str | None) ->
 def _from_archive(memory: Memory, nth: int, archive: Archive, agent: str, missing: str) -> Why:
     """What the archive alone tells of an act; blocks."""
     past = [each for each in compactions(archive) if _stood(each, memory)]
-    texts = past[-1].after if past else Texts()
+    texts = past[-1].after if past else SummaryState()
     about = telling(f"{_argument(memory.text)} {memory.reason}")
     return Why(
         agent=agent,
@@ -268,13 +269,13 @@ def _stood(past: PastCompaction, act: Memory) -> bool:
     return before and (past.undone is None or past.undone > act.time)
 
 
-def _texts(past: Sequence[PastCompaction], number: int, missing: list[str]) -> Texts:
+def _texts(past: Sequence[PastCompaction], number: int, missing: list[str]) -> SummaryState:
     """The summaries that a compaction left, as far as the archive has them."""
     found = next((each.after for each in past if each.number == number), None)
     if found is None:
         if number:
             missing.append(f"The archive does not hold compaction {number}, whose summaries stood")
-        return Texts()
+        return SummaryState()
     return found
 
 
@@ -305,7 +306,7 @@ def _line_of(prompt: str | None, head: str) -> str:
     return ""
 
 
-def _leant(texts: Texts, about: set[str]) -> tuple[Leant, ...]:
+def _leant(texts: SummaryState, about: set[str]) -> tuple[Leant, ...]:
     return tuple(
         _leant_on(each, texts.standing, about)
         for each in (texts.longterm, texts.recent)
@@ -327,7 +328,7 @@ def _leant_on(summary: Summary, compaction: int, about: set[str]) -> Leant:
     )
 
 
-def _under(archive: Archive, texts: Texts, about: set[str]) -> tuple[Under, ...]:
+def _under(archive: Archive, texts: SummaryState, about: set[str]) -> tuple[Under, ...]:
     """The memories under both summaries that share words with the act; rare words weigh more."""
     covered = [each for each in (texts.longterm, texts.recent) if each is not None]
     if not covered or not about:

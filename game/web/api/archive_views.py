@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from game.mind.archive import history
-from game.mind.archive.history import PastCompaction, Texts
+from game.mind.archive.history import PastCompaction
 from game.mind.archive.records import Memory, Summary
+from game.mind.archive.tier_lines import SummaryState
 from game.mind.memory import MemoryContext
 from game.mind.prompt.tokens import Heuristic
 from game.mind.summaries.verification import SummaryVerdict
@@ -181,7 +182,7 @@ def _compaction(past: PastCompaction, undone: Collection[int]) -> CompactionView
     )
 
 
-def _texts(texts: Texts, undone: Collection[int]) -> Iterator[SummaryView]:
+def _texts(texts: SummaryState, undone: Collection[int]) -> Iterator[SummaryView]:
     for each in (texts.longterm, texts.recent):
         if each is not None:
             yield past_summary(each, texts.standing, undone=texts.standing in undone)
