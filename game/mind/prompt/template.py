@@ -1,14 +1,11 @@
 """The prompt of a thought, made from a template in the vault.
 
-Templates are Jinja, sandboxed, and checked when they are read. Values are
-never templates: what a player says is data, whatever braces it holds. Each value is
-marked while it is rendered (:mod:`game.mind.prompt.marks`), so that a prompt knows which of its
-lines comes from where.
+Each value is marked while it is rendered (:mod:`game.mind.prompt.marks`), so that a prompt knows
+which of its lines comes from where.
 """
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -16,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from jinja2 import meta, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from game.mind import templates
 from game.mind.archive.records import Memory
 from game.mind.errors import ConfigError
 from game.mind.language.perception import for_prompt
@@ -29,9 +25,6 @@ from game.mind.prompt.window_script import RenderedWindow, WindowScript
 from game.mind.summaries import sections
 
 _LONGEST_SUMMARY = 20_000
-_ENVIRONMENT = ImmutableSandboxedEnvironment(
-    undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +204,7 @@ class PromptTemplate:
         try:
             printed = self._template.render(variables)
         except Exception as error:  # a template can raise whatever its expressions raise
-            raise _refused(self._path, error) from error
+            raise templates.failed(self._path, error) from error
         # A line break is only ever the template's own or a profile's.
         lines = _MARKS.read(printed)
         return Rendered("\n".join([line.text for line in lines]), lines)
@@ -224,13 +217,8 @@ def load_template(path: Path) -> PromptTemplate:
         ConfigError: It cannot be read or parsed, names what there is not, does
             not end with the cursor, or fails on a trial.
     """
-    source = _read(path)
-    try:
-        tree = _ENVIRONMENT.parse(source)
-        _check_names(path, tree)
-        template = PromptTemplate(path, _ENVIRONMENT.from_string(source))
-    except jinja2.TemplateError as error:
-        raise _refused(path, error) from error
+    source = templates.read(path)
+    template = PromptTemplate(path, templates.compiled(path, source, VARIABLES))
     _check_cursor(path, source, template)
     return template
 
@@ -257,22 +245,6 @@ class TemplateFile(ConfigFile[PromptTemplate]):
         super().__init__(path, load_template, good, on_problem, rest=rest)
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        cure = "Put it back from the committed vault, saved as UTF-8"
-        raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error
-
-
-def _check_names(path: Path, tree: nodes.Template) -> None:
-    unknown = meta.find_undeclared_variables(tree) - VARIABLES
-    for name in tree.find_all(nodes.Name):
-        if name.name in unknown:
-            cure = f"A template can use: {', '.join(sorted(VARIABLES))}"
-            raise ConfigError(path, name.lineno, f"there is no variable {name.name!r}", cure)
-
-
 def _check_cursor(path: Path, source: str, template: PromptTemplate) -> None:
     last = len(source.rstrip().splitlines()) or 1
     for context in (_TRIAL, PromptContext(name="Mira")):
@@ -280,20 +252,6 @@ def _check_cursor(path: Path, source: str, template: PromptTemplate) -> None:
             raise ConfigError(
                 path, last, "the prompt does not end with the cursor", "End it with {{ cursor }}"
             )
-
-
-def _refused(path: Path, error: Exception) -> ConfigError:
-    line = getattr(error, "lineno", None) or _line_in_template(error)
-    reason = getattr(error, "message", None) or str(error) or type(error).__name__
-    cure = "Mend the template, or put it back from the committed vault"
-    return ConfigError(path, line, f"the template fails: {reason}", cure)
-
-
-def _line_in_template(error: Exception) -> int:
-    """The line of the template in which ``error`` was raised; Jinja keeps it in the traceback."""
-    steps = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in steps if frame.f_code.co_filename == "<template>"]
-    return lines[-1] if lines else 1
 
 
 def _lines(texts: Sequence[str]) -> list[str]:

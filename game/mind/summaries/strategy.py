@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from jinja2 import meta, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from game.mind import templates
 from game.mind.archive.records import Tier
 from game.mind.errors import ConfigError
 from game.mind.markdown_config import ConfigFile, ConfigSection, merged
@@ -41,9 +39,6 @@ _FENCE = re.compile(
     r"^[ \t]*(?P<mark>```|~~~)[`~]*(?P<info>[^\n]*)\n"
     r"(?P<body>.*?)(?:^[ \t]*(?P<end>(?P=mark))[^\n]*\n|\Z)",
     re.M | re.S,
-)
-_ENVIRONMENT = ImmutableSandboxedEnvironment(
-    undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
 )
 _BUILT_IN = """\
 # What {{ agent }} remembers ("I" is {{ agent }}):
@@ -150,7 +145,7 @@ class Strategy:
                 words=words or USUAL_WORDS[tier],
             )
         except Exception as error:  # a template can raise whatever its expressions raise
-            raise _failed(self.path, error) from error
+            raise templates.failed(self.path, error) from error
 
 
 USUAL_WORDS = {Tier.RECENT: 200, Tier.LONGTERM: 300}
@@ -161,7 +156,7 @@ NARRATIVE = Strategy(
     Layout.CASCADE,
     (),
     Path("narrative.md"),
-    templates=dict.fromkeys(Tier, _ENVIRONMENT.from_string(_BUILT_IN)),
+    templates=dict.fromkeys(Tier, templates.ENVIRONMENT.from_string(_BUILT_IN)),
 )
 """What holds where no template is given; ``narrative.md`` says the same."""
 
@@ -175,10 +170,13 @@ def load_strategy(path: Path) -> Strategy:
     settings = merged(path)
     settings.only(("layout", "headings", "stop"))
     layout = Layout(settings.choice("layout", list(Layout), Layout.CASCADE))
-    prompts = _prompts(path, _read(path))
-    templates = {tier: _template(path, prompt) for tier, prompt in prompts.items()}
+    prompts = _prompts(path, templates.read(path))
+    compiled = {
+        tier: templates.compiled(path, prompt.source, VARIABLES, above=prompt.line)
+        for tier, prompt in prompts.items()
+    }
     headings, stop = _headings(settings), _stop(settings)
-    strategy = Strategy(path.stem, layout, headings, path, stop, templates)
+    strategy = Strategy(path.stem, layout, headings, path, stop, compiled)
     if layout is not Layout.SLIDING:
         _try_out(strategy, prompts)
     return strategy
@@ -253,14 +251,6 @@ class _Prompt:
     line: int
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        cure = "Put it back from the committed vault, saved as UTF-8"
-        raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error
-
-
 def _prompts(path: Path, text: str) -> dict[Tier, _Prompt]:
     """The prompts of a file by tier; one without a tier holds where there is no other."""
     found: dict[str, _Prompt] = {}
@@ -280,21 +270,6 @@ def _prompts(path: Path, text: str) -> dict[Tier, _Prompt]:
         found[tier] = _Prompt(fence["body"].removesuffix("\n"), line)
     both = {tier: found.get(name) or found.get("") for tier, name in TIER_NAMES.items()}
     return {tier: prompt for tier, prompt in both.items() if prompt}
-
-
-def _template(path: Path, prompt: _Prompt) -> jinja2.Template:
-    # A comment as long as what stands before it: Jinja's line numbers are then the file's.
-    source = "{#" + "\n" * (prompt.line - 1) + "#}\n" + prompt.source
-    try:
-        tree = _ENVIRONMENT.parse(source)
-        unknown = meta.find_undeclared_variables(tree) - VARIABLES
-        for name in tree.find_all(nodes.Name):
-            if name.name in unknown:
-                cure = f"A template can use: {', '.join(sorted(VARIABLES))}"
-                raise ConfigError(path, name.lineno, f"there is no variable {name.name!r}", cure)
-        return _ENVIRONMENT.from_string(source)
-    except jinja2.TemplateError as error:
-        raise _failed(path, error) from error
 
 
 def _try_out(strategy: Strategy, prompts: Mapping[Tier, _Prompt]) -> None:
@@ -344,16 +319,6 @@ def _stop(settings: ConfigSection) -> tuple[str, ...]:
         cure = 'Every heading starts a line with "## ": leave it out'
         raise settings.refuse("stop", f"{ends[0]!r} would end the answer at a heading", cure)
     return tuple(stop)
-
-
-def _failed(path: Path, error: BaseException) -> ConfigError:
-    # Jinja keeps the line of the template in the traceback, unless the error itself has it.
-    frames = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == "<template>"]
-    line = getattr(error, "lineno", None) or (lines or [1])[-1]
-    reason = getattr(error, "message", None) or str(error) or type(error).__name__
-    cure = "Mend the template, or put it back from the committed vault"
-    return ConfigError(path, line, f"the prompt fails: {reason}", cure)
 
 
 def _one_line(text: str) -> str:
