@@ -23,7 +23,7 @@ from game.mind.errors import KeepsakeError, NameRefused
 from game.mind.events.types import MemoryChange
 from game.mind.language import perception
 from game.mind.names import check_agent_name, folder_name
-from game.mind.summaries.files import replace_file
+from game.mind.records.files import replace_file
 from typeclasses.characters import Character
 from typeclasses.deeds import happened
 from typeclasses.everywhere import tell_builders

@@ -11,7 +11,6 @@ import pytest
 from game.mind.books.journal.book import Journal
 from game.mind.records import files as vault_files
 from game.mind.sleep.tidy import tidy
-from game.mind.summaries import files as summary_files
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 
@@ -35,7 +34,7 @@ def crashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         patched.setattr(Path, "unlink", lambda *_, **__: None)  # killed before it could clear up
         vault_files.change(tmp_path / "notes" / "a long title of a note.md", lambda _: "text")
         vault_files.change(tmp_path / "journal" / "2026-11-20.md", lambda _: "text")
-        summary_files._temporary(tmp_path / "summaries" / "recent.md", "text")
+        vault_files.create_beside(tmp_path / "summaries" / "recent-1.md", "text")
     return [aged(path, 48) for path in tmp_path.rglob("*.tmp")]
 
 

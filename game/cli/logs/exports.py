@@ -21,7 +21,7 @@ from game.mind.events.prompts import Prompts
 from game.mind.events.reader import Filter, events
 from game.mind.events.schema import Column, columns
 from game.mind.events.types import KINDS
-from game.mind.summaries.files import replace_file
+from game.mind.records.files import replace_file
 
 PROMPTS = "prompts"
 """The table of the prompts, whose ``hash`` is the ``prompt`` of a thought."""

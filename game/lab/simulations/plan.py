@@ -15,7 +15,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from game.mind.errors import KeepsakeError
-from game.mind.summaries.files import replace_file
+from game.mind.records.files import replace_file
 from game.paths import Places, Ports
 
 HOUR = 3600.0

@@ -32,7 +32,7 @@ from game.mind.json_lines import in_json, parsed
 from game.mind.language.heard import heard
 from game.mind.language.heard import names as is_named
 from game.mind.language.words import sentences, words
-from game.mind.summaries.files import replace_file
+from game.mind.records.files import replace_file
 
 FORGOTTEN = "(forgotten)"
 """What stands in place of a memory that was taken out; also its ``event``."""

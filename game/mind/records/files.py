@@ -8,9 +8,11 @@ the game that change one file take turns; a person's editor is seen up to the la
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -138,6 +140,47 @@ def _linked(path: Path, target: Path) -> bool:
 
 def _put(path: Path, text: str, expected: str | None) -> bool:
     """Write ``text`` if the file still holds ``expected``."""
+    with _written_aside(path, text) as temporary:
+        if expected is None:
+            return _linked(temporary, path)
+        # Compared at the last moment: an editor that saved while we wrote is not overrun. Our
+        # own threads wait for their turn, or two would find the same text and one be lost.
+        if read(path) != expected:
+            return False
+        temporary.replace(path)
+        return True
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file that the game alone writes: a reader sees the old text or the new one.
+
+    Raises:
+        OSError: It cannot be written; the old text stands.
+    """
+    with _written_aside(path, text) as temporary:
+        temporary.replace(path)
+
+
+def create_beside(path: Path, text: str) -> None:
+    """Write a file that must not replace another: a second one gets ``-2``.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with _written_aside(path, text) as temporary:
+        for name in names_beside(path):
+            try:
+                if _linked(temporary, name):
+                    return
+            except OSError:  # a file system without hard links
+                if not name.exists():
+                    shutil.copyfile(temporary, name)
+                    return
+
+
+@contextmanager
+def _written_aside(path: Path, text: str) -> Iterator[Path]:
+    """A temporary file with that text on the disk, in the folder of ``path``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=".tmp")
     temporary = Path(name)
@@ -147,13 +190,6 @@ def _put(path: Path, text: str, expected: str | None) -> bool:
             file.flush()
             os.fchmod(file.fileno(), 0o644)
             os.fsync(file.fileno())
-        if expected is None:
-            return _linked(temporary, path)
-        # Compared at the last moment: an editor that saved while we wrote is not overrun. Our
-        # own threads wait for their turn, or two would find the same text and one be lost.
-        if read(path) != expected:
-            return False
-        temporary.replace(path)
-        return True
+        yield temporary
     finally:
         temporary.unlink(missing_ok=True)

@@ -9,9 +9,6 @@ in the front matter.
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,7 @@ import frontmatter
 import yaml
 
 from game.mind.archive.records import Position, Summary, Tier
-from game.mind.records.files import names_beside
+from game.mind.records.files import create_beside, names_beside, replace_file
 
 _KIND = {Tier.LONGTERM: "long-term summary", Tier.RECENT: "short-term summary"}
 
@@ -123,7 +120,7 @@ class SummaryFolder:
         # A start that mends the files must not double what lies there already.
         same = self.folder.glob(f"{stamped.stem}*.md")
         if not any(path.read_bytes().endswith(end) for path in same):
-            _create_beside(stamped, text)
+            create_beside(stamped, text)
 
     def _render(
         self, summary: Summary, compaction: int, position: Position | None, step: int
@@ -163,45 +160,3 @@ class SummaryFolder:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _temporary(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-            os.fsync(file.fileno())
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return Path(name)
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old text or the new one, nothing between.
-
-    Raises:
-        OSError: It cannot be written; the old text stands.
-    """
-    _temporary(path, text).replace(path)
-
-
-def _create_beside(path: Path, text: str) -> None:
-    """Write a file that must not replace another: a second one gets ``-2``."""
-    temporary = _temporary(path, text)
-    try:
-        for name in names_beside(path):
-            try:
-                os.link(temporary, name)
-                return
-            except FileExistsError:
-                continue
-            except OSError:  # a file system without hard links
-                if not name.exists():
-                    shutil.copyfile(temporary, name)
-                    return
-    finally:
-        temporary.unlink()
