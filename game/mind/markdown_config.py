@@ -48,12 +48,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigSection:
-    """What stands under one heading.
-
-    Attributes:
-        line: The heading's line, from 1.
-        entries: The settings by key, in the order of the file.
-    """
+    """What stands under one heading."""
 
     path: Path
     name: str
@@ -228,10 +223,8 @@ def load_settings[C](
 
     What the file does not name, and what is retired (which is noted), keeps its default.
 
-    Args:
-        path: The file; its headings mean nothing.
-        config: The dataclass: its defaults say of what type a setting is.
-        changes: Values that hold instead of the file's, as they would be written there.
+    ``config``: The dataclass: its defaults say of what type a setting is.
+    ``changes``: Values that hold instead of the file's, as they would be written there.
 
     Returns:
         The configuration, and what was read, for :meth:`ConfigSection.refuse`.
@@ -340,7 +333,6 @@ class ConfigFile[T]:
 
     Args:
         default: Stands in until the file has been read well once.
-        on_problem: Called once for each reading that was refused.
         rest: Seconds in which the file is not looked at again. A thought asks for its settings
             a dozen times, and each look lets go of the interpreter, which the reactor then
             has to wait for.

@@ -120,11 +120,8 @@ class CompactionResult:
     """What a compaction did.
 
     Attributes:
-        detail: One sentence for the person who asked.
         covered: First and last number newly summarised, None if none.
-        kept: Memories that stay verbatim.
         tokens_before: Estimated tokens of summaries and window before.
-        number: The compaction's number, 0 if none was made.
     """
 
     reason: CompactReason
@@ -150,7 +147,6 @@ class Undone:
     """What taking a compaction back did.
 
     Attributes:
-        detail: One sentence for the person who asked.
         restored: First and last memory that stand verbatim again, None if the compaction had
             only rewritten summaries.
     """
@@ -169,11 +165,8 @@ class MemoryStatus:
     """Figures about a memory, without the texts.
 
     Attributes:
-        total: Number of the newest memory.
         next_due: Memory number at which the next compaction falls due; None for never.
-        compactions: How many there were in all.
         last_number: Number of the newest compaction that stands, 0 if there is none.
-        last_verdict: What the check of it found; None for one of before there were checks.
         last_rate: How many of its questions can still be answered; None before it is known.
     """
 

@@ -62,9 +62,7 @@ _LONGEST_FOLDER = 80
 def check_agent_name(name: str, taken: Iterable[str] = ()) -> str:
     """The name as it will be kept: NFC, single spaces, plain apostrophes.
 
-    Args:
-        name: What somebody typed.
-        taken: The names of everybody else in the world.
+    ``taken``: The names of everybody else in the world.
 
     Raises:
         NameRefused: It is empty, too long, holds a character that is no Latin

@@ -18,7 +18,6 @@ class ChatMessage:
 
     Attributes:
         role: ``system``, ``user`` or ``assistant``.
-        text: What it says.
     """
 
     role: str
@@ -33,10 +32,7 @@ class GenerationRequest:
         prompt: The raw text; no chat template is put around it. With ``messages`` it is the
             same in words, for logs and token counts, and is not sent.
         messages: What a chat endpoint is sent in place of ``prompt``; empty for completion.
-        max_tokens: The most tokens to generate.
         stop: Strings that end the answer; they are not part of it.
-        temperature: Sampling temperature, 0 is greedy.
-        seed: Fixed seed, or None for a random one.
         repeat_penalty: 1.0 is none.
         dry_multiplier: How strongly runs of words that stand in the prompt already are held
             back (DRY sampling), 0 is not at all; only llama.cpp reads it.
@@ -69,9 +65,6 @@ class Generation:
         prompt_tokens: Tokens of the whole prompt, cached ones included; 0 if the
             server does not say.
         cached_tokens: Those of them that were not evaluated again.
-        completion_tokens: Tokens generated.
-        seconds: Wall time of the call.
-        model: The model that answered.
     """
 
     text: str

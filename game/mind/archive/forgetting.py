@@ -132,10 +132,8 @@ class Traces:
 def forget(folder: Path, person: ForgottenPerson, profile: str = "") -> Traces | None:
     """Take their words out of an agent's folder.
 
-    Args:
-        folder: ``vault/agents/<name>``; nobody else has its archive open.
-        person: Whose words.
-        profile: Who the agent is: its words are nobody else's.
+    ``folder``: ``vault/agents/<name>``; nobody else has its archive open.
+    ``profile``: Who the agent is: its words are nobody else's.
 
     Returns:
         What was looked for; None where the agent has nothing of them.

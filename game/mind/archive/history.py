@@ -31,14 +31,9 @@ class PastCompaction:
         strategy: The template that its summaries were written by; empty in older archives.
         covered: First and last memory that it summarised, None if it only made summaries
             shorter.
-        kept: Memories that stayed verbatim.
         tokens_before: Tokens of summaries and window before; ``tokens_after`` the same afterwards.
-        verdict: What the check found; None in older archives.
-        questions: Drawn beforehand from what it summarised.
         rate: How many of them could still be answered; None if they were not asked.
         earlier: Longer versions of the new summaries, which a later rung made shorter.
-        undone: When it was taken back; None if it stands.
-        cleared: Whether the prompt was emptied since.
     """
 
     number: int

@@ -31,12 +31,9 @@ def check(
 ) -> IntegrityReport:
     """Read the whole archive and compare; takes about a second per 200,000 memories.
 
-    Args:
-        archive: What everything is compared with.
-        context: The tiers, taken before the call: memories that arrive during the check
-            are not missed.
-        summaries: The files in the vault.
-        cascade: Whether the tiers are to cover every memory; a sliding window does not.
+    ``context``: The tiers, taken before the call: memories that arrive during the check are not
+    missed.
+    ``cascade``: Whether the tiers are to cover every memory; a sliding window does not.
     """
     lines, numbers, cleared, problems = _read(archive)
     last = context.recent.last if context.recent else 0

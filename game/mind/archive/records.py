@@ -52,14 +52,9 @@ class Memory:
     Attributes:
         number: 1, 2, 3 … in the order lived; never repeats for one agent.
         time: When, with time zone.
-        kind: What it came from.
-        text: One line.
-        place: The name of the room.
         source: Who caused it, by name; empty for the agent itself or nobody.
         source_id: Who that is, whatever they are called; empty where it is not known, as in
             archives of before it was kept.
-        reason: The private reason of an act, never spoken.
-        repeats: How many times it happened in a row.
         event: What kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose``, ``give``
             …; empty where that is not known, as in archives of before it was kept. What a player
             only plays in a pose may read like a deed, and is none: see
@@ -160,14 +155,8 @@ class Summary:
     """A summary of the memories ``first`` … ``last``, both included.
 
     Attributes:
-        tier: Which of the two summaries.
-        first: Number of the first memory it covers.
-        last: Number of the last memory it covers.
-        text: The summary.
         model: Who wrote it: a model's name, ``extractive`` or ``edited by hand``.
-        time: When it was committed.
         tokens_before: Estimated tokens of what it was made from.
-        tokens_after: Estimated tokens of the text.
         mattered: Numbers of the memories that matter and that its text still told when it was
             made, ascending; none in archives of before that was kept.
     """

@@ -17,11 +17,8 @@ class ArchiveScan:
     """What was seen of one archive, the newest segments first.
 
     Attributes:
-        lines: How many lines were read.
         done: How many bytes.
         total: Of how many.
-        newest: When the newest memory was lived; None if none was seen.
-        problems: What is wrong, a sentence each.
     """
 
     lines: int = 0

@@ -24,18 +24,11 @@ class Tiers:
     """The three tiers of one agent.
 
     Attributes:
-        longterm: Summary of the oldest memories, or None.
-        recent: Summary of those between, or None.
-        window: What is not summarised, oldest first.
         last_number: N.
         cleared: Memories up to this number were cleared from the prompt.
         compactions: Number of compactions ever made, those taken back included.
-        last_compaction: When the last was made.
         step: Rises with every compaction and every undoing, so that a summary file tells
             which of them it was written after.
-        standing: Number of the compaction that the summaries are of, 0 for none.
-        verdict: What the check of that one found.
-        rate: How many of its questions can still be answered.
         undone_at: N when a compaction was last taken back and none was made since.
     """
 

@@ -44,14 +44,7 @@ class Note:
     """One note as its file has it.
 
     Attributes:
-        title: What it is about, a few words.
         text: Its body; later entries begin with their date in square brackets.
-        created: When it was first written, with time zone.
-        updated: When the last entry was added, with time zone.
-        place: Where it was first written.
-        reason: Why, if the agent said so.
-        tags: Words that a person or a program sorts by.
-        path: The file.
     """
 
     title: str

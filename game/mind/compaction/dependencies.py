@@ -28,11 +28,9 @@ class Dependencies:
     """What a memory needs from outside; what is a function gives what holds at the moment.
 
     Attributes:
-        log: Takes one line for people.
         tokens: Knows what a line costs in a prompt.
         must_keep: The constraints and open loops that have to stay in what the agent sees.
         standing: The lines that stand in the prompt whatever is compacted, such as pins.
-        asleep: Whether the agent sleeps.
         priced: Whether the summarizer calls a model, so that a compaction costs tokens.
         importance: How much a memory matters, 1 to 10: what matters stays longer, in the window
             and in summaries. Quick, as it is asked on the reactor thread, once for each memory
@@ -62,7 +60,6 @@ class MemoryParts:
 
     Attributes:
         lock: Guards the tiers; held for moments.
-        outside: What the memory needs from outside.
     """
 
     def __init__(self, agent: str, archive: Archive, tiers: Tiers, outside: Dependencies) -> None:

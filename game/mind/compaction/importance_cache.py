@@ -35,7 +35,6 @@ class ImportanceCache:
     """How much memories matter, each judged once; it never fails.
 
     Args:
-        log: Is told, once for each reason, why one could not be judged.
         most: So many judgements are kept; the oldest goes first. A window must be smaller.
     """
 

@@ -38,7 +38,6 @@ class KeyMemory:
 
     Attributes:
         line: Its text; an own act is ``~Mira> say …``.
-        importance: How much it matters, 1 to 10.
     """
 
     number: int

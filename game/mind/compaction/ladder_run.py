@@ -32,8 +32,6 @@ class LadderRun:
 
     Attributes:
         mattered: The memories that matter, of those that the summaries of before still tell.
-        steps: What each rung did, in order.
-        written: The summaries that were written on the way, with what they cost.
         earlier: Longer versions of summaries that a later rung made shorter.
     """
 

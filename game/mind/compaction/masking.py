@@ -80,7 +80,6 @@ class Mask:
     """:func:`mask`, remembered while the boundary stands still; it never fails.
 
     Args:
-        log: Is told, once for each, why something could not be masked.
         matters: As in :func:`mask`; its answers must not change while the boundary stands
             still, or they are not heard before it moves.
     """

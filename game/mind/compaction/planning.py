@@ -34,8 +34,6 @@ class MemorySnapshot:
     Attributes:
         shown: The same as a prompt shows them, masked.
         weights: What each of them costs as it is shown; 0 for one that is folded away.
-        plain: What the window would cost unmasked.
-        overhead: Tokens of the prompt beside all that.
         open_from: Number of the oldest memory of what is going on, None if nothing is.
         importance: How much a memory matters; asked only for those just before the cut.
     """
@@ -111,10 +109,8 @@ class CompactionPlan:
     """What flows where.
 
     Attributes:
-        strategy: How the summaries are written, and which tiers there are afterwards.
         leaving: The memories that are summarised, oldest first; none where only the
             summaries are made shorter.
-        staying: The memories that stay verbatim.
         least: What the prompt costs at least afterwards, its summaries squeezed.
         squeezed: How many memories were to stay verbatim, where so many do not fit.
     """

@@ -36,13 +36,7 @@ RETRY_LIMIT_SECONDS = 1800.0
 
 
 class CompactionMaker:
-    """Makes the compactions of one memory, one at a time; the caller sees to that.
-
-    Attributes:
-        failures: Failed tries since the last success.
-        retry_at: No automatic try before this time.
-        questions: Drawn from what the last one summarised.
-    """
+    """Makes the compactions of one memory, one at a time; the caller sees to that."""
 
     def __init__(self, parts: MemoryParts, copies: VaultCopies) -> None:
         self.failures = 0

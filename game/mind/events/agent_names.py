@@ -60,11 +60,8 @@ class Names:
     ) -> Names:
         """The names of an agent that was renamed.
 
-        Args:
-            former: Its former names, the oldest first, each with the time until which it held.
-            now: Its present name.
-            since: Since when it bears the first of all; None for ever.
-            agent_id: Its id.
+        ``former``: Its former names, the oldest first, each with the time until which it held.
+        ``since``: Since when it bears the first of all; None for ever.
         """
         called: list[Called] = []
         for name, until in former:

@@ -112,14 +112,10 @@ class LineWriter:
     """Appends lines to the newest file of a log; for one thread, but for :meth:`sync`.
 
     Args:
-        folder: Where the files are; must exist.
-        stem: How their names begin.
-        limit: Bytes after which a new file is begun.
         most: Files that are kept, the oldest going first; 0: all.
 
     Attributes:
         mended: Bytes of a torn last line that were cut off at opening.
-        file: The file that is written now; None before the first line.
     """
 
     def __init__(self, folder: Path, stem: str, limit: int, most: int = 0) -> None:

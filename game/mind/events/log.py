@@ -38,13 +38,9 @@ class EventLog:
     """Writes events as JSON lines.
 
     Args:
-        folder: Where its files are; made by the thread.
-        clock: The time of each event.
         secrets: Values that must never stand in it.
         told: Called in the writer's thread when the log cannot be written (once, until it
             can again) and when it can again.
-        file_bytes: Bytes after which a new file is begun.
-        buffer: Events that may wait.
         retry: Seconds until a disk that refused is tried again.
         written: Told in the writer's thread of what was written; never raises.
         agent_ids: Ids of agents by the names that they bear now; it may change.

@@ -123,9 +123,7 @@ class Prompts:
     def text(self, name: str, number: int | None = None) -> str | None:
         """The prompt of that hash; None if it is not (or no longer) there. Blocks.
 
-        Args:
-            name: The hash.
-            number: The number of the thought, which tells in which file to look first.
+        ``number``: The number of the thought, which tells in which file to look first.
         """
         files = files_of(self._folder, STEM)
         if number is not None:  # the last file that was begun before the thought

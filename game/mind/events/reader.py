@@ -61,12 +61,10 @@ def newest_first(
 ) -> Iterator[Record]:
     """Every event, the newest first; reads no more than is asked for.
 
-    Args:
-        folder: Where the log is.
-        holding: Only events whose lines hold all of these, such as ``"kind":"thought"`` as it is
-            written; others are not even parsed.
-        any_of: Only events whose lines hold one of these at least; all when empty.
-        most: Bytes after which it ends; None for never.
+    ``holding``: Only events whose lines hold all of these, such as ``"kind":"thought"`` as it
+    is written; others are not even parsed.
+    ``any_of``: Only events whose lines hold one of these at least; all when empty.
+    ``most``: Bytes after which it ends; None for never.
     """
     needles, either, left = _encoded(holding), _encoded(any_of), most
     for file in reversed(files_of(folder, STEM)):
@@ -89,11 +87,7 @@ class EventFollower:
     """Gives each event that is added, once and in order.
 
     Args:
-        folder: Where the log is; it may not exist yet.
         after: The number of the last event that is known; None for the newest there is.
-
-    Attributes:
-        after: The number of the last event that was given.
     """
 
     def __init__(self, folder: Path, after: int | None = None) -> None:

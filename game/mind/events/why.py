@@ -58,13 +58,10 @@ def why_did(
 ) -> Why:
     """What led to the ``n``-th last act of an agent; blocks, a second at the worst.
 
-    Args:
-        log: The folder of the event log.
-        agent: Its name, as it stands in the log, or all that it is and was called.
-        archive: Its archive.
-        n: Which act, 1 the last.
-        everything: Count what came to nothing as well: waiting, refused answers, thoughts that
-            were not answered.
+    ``agent``: Its name, as it stands in the log, or all that it is and was called.
+    ``n``: Which act, 1 the last.
+    ``everything``: Count what came to nothing as well: waiting, refused answers, thoughts that
+    were not answered.
 
     Raises:
         KeepsakeError: There is no such act, or the log cannot be read; says why.

@@ -30,10 +30,8 @@ def act_messages(
 ) -> tuple[ChatMessage, ChatMessage]:
     """The prompt as a system and a user message.
 
-    Args:
-        rendered: The prompt as a script, its cursor last.
-        usages: What can be done now, each as it is written.
-        lead: The verb that the answer has to begin with; empty for any.
+    ``rendered``: The prompt as a script, its cursor last.
+    ``lead``: The verb that the answer has to begin with; empty for any.
     """
     lines = rendered.lines[:-1]
     stable = (i for i, line in enumerate(lines) if line.section not in _CHANGING)

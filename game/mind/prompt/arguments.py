@@ -33,10 +33,7 @@ _TURNED_TO = ("tell", "ask", "greet", "answer", "reply", "talk", "speak")
 def addressed(word: str, rest: str, present: Sequence[str]) -> str:
     """``rest`` as speech: ``tell Tom that it rains`` becomes ``Tom, it rains``.
 
-    Args:
-        word: The verb as it was written, lower case.
-        rest: What followed it.
-        present: Names of those here.
+    ``word``: The verb as it was written, lower case.
     """
     to = re.match(r"(?:to|with|at)\s+", rest, re.I)
     told = rest[to.end() :] if to else rest

@@ -12,12 +12,7 @@ _FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
 
 @dataclass(frozen=True, slots=True)
 class PromptSection:
-    """One part of a prompt.
-
-    Attributes:
-        name: What it is, such as ``window``.
-        tokens: What it costs.
-    """
+    """One part of a prompt."""
 
     name: str
     tokens: int
@@ -25,13 +20,7 @@ class PromptSection:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What one prompt costs.
-
-    Attributes:
-        sections: Its parts, in the order of the prompt.
-        budget: Tokens that it may have.
-        source: Who counted.
-    """
+    """What one prompt costs."""
 
     sections: tuple[PromptSection, ...]
     budget: int
@@ -67,9 +56,7 @@ def bar(tokens: int, budget: int, width: int = BAR) -> str:
 def scale(marks: Mapping[str, float], width: int = BAR) -> str:
     """A line to stand under the bars, with the first letter of each mark at its share.
 
-    Args:
-        marks: Shares of the budget by name, such as ``{"low": 0.6, "high": 0.85}``.
-        width: Signs of the bars.
+    ``marks``: Shares of the budget by name, such as ``{"low": 0.6, "high": 0.85}``.
     """
     signs = [" "] * width
     for name, share in marks.items():

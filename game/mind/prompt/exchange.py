@@ -36,9 +36,7 @@ def open_exchange(window: Sequence[Memory], own_name: str) -> int | None:
     them, until it answers or they leave. A promise is open from what it was an answer to,
     until it is settled, as :func:`~game.mind.books.resolution.settled` judges it.
 
-    Args:
-        window: Memories, oldest first, as they are and not masked.
-        own_name: The agent's name.
+    ``window``: Memories, oldest first, as they are and not masked.
     """
     recent = window[-FARTHEST:]
     talk = _Talk(own_name, alone=len({memory.source for memory in recent if memory.source}) < 2)
@@ -119,9 +117,7 @@ def answers(act: Memory, waiting: dict[str, int]) -> list[str]:
     Those whom it names; else, as speech goes to whoever spoke last, that one. A gesture
     answers if it is one that does, and a stock phrase never.
 
-    Args:
-        act: What the agent did.
-        waiting: Who waits, with the number of the last thing that each said.
+    ``waiting``: Who waits, with the number of the last thing that each said.
     """
     verb, _, rest = act.text.partition(" ")
     if not waiting or act.is_shrug or not may_answer(act.text):

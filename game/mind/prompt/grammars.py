@@ -50,9 +50,7 @@ def verbs_grammar(verbs: Sequence[Verb], options: Options) -> str:
 
     A private reason may follow, behind a bar.
 
-    Args:
-        verbs: The verbs that exist.
-        options: What is there; a verb for which there is nothing is left out.
+    ``options``: What is there; a verb for which there is nothing is left out.
 
     Raises:
         ValueError: Nothing is left to do.

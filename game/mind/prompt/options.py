@@ -20,11 +20,8 @@ class Options:
     """What is around an agent, by name.
 
     Attributes:
-        exits: The ways out.
-        people: Who else is here.
         things: What is here, and what the place's description mentions.
         lying: Those of the things that can be picked up.
-        carried: What the agent has with it.
         stays: Whether it must not leave now: it is in a talk, or has guests.
     """
 
@@ -77,9 +74,7 @@ def either(names: Sequence[str]) -> str:
 def find_named(said: str, names: Sequence[str]) -> str | None:
     """The one of ``names`` that is meant: whole, by words of it, or mistyped; None for none.
 
-    Args:
-        said: ``the lamp``, ``Lamp on the shelf``, ``brass lmap``.
-        names: Names of things or people.
+    ``said``: ``the lamp``, ``Lamp on the shelf``, ``brass lmap``.
     """
     wanted = _bare(said)
     known = {_bare(name): name for name in reversed(names)}

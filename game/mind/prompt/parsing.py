@@ -63,7 +63,6 @@ class Command:
     """One thing that the agent does now.
 
     Attributes:
-        verb: The name of one of its verbs.
         argument: What follows it, as the game's command takes it; one line,
             never with a leading ``@``; may be empty.
         reason: The agent's private reason: remembered, not shown to anybody.
@@ -101,12 +100,9 @@ def parse(
 ) -> Command | Refusal:
     """The command in the first line of a model's answer. Never raises.
 
-    Args:
-        line: The answer; lines after the first that holds something are the
-            model going on with the script, and are dropped.
-        own_name: Who answers.
-        verbs: All the verbs that exist for it.
-        options: What is there: a command names nothing else. An exit alone is one too.
+    ``line``: The answer; lines after the first that holds something are the model going on with
+    the script, and are dropped.
+    ``options``: What is there: a command names nothing else. An exit alone is one too.
     """
     answer = _first_line(line)
     cursor = _CURSOR.match(answer)
@@ -126,9 +122,7 @@ def is_repeat_of(command: Command, recent: Sequence[Command]) -> bool:
     Speech and gestures that differ in a word or two are the same to those who hear them,
     and small models fall into such loops.
 
-    Args:
-        command: What it is about to do.
-        recent: What it did lately, in any order; the caller chooses how many.
+    ``recent``: What it did lately, in any order; the caller chooses how many.
     """
     if command.verb == "wait":
         return False

@@ -26,7 +26,6 @@ class RenderedMemory:
     Attributes:
         text: What happened; an own act as ``say Good day!``, with or without a cursor.
         time: When, in the time zone that the agent lives in.
-        own_act: Whether the agent did it itself.
     """
 
     text: str
@@ -40,12 +39,7 @@ def cursor(name: str) -> str:
 
 
 def script(window: Sequence[RenderedMemory], name: str) -> list[str]:
-    """The lines of the script: times in square brackets, own acts behind the cursor.
-
-    Args:
-        window: Memories, oldest first.
-        name: Whose they are.
-    """
+    """The lines of the script: times in square brackets, own acts behind the cursor."""
     lines: list[str] = []
     before: RenderedMemory | None = None
     for memory, count in _folded(window):

@@ -29,15 +29,7 @@ _LONGEST_SUMMARY = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where the agent is at this moment.
-
-    Attributes:
-        place: The room's name.
-        description: What it looks like.
-        exits: Names of its exits.
-        present: Who and what is there beside the agent.
-        carried: What the agent has with it.
-    """
+    """Where the agent is at this moment."""
 
     place: str = ""
     description: str = ""
@@ -51,22 +43,17 @@ class PromptContext:
     """All that a template can name; the fields are its variables.
 
     Attributes:
-        name: The agent's name.
         profile: Who it is, one or more lines.
         examples: Lines of a script that show how it speaks and acts.
         commands: Usage lines, ``say <words>: speak so that …``.
-        pinned: Facts that are always shown.
         noticed: What others asked of the agent and what it promised, each with its source.
         journal: What mattered most of what it wrote down, from before the window.
-        longterm_summary: Empty if there is none yet.
-        recent_summary: Empty if there is none yet.
         window: The memories that are not summarised, or their script where it is kept from
             one prompt to the next; the template sees its lines.
         people: What it knows of those who are there, and of the place.
         related_notes: Own notes that may matter now.
         related_experiences: Memories from before the window that may matter now.
         remembered: Memories that the agent called back itself, for a few thoughts.
-        situation: Where it is.
         nudge: A line just before the cursor, such as who waits for an answer.
     """
 
@@ -165,7 +152,6 @@ class Rendered:
     """A prompt, and which variable each of its lines comes from.
 
     Attributes:
-        text: The prompt, as it is sent.
         lines: Each line without its end, with the name of the first variable in it, or
             :data:`game.mind.prompt.marks.FRAME`.
     """
@@ -175,12 +161,7 @@ class Rendered:
 
 
 class PromptTemplate:
-    """A template that has been checked.
-
-    Args:
-        path: Where it stands, for messages.
-        template: What Jinja made of it.
-    """
+    """A template that has been checked."""
 
     def __init__(self, path: Path, template: jinja2.Template) -> None:
         self._path = path
@@ -227,10 +208,7 @@ class TemplateFile(ConfigFile[PromptTemplate]):
     """A template that is read again when its file changes; the last good one stays.
 
     Args:
-        path: The file.
         spare: A template that stands in while the file has never been good.
-        on_problem: Called once for each state of the file that was refused.
-        rest: Seconds in which the file is not looked at again.
     """
 
     def __init__(

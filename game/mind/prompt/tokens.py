@@ -169,11 +169,9 @@ class TokenLedger:
     def learn(self, counts: Mapping[str, int], source: str, epoch: int | None = None) -> None:
         """Keep true counts.
 
-        Args:
-            counts: Tokens of texts, each with its line end.
-            source: Who counted.
-            epoch: The :attr:`epoch` when counting began; if the counts were forgotten since,
-                these are of the wrong model, and dropped.
+        ``counts``: Tokens of texts, each with its line end.
+        ``epoch``: The :attr:`epoch` when counting began; if the counts were forgotten
+        since, these are of the wrong model, and dropped.
         """
         with self._lock:
             if not counts or epoch not in (None, self._epoch):

@@ -35,8 +35,6 @@ class Verb:
 
     Attributes:
         usage: How it is written, as shown in the prompt: ``get <thing>``.
-        help: What it does, a few words.
-        takes: What follows it.
         private: Whether it stays in the agent's own mind: nobody else sees or hears of it,
             and no command of the game does it. Private verbs are never guessed from a
             word's start or a typo, since too much plain talk begins like them.
@@ -135,9 +133,7 @@ _TYPO = 0.72
 def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
     """The verb that ``word`` means: itself, a form or synonym of it, its start, or a typo.
 
-    Args:
-        word: One word, any case: ``SAY``, ``says``, ``sa``, ``speak``, ``exmaine``.
-        verbs: The verbs to choose from.
+    ``word``: One word, any case: ``SAY``, ``says``, ``sa``, ``speak``, ``exmaine``.
     """
     known = {verb.name: verb for verb in verbs}
     forms = _forms(word.casefold())

@@ -43,9 +43,7 @@ class WindowScript:
     def of(self, shown: Sequence[Memory], name: str) -> RenderedWindow:
         """The script of a window.
 
-        Args:
-            shown: Its memories as a prompt shows them, oldest first.
-            name: Whose they are.
+        ``shown``: Its memories as a prompt shows them, oldest first.
         """
         same = name == self._name and len(shown) == len(self._shown)
         if same and all(map(is_, shown, self._shown)):

@@ -57,10 +57,8 @@ def stamp(path: Path) -> Stamp | None:
 def change(path: Path, make: Callable[[str | None], str]) -> str:
     """Write a file anew from what it holds; a reader sees the old text or the new one.
 
-    Args:
-        path: The file; its folder is made if missing.
-        make: Gets the text, None for no file, and gives the new text. Called again when
-            somebody else saved the file meanwhile.
+    ``make``: Gets the text, None for no file, and gives the new text. Called again when
+    somebody else saved the file meanwhile.
 
     Returns:
         The text that was written.

@@ -53,12 +53,9 @@ def attribute_quote(
 ) -> str:
     """``text`` as the agent may keep it: its own, or as what somebody said.
 
-    Args:
-        text: What the agent wants to keep.
-        lately: What it lived through; whatever others said in there stays theirs. More than
-            the window: what has left it still stands in pins and summaries, to be repeated.
-        own_name: The agent's name.
-        may_address: Whether its own words may speak to itself, as they do in notes.
+    ``lately``: What it lived through; whatever others said in there stays theirs. More than the
+    window: what has left it still stands in pins and summaries, to be repeated.
+    ``may_address``: Whether its own words may speak to itself, as they do in notes.
 
     Returns:
         ``text`` itself, or ``Tom said: …`` in Tom's own words.

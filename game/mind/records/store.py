@@ -48,7 +48,6 @@ class RecordStore[T]:
     """Files of one kind; safe to use from several threads.
 
     Args:
-        parse: Reads a file.
         edited: Takes what people change once the files were looked at.
 
     Attributes:
@@ -186,10 +185,8 @@ class RecordStore[T]:
     def change(self, path: Path, make: Callable[[str | None, T | None], str]) -> tuple[T | None, T]:
         """Write a file anew from what it holds; a reader sees the old text or the new one.
 
-        Args:
-            path: The file; its folder is made if missing.
-            make: Gets text and record, None for no file, and gives the new text. Called again
-                when somebody else saved the file meanwhile.
+        ``make``: Gets text and record, None for no file, and gives the new text. Called
+        again when somebody else saved the file meanwhile.
 
         Returns:
             The records before, None for no file, and after.

@@ -37,7 +37,6 @@ class Ask:
 
     Args:
         generate: Asks the model; None for none.
-        limit: The most calls of the sleep.
 
     Attributes:
         woken: Set once the agent has woken: a call that still waits for its turn can be given up.

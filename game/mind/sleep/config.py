@@ -13,19 +13,8 @@ class SleepConfig:
     """Each is explained in the file.
 
     Attributes:
-        sleep: Whether agents tire at all.
-        awake_hours: Hours awake after which an agent is tired.
-        awake_tokens: Tokens read and written since its last sleep after which it is tired;
-            0: however many.
         quiet_minutes: How long nobody may have spoken to it before it goes to bed.
-        sleep_hours: How long it sleeps.
-        wake_hour: The hour of the day, 0 to 23 by the machine's own clock, at which it wakes
-            at the latest.
-        profile: The model profile in ``llm.md`` that works in sleep.
-        calls: The most model calls of one sleep.
         reflect_after: Importance that has to gather before it reflects.
-        questions: The most questions of one reflection.
-        dream: Whether it dreams.
     """
 
     sleep: bool = True

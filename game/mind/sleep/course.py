@@ -29,7 +29,6 @@ class Insight:
     """What an agent made of several memories.
 
     Attributes:
-        text: One or two sentences.
         memories: Numbers of those that it rests on, ascending; two at least.
         who: Keys of the people it is about.
     """
@@ -46,7 +45,6 @@ class ReflectionProgress:
     Attributes:
         through: Id of the newest entry that was reflected on; empty for none.
         gathered: Importance that had gathered when it began.
-        questions: What it asks.
         answered: How many of the questions are done with.
         drawn: An insight that may not stand in the journal yet.
     """

@@ -24,8 +24,6 @@ class HistoryEvent:
     Attributes:
         time: When it began, with time zone; for a step of a night, when it ended.
         kind: ``compaction``, ``sleep``, ``insight``, or the step: ``reflect``, ``dream`` …
-        title: What it was, for people.
-        figures: What it did, in numbers.
     """
 
     time: datetime

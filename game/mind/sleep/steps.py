@@ -39,8 +39,6 @@ class Night:
     """One sleep.
 
     Attributes:
-        number: 1, 2, 3 … for one agent.
-        fell_asleep: When, with time zone.
         why: Why it went to sleep: ``16 hours awake``, ``a builder said so``.
         steps: What was done, in order; a step that was broken off is not among them.
         woke: When it woke; None if it still sleeps, or the server ended meanwhile.

@@ -74,7 +74,6 @@ class ClassifiedNote:
     Attributes:
         text: As it is written down, without its number.
         number: The memory it came from; None if that is not known.
-        kept: Whether it has to be kept.
     """
 
     kind: NoteKind

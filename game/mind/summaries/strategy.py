@@ -193,7 +193,6 @@ class Strategies:
 
     Args:
         spare: Stands in for what the folder lacks or has never had in a usable state.
-        on_problem: Called once for each state of a file that was refused.
     """
 
     def __init__(

@@ -95,7 +95,6 @@ class Unit:
         signs: For each stem and number whether it is asserted (True), denied, or both.
         clauses: The stems of each part that one "not" reaches.
         order: Names, and verbs between two people, in the order in which they come.
-        question: Whether it asks.
         around: Stems of its line close by: the sentence itself and its neighbours.
     """
 

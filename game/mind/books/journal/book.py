@@ -46,9 +46,6 @@ class JournalSnapshot:
     """All that was read, at one moment.
 
     Attributes:
-        version: Rises with each change.
-        entries: Oldest first.
-        by_id: The same by their ids.
         by_number: The entry that tells of a memory, by its number: of several the weightiest.
     """
 

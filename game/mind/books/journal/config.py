@@ -13,7 +13,6 @@ class JournalConfig:
     """Each is explained in the file.
 
     Attributes:
-        budget: Tokens that entries of the journal may take in one prompt; 0: none.
         draw_from: How much a memory must matter to be drawn out before a compaction, 1 to 10.
         drawn: The most memories that are drawn out before one compaction.
         entries: The most entries of one day; the least important go into one line.

@@ -62,10 +62,7 @@ class Block:
 
     Attributes:
         start: Index of its first line.
-        lines: As they are written, without their ends.
-        entry: What it holds; None for what is no entry, or cannot be read.
         number: The number in its heading; 0 if it is none of this day's entries.
-        problem: Why the entry cannot be read; empty if it can, or there is none.
     """
 
     start: int

@@ -58,8 +58,6 @@ class Drawn:
     """A memory, told as an entry.
 
     Attributes:
-        text: What it is.
-        origin: Where it comes from.
         to: Whom the agent said or gave it to, by name; empty for what others did.
     """
 

@@ -48,7 +48,6 @@ class Importance:
 
     Attributes:
         score: 1, nothing at all, to 10, the turn of a life.
-        judge: Who said so.
         reasons: Why, a few words each: ``a promise``, ``named me``.
     """
 
@@ -63,10 +62,7 @@ class JournalEntry:
 
     Attributes:
         id: ``20261121-3``: the day and the entry's number on it; never given twice.
-        time: When it was written, with time zone.
         text: One line; what others said names who said it.
-        importance: How much it matters.
-        origin: Where it comes from.
         memories: Numbers of the memories that it rests on, ascending.
         tags: Words to sort by, lower case: ``promise``, ``tom``, ``insight``.
         who: Keys of the people it is about, as in

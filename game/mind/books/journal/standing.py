@@ -35,14 +35,10 @@ def standing(  # noqa: PLR0917 - what a thought knows, in the order in which it 
 ) -> tuple[str, ...]:
     """The lines of the journal for a prompt, oldest first; quick, for each thought.
 
-    Args:
-        journal: Whose files were read before, see :meth:`Journal.ranked`.
-        config: Its budget in tokens.
-        now: The present time, with time zone.
-        shown_from: Number of the first memory that the window shows: what rests on that one
-            or a later one is to be read there; None if there is no window.
-        tokens: Knows what a line costs.
-        may: Whether anybody may hear what rests on the memories of those numbers.
+    ``journal``: Whose files were read before, see :meth:`Journal.ranked`.
+    ``shown_from``: Number of the first memory that the window shows: what rests on that one or
+    a later one is to be read there; None if there is no window.
+    ``may``: Whether anybody may hear what rests on the memories of those numbers.
 
     Returns:
         Lines such as ``[21 Nov, importance 8] Tom told me: "…" (memory 120)``.

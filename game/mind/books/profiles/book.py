@@ -147,11 +147,8 @@ class PeopleBook:
     def take(self, memories: Iterable[Memory], own_name: str, importance_of: Weigh) -> int:
         """Work memories in, oldest first; those that are in already change nothing.
 
-        Args:
-            memories: All that the agent lived through after :attr:`through`, in one go or in
-                several; what is left out is never worked in.
-            own_name: The agent's name.
-            importance_of: How much each matters.
+        ``memories``: All that the agent lived through after :attr:`through`, in one go or
+        in several; what is left out is never worked in.
 
         Returns:
             How many profiles changed.

@@ -21,12 +21,6 @@ class PeopleConfig:
     """Each is explained in the file.
 
     Attributes:
-        budget: Tokens that profiles may take in one prompt; 0: none are shown.
-        shown: The most people of whom a prompt says something.
-        observations: The most observations that one profile keeps.
-        facts: The most facts, past ones included, that one profile keeps.
-        conclusions: The most conclusions that one profile keeps.
-        things: The most things of which an agent keeps a profile.
         in_confidence: Whether what was whispered may be said to others, marked as confided.
     """
 

@@ -60,7 +60,6 @@ class Page:
     """A file: the profile, and what a person wrote around it.
 
     Attributes:
-        profile: What the game reads in it.
         by_hand: Other lines, by the heading that they stand under; empty for above the first.
     """
 

@@ -36,8 +36,6 @@ class Observation:
     """Something seen or heard, as it was.
 
     Attributes:
-        number: The memory that it stands in.
-        time: When, with time zone.
         text: One line; what was said names who said it.
         weight: How much it matters, 1 to 10, as it was judged when it happened.
     """
@@ -55,11 +53,8 @@ class Fact:
     Attributes:
         attribute: What it is about, lower case: ``work``, ``home``, ``brother``.
         value: What it is: ``baker``, ``the house by the ford``.
-        since: When it was first told or seen, with time zone.
         until: When another value took its place, or it was taken back; None if it holds.
-        numbers: The memories that say so, ascending.
         told_by: Name of who said so; empty for what the agent saw itself.
-        origin: Where it comes from.
     """
 
     attribute: str
@@ -81,10 +76,8 @@ class Conclusion:
     """What the agent made of its observations.
 
     Attributes:
-        text: One sentence.
         numbers: The memories that it rests on, ascending; empty only where a person wrote it
             into the file.
-        time: When it was drawn, with time zone.
     """
 
     text: str
@@ -105,10 +98,7 @@ class Company:
     """Somebody whom the agent has met at a place, counted.
 
     Attributes:
-        key: Who it is.
         meetings: How many times they met there; two with an hour or more between them are two.
-        days: On how many days.
-        last: When they were last met there, with time zone.
         numbers: A memory of each meeting, ascending: of the first and of the newest.
     """
 
@@ -125,19 +115,13 @@ class Profile:
 
     Attributes:
         key: Who it is, whatever they are called: see ``game.agent.surroundings``.
-        kind: Person, place or thing.
         names: What they were called, the present name last; never empty.
-        first_met: When they first met, with time zone.
-        last_met: When they last met, with time zone.
         before: When the meeting before this one ended, with time zone; None at the first.
         meetings: How many times; two with an hour or more between them are two.
         exchanges: How often one of them said something to the other.
         warmth: What the agent feels, -1 (hatred) to 1 (love).
         warmed: How far warmth has moved at this meeting, which has its bounds.
-        facts: What holds, and what once held, oldest first.
         observations: What was seen and heard, oldest first; the newest and the weightiest.
-        conclusions: What the agent made of it, oldest first.
-        shared: What they last shared that mattered; None for nothing.
         through: Number of the last memory that was worked into it.
         formerly: Keys that it had before, when only the name was known.
         studied: Number of the last memory that was gone through for it, in sleep.

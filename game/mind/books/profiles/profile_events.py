@@ -16,7 +16,6 @@ class ProfileEvents:
     """Something that changes profiles.
 
     Attributes:
-        agent: Whose they are.
         by: ``rules``, ``night`` or ``hand``.
         n: The memory that it comes from; 0 for the first one that each fact rests on.
         gone: What became of a conclusion that is not there any more: ``superseded`` or

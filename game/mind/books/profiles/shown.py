@@ -87,13 +87,7 @@ def lines(  # noqa: PLR0917 - what a thought knows, in the order in which it say
 ) -> tuple[str, ...]:
     """Lines for a prompt about ``present``, best known first, without a bullet.
 
-    Args:
-        present: Who is there, and where.
-        book: What is known of them.
-        config: How much may be said.
-        now: The present time, with time zone.
-        tokens: Knows what a line costs.
-        may: Whether anybody may hear what rests on the memories of those numbers.
+    ``may``: Whether anybody may hear what rests on the memories of those numbers.
 
     Returns:
         At most ``config.shown`` people within ``config.budget`` tokens; none at all for 0.
