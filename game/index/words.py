@@ -180,16 +180,6 @@ class Fts5Index:
         with self._reading():
             return {document.key: document for document in self._fetch(keys)}
 
-    def neighbours(self, number: int, reach: int = 1) -> list[Document]:
-        """The raw memories from ``number - reach`` to ``number + reach`` without itself."""
-        with self._reading():
-            rows = self._database.execute(
-                f"SELECT {_FIELDS} FROM documents WHERE kind = ? AND first BETWEEN ? AND ? "
-                "AND first <> ? ORDER BY first",
-                (DocumentKind.MEMORY.value, number - reach, number + reach, number),
-            ).fetchall()
-        return [_document(row) for row in rows]
-
     def check(self) -> None:
         """Look through the whole file.
 

@@ -129,13 +129,6 @@ def test_the_word_for_a_kind_is_a_word_like_any_other():
     assert keys(index, "stone", kinds=[DocumentKind.NOTE, DocumentKind.SUMMARY]) == []
 
 
-def test_neighbours_by_number():
-    index = Fts5Index()
-    index.add([memory(n, f"line {n}") for n in (1, 2, 3, 5)])
-    assert [d.first for d in index.neighbours(3)] == [2]
-    assert [d.first for d in index.neighbours(3, reach=2)] == [1, 2, 5]
-
-
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])
 def test_no_term_is_taken_for_a_query(term):
     index = Fts5Index()

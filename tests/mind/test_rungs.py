@@ -181,7 +181,7 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
     assert again
     assert all(s.tier is Tier.LONGTERM and len(s.lines) == 1 for s in again)
     earlier = history.compactions(memory.archive)[-1].earlier["longterm"]
-    bodies = [path.read_text() for path in memory.summaries.stamped(Tier.LONGTERM)]
+    bodies = [path.read_text() for path in memory.summaries.folder.glob("longterm-[0-9]*.md")]
     for text in (earlier, *(each.text for each in kept if each)):
         assert any(text in body for body in bodies), "every version stays in the vault"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 _COMMON = """
     a about after again all also am an and any are as at away back be because been before being
@@ -102,11 +103,12 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
-def first_sentences(text: str, most: int = MOST_SENTENCES) -> list[str]:
-    """The first ``most`` sentences of what somebody said."""
-    return sentences(text)[:most]
+def first_sentences(text: str) -> list[str]:
+    """The sentences of what somebody said that are looked at."""
+    return sentences(text)[:MOST_SENTENCES]
 
 
+@lru_cache(maxsize=32_768)
 def root(word: str) -> str:
     """``word`` without its endings: ``clos`` for closes and closed, ``bring`` for brought."""
     word = word.casefold()

@@ -58,10 +58,6 @@ class WordIndex(Protocol):
         """The documents that are known among ``keys``."""
         ...
 
-    def neighbours(self, number: int, reach: int = 1) -> list[Document]:
-        """The raw memories from ``number - reach`` to ``number + reach`` without itself."""
-        ...
-
 
 class VectorIndex(Protocol):
     """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from game.mind.language.perception import shorten
-from game.mind.language.words import COMMON_WORDS, words
+from game.mind.language.words import telling_roots
 from game.mind.summaries.extractive import echoes
 from game.mind.summaries.retelling import ToldSentence, retell
-from game.mind.summaries.survival import canon
 
 OWN = "i"
 """The subject of what the agent tells of itself."""
@@ -199,8 +198,7 @@ def _claim(parts: Iterable[str], subject: str, teller: str, acts: str, *, first:
 
 @lru_cache(maxsize=4096)
 def _terms(text: str) -> frozenset[str]:
-    low = (word.casefold() for word in words(text))
-    return frozenset(canon(word) for word in low if word not in COMMON_WORDS)
+    return frozenset(telling_roots(text))
 
 
 def _subject(clause: str, teller: str, he: str) -> tuple[str, str, bool, bool]:

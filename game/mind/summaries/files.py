@@ -110,10 +110,6 @@ class SummaryFolder:
             raise ValueError(f"{path}: its front matter has no compaction number")
         return SummaryFile(path, text, step, edited=post.get("digest") != _digest(text))
 
-    def stamped(self, tier: Tier = Tier.RECENT) -> list[Path]:
-        """The time-stamped summaries of a tier, oldest first."""
-        return sorted(self.folder.glob(f"{tier.value}-[0-9]*.md"))
-
     def _keep(self, summary: Summary, text: str) -> None:
         stamped = self.folder / f"{summary.tier.value}-{summary.time:%Y%m%d-%H%M%S}.md"
         end = f"---\n\n{summary.text.strip()}\n".encode("utf-8", "replace")

@@ -12,9 +12,9 @@ from typing import Any
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.language.details import counts, details, numbers
 from game.mind.language.perception import for_prompt
-from game.mind.language.words import COMMON_WORDS, words
+from game.mind.language.words import COMMON_WORDS, root, words
 from game.mind.summaries.retelling import ToldSentence, retell
-from game.mind.summaries.survival import canon, split_sentences
+from game.mind.summaries.survival import split_sentences
 
 GAP = "___"
 """Stands in a question where the answer was."""
@@ -255,7 +255,7 @@ def _by_sentence(text: str) -> tuple[frozenset[str], ...]:
 def _terms(text: str) -> frozenset[str]:
     """The telling stems and the numbers of ``text``."""
     low = [word.casefold() for word in words(text)]
-    stems = {canon(w) for w in low if w not in COMMON_WORDS and not counts(w)}
+    stems = {root(w) for w in low if w not in COMMON_WORDS and not counts(w)}
     if any(map(counts, low)):
         stems |= {each.keys[0] for each in numbers(text)}
     return frozenset(stems)

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from game.mind.language.details import counts, details, key, numbers
-from game.mind.recall.query import family
+from game.mind.language.details import counts, details, numbers
+from game.mind.language.words import root
 from game.mind.summaries.retelling import without_day
 
 
@@ -62,29 +62,9 @@ _HEAD = re.compile(
     r"[^:.!?\"“]{0,40}):\s*(?P<body>.+)$",
     re.S,
 )
-_IRREGULAR = {
-    **{"told": "tell", "fed": "feed", "led": "lead", "let": "let", "lit": "light", "lent": "lend"},
-    **{"shut": "close", "shuts": "close", "kept": "keep"},
-}
-
-
-@lru_cache(maxsize=32_768)
-def canon(word: str) -> str:
-    """One form for all of a word's: promise, promised; give, gave; stop, stopped."""
-    word = _IRREGULAR.get(word, word)
-    short = key(word)
-    for form in (word, short, f"{short}e"):
-        forms = family(form)
-        if len(forms) > 1:
-            short = min(forms)
-            break
-    short = short.removesuffix("e") if len(short) > 3 else short
-    return short[:-1] if len(short) > 3 and short[-1] == short[-2] else short
-
-
-_ROLES = frozenset(map(canon, _words("ask tell owe give lend pay sell")))
+_ROLES = frozenset(map(root, _words("ask tell owe give lend pay sell")))
 """What one does to another: it matters who comes before it."""
-_DATES = frozenset(map(canon, " ".join((*day_name, *month_name)).casefold().split()))
+_DATES = frozenset(map(root, " ".join((*day_name, *month_name)).casefold().split()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +229,7 @@ def _unit(text: str, names: frozenset[str] = frozenset()) -> Unit:
     for clause in _clauses(_AWAY.sub(r" not \1 ", text)):
         low = [word.casefold().replace("’", "'") for word in _WORD.findall(clause)]
         sign = sum(map(_denies, low)) % 2 == 0
-        stems = frozenset(map(canon, filter(_tells, low)))
+        stems = frozenset(map(root, filter(_tells, low)))
         if any(map(counts, low)):
             stems |= {each.keys[0] for each in numbers(clause)}
         clauses.append(stems)
@@ -282,14 +262,14 @@ def _tells(word: str) -> bool:
 
 def _names(text: str) -> frozenset[str]:
     found = details([text]).values()
-    return frozenset(canon(part) for each in found if not each.number for part in each.keys)
+    return frozenset(root(part) for each in found if not each.number for part in each.keys)
 
 
 def _order(text: str, names: frozenset[str]) -> tuple[str, ...]:
     """The ``names`` in ``text`` in the order in which each comes first."""
     if not names:
         return ()
-    stems = dict.fromkeys(canon(word.casefold()) for word in _WORD.findall(text))
+    stems = dict.fromkeys(root(word.casefold()) for word in _WORD.findall(text))
     return tuple(stem for stem in stems if stem in names)
 
 
