@@ -11,7 +11,7 @@ from game.mind.recall.measure import Answered, scores
 from game.mind.recall.query import read
 
 NOW = datetime(2026, 5, 14, tzinfo=UTC)
-PLAIN = Weights(speaker=0, named=0, exact=0, asking=0, full=0, answer=0, recent=0, nearby=0)
+PLAIN = Weights(speaker=0, named=0, asking=0, full=0, answer=0, recent=0, nearby=0)
 
 
 def documents(*texts: str, apart: timedelta = timedelta(days=1)) -> dict[str, Document]:

@@ -78,10 +78,6 @@ class Span:
         """Whether ``time`` lies in it; both with time zone."""
         return self.start <= time < self.end
 
-    def days_after(self, time: datetime) -> float:
-        """Days from its end to ``time``; negative before its end."""
-        return (time - self.end) / timedelta(days=1)
-
 
 def spans(text: str, now: datetime) -> tuple[Span, ...]:
     """The times that ``text`` names, read at the time ``now`` (with time zone).

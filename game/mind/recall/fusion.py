@@ -30,7 +30,6 @@ _FULL_LINE = 15
 """Words from which on a line is not short; "Thank you!" answers nothing."""
 _CALIBRATION = 5
 """How many of the best by words tell what a full match would have."""
-_FORTNIGHT = 14.0
 _SPEECH = re.compile(r"(?:say|whisper|shout|ask) ")
 
 
@@ -49,8 +48,6 @@ class Weights:
         place: Lived at a place that the question names.
         time: Lived at a time that the question names.
         when: For a text that names a time, when one is asked for.
-        told_later: Lived in the fortnight after that time; people tell what was.
-        exact: A number or unknown name of the question stands in the text.
         own: Taken off from what the agent said itself, unless it promised something: it may be
             a model's nonsense, or say again what somebody else said.
         asking: Taken off from a line that only asks, when a question is to be answered.
@@ -68,8 +65,6 @@ class Weights:
     place: float = 0.4
     time: float = 3.5
     when: float = 0.75
-    told_later: float = 0.5
-    exact: float = 0.5
     own: float = 1.0
     asking: float = 0.8
     full: float = 2.0
@@ -174,14 +169,12 @@ class _Judge:
         document, weights = self._found.documents[key], self._weights
         question, held = self._question, self._stems[key]
         total = weights.words * self._words.get(key, 0.0) + weights.meaning * self._meaning[key]
-        if question.exact:
-            total += weights.exact * len(question.exact & held)
         if question.names:
             total += self._person(document, held)
             if document.place and document.place.casefold() in question.names:
                 total += weights.place
         if question.times:
-            total += self._time(document)[0]
+            total += weights.time * bool(self._time(document))
         total += weights.full * min(1.0, (document.text.count(" ") + 1) / _FULL_LINE)
         if not self._scene and key in self._asking:
             total -= weights.asking
@@ -216,7 +209,7 @@ class _Judge:
             found.append(f"said by {document.speaker}")
         if document.place and document.place.casefold() in question.names:
             found.append(f"at {document.place}")
-        found += [self._time(document)[1], self._near(key, given)]
+        found += [self._time(document), self._near(key, given)]
         return tuple(filter(None, found))
 
     def _near(self, key: str, given: float) -> str:
@@ -271,14 +264,11 @@ class _Judge:
             for name, parts in self._names
         )
 
-    def _time(self, document: Document) -> tuple[float, str]:
-        for span in self._question.times:
-            if span.holds(document.time):
-                day = document.time
-                return self._weights.time, f"{day.day} {day:%B %Y}"
-            if 0.0 <= span.days_after(document.time) <= _FORTNIGHT:
-                return self._weights.told_later, f"soon after {span.words}"
-        return 0.0, ""
+    def _time(self, document: Document) -> str:
+        """The day of a document if it lies in a time that the question names."""
+        day = document.time
+        held = any(span.holds(day) for span in self._question.times)
+        return f"{day.day} {day:%B %Y}" if held else ""
 
     def _recency(self, document: Document) -> float:
         weight = self._weights.recent_scene if self._scene else self._weights.recent

@@ -22,12 +22,10 @@ _ASKING_WORDS = """
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
 """Words of questions that no answer need hold."""
-_STEMS_OF_NONE = frozenset(map(stem, COMMON_WORDS | _ASKING))
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _BEFORE_OTHERS = "at|in|to|from|of|near|with|for|by|about|on"
 """After one of these a name is a place, or somebody whom the teller would name."""
 _BLANKS = re.compile(r"\s+")
-_STANDING_OUT = re.compile(r"(^|[.!?:\"“]\s*|\s|\W)([A-Z][\w-]+|\d+)")
 
 
 _UNKNOWN = re.compile(r"(?<=\s)(?<![.!?:]\s)(?!I\b)[A-Z][\w-]+(?:['’]s?\b)?")
@@ -45,9 +43,8 @@ class RecallQuery:
 
     ``terms`` are its telling words in lower case, ``names`` the known names in it. ``meaning`` is
     what to embed: the text as the person named would say it, since a name would draw every line
-    in which somebody is addressed. ``exact`` holds stems of numbers and capitalised words that
-    are no known names, and ``nameless`` is ``meaning`` without those words: somebody told of is
-    mostly "he" or "she" in the line that answers.
+    in which somebody is addressed. ``nameless`` is ``meaning`` without capitalised words that are
+    no known names: somebody told of is mostly "he" or "she" in the line that answers.
     """
 
     text: str
@@ -55,7 +52,6 @@ class RecallQuery:
     names: tuple[str, ...]
     times: tuple[Span, ...]
     meaning: str
-    exact: frozenset[str]
     nameless: str = ""
     when: bool = False
 
@@ -77,7 +73,6 @@ def read(text: str, names: Collection[str], now: datetime) -> RecallQuery:
         names=tuple(known),
         times=spans(text, now),
         meaning=meaning,
-        exact=_exact(timeless),
         nameless=nameless if nameless != meaning else "",
         when=_WHEN.search(text) is not None,
     )
@@ -133,13 +128,3 @@ def _terms(text: str) -> tuple[str, ...]:
     lower = [word.casefold() for word in words(_POSSESSIVE.sub("", text))]
     telling = [w for w in lower if w not in COMMON_WORDS and w not in _ASKING and len(w) > 1]
     return tuple(dict.fromkeys(telling))[:_MOST_TERMS]
-
-
-def _exact(text: str) -> frozenset[str]:
-    """Numbers, and capitalised words that do not merely begin a sentence."""
-    found = {
-        stem(word)
-        for before, word in _STANDING_OUT.findall(text)
-        if word.isdigit() or (before and before.strip() not in tuple(".!?:"))
-    }
-    return frozenset(found - _STEMS_OF_NONE)
