@@ -74,7 +74,7 @@ def _read(statement: str, memory: Memory, own_name: str) -> list[_Read]:
                 read.append(("work", _value("work", trade), False))
             return [each for each in read if _sound(each, own_name)]
     if OWN_WORDS.match(statement) and is_fit(statement):
-        return [(SAID, _own_words(statement), False)]
+        return [(SAID, as_said(statement), False)]
     return []
 
 
@@ -107,7 +107,8 @@ def _value(attribute: str, raw: str) -> str:
     return shorten(value, LONGEST_VALUE)
 
 
-def _own_words(sentence: str) -> str:
+def as_said(sentence: str) -> str:
+    """A sentence as it is kept word for word: harmless, without its full stop, shortened."""
     plain = " ".join(_MARKS.sub(" ", sentence).split()).rstrip(".!… ")
     return shorten(line(plain), 2 * LONGEST_VALUE)
 
@@ -166,7 +167,7 @@ def promised(words: str) -> list[str]:
         if match is None:
             continue
         raw = _CALLING.sub("", match["v"] or match["w"] or match["x"])
-        value = _own_words(_WILL.sub("", raw).strip(" ,-'’"))
+        value = as_said(_WILL.sub("", raw).strip(" ,-'’"))
         meant = _DEED.match(value) or (VOW.search(sentence) and not _NO_DEED.match(value))
         if meant and not _SWORN.match(raw) and len(value.split()) > 1 and is_fit(value):
             found.append(value)

@@ -1,8 +1,8 @@
 """What an agent makes of people, places and things while it sleeps.
 
 By rules, see :mod:`.concluding`, and by a model while calls are left. The model is asked once
-for each profile of which enough is new, and believed little: a fact must stand in the words of
-that person, in a sentence about themselves; a conclusion may use no word that was not said.
+for each profile of which enough is new, and believed little: of what it takes for a fact that
+person's own sentence about themselves is kept; a conclusion may use no word that was not said.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.changes import with_fact
 from game.mind.books.profiles.concluding import SPEAKER, has_form, listed, with_conclusions
 from game.mind.books.profiles.profile import Conclusion, Fact, Observation, Profile, ProfileKind
-from game.mind.language.facts import key_of
-from game.mind.language.fit import LONGEST_VALUE, is_fit, line
+from game.mind.language.facts import SAID, as_said, key_of
+from game.mind.language.fit import is_fit, line
 from game.mind.language.fit import name as fit_name
 from game.mind.language.heard import heard
-from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.statements import statements
 from game.mind.language.words import telling
@@ -144,8 +143,8 @@ def understood(answer: str, lines: Sequence[Shown], profile: Profile) -> Read:
     for what, text, cited in _answered(answer, lines):
         if what in _THINKING:
             thoughts += _thought(text, cited, profile)
-        elif what in _ATTRIBUTES:
-            facts += _facts(what, text, cited)
+        else:
+            facts += _facts(text, cited, profile)
     return Read(tuple(facts[:MOST_NEW]), tuple(thoughts[:MOST_NEW]))
 
 
@@ -258,58 +257,23 @@ def _thought(text: str, cited: Sequence[Shown], profile: Profile) -> list[Conclu
     return [Conclusion(text, numbers, max(each.time for each in cited))]
 
 
-_KIN = ("father", "mother", "brother", "sister", "son", "daughter", "friend", "dog", "cat", "horse")
-_SPOKEN_OF = {
-    "home": r"live|lodg|dwell|stay|settle|moved|home|house|room",
-    "spouse": r"wife|husband|married|wed",
-    "betrothed": r"engaged|betrothed|promised to",
-    "name": r"name|call",
-    "age": r"years|winters|summers|old|turn|age|\d",
-    "birthday": r"birthday|born",
-    "origin": r"from|born|grew|raised|come",
-    "plan": r"going|plan|intend|leav|will|want|soon|tomorrow|next",
-    "children": r"child|son|daughter|kid",
-    **{each: rf"{each}\b" for each in _KIN},
-}
-"""How people speak of each; what else they tell of themselves is kept as their own sentence."""
-_ATTRIBUTES = {"work", *_SPOKEN_OF}
 _SELF = re.compile(r"(?:I|I['’]\w+|my|we|our)\b", re.I)
-_DENIED = re.compile(r"\b(?:not|never|no|nobody|neither|nor|hardly)\b|n['’]t\b", re.I)
-_OF_THEIRS = re.compile(
-    r"(?:my|our) (?:[\w-]+ )?(?P<who>brother|sister|mother|father|wife|husband|son|daughter|aunt"
-    r"|uncle|cousin|grand\w+|friend|neighbour|master|child(?:ren)?|dog|cat|horse)\b",
-    re.I,
-)
-_NO_WORK = re.compile(
-    r"(?:I|we)(?: \w+ly| just| once| also)* (?:saw|see|met|meet|know|knew|like|love|hate|fear|want"
-    r"|wish|need|hear|heard|think|believe|trust|miss|remember|dream|dreamt|promise|hope)\b",
-    re.I,
-)
-"""What nobody does for a living."""
 
 
-def _facts(attribute: str, value: str, cited: Sequence[Shown]) -> list[Fact]:
-    """A fact if its words stand in one statement that the speaker makes of themselves."""
-    value = shorten(re.sub(r"[:;()\[\]]", " ", value).strip(" .,'"), LONGEST_VALUE)
+def _facts(value: str, cited: Sequence[Shown], profile: Profile) -> list[Fact]:
+    """The sentence in which somebody said of themselves what the words of ``value`` say.
+
+    What the rules have read in that memory already is not kept a second time.
+    """
     wanted = telling(value)
-    if not wanted or not is_fit(value):
-        return []
-    for memory in cited:
+    for memory in cited if wanted else ():
         said = heard(memory) if isinstance(memory, Memory) else None
         for statement in statements(said.words) if said else ():
-            if said and wanted <= telling(statement) and _says(attribute, statement):
+            if not (said and _SELF.match(statement) and wanted <= telling(statement)):
+                continue
+            known = (f for f in profile.facts if memory.number in f.numbers)
+            text = as_said(statement)
+            if is_fit(text) and not any(telling(f.value) & wanted for f in known):
                 by = fit_name(said.who)
-                return [Fact(attribute, value, memory.time, None, (memory.number,), by)]
+                return [Fact(SAID, text, memory.time, None, (memory.number,), by)]
     return []
-
-
-def _says(attribute: str, statement: str) -> bool:
-    """Whether ``statement`` may tell that of its speaker: "I hate eels" names no liking."""
-    if not _SELF.match(statement) or _DENIED.search(statement):
-        return False
-    if theirs := _OF_THEIRS.match(statement):
-        who = theirs["who"].casefold()
-        return who == attribute or (attribute == "spouse" and who in ("wife", "husband"))
-    if attribute == "work":
-        return not _NO_WORK.match(statement)
-    return pattern(rf"\b(?:{_SPOKEN_OF[attribute]})", re.I).search(statement) is not None
