@@ -1,4 +1,4 @@
-"""What matters stays: behind the cut, in the short-term and in the long-term summary."""
+"""What matters stays, in the short-term and in the long-term summary."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.integrity import check
 from game.mind.archive.records import Memory, MemoryKind, Tier
 from game.mind.compaction import importance_cache
 from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.importance_cache import ImportanceCache, picked, remembered, staying
-from game.mind.compaction.planning import make_plan
+from game.mind.compaction.importance_cache import ImportanceCache, picked, remembered
 from game.mind.memory import CompactReason, Rung
 from game.mind.summaries.strategy import NARRATIVE
 from game.mind.summaries.summarizer import ExtractiveSummarizer
-from tests.mind.lives import REPLACE, SLIDING, STRUCTURED, Life, covered, talk
+from tests.mind.lives import REPLACE, SLIDING, STRUCTURED, Life, talk
 
 COUNT, HIGH, EMERGENCY = CompactReason.COUNT, CompactReason.HIGH, CompactReason.EMERGENCY
 MANUAL, AGENT = CompactReason.MANUAL, CompactReason.AGENT
@@ -115,16 +113,6 @@ def test_rules_that_fail_are_told_once_and_everything_is_routine():
     assert "counts as routine" in told[0]
 
 
-def test_who_cries_wolf_is_not_waited_for():
-    stretch = [*memories(3), *(replace(m, number=m.number + 3) for m in memories(2, "Ann"))]
-    assert staying(stretch, lambda _: 8) == [0, 1, 2, 3, 4]
-    wolf = [*stretch, replace(stretch[0], number=9)]
-    assert staying(wolf, lambda _: 8) == [3, 4]
-    renamed = [replace(m, source=f"Tom {m.number}", source_id="7") for m in memories(4)]
-    assert staying(renamed, lambda _: 9) == []
-    assert staying(stretch, lambda _: 7) == []
-
-
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.integers(1, 10)), max_size=120))
 def test_what_a_summary_is_known_to_hold_is_bounded(lived):
     window = [replace(m, source=lived[m.number - 1][0]) for m in memories(len(lived))]
@@ -158,80 +146,6 @@ def test_single_memories_are_read_in_few_goes(wanted):
     found = picked(read, sorted(wanted))
     assert [m.number for m in found] == sorted(wanted)
     assert all(b > a for (_, a), (b, _) in pairwise(goes))
-
-
-# -- behind the cut
-
-
-def compacted(life, memory, scores, reason=HIGH, **marked):
-    """Numbers that stay, without and with what is marked; both from the same window."""
-    with_it = memory.compact(reason)
-    first = memory.context().window[0].number
-    memory.undo()
-    scores.update({first + int(k[1:]): v for k, v in marked.items()})
-    again = memory.compact(reason)
-    assert with_it.number
-    assert again.number
-    assert covered(memory.context()) == list(range(1, memory.status().total + 1))
-    assert check(memory.archive, memory.context(), memory.summaries).problems == ()
-    return first, memory.context().window[0].number
-
-
-@pytest.mark.parametrize("reason", [HIGH, MANUAL, AGENT])
-def test_what_matters_most_stays_just_behind_the_cut(life, memory, scores, reason):
-    fill(memory, 0.88)
-    first, again = compacted(life, memory, scores, reason, **{"_-2": 8})
-    assert again == first - 2
-    high, low = CONFIG.high * CONFIG.budget, CONFIG.low * CONFIG.budget
-    assert memory.load().used <= low + (high - low) / 4 + 1
-
-
-def test_what_matters_less_or_lies_further_back_does_not(life, memory, scores):
-    fill(memory, 0.88)
-    first, again = compacted(life, memory, scores, **{"_-2": 7, "_-12": 10})
-    assert again == first
-
-
-def test_by_count_it_stays_too(life, memory, scores):
-    life.config = replace(
-        CONFIG, immediate_window=16, recent_window=16, context_tokens=1600, min_saving_tokens=0
-    )
-    talk(memory, 33)
-    assert memory.next_turn() is COUNT
-    scores[15] = 9
-    memory.compact(COUNT)
-    assert [memory.context().window[0].number, len(memory.context().window)] == [15, 19]
-    assert memory.next_turn() is None
-
-
-def test_in_an_emergency_nothing_is_waited_for(life, memory, scores):
-    life.config = replace(CONFIG, on_high=False)
-    fill(memory, 0.96)
-    first, again = compacted(life, memory, scores, EMERGENCY, **{"_-1": 10})
-    assert again == first
-
-
-def test_who_has_everything_matter_changes_nothing(life, memory, scores):
-    fill(memory, 0.88)
-    first, again = compacted(life, memory, scores, **{f"_-{n}": 9 for n in range(1, 30)})
-    assert again == first
-
-
-def test_several_people_move_it_by_a_quarter_at_most(tmp_path):
-    life = Life(tmp_path / "Mira", CONFIG)
-    life.more = {"importance": lambda _: 10}
-    memory = life.open()
-    for number in range(60):
-        memory.append(f"Person{number} " + "word " * 18 + f"{number}.", source=f"Person{number}")
-    config = replace(CONFIG, preserve_memories=1)
-    now = memory._view.snapshot()
-    least = make_plan(HIGH, NARRATIVE, config, replace(now, importance=lambda _: 1))
-    most = make_plan(HIGH, NARRATIVE, config, now)
-    memory.close()
-    assert least is not None
-    assert most is not None
-    assert 0 < len(least.leaving) - len(most.leaving) <= len(least.staying) // 4
-    assert most.worth.pays(config)
 
 
 # -- in summaries

@@ -19,12 +19,8 @@ type Judge = Callable[[Memory], int]
 
 UNSHORTENED = 7
 """From here on the mask leaves a memory as it is."""
-STAYING = 8
-"""From here on a compaction's cut moves back to keep a memory word for word."""
 REMEMBERED = 6
 """From here on a summary is known to hold a memory, and the next one is made with that."""
-MOST_STAYING = 3
-"""So many memories of one person may want to stay behind a cut; of more, none does."""
 MOST_REMEMBERED, MOST_OF_ONE = 32, 8
 """The most memories that a summary is known to hold, of all and of one person."""
 _ONE_GO = 2048
@@ -108,16 +104,6 @@ def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
 def who(memory: Memory) -> str:
     """Who has a share in what may stand out: whoever caused it, whatever they are called."""
     return memory.source_id or memory.source
-
-
-def staying(stretch: Sequence[Memory], importance: Judge) -> list[int]:
-    """Positions in ``stretch`` of the memories that are worth staying word for word.
-
-    Somebody with more than :data:`MOST_STAYING` of them has none.
-    """
-    wanted = [i for i, memory in enumerate(stretch) if importance(memory) >= STAYING]
-    count = Counter(who(stretch[i]) for i in wanted)
-    return [i for i in wanted if count[who(stretch[i])] <= MOST_STAYING]
 
 
 def remembered(memories: Iterable[Memory], importance: Judge) -> tuple[Memory, ...]:

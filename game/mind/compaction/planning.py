@@ -5,12 +5,11 @@ Pure: it works on a snapshot, without files, locks or models.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from game.mind.archive.records import Memory, MemoryKind, Summary
-from game.mind.compaction import importance_cache
 from game.mind.compaction.config import CompactionConfig
 from game.mind.memory import CompactReason
 from game.mind.summaries.strategy import Layout, Strategy
@@ -22,9 +21,6 @@ LEAST_SUMMARY = 60
 """Tokens that a summary is not squeezed below as long as there is any other way."""
 LEAST_VERBATIM = 4
 """So many of the newest memories stay, if they fit at all, however little room there is."""
-MOVED_BACK = 4
-"""For what matters the cut moves back by a quarter at most: of what stays and of what leaves,
-and of the way from the low mark to the high one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,6 @@ class MemorySnapshot:
         shown: The same as a prompt shows them, masked.
         weights: What each of them costs as it is shown; 0 for one that is folded away.
         open_from: Number of the oldest memory of what is going on, None if nothing is.
-        importance: How much a memory matters; asked only for those just before the cut.
     """
 
     longterm: Summary | None
@@ -48,7 +43,6 @@ class MemorySnapshot:
     recent_tokens: int
     overhead: int
     open_from: int | None = None
-    importance: Callable[[Memory], int] = lambda _: 0
 
     @property
     def summaries(self) -> int:
@@ -147,8 +141,6 @@ def make_plan(
     """
     room = _Room(strategy.layout, config, now)
     leave, squeezed = _leave(reason, room)
-    if reason is not CompactReason.EMERGENCY and not squeezed:
-        leave = _moved_back(leave, reason, room)
     shrinks = now.recent is not None and (
         now.longterm_tokens > config.longterm_tokens or now.used > config.high_tokens
     )
@@ -230,24 +222,6 @@ def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
             return by_count, 0
         return max(min(room.least_leave(target), newest), min(by_count, opened)), squeezed
     return min(room.least_leave(target), newest), squeezed
-
-
-def _moved_back(leave: int, reason: CompactReason, room: _Room) -> int:
-    """An earlier cut where a memory that matters would have left as one of the last.
-
-    So it stays word for word until the next compaction. That costs a bounded part of what this
-    one brings, and is not done where it would not pay any more.
-    """
-    if room.layout is Layout.REPLACE:
-        return leave
-    most = min(room.count - leave, leave) // MOVED_BACK
-    low, high = room.config.low_tokens, room.config.high_tokens
-    stretch, start = room.now.window[leave - most : leave], leave - most
-    for place in importance_cache.staying(stretch, room.now.importance):
-        fits = room.used(start + place) <= low + (high - low) // MOVED_BACK
-        if fits and room.worth(start + place).pays(room.config, reason=reason):
-            return start + place
-    return leave
 
 
 def _preserved_from(room: _Room) -> int:

@@ -20,7 +20,6 @@ class View:
         """Tokens of the prompt beside summaries and window, as last heard."""
         self.weight = RunningWeight(parts.counter)
         self._tiers, self._scale, self._config = parts.tiers, parts.counter, parts.outside.config
-        self._importance = parts.importance
         self._mask = masking.Mask(parts.log, parts.importance.unshortened)
         self._through = 0
         self._context: MemoryContext | None = None
@@ -103,5 +102,4 @@ class View:
             recent_tokens=scale.summaries(tiers.recent),
             overhead=self.overhead,
             open_from=exchange.open_exchange(context.window, scale.agent),
-            importance=self._importance.of,
         )
