@@ -195,7 +195,7 @@ def merged(path: Path) -> ConfigSection:
 
 RETIRED: Mapping[str, frozenset[str]] = {
     "journal.md": frozenset({"draw_from", "drawn", "entries", "days"}),
-    "memory_compaction.md": frozenset({"on_agent"}),
+    "memory_compaction.md": frozenset({"on_agent", "rounds"}),
     "people.md": frozenset({"shown", "observations", "facts", "conclusions", "things"}),
     "recall.md": frozenset(
         {"notes", "summaries", "remembered", "remembered_tokens", "remembered_thoughts"}
@@ -203,7 +203,7 @@ RETIRED: Mapping[str, frozenset[str]] = {
     "sleep.md": frozenset({"quiet_minutes", "reflect_after", "questions"}),
     "thinking.md": frozenset({"jitter", "pause_notice", "chatter_pause", "retries"}),
 }
-"""By file, what is a constant now: the default of the configuration's field of that name."""
+"""By file, what nobody can set any more: a constant now, mostly the default of that field."""
 
 
 def between(default: Any, **bounds: float) -> Any:
@@ -234,7 +234,6 @@ def load_settings[C](
     """
     known = fields(cast("Any", config))
     read = merged(path)
-    read.only(each.name for each in known)
     if old := retired(read):
         _log.warning("[Note] %s: %s", path, note(old))
     entries = {key: entry for key, entry in read.entries.items() if key not in old}

@@ -239,7 +239,6 @@ def opened(folder: Path, way: Strategy, judge: Judge) -> CascadeMemory:
             clock=SystemClock(),
             log=lambda _: None,
             strategy=lambda: way,
-            priced=lambda: False,
             importance=judge,
         ),
     )

@@ -204,6 +204,5 @@ def _open(folder: Path, config: CompactionConfig) -> CascadeMemory:
             summarizer=lambda: charged,
             clock=SystemClock(),
             log=lambda _: None,
-            priced=lambda: True,
         ),
     )

@@ -174,7 +174,7 @@ def test_options_that_cannot_be_read_say_how_they_are_written():
         ({"windows": "8/8,,4/4"}, "empty value"),
         ({"settings": ["colour=red"]}, "--set key=value"),
         ({"settings": ["mask"]}, "--set key=value"),
-        ({"windows": numbers, "settings": [f"rounds={numbers}"]}, "fewer values"),
+        ({"windows": numbers, "settings": [f"preserve_memories={numbers}"]}, "fewer values"),
     ):
         with pytest.raises(KeepsakeError, match=message):
             cells(axes(**options))
@@ -290,7 +290,7 @@ def test_a_model_that_is_not_there_is_said_before_anything_is_lived(modelled, li
         writer(here, "summarizer")
     with pytest.raises(KeepsakeError, match="nobody"):
         writer(here, "nobody")
-    assert not writer(here, "rules").priced
+    assert writer(here, "rules").summarizer
     (here.config / "llm.md").write_text("## summarizer\n**provider**: nosuch\n")
     with pytest.raises(KeepsakeError, match="provider"):
         writer(here, "summarizer")

@@ -76,7 +76,6 @@ def test_every_setting_is_read(file: Path):
         "preserve_memories**: 5",
         "preserve_share**: 0.1",
         "min_saving_tokens**: 0",
-        "rounds**: 20",
         "longterm_tokens**: 900",
         "mask**: no",
         "on_count**: no",
@@ -87,7 +86,7 @@ def test_every_setting_is_read(file: Path):
         "fallback_after**: 0",
     )
     assert found == CompactionConfig(
-        *("structured", 10, 11, 16384, 384, 0.8, 0.5, 0.6, 0.9, 5, 0.1, 0, 20, 900),
+        *("structured", 10, 11, 16384, 384, 0.8, 0.5, 0.6, 0.9, 5, 0.1, 0, 900),
         *(False, False, False, False, False, True, "agent", 0),
     )
     assert found.budget == 16000
@@ -110,7 +109,7 @@ def test_the_other_schools_marks_can_be_set(file: Path):
          "**on_high**: no"),
         (["high**: 0.5"], 3, "low 0.6 is not below high 0.5", "Lower low or raise high"),
         (["low**: 0.85"], 3, "low 0.85 is not below high 0.85", "Lower low"),
-        (["rounds**: 9", "low**: 0.7"], 4, "low 0.7 is not below sleep 0.7", "raise sleep"),
+        (["fallback_after**: 9", "low**: 0.7"], 4, "low 0.7 is not below sleep 0.7", "raise sleep"),
         (["high**: 0.96"], 3, "high 0.96 is not below emergency 0.95", "raise emergency"),
         (["emergency**: 0.5", "on_high**: no"], 3, "low 0.6 is not below emergency", "Lower low"),
         (["preserve_share**: 0.6"], 3, "preserve_share 0.6 is not below low", "Lower preserve"),
@@ -121,7 +120,7 @@ def test_the_other_schools_marks_can_be_set(file: Path):
         (["immediate_window**: 0"], 3, "not between 1", ""),
         (["immediate_window**: many"], 3, "not a whole number", ""),
         (["longterm_tokens**: 10"], 3, "not between 50", ""),
-        (["rounds**: 0"], 3, "not between 1", ""),
+        (["recent_window**: 0"], 3, "not between 1", ""),
         (["mask**: perhaps"], 3, "neither yes nor no", ""),
         (["low**: nan"], 3, "not between 0", ""),
         (["low**: -0.1"], 3, "not between 0", ""),

@@ -10,7 +10,7 @@ import pytest
 
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.ladder import Triggers
-from game.mind.compaction.planning import Worth
+from game.mind.compaction.planning import least_saving
 from game.mind.errors import CompactionError
 from game.mind.memory import CompactReason, Load, Outcome
 from tests.mind.lives import Life, covered, live, talk
@@ -75,25 +75,13 @@ def test_the_emergency_mark_has_its_switch(life, memory):
     assert memory.before_thought() is None
 
 
-def test_a_saving_must_be_large_enough_and_outweigh_what_it_costs():
-    config = CompactionConfig(min_saving_tokens=300, rounds=10)
-    assert not Worth(299, 0).pays(config)
-    assert Worth(300, 2999).pays(config)
-    assert not Worth(300, 3000).pays(config)
-    assert Worth(300, 3000).pays(config, priced=False)
-    assert not Worth(0, 0).pays(replace(config, min_saving_tokens=0)), "never for nothing"
-
-
-def test_a_small_window_has_to_save_the_same_share_by_count():
+def test_what_has_to_be_saved():
     config = CompactionConfig(context_tokens=4096, reserve_tokens=96, min_saving_tokens=300)
+    assert least_saving(config, HIGH, 5000) == 300
+    assert least_saving(replace(config, min_saving_tokens=0), HIGH, 9) == 1, "never for nothing"
     # From 0.85 to 0.60 of 4,000 tokens is 1,000: three tenths of what leaves.
-    assert Worth(30, 0, leaving=100).pays(config, reason=COUNT)
-    assert not Worth(29, 0, leaving=100).pays(config, reason=COUNT)
-    assert not Worth(30, 0, leaving=100).pays(config)
-    assert Worth(300, 0, leaving=5000).pays(config, reason=COUNT), "never more than is said"
-    assert not Worth(5000, 0, leaving=9000).pays(
-        replace(config, min_saving_tokens=100_000), reason=COUNT
-    )
+    assert least_saving(config, COUNT, 100) == 30
+    assert least_saving(config, COUNT, 5000) == 300, "never more than is said"
 
 
 LEFT = Load(400, 100, 450, 1000)
@@ -165,23 +153,6 @@ def test_nothing_is_done_for_a_saving_that_is_too_small(life, memory):
     assert memory.before_thought() is None
     fill(memory, 1.01)
     assert memory.before_thought() is EMERGENCY, "a prompt over its budget cannot be sent"
-
-
-def test_nothing_is_done_where_the_calls_cost_more_than_is_saved(life, memory):
-    life.config = replace(WIDE, rounds=1)
-    fill(memory, 0.87)
-    assert memory.next_turn() is None
-    life.config = replace(WIDE, rounds=50)
-    talk(memory, 4)
-    assert memory.next_turn() is HIGH
-
-
-def test_without_a_model_calls_cost_nothing(tmp_path):
-    life = Life(tmp_path / "Mira", replace(WIDE, rounds=1), more={"priced": lambda: False})
-    memory = life.open()
-    fill(memory, 0.87)
-    assert memory.next_turn() is HIGH
-    memory.close()
 
 
 def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):

@@ -12,7 +12,6 @@ from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.sliding import SlidingMemory
-from game.mind.errors import ConfigError
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.source import Summarizer
 from game.mind.summaries.strategy import Layout
@@ -69,7 +68,6 @@ class Opener:
             log=log,
             tokens=self._services.tokens,
             strategy=self._services.strategy,
-            priced=self._priced,
             tell=self._services.events.emit,
             ticks=self._services.seconds,
         )
@@ -77,13 +75,6 @@ class Opener:
     def _slides(self) -> bool:
         """Whether the strategy makes no summaries."""
         return self._services.strategy().layout is Layout.SLIDING
-
-    def _priced(self) -> bool:
-        """Whether summaries cost calls of a model."""
-        try:
-            return self._services.writer(self._config.profile) is not None
-        except ConfigError:  # the compaction itself says so
-            return True
 
     def _summarizer(self) -> Summarizer:
         """The summarizer that the configuration names; called in a worker thread."""

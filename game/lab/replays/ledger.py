@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from game.mind.memory import CompactReason, Rung
 
 HORIZON = 50
-"""Thoughts over which a saving is counted, as ``rounds`` has it."""
+"""Thoughts over which a saving is counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,6 @@ class _Living:
             must_keep=self._must_keep,
             standing=lambda: self._noticed.lines,
             asleep=lambda: self._asleep,
-            priced=lambda: writer.priced,
             importance=self._weighing.of,
         )
         if settings.strategy.layout is Layout.SLIDING:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from game.lab.replays.accounting import Charged
-from game.lab.replays.cells import CURRENT, Cell, settings_of
 from game.lab.simulations.serving import answering
 from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles
 from game.llm.servers import GuardedModel
@@ -26,8 +25,6 @@ class SummaryAuthor:
     """Who writes the summaries."""
 
     summarizer: Summarizer  # writes them
-    # whether a compaction is only made where it saves more than a model's calls cost
-    priced: bool = True
     model: bool = False  # whether a model writes them, which may fail
     close: Callable[[], None] = lambda: None  # lets go of the model
 
@@ -40,14 +37,14 @@ def writer(here: Places, name: str) -> SummaryAuthor:
             server does not answer.
     """
     if name == NONE:
-        return SummaryAuthor(Charged(), priced=_asks_a_model(here))
+        return SummaryAuthor(Charged())
     profiles = Profiles(here.config / "llm.md")
     profile = _profile(profiles, name)
     if profiles.problem is not None and profiles.path.exists():
         # The game goes on with what held before; a figure must not come of another model.
         raise profiles.problem
     if profile.provider == EXTRACTIVE:
-        return SummaryAuthor(ExtractiveSummarizer(), priced=False)
+        return SummaryAuthor(ExtractiveSummarizer())
     start = "Start the world" if profile.provider == EMBEDDED else "Start the model server"
     cure = f"{start}, or leave --model out to have summaries made by rules"
     guarded = answering(here, profile, f"The model of the profile {name!r} does not answer", cure)
@@ -62,15 +59,6 @@ def _profile(profiles: Profiles, name: str) -> ModelProfile:
             f"There is no profile {name!r} in {profiles.path}",
             f"{error.cure}; or leave --model out to have summaries made by rules",
         ) from error
-
-
-def _asks_a_model(here: Places) -> bool:
-    """Whether summaries cost the world itself calls of a model, so that each has to pay."""
-    try:
-        wanted = settings_of(Cell(CURRENT), here.config).config.profile
-        return Profiles(here.config / "llm.md").get(wanted).provider != EXTRACTIVE
-    except KeepsakeError:  # as in the game, where the compaction itself says so
-        return True
 
 
 def _asking(profile: ModelProfile, guarded: GuardedModel) -> SummaryAuthor:

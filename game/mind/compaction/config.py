@@ -43,7 +43,6 @@ class CompactionConfig:
     preserve_memories: int = between(20, high=LARGEST_WINDOW)
     preserve_share: float = 0.20
     min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
-    rounds: int = between(50, low=1, high=LARGEST_WINDOW)
     longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)
     mask: bool = True
     on_count: bool = True

@@ -31,7 +31,6 @@ class Dependencies:
         tokens: Knows what a line costs in a prompt.
         must_keep: The constraints and open loops that have to stay in what the agent sees.
         standing: The lines that stand in the prompt whatever is compacted, such as pins.
-        priced: Whether the summarizer calls a model, so that a compaction costs tokens.
         importance: How much a memory matters, 1 to 10: what matters stays longer, in the window
             and in summaries. Quick, as it is asked on the reactor thread, once for each memory
             and again when a compaction is made; None for rules alone.
@@ -49,7 +48,6 @@ class Dependencies:
     must_keep: Callable[[], Sequence[str]] = tuple
     standing: Callable[[], Sequence[str]] = tuple
     asleep: Callable[[], bool] = lambda: False
-    priced: Callable[[], bool] = lambda: True
     importance: Callable[[Memory], int] | None = None
     ticks: Callable[[], float] = time.perf_counter
     tell: Callable[[MemoryChange], None] = lambda _: None

@@ -1,12 +1,12 @@
 """Whether a compaction is due, and whether it pays.
 
-One ladder has several triggers: the count, the high mark, the sleep mark and the
-emergency mark. Between the mark that starts a compaction and the low mark that it goes
-down to lies the hysteresis. What a compaction is expected to save has to exceed
-``min_saving_tokens`` and, over ``rounds`` thoughts, what its model calls cost. One that left
-the prompt over the mark that started it is in vain: the next waits until there is as much
-more to save. None of that holds where the prompt is over its budget and can be brought under
-it: it could not be sent, and whoever speaks to the agent would wait for ever.
+One ladder has several triggers: the count, the high mark, the sleep mark and the emergency
+mark. Between the mark that starts a compaction and the low mark that it goes down to lies
+the hysteresis. What a compaction is expected to save has to exceed ``min_saving_tokens``.
+One that left the prompt over the mark that started it is in vain: the next waits until
+there is as much more to save. None of that holds where the prompt is over its budget and
+can be brought under it: it could not be sent, and whoever speaks to the agent would wait
+for ever.
 """
 
 from __future__ import annotations
@@ -140,10 +140,9 @@ class Triggers:
         if self._declines(reason, load):
             return False
         over, blocked = load.used > load.budget, self.blocked()
-        plan, priced = self._planned(reason, now()), self._outside.priced()
+        plan = self._planned(reason, now())
         if plan is not None and (
-            (over and plan.least <= load.budget)
-            or (not blocked and plan.worth.pays(plan.config, priced=priced, reason=reason))
+            (over and plan.least <= load.budget) or (not blocked and plan.pays)
         ):
             return True
         self._declined[reason] = self._tiers.last_number + ASK_AGAIN_AFTER

@@ -14,9 +14,8 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.memory import CompactReason
 from game.mind.summaries.strategy import Layout, Strategy
 
-EXPECTED_RECENT, EXPECTED_PROMPT = 300, 60
-"""Tokens that a short-term summary mostly has at most, and that its prompt has beside the
-memories."""
+EXPECTED_RECENT = 300
+"""Tokens that a short-term summary mostly has at most."""
 LEAST_SUMMARY = 60
 """Tokens that a summary is not squeezed below as long as there is any other way."""
 LEAST_VERBATIM = 4
@@ -61,50 +60,13 @@ class MemorySnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
-    """What a compaction is expected to bring.
-
-    Attributes:
-        saving: Tokens that each later prompt has less.
-        cost: Tokens that are sent and written for it where a model is asked.
-        leaving: Tokens of the memories that leave the window.
-    """
-
-    saving: int
-    cost: int
-    leaving: int = 0
-
-    def pays(
-        self,
-        config: CompactionConfig,
-        *,
-        priced: bool = True,
-        reason: CompactReason = CompactReason.HIGH,
-    ) -> bool:
-        """Whether an automatic compaction is worth it; ``priced`` if it asks a model at all."""
-        if self.saving < max(self._least(config, reason), 1):
-            return False
-        return self.saving * config.rounds > (self.cost if priced else 0)
-
-    def _least(self, config: CompactionConfig, reason: CompactReason) -> int:
-        """What it has to save.
-
-        ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count
-        less may leave, as the sizes of the windows say, and has to save the same share.
-        """
-        if reason is not CompactReason.COUNT:
-            return config.min_saving_tokens
-        way = max(config.high_tokens - config.low_tokens, 1)
-        return min(config.min_saving_tokens, config.min_saving_tokens * self.leaving // way)
-
-
-@dataclass(frozen=True, slots=True)
 class CompactionPlan:
     """What flows where.
 
     Attributes:
         leaving: The memories that are summarised, oldest first; none where only the
             summaries are made shorter.
+        saving: Tokens that each later prompt is expected to have less.
         least: What the prompt costs at least afterwards, its summaries squeezed.
         squeezed: How many memories were to stay verbatim, where so many do not fit.
     """
@@ -115,7 +77,7 @@ class CompactionPlan:
     before: MemorySnapshot
     leaving: tuple[Memory, ...]
     staying: tuple[Memory, ...]
-    worth: Worth
+    saving: int
     least: int
     squeezed: int = 0
 
@@ -128,6 +90,29 @@ class CompactionPlan:
     def staying_tokens(self) -> int:
         """What the memories that stay cost as they are shown."""
         return sum(self.before.weights[len(self.leaving) :])
+
+    @property
+    def leaving_tokens(self) -> int:
+        """What the memories that leave cost as they are shown."""
+        return sum(self.before.weights[: len(self.leaving)])
+
+    @property
+    def pays(self) -> bool:
+        """Whether it is worth it, where nobody asked for it."""
+        return self.saving >= least_saving(self.config, self.reason, self.leaving_tokens)
+
+
+def least_saving(config: CompactionConfig, reason: CompactReason, leaving: int) -> int:
+    """What a compaction has to save that nobody asked for, if so many tokens leave the window.
+
+    ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count less may
+    leave, as the sizes of the windows say, and has to save the same share.
+    """
+    least = config.min_saving_tokens
+    if reason is CompactReason.COUNT:
+        way = max(config.high_tokens - config.low_tokens, 1)
+        least = min(least, least * leaving // way)
+    return max(least, 1)
 
 
 def make_plan(
@@ -153,7 +138,7 @@ def make_plan(
         before=now,
         leaving=now.window[:leave],
         staying=now.window[leave:],
-        worth=room.worth(leave),
+        saving=now.used - room.used(leave),
         least=room.tight(leave),
         squeezed=squeezed,
     )
@@ -194,12 +179,6 @@ class _Room:
         """How many have to leave for the prompt to fit into ``limit``; all if it never does."""
         cost = self.tight if tight else self.used
         return next((n for n in range(self.count + 1) if cost(n) <= limit), self.count)
-
-    def worth(self, leave: int) -> Worth:
-        longterm, recent = self.summaries(leave)
-        saving = self.now.used - self.used(leave)
-        sent = self.now.summaries + self.leaving(leave) + 2 * EXPECTED_PROMPT
-        return Worth(saving, sent + longterm + recent, self.leaving(leave))
 
 
 def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
