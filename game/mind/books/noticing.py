@@ -167,7 +167,8 @@ _PROMISE_HINT = re.compile(
     re.I,
 )
 VOW = re.compile(
-    r"\b(?:I (?:promise|swear|vow)\b|you have my word|I give you my (?:word|promise)"
+    r"\b(?:I (?:promise|vow)\b|you have my word|I give you my (?:word|promise)"
+    r"|I swear\b(?! (?:I (?!will\b|shall\b|won['’]t\b)|(?:he|she|it|they|there|you)\b))"
     r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",
     re.I,
 )
@@ -178,7 +179,11 @@ _WILL = re.compile(
     r"(?!be (?!back|there|here|waiting|ready|at)|have (?:a|the|some|one|another|what|to)\b"
     r"|say\b|admit|bet|know|see(?!\s+(?:to|that|you))|think|wonder|understand|believe|wager|manage"
     r"|guess|die|live|tell you (?:what|this|something|one)|take (?:that|it) as|allow|grant|just\b"
-    r"|miss|feel|start|sit|stand|drink|eat|sleep|never (?:know|understand|forget the))"
+    r"|miss|feel|start|sit|stand|drink|eat|sleep|never (?:know|understand|forget (?:the|you\b))"
+    r"|look(?! (?:after|for|into)\b)|(?:admire|regret|hate|love|like|enjoy|forgive|remember|want"
+    r"|need|forget you|seem|become|grow|remain|notice|have (?:got|been|become))\b"
+    r"|(?:take|have) (?:a|the|my|this|that) (?:chair|seat|stool|bench|corner|nap|bath|walk|look)"
+    r"|(?:kill|hurt|burn|beat|destroy|murder|end) (?:you|him|her|them|this)\b)"
     r"[a-z]{2,} \w",
     re.I,
 )

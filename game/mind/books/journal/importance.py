@@ -80,16 +80,6 @@ _STRONG = re.compile(
     r"|thank you (?:so much|for)|grateful|proud of|ashamed|heartbroken"
     r"|weeps?|sobs?|screams?|shouts?)\b"
 )
-# Only what is nothing else: "I'll look after it" is a promise.
-_NO_DEED = re.compile(
-    r"\bI(?:['’]ll| will| shall| won['’]t) (?:(?:never|not|always|also|then|probably) )*"
-    r"(?:look(?! (?:after|for|into)\b)|admire|have (?:got|been|become)|regret|hate|love|like"
-    r"|(?:take|have) (?:a|the|my|this|that) (?:chair|seat|stool|bench|corner|nap|bath|walk|look)"
-    r"|enjoy|forgive|forget(?= you\b)|remember|want|need|seem|become|grow|remain|notice"
-    r"|(?:kill|hurt|burn|beat|destroy|murder|end) (?:you|him|her|them|this))\b"
-    r"|\bI swear (?:I (?!will\b|shall\b|won['’]t\b)|(?:he|she|it|they|there|you)\b)",
-    re.I,
-)
 _BROKEN = re.compile(
     r"(?<!never )(?<!not )\b(?:broke (?:my|your|his|her|the) (?:word|promise)"
     r"|(?:could|did)(?:n't| not) keep (?:my|your)"
@@ -191,9 +181,7 @@ def _said(said: Utterance, own_name: str, mine: bool) -> list[tuple[int, str]]:
 
 
 def _promise(words: str) -> list[tuple[int, str]]:
-    """That something is promised: not merely what will come, or how something will be."""
-    given = promises(words) and promises(_NO_DEED.sub(" ", words))
-    return [(7, PROMISE)] if given else []
+    return [(7, PROMISE)] if promises(words) else []
 
 
 def _weighty(words: str, *, halved: bool) -> list[tuple[int, str]]:
