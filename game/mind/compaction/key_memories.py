@@ -25,11 +25,9 @@ MOST_NAMED, MOST_NAMED_OF_ONE, LONGEST_NAMED = 6, 2, 200
 
 _EACH = 2.5
 """What each point of importance from :data:`MATTERS` on adds to what a sentence is worth."""
-_OF_BOTH, _OF_MEMORY = 0.6, 0.75
-"""The share of the longer one's words that a sentence and a memory have in common if it is made
-of it; or the share of the memory's, where that has words enough."""
-_LEAST, _ENOUGH = 2, 4
-"""Telling words of a memory's sentence by which it can be found, and those that are enough."""
+_OF_BOTH, _LEAST = 0.6, 2
+"""The share of the longer one's telling words, and how many, that a sentence and a memory have in
+common if it is made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +131,4 @@ def _terms(told: ToldSentence) -> frozenset[str]:
 
 def _same(memory: frozenset[str], sentence: frozenset[str]) -> bool:
     """Whether a sentence is made of a memory's sentence, by the words they share."""
-    shared = len(memory & sentence)
-    if shared < _LEAST:
-        return False
-    of_memory = len(memory) >= _ENOUGH and shared >= _OF_MEMORY * len(memory)
-    return of_memory or shared >= _OF_BOTH * max(len(memory), len(sentence))
+    return len(memory & sentence) >= max(_OF_BOTH * max(len(memory), len(sentence)), _LEAST)

@@ -22,16 +22,13 @@ from itertools import groupby
 
 from game.mind.books.noticing import promises, rules_in
 from game.mind.compaction.key_memories import counting
+from game.mind.language.details import counts
 from game.mind.language.perception import shorten
 from game.mind.language.words import COMMON_WORDS, stem, telling, words
 from game.mind.summaries.retelling import ToldSentence, as_line, as_list, is_private, retell
 
 _NAME, _NUMBER, _WORD = 2.5, 3.0, 1.0
-_NUMBER_WORDS = """
-    two three four five six seven eight nine ten eleven twelve hundred thousand dozen half
-    first second third noon midnight
-"""
-_NUMBERS = frozenset(_NUMBER_WORDS.split())
+_TIMES = frozenset({"half", "noon", "midnight"})
 _BINDING = 2.5  # what a rule from somebody, or a promise of one's own, counts
 _MOST_BINDING = 8  # of one speaker: nobody fills a summary with rules
 _LENGTH_POWER = 0.75
@@ -221,7 +218,7 @@ def _kinds(told: ToldSentence, own_name: str) -> dict[str, float]:
         key = stem(word)
         if key in own or word.casefold() in COMMON_WORDS:
             continue
-        if any(c.isdigit() for c in word) or word.casefold() in _NUMBERS:
+        if counts(word.casefold()) or word.casefold() in _TIMES:
             kind = _NUMBER
         else:
             kind = _NAME if position and word[0].isupper() else _WORD
