@@ -55,6 +55,7 @@ SAME = 0.85
 """The share of words in common, in their order, from which two lines are the same."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
+_ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
 _ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|st|no|vs|etc|e\.g|i\.e|\d|[a-z])\.$", re.I)
 
@@ -101,6 +102,16 @@ def sentences(text: str) -> list[str]:
         start = match.end()
     found.append(text[start:].strip())
     return [sentence for sentence in found if sentence]
+
+
+def is_closed(text: str) -> bool:
+    """Whether ``text`` ends as a sentence does."""
+    return _ENDED.search(text) is not None
+
+
+def closed(text: str) -> str:
+    """``text`` with a full stop, if it ends with nothing of the kind."""
+    return text if is_closed(text) else f"{text.rstrip(',;: ')}."
 
 
 def first_sentences(text: str) -> list[str]:

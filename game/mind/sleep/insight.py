@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from game.mind.books.journal.entries import JournalEntry
-from game.mind.books.noticing import rules_in
+from game.mind.books.noticing import QUOTES, rules_in
 from game.mind.language.details import details, vocabulary
 from game.mind.language.fit import is_fit
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
-from game.mind.language.words import sentences, telling
+from game.mind.language.words import closed, sentences, telling
 from game.mind.sleep.course import Evidence, Insight
 from game.mind.summaries import draft_checks
 
@@ -111,15 +111,12 @@ def insight_in(answer: str, evidence: Sequence[Evidence], own_name: str) -> Insi
     if not numbers or len(numbers) > MOST_CITED or not set(numbers) <= by_number.keys():
         return None
     text = " ".join(sentences(draft_checks.clean(_CITED.sub("", raw)))[:2])
-    text = for_prompt(text.translate(_QUOTES).replace("*", "").strip("-#> '_"))
+    text = for_prompt(text.translate(QUOTES).replace("*", "").strip("-#> '_"))
     said = telling(text)
     bearing = [by_number[n] for n in numbers if said & telling(by_number[n].text)]
     if len(bearing) < FEWEST_CITED or why_not(text, [each.text for each in bearing], own_name):
         return None
-    return Insight(_closed(text), tuple(each.number for each in bearing))
-
-
-_QUOTES = str.maketrans({'"': "'", "“": "'", "”": "'", "„": "'", "«": "'", "»": "'"})
+    return Insight(closed(text), tuple(each.number for each in bearing))
 
 
 def why_not(text: str, bearing: Sequence[str], own_name: str) -> str:
@@ -154,7 +151,3 @@ def _denials(text: str) -> set[str]:
 
 def _line(evidence: Evidence) -> str:
     return shorten(for_prompt(evidence.text), _LONGEST_LINE)
-
-
-def _closed(text: str) -> str:
-    return text if text.endswith((".", "!", "…")) else f"{text.rstrip(',;:')}."

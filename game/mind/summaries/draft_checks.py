@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-from game.mind.language.words import sentences, telling, words
+from game.mind.language.words import is_closed, sentences, telling, words
 
 _LEAST_WORDS = 3
 _TOKENS = re.compile(r"</?(?:s|eos|bos|pad|start_of_turn|end_of_turn|\|[^<>\s]{1,30}\|)>.*", re.S)
@@ -28,7 +28,6 @@ _META = re.compile(
     re.I,
 )
 _CLAUSE_END = re.compile(r"[.!?…\"“”\n]+")
-_ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
 
 
 def without_tokens(answer: str) -> str:
@@ -52,7 +51,7 @@ def clean(summary: str) -> str:
     if len(text) > 1 and text[0] in '"“' and text[-1] in '"”' and not set(text[1:-1]) & set('"“”'):
         text = text[1:-1].strip()
     parts = sentences(text)
-    if len(parts) > 1 and not _ENDED.search(parts[-1]):
+    if len(parts) > 1 and not is_closed(parts[-1]):
         parts.pop()
     text = " ".join(parts)
     return f'{text}"' if text.count('"') % 2 and not text.endswith('"') else text
@@ -61,7 +60,7 @@ def clean(summary: str) -> str:
 def _clean_list(lines: Sequence[str]) -> str:
     """The entries of a list, each once; what stands around them is left away."""
     entries = [" ".join(_LINE_START.sub("", line).split()) for line in lines if _LISTED.match(line)]
-    if len(entries) > 1 and not _ENDED.search(entries[-1]):
+    if len(entries) > 1 and not is_closed(entries[-1]):
         entries.pop()
     return "\n".join(f"- {entry}" for entry in dict.fromkeys(filter(None, entries)))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from game.mind.compaction import key_memories
 from game.mind.language.perception import for_prompt
-from game.mind.language.words import telling
+from game.mind.language.words import closed, telling
 from game.mind.summaries import draft_checks, extractive, sections, verification
 from game.mind.summaries.extractive import Text
 from game.mind.summaries.retelling import as_list, day_in, without_day
@@ -57,7 +57,7 @@ def _line(kept: str) -> str:
     """What must be kept as a line of a summary: ``- Ada told me: never open it.``."""
     line = for_prompt(sections.unnumbered(kept))
     line = _YOU_PROMISED.sub("I promised", _TO_YOU.sub(r"\g<who> me", line))
-    return f"- {line}" if line.endswith((".", "!", "?", "…", ")")) else f"- {line}."
+    return f"- {closed(line)}"
 
 
 def by_model(source: SummarySource, call: Calls, part_tokens: int) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from game.mind.language.perception import for_prompt, shorten
-from game.mind.language.words import DAY, MONTHS, sentences
+from game.mind.language.words import DAY, MONTHS, closed, sentences
 from game.mind.prompt.tool_results import is_private_act, is_private_result
 
 _LONGEST = 240
@@ -198,5 +198,4 @@ def _plain_form(verb: str) -> str:
 
 
 def _closed(text: str) -> str:
-    text = shorten(text.strip(), _LONGEST)
-    return text if re.search(r"[.!?…][\"”’')\]]*$", text) else f"{text.rstrip(',;: ')}."
+    return closed(shorten(text.strip(), _LONGEST))

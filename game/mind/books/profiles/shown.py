@@ -21,6 +21,7 @@ from game.mind.language.facts import SAID
 from game.mind.language.fit import line, quoted
 from game.mind.language.fit import name as fit_name
 from game.mind.language.perception import for_prompt
+from game.mind.language.words import closed
 from game.mind.ports import Tokens
 
 MOST_FACTS, MOST_THOUGHTS, MOST_OF_PLACE = 10, 2, 3
@@ -196,7 +197,7 @@ def _parts(profile: Profile, now: datetime) -> list[_Part]:
     if (shared := profile.shared) is not None:
         parts.append(("last", f"{shared.text.rstrip('.')} (memory {shared.number})"))
     parts += _facts(profile, now)
-    thoughts = [("thought", _stopped(each.text)) for each in profile.conclusions[-MOST_THOUGHTS:]]
+    thoughts = [("thought", closed(each.text)) for each in profile.conclusions[-MOST_THOUGHTS:]]
     return [*parts[:4], *thoughts, *parts[4:]]
 
 
@@ -263,7 +264,7 @@ def _place_line(
         text = f"{name}: you are here for the first time."
         return text if tokens.of(text) <= room else ""
     where = "where you live" if each.home else "where you have been before"
-    thoughts = [_stopped(t.text) for t in profile.conclusions[-MOST_OF_PLACE:]] if profile else []
+    thoughts = [closed(t.text) for t in profile.conclusions[-MOST_OF_PLACE:]] if profile else []
     while thoughts:
         text = for_prompt(f"{name}, {where}: {' '.join(thoughts)}", limit=_LONGEST_LINE)
         if tokens.of(text) <= room:
@@ -273,10 +274,6 @@ def _place_line(
 
 
 # -- words
-
-
-def _stopped(text: str) -> str:
-    return text if text.rstrip("'").endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _day(time: datetime | None, now: datetime) -> str:
