@@ -18,7 +18,7 @@ import yaml
 from game.index import tail
 from game.index.tail import Mark, Record
 from game.lab.replays.lived import FOLDER as ARCHIVE
-from game.mind.archive.records import Memory
+from game.mind.archive.records import Memory, memories_in
 from game.mind.books.commitments import Commitments
 from game.mind.books.commitments_file import changed, without
 from game.mind.books.commitments_file import parsed as commitments_in
@@ -172,14 +172,7 @@ def _cut_noticed(folder: Path, name: str, last: int) -> None:
 def _memories(folder: Path, last: int) -> list[Memory]:
     if not last:
         return []
-    found: list[Memory] = []
-    for _, record in tail.read(folder / ARCHIVE, Mark()):
-        if record and record.get("type") == "memory":
-            try:
-                found.append(Memory.from_record(record))
-            except (KeyError, ValueError, TypeError):
-                continue  # a line that no reader understands
-    return found
+    return [*memories_in(line or {} for _, line in tail.read(folder / ARCHIVE, Mark()))]
 
 
 def _cut_sleep(path: Path, time: datetime) -> None:

@@ -18,7 +18,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from typing import Any
 import frontmatter
 import yaml
 
-from game.mind.archive.records import HEARSAY, Memory, MemoryKind
+from game.mind.archive.records import HEARSAY, Memory, MemoryKind, memories_in
 from game.mind.events.files import write_packed
 from game.mind.json_lines import in_json, parsed
 from game.mind.language.heard import heard
@@ -157,11 +156,8 @@ def forget(folder: Path, person: ForgottenPerson, profile: str = "") -> Traces |
 
 
 def _memories(segments: Iterable[Path]) -> Iterator[Memory]:
-    for segment in segments:
-        for record in map(parsed, segment.read_bytes().splitlines()):
-            if record.get("type") == "memory" and record.get("event") != FORGOTTEN:
-                with suppress(ValueError, KeyError, TypeError):
-                    yield Memory.from_record(record)
+    lines = (line for segment in segments for line in segment.read_bytes().splitlines())
+    return (each for each in memories_in(map(parsed, lines)) if each.event != FORGOTTEN)
 
 
 def _cleaned(record: dict[str, Any], line: str, traces: Traces) -> dict[str, Any]:

@@ -10,12 +10,11 @@ about by their numbers, which only the archive can answer: :class:`PrivateWords`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
 from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryKind, memories_in
 from game.mind.json_lines import parsed
 
 type Audience = frozenset[str]
@@ -96,8 +95,4 @@ class PrivateWords:
 
 
 def _whispers(archive: Archive) -> Iterator[Memory]:
-    for line in archive.lines_with(WHISPER.encode()):
-        record = parsed(line)
-        if record.get("type") == "memory":
-            with suppress(ValueError, KeyError, TypeError):  # a damaged line is told elsewhere
-                yield Memory.from_record(record)
+    return memories_in(map(parsed, archive.lines_with(WHISPER.encode())))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -148,6 +149,14 @@ class Memory:
             importance=int(record.get("importance", 0)),
             **words,
         )
+
+
+def memories_in(records: Iterable[Mapping[str, Any]]) -> Iterator[Memory]:
+    """The memories among archive lines; damaged ones are passed over, and told of elsewhere."""
+    for record in records:
+        if record.get("type") == "memory":
+            with suppress(KeyError, ValueError, TypeError):
+                yield Memory.from_record(record)
 
 
 @dataclass(frozen=True, slots=True)

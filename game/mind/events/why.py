@@ -18,7 +18,7 @@ from pathlib import Path
 
 from game.mind.archive.history import PastCompaction, compactions
 from game.mind.archive.log import Archive
-from game.mind.archive.records import HEARSAY, SCENE, Memory, MemoryKind, Summary
+from game.mind.archive.records import HEARSAY, SCENE, Memory, MemoryKind, Summary, memories_in
 from game.mind.archive.tier_lines import SummaryState
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names, id_of, time_of
@@ -166,12 +166,8 @@ def _before(memory: Memory, act: Record) -> bool:
 
 def _lived(archive: Archive) -> Iterator[Memory]:
     """The acts in an archive, newest first."""
-    for record in archive.backwards():
-        if record.get("type") == "memory" and record.get("kind") == MemoryKind.ACT.value:
-            try:
-                yield Memory.from_record(record)
-            except (KeyError, ValueError, TypeError):
-                continue  # @memory-status tells of lines that cannot be read
+    act = MemoryKind.ACT.value
+    return memories_in(line for line in archive.backwards() if line.get("kind") == act)
 
 
 def _why_not(memory: Memory, otherwise: str) -> str:

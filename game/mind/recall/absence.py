@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
@@ -16,7 +15,7 @@ from itertools import islice
 
 from game.mind.archive.log import Archive
 from game.mind.archive.privacy import confidant
-from game.mind.archive.records import Memory
+from game.mind.archive.records import Memory, memories_in
 from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.books.profiles.profile import Profile
 from game.mind.json_lines import parsed
@@ -109,9 +108,8 @@ def _since(archive: Archive, who: Absentee) -> Iterator[Memory]:
     for line in islice(archive.lines_back(), MOST_LINES):
         if _is_before(line, who.since):
             return
-        if word in line.lower() and (record := parsed(line)).get("type") == "memory":
-            with suppress(ValueError, KeyError, TypeError):  # a damaged line is told elsewhere
-                yield Memory.from_record(record)
+        if word in line.lower():
+            yield from memories_in([parsed(line)])
 
 
 def _is_before(line: bytes, moment: datetime) -> bool:
