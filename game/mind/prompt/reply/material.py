@@ -35,11 +35,12 @@ LONGEST = 220
 _TIES = "Others you know."
 _LONGEST_NAME = 40
 _REFERENCE = re.compile(r"\s*\(memor(?:y|ies) \d[\d ,–-]*\)")
+_ASIDE = re.compile(r"\([^()]*\)")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•#>]+\s*|\d{1,3}[.)]\s+)+")
 _WEIGHED = re.compile(r"^\[[^\]]{1,60}\] ")
 """What stands before a line of the journal: its day, and how much it mattered."""
 _DATED = re.compile(rf"^(?:[-*•] )?(?:{DAY}: )?")
-_PROMISED = re.compile(r'You promised(?P<to> [^:"]{1,48})?: (?P<words>[^"]+)$')
+_PROMISED = re.compile(r'(?:You|I) promised(?P<to> [^:,"]{1,48})?[:,] "?(?P<words>[^"]+)"?$')
 _TOLD = re.compile(
     r"(?P<who>[^:,\"]{1,48}?) (?:said|told|asked|whispered|shouted)"
     r"(?: to)?(?: (?P<to>[^:,\"]{1,48}))?"
@@ -274,7 +275,8 @@ def _sentences(text: str) -> list[str]:
 def _plain(text: str) -> str:
     """One sentence without list marks and numbers of memories, which a small model would say."""
     bare = _LIST_MARK.sub("", _REFERENCE.sub("", for_prompt(text, limit=LONGEST)))
-    return _closed(" ".join(bare.split())) if any(c.isalpha() for c in bare) else ""
+    says = any(c.isalpha() for c in _ASIDE.sub("", bare))
+    return _closed(" ".join(bare.split())) if says else ""
 
 
 def _closed(text: str) -> str:
