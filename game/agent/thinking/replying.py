@@ -233,7 +233,8 @@ class Replying:
         if not found.fault and (reply.best is None or found.grounded > reply.best.grounded):
             reply.best = found
         wanting = self._is_wanting(reply, found)
-        if not reply.trusted and (found.fault or wanting) and self._told(reply):
+        hopeless = wanting or (bool(found.fault) and not reply.trusted)
+        if hopeless and self._told(reply):
             return replace(found, fault="")  # the memory answers in its place: no other try
         if not found.fault and not last and wanting:
             return replace(found, fault="it does not use what bears on the question")
