@@ -16,7 +16,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.tiredness import Tiredness, wakes_at
 from typeclasses.agents import Agent, all_agents
-from typeclasses.deeds import happened
+from typeclasses.deeds.happening import happened
 from typeclasses.minds import mind_by_number
 
 

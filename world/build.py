@@ -19,7 +19,8 @@ from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
 from typeclasses.agents import create_agent
-from typeclasses.deeds import WorldDeed, install, unlock
+from typeclasses.deeds.effects import unlock
+from typeclasses.deeds.progress import WorldDeed, install
 from typeclasses.everywhere import TAG_CATEGORY, find
 from world.atlas import SHORT, Atlas, Person, Place, Thing, Way, read_atlas
 from world.deed_files import read_deeds

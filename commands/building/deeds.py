@@ -13,7 +13,8 @@ from game.agent.offstage.days import Scene
 from game.agent.services import services
 from game.mind.errors import KeepsakeError
 from typeclasses.characters import Character
-from typeclasses.deeds import WorldDeed, all_deeds, doers, progress, records, reset
+from typeclasses.deeds.order import reset
+from typeclasses.deeds.progress import WorldDeed, all_deeds, doers, progress, records
 from world.atlas import FOLDER, Atlas, read_atlas
 from world.build import build_world
 from world.deed_files import check_deeds, read_deeds

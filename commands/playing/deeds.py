@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evennia.utils.utils import iter_to_str
 
 from commands.base import PlayerCommand
-from typeclasses.deeds import WorldDeed, all_deeds, is_over, progress, records
+from typeclasses.deeds.progress import WorldDeed, all_deeds, is_over, progress, records
 
 MOST_RUMOURS = 4
 """Deeds not begun of which a hint is shown."""

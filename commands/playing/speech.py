@@ -12,7 +12,7 @@ from commands.playing.manners import silenced
 from commands.wording import CannotDo, spoken, unquoted
 from game.mind.archive.privacy import WHISPER
 from game.mind.archive.records import POSE
-from typeclasses.deeds import happened
+from typeclasses.deeds.happening import happened
 
 POSED = "* "
 """Begins what is only played; whatever else somebody types begins with their name."""
