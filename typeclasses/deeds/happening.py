@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 from game.agent.agent_log import logged
 from game.agent.almanac import almanac_now
 from game.agent.services import running, services
-from game.agent.surroundings import identity_of, players_near
+from game.agent.surroundings import identity_of, place_of, players_near
+from game.mind.archive.records import MemoryKind
+from game.mind.language.deeds import DEED
 from game.mind.ports import SystemClock
 from typeclasses.deeds.conditions import CONDITIONS, DeedScene
 from typeclasses.deeds.effects import EFFECTS, tell
@@ -18,6 +21,7 @@ from typeclasses.deeds.progress import (
     WorldDeed,
     all_deeds,
     days_of,
+    id_of,
     is_done,
     is_over,
     keep_record,
@@ -27,6 +31,7 @@ from typeclasses.deeds.progress import (
 )
 from typeclasses.minds import mind_of
 
+_QUOTED = re.compile(r'"([^"]+)"')
 _DAILY = frozenset({"take", "move", "others"})
 """Effects of a step of several days that come of each of them, and not of the last alone."""
 
@@ -64,9 +69,8 @@ def _follow(deed: WorldDeed, scene: DeedScene, mine: dict[str, Any]) -> None:
         scene.last = datetime.fromisoformat(max(times)) if times else None
         scene.partners = []
         again = _has_lost(step, mine, scene)
-        if (again or _is_open(deed, step, mine, scene)) and all(
-            CONDITIONS[name](scene, value) for name, value in step.when.items()
-        ):
+        may = (again or _is_open(deed, step, mine, scene)) and _is_meant(step, scene)
+        if may and all(CONDITIONS[name](scene, value) for name, value in step.when.items()):
             if again:
                 tell(scene.player, step.then.get("you", ""))
                 EFFECTS["make"](deed, step, scene, [scene.player])
@@ -81,6 +85,13 @@ def _is_open(deed: WorldDeed, step: DeedStep, mine: Mapping[str, Any], scene: De
     before = all(is_done(deed.steps[each], mine) for each in step.after)
     today = f"{scene.now.moment:%Y-%m-%d}" in days_of(step, mine)
     return before and not today and not is_done(step, mine)
+
+
+def _is_meant(step: DeedStep, scene: DeedScene) -> bool:
+    """Whether the words may be meant for it: a talk with somebody whom it does not name is not."""
+    to = scene.to
+    named = "tell" in step.when or (to is not None and id_of(to) in step.when.get("near", ()))
+    return "words" not in step.when or to is None or not to.is_agent or named
 
 
 def _has_lost(step: DeedStep, mine: Mapping[str, Any], scene: DeedScene) -> bool:
@@ -102,10 +113,27 @@ def _take(deed: WorldDeed, step: DeedStep, scene: DeedScene) -> None:
     if step.end:
         names, keys = [p.key for p in party], [identity_of(p) for p in party]
         keep_record(deed.id, end=step.id, who=names, keys=keys, at=scene.now.moment.isoformat())
+    _quote(step, scene)
     for name in step.then:
         if name in EFFECTS:
             EFFECTS[name](deed, step, scene, party)
     _answer(step, scene, party)
+
+
+def _quote(step: DeedStep, scene: DeedScene) -> None:
+    """Whom the step is told or given to keeps what it says there as its own words."""
+    persons = {step.when.get("tell"), *step.when.get("give", {}).values()} & {*scene.people}
+    words = " ".join(_QUOTED.findall(step.then.get("you", "")))
+    for person in persons if words and len(persons) == 1 else ():
+        if (mind := mind_of(agent := scene.people[person])) is not None:
+            mind.memory.remember(
+                f"say {words}",
+                MemoryKind.ACT,
+                place=place_of(agent),
+                event=DEED,
+                to=scene.player.key,
+                to_id=identity_of(scene.player),
+            )
 
 
 def _answer(step: DeedStep, scene: DeedScene, party: list[Any]) -> None:

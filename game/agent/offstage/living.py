@@ -80,7 +80,7 @@ def _free(mind: Mind) -> Body | None:
 def _go_on(mind: Mind, agent: Body, now: Almanac, here: dict[str, Body], lively: set[Any]) -> None:
     """Go where its hour has it, or do what it does there, unless it is ``lively`` there already.
 
-    One thing a minute is seen of the days of all who are in a room, and one sets off for it.
+    In one minute one of those in a room is seen at work, one leaves it, and one sets off for it.
     """
     for promise in mind.memory.noticed.block.items:
         if promise.kind is NoticedKind.PROMISE and promise.time is not None:
@@ -92,14 +92,16 @@ def _go_on(mind: Mind, agent: Body, now: Almanac, here: dict[str, Body], lively:
         return
     friend = here.get(entry.company)
     goal = entry.room or (friend.location if friend else None) or agent.home
-    if goal is None or (agent.location is goal, goal) in lively:
+    there = agent.location is goal
+    seen = {("at", goal)} if there else {("from", agent.location), ("to", goal)}
+    if goal is None or seen & lively:
         return
-    if agent.location is not goal:
-        acted = _set_off(mind, agent, goal)
-    else:
+    if there:
         acted = _show_once(mind, agent, entry.line(now, agent.id), now.moment)
+    else:
+        acted = _set_off(mind, agent, goal)
     if acted:
-        lively.add((agent.location is goal, goal))
+        lively |= seen
 
 
 def _set_off(mind: Mind, agent: Body, goal: Any) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import visible
-from game.mind.language.pronouns import told_of, turned
+from game.mind.language.pronouns import said_to, told_of, turned
 from game.mind.language.speech import tidy_speech
 from game.mind.language.words import nearly_same, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
@@ -110,7 +110,10 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
         return ""  # a model may keep a secret; a memory that answers by itself cannot
     words = told_of(best.bare, best.who) if best.who else best.text
     if best.who == scene.partner:
-        words = turned(best.bare)
+        quoted = best.bare != best.text  # else it tells what they did, in the agent's words
+        words = turned(best.bare) if quoted else said_to(best.text, best.who)
+    elif best.who and best.bare == best.text:
+        words = best.text
     said = _paired(_SPEAKER.sub("", tidy_speech(words)))
     return "" if _again(said, (*own_lines, *scene.said), _REPEATED) else said
 
