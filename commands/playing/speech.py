@@ -133,14 +133,14 @@ class CmdTalk(AddressedCommand):
 
 
 class CmdTell(CmdTalk):
-    """Speak to one of those who live here, or to another player wherever they are.
+    """Speak to somebody who lives here, or to a player wherever they are.
 
     Usage:
       tell <name> <words>
 
-    Somebody who lives here has to be in the same room, and all in the room hear
-    it, as with |wtalk|n. A player can be anywhere, and nobody else reads it, as with
-    |wpage|n. If nobody has that name, nothing is sent.
+    Somebody who lives here has to be in the same room, and all in the room
+    hear it, as with |wtalk|n. A player can be anywhere, and nobody else reads
+    it, as with |wpage|n. If nobody has that name, nothing is sent.
 
     Example:
       tell mira Good evening.

@@ -81,6 +81,10 @@ class TestWhoIsMeant(DeedsVillage):
         assert "(Done on 1 day of 3.)" in shown
         assert "The bees know your voice" not in shown
 
+    def test_who_is_not_here_is_where_they_are(self):
+        shown = self.play("clock_shop: talk bram Are there any apples?")
+        assert shown.endswith("Here is Oswin. Bram is in Bram's Orchard.")
+
     def test_who_is_near_may_be_spoken_to(self):
         self.pass_to("low tide")
         self.put(self.ada, "ferry_stage")
