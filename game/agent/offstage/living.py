@@ -7,6 +7,7 @@ remembers it, as everything else.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
@@ -35,6 +36,8 @@ from game.mind.books.noticing import Noticed, NoticedKind
 
 PACE = 5.0
 """Seconds between two lines of a scene."""
+MANY = 20
+"""Agents; with each so many one more may come, go, or be seen at work in a room in one minute."""
 APART = timedelta(hours=6)
 """How long two who met have nothing to say to each other by rule."""
 QUIET = timedelta(minutes=40)
@@ -50,7 +53,7 @@ def live(minds: Sequence[Mind], services: Services) -> None:
     free = [(mind, agent) for mind in minds if (agent := _free(mind)) is not None]
     free.sort(key=lambda each: each[1].id)
     here = {agent.key: agent for _, agent in free}
-    lively: set[Any] = set()
+    lively: Counter[Any] = Counter()
     for mind, agent in free:
         with logged(f"{agent.key}: Its day could not go on"):
             _go_on(mind, agent, now, here, lively)
@@ -77,7 +80,9 @@ def _free(mind: Mind) -> Body | None:
 # -- one agent's day
 
 
-def _go_on(mind: Mind, agent: Body, now: Almanac, here: dict[str, Body], lively: set[Any]) -> None:
+def _go_on(
+    mind: Mind, agent: Body, now: Almanac, here: dict[str, Body], lively: Counter[Any]
+) -> None:
     """Go where its hour has it, or do what it does there, unless it is ``lively`` there already.
 
     In one minute one of those in a room is seen at work, one leaves it, and one sets off for it.
@@ -94,14 +99,14 @@ def _go_on(mind: Mind, agent: Body, now: Almanac, here: dict[str, Body], lively:
     goal = entry.room or (friend.location if friend else None) or agent.home
     there = agent.location is goal
     seen = {("at", goal)} if there else {("from", agent.location), ("to", goal)}
-    if goal is None or seen & lively:
+    if goal is None or any(lively[each] > len(here) // MANY for each in seen):
         return
     if there:
         acted = _show_once(mind, agent, entry.line(now, agent.id), now.moment)
     else:
         acted = _set_off(mind, agent, goal)
     if acted:
-        lively |= seen
+        lively.update(seen)
 
 
 def _set_off(mind: Mind, agent: Body, goal: Any) -> bool:
