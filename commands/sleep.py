@@ -16,7 +16,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.tiredness import Tiredness, wakes_at
 from typeclasses.agents import Agent, all_agents
-from typeclasses.deeds import happened
+from typeclasses.deeds.happening import happened
 from typeclasses.minds import mind_by_number
 
 
@@ -25,8 +25,10 @@ class CmdSleep(BuilderCommand):
 
     Usage:
       @sleep                see who sleeps, and how tired the others are
-      @sleep <agent>        it goes home and falls asleep
-      @sleep/here <agent>   it lies down where it is; |w@sleep/here|n, whoever is here
+      @sleep <agent>        it walks home and falls asleep there
+      @sleep/here <agent>   it falls asleep where it stands, without walking home
+
+    With |w@sleep/here|n the name may be left out, if one agent alone is in the room.
 
     Agents also sleep by themselves, once they have been awake for long or
     have thought a lot, and nobody talks to them; |wvault/config/sleep.md|n

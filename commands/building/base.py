@@ -69,6 +69,7 @@ class BuilderCommand(AuditedCommand):
         """
         if not name.strip():
             return self._agent_here_or_refusal()
+        self.refuse_switch(name)
         found = find_agents(name)
         if len(found) == 1:
             return found[0]
@@ -77,6 +78,16 @@ class BuilderCommand(AuditedCommand):
             raise KeepsakeError(f"{quoted(name)} may be {names}", "Write more of the name")
         names = listed([agent.key for agent in all_agents()]) or "none yet"
         raise KeepsakeError(f"There is no agent {quoted(shortened(name))}", f"There are: {names}")
+
+    def refuse_switch(self, name: str) -> None:
+        """Raise KeepsakeError for a switch that stands behind a name: ``mira/places``."""
+        before, sign, switch = name.partition("/")
+        if not sign:
+            return
+        known = ", ".join(f"{self.key}/{each}" for each in self.switch_options)
+        cure = f"A switch stands before the name: {known}" if known else "It takes no switch"
+        switch, before = (plain(shortened(each.strip())) for each in (switch, before))
+        raise KeepsakeError(f"/{switch} stands behind {quoted(before)}", cure)
 
     def agent_then(self, words: str) -> tuple[Agent, str]:
         """The agent that ``words`` begin with, and what follows: ``Mira Tom``, ``Mira = Tom``.

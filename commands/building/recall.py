@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from commands.building.base import BuilderCommand, plain, shortened
+from commands.wording import quoted
 from game.mind.archive.log import Archive
 from game.mind.archive.records import EDITED, Memory, MemoryKind, Summary, Tier
 from game.mind.errors import KeepsakeError
@@ -52,7 +53,9 @@ class CmdRecall(BuilderCommand):
         def work() -> str:
             hits = recaller.rank(words, HITS)
             if hits is None:
-                raise KeepsakeError("Recall cannot search now", "See agents.log for the reason")
+                raise KeepsakeError(
+                    f"{name}'s memory cannot be searched now", "agents.log says why; try again"
+                )
             return hits_shown(name, words, hits)
 
         recaller.prepare()
@@ -89,13 +92,17 @@ def _source(hit: Hit) -> str:
 
 
 class CmdAwayNews(BuilderCommand):
-    """See the memories behind what a player was told of their absence.
+    """See on which memories "While you were away" rested, at a player's last login.
 
     Usage:
       @away <player>
 
-    At login a player reads three lines at most of what concerned them meanwhile:
-    who asked after them or spoke of them, what came of a deed, a promise.
+    Whoever logs in reads three lines at most of what concerned them meanwhile: who
+    asked after them or spoke of them, what came of a deed, a promise. Each line comes
+    from one memory of one agent, and this shows them. It has nothing to do with |wafk|n.
+
+    Example:
+      @away Tom
 
     See also: |whelp @memories|n
     """
@@ -106,7 +113,8 @@ class CmdAwayNews(BuilderCommand):
         """Read the memories in the background."""
         found = Character.objects.all_family().filter(db_key__iexact=self.args.strip()).first()
         if found is None or found.is_agent:
-            raise KeepsakeError("There is no such player", "As in: @away Tom")
+            name = quoted(plain(shortened(self.args.strip())))
+            raise KeepsakeError(f"There is no player {name}", "As in: @away Tom")
         told = [
             (agent, self.mind(agent).memory.memory.archive, number)
             for name, number in found.attributes.get(TOLD) or ()

@@ -142,11 +142,14 @@ class Pending:
             if greeting and (nor_others or key == who):
                 del self._all[key]
 
-    def answered(self, who: str) -> None:
-        """Let go of what they did without words."""
-        waiting = self._all.get(who)
-        if waiting is not None and waiting.impulse.kind in _WORDLESS:
-            del self._all[who]
+    def answered(self, who: str, *, words: bool = False) -> None:
+        """Let go of what they did without words, and with ``words`` of all they did."""
+        for key in (who, ELSE):
+            waiting = self._all.get(key)
+            if waiting is None or waiting.impulse.who != who:
+                continue
+            if words or waiting.impulse.kind in _WORDLESS:
+                del self._all[key]
 
     def _keep_to_the_newest(self) -> None:
         """Let go of the oldest agent, else of the oldest player, of a crowd that is too large."""

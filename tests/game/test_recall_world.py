@@ -5,8 +5,10 @@ The words' index is the real one; meaning is tested beside Chroma elsewhere.
 
 from __future__ import annotations
 
+import shutil
 import threading
 from typing import ClassVar
+from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
@@ -319,6 +321,17 @@ class TestBuilders(Building, RecallWorld):
         assert "brass" in first.split("why: ")[1]
         assert "The Inn" in first
         assert float(first.split()[0]) > 0
+
+    def test_recall_right_after_a_start_waits_until_the_index_is_open(self):
+        self.says(*FACTS, *CHATTER)
+        self.stop_services()
+        shutil.rmtree(self.services.places.index)  # as where it was never made
+        with patch.object(IndexService, "start"):
+            self.services = self.start_services()
+        recaller = self.mind.keeper.recaller
+        threading.Timer(0.3, self.services.indexes.start).start()
+        hits = recaller.rank("Where is the brass key?", 3)
+        assert "I lost a brass key" in hits[0].document.text
 
     def test_memories_by_number_and_down_from_a_summary(self):
         self.says(*FACTS, *CHATTER)

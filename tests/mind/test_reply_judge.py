@@ -303,6 +303,16 @@ class TestFromMemory:
         made = asked("Who mends nets in Ostrey?", more=[told])
         assert from_memory(made, ()).endswith("Ann mends nets in Ostrey.")
 
+    def test_what_somebody_did_is_said_to_their_face_and_of_others_by_name(self):
+        text = "Tom carries Bram's apples down to me, as I had asked."
+        done = Sentence(text, text, SentenceOrigin.PARTNER, "Tom", NOON, 1)
+        made = asked("Who carries Bram's apples down?", more=[done])
+        assert from_memory(made, ()) == "You carry Bram's apples down to me, as I had asked."
+        text = "Ann has carried Bram's apples down to me."
+        done = Sentence(text, text, SentenceOrigin.OTHER, "Ann", NOON, 1)
+        made = asked("Who has carried Bram's apples down?", more=[done])
+        assert from_memory(made, ()) == text
+
     def test_its_own_life_in_its_own_words(self):
         made = asked("What is gone from its hook, the blue cup?")
         assert "My mother's blue cup is gone from its hook" in from_memory(made, ())

@@ -116,7 +116,7 @@ class Actor:
 
     def _done(self, agent: Body, command: Command, addressee: str, to: str, event: str = "") -> Act:
         self._recent.append(command)
-        place, whom = place_of(agent), _whispered_to(agent, command)
+        place, whom = place_of(agent), _spoken_to(agent, command, to)
         saved = self._memory.remember(
             command.line,
             MemoryKind.ACT,
@@ -197,11 +197,12 @@ def _confided(command: Command, confidant: str) -> Command:
     return Command(WHISPER, f"{confidant} = {words}", command.reason)
 
 
-def _whispered_to(agent: Body, command: Command) -> str:
-    """With whom a whisper is shared, whatever they are called; empty if that is not certain."""
-    if command.verb != WHISPER:
+def _spoken_to(agent: Body, command: Command, to: str) -> str:
+    """Whom words are for, whatever they are called; empty if that is not certain."""
+    whispered = command.verb == WHISPER
+    name = command.argument.partition(" = ")[0].casefold() if whispered else to.casefold()
+    if not name:
         return ""
-    name = command.argument.partition(" = ")[0].casefold()
     near = people_near(agent)
     exact = [each for each in near if each.key.casefold() == name]
     found = exact or [each for each in near if each.key.casefold().startswith(name)]

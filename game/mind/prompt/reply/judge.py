@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import visible
-from game.mind.language.pronouns import told_of, turned
+from game.mind.language.pronouns import said_to, told_of, turned
 from game.mind.language.speech import tidy_speech
 from game.mind.language.words import nearly_same, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
@@ -135,9 +135,11 @@ def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
     own = sentence.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE)
     if own and _SECRET.search(sentence.text):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
-    words = told_of(sentence.bare, sentence.who) if sentence.who else sentence.text
+    quoted = sentence.bare != sentence.text  # else it tells what they did, in the agent's words
     if sentence.who == scene.partner:
-        words = turned(sentence.bare)
+        words = turned(sentence.bare) if quoted else said_to(sentence.text, sentence.who)
+    else:
+        words = told_of(sentence.bare, sentence.who) if sentence.who and quoted else sentence.text
     return _paired(_SPEAKER.sub("", tidy_speech(words)))
 
 
