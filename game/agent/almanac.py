@@ -56,23 +56,14 @@ _WATER = {
 
 @dataclass(frozen=True, slots=True)
 class Almanac:
-    """What a moment is like.
+    """What a moment is like."""
 
-    Attributes:
-        moment: The moment, in the world's time zone.
-        part: One of :data:`PARTS`.
-        season: One of :data:`SEASONS`.
-        tide: One of :data:`TIDES`.
-        weather: One of :data:`WEATHERS`.
-        market: Whether it is market day.
-    """
-
-    moment: datetime
-    part: str
-    season: str
-    tide: str
-    weather: str
-    market: bool
+    moment: datetime  # the moment, in the world's time zone
+    part: str  # one of :data:`PARTS`
+    season: str  # one of :data:`SEASONS`
+    tide: str  # one of :data:`TIDES`
+    weather: str  # one of :data:`WEATHERS`
+    market: bool  # whether it is market day
 
     @property
     def hour(self) -> int:
