@@ -93,18 +93,9 @@ class MemoryComponent(Compactor):
     ) -> bool:
         """Remember one line, and start a compaction when one is due.
 
-        Args:
-            text: The line.
-            kind: What it comes from.
-            place: The name of the room.
-            source: Who caused it, by name.
-            reason: The private reason of an act.
-            source_id: Who that is, whatever they are called; see :func:`identity_of`.
-            event: What kind of message it was: ``say``, ``pose``, ``give`` …
-            to: To whom an own act was meant, by name.
-            to_id: Who that is, whatever they are called.
-            importance: How much it matters, 1 to 10, if the world says so; 0 for the rules.
-            chain: Of hearsay, whose memories it rests on.
+        ``source_id`` and ``to_id`` say who that is, whatever they are called (:func:`identity_of`),
+        ``event`` what kind of message it was (``say``, ``give`` …), ``importance`` how much it
+        matters, 1 to 10, if the world says so, ``chain`` of hearsay whose memories it rests on.
 
         Returns:
             Whether it is in the archive; if not, it waits, in RAM and in the home's

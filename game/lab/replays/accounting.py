@@ -61,16 +61,9 @@ def compacted(memory: AgentMemory, reason: CompactReason, ledger: CostLedger) ->
 def thought(
     memory: AgentMemory, overhead: int, ledger: CostLedger, before: Sequence[str]
 ) -> Sequence[str]:
-    """Write down what one thought costs now.
+    """Write down what one thought costs now, ``overhead`` beside summaries and window.
 
-    Args:
-        memory: As it is when the prompt is built; is told what stands beside it.
-        overhead: Tokens of the prompt that are neither summaries nor window.
-        ledger: Where it is written.
-        before: What this gave for the thought before.
-
-    Returns:
-        The lines of summaries and window, for the next one.
+    Gives the lines of these, which are ``before`` for the next one.
     """
     memory.weigh(overhead)
     context, load = memory.context(), memory.load()

@@ -30,12 +30,7 @@ MOST_LIVES = 8
 
 
 def memories(life: ArchiveAccess, first: int, last: int) -> Memories:
-    """Memories by number, and which summaries stood for them before.
-
-    Args:
-        life: Whose.
-        first: Number of the first one.
-        last: Number of the last one; at most :data:`MOST_MEMORIES` are given.
+    """Memories by number, :data:`MOST_MEMORIES` at most, and which summaries stood for them before.
 
     Raises:
         OSError: The archive cannot be read.
@@ -119,12 +114,7 @@ def _past(archive: Archive, _state: tuple[object, ...]) -> Sequence[PastCompacti
 
 
 def compactions(life: ArchiveAccess, limit: int, before: int | None = None) -> Compactions:
-    """The newest compactions, newest first, those taken back included.
-
-    Args:
-        life: Whose.
-        limit: How many at most.
-        before: Only those that are older than the one of this number.
+    """The newest compactions, or those older than ``before``, newest first; undone ones as well.
 
     Raises:
         OSError: The archive cannot be read.

@@ -90,9 +90,6 @@ def overview(*, may_act: bool) -> Overview:
 
     It asks the reactor thread for a few agents at a time: players come in between.
 
-    Args:
-        may_act: Whether whoever asks may use the agents' buttons.
-
     Raises:
         KeepsakeError: The agents' services are not running, or do not answer.
     """

@@ -95,12 +95,7 @@ class Sums:
     memories: int = 0  # the newest memory's number from before all of these; 0 for none
 
     def at(self, second: float, fine: float) -> Slice:
-        """The slice of a moment.
-
-        Args:
-            second: When, in seconds since 1970.
-            fine: Since when minutes are told apart, the beginning of a slot.
-        """
+        """The slice of a second since 1970; from ``fine`` on minutes are told apart."""
         if second < fine:
             return self.slots.setdefault(int(second // SLOT), Slice())
         return self.minutes.setdefault(int(second // MINUTE), Slice())
