@@ -23,14 +23,6 @@ class World(AgentsWorld):
     def calls(self):
         return self.fake.calls("/api/generate")
 
-    def asks(self, words, *answers, seconds=4):
-        """Tom speaks to Mira, whose model answers so; the prompts that came of it."""
-        before = len(self.fake.prompts())
-        self.said = [*answers, "wait"] if answers else self.said
-        self.char1.execute_cmd(f"talk Mira {words}")
-        self.pass_time(seconds)
-        return self.fake.prompts()[before:]
-
 
 class TestPerceiving(World):
     """What an agent would see on a screen becomes a memory."""
