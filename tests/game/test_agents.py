@@ -78,14 +78,6 @@ class TestThinking(World):
         self.asks("are you there?")
         assert len(self.calls()) == 1
 
-    def test_a_player_who_arrives_is_greeted(self):
-        self.said = ["say Come in!", "wait"]
-        self.char1.move_to(self.room2, quiet=True)
-        heard = self.hears(self.char1)
-        self.char1.move_to(self.room1)
-        self.pass_time(3)
-        assert 'Mira says to you, "Come in!"' in heard
-
     def test_a_failed_act_teaches(self):
         self.exit.locks.add("traverse:false()")
         self.mind.actor.act(self.mira, f"go {self.exit.key}")
@@ -389,15 +381,6 @@ class TestTrouble(World):
         self.char1.execute_cmd("say two")
         assert self.lines(bram) == ['Tom says, "one"', 'Tom says, "two"']
 
-    def test_everything_is_there_after_a_restart(self):
-        self.said = ["say Hello.", "wait"]
-        self.char1.execute_cmd("talk Mira hello")
-        self.pass_time(3)
-        before = self.lines()
-        self.stop_services()
-        self.services = self.start_services()
-        assert self.lines() == before
-
 
 class TestCompacting(World):
     """The cascade in the game."""
@@ -439,22 +422,6 @@ class TestCompacting(World):
         self.char1.execute_cmd("say One more boat.")
         assert jobs == [], "the window has room again"
         assert self.mind.memory.memory.status().compactions == 1
-
-    def test_the_summaries_stand_in_the_next_prompt(self):
-        config = self.services.places.config / "memory_compaction.md"
-        config.write_text(
-            "**immediate_window**: 2\n**recent_window**: 2\n**min_saving_tokens**: 0\n"
-        )
-        self.mira.db.paused = True
-        for number in range(8):
-            self.char1.execute_cmd(f"say The {number} bells ring in Ostrey.")
-            self.let_compact()
-        self.mira.attributes.remove("paused")
-        self.char1.execute_cmd("talk Mira what rings?")
-        self.pass_time(3)
-        prompt = self.fake.prompts()[-1]
-        assert "## Older Memories (Summary)" in prompt
-        assert "## Recent Past (Summary)" in prompt
 
 
 def _full(record):
