@@ -6,7 +6,7 @@ from game.agent.attention import EventKind
 from game.mind.compaction.config import CompactionConfig
 from tests.game.lively_day import LivelyDay
 
-TIGHT = CompactionConfig(context_tokens=2048, reserve_tokens=128)
+TIGHT = CompactionConfig(context_tokens=1536, reserve_tokens=128)
 LINES_OFF = 0.01
 """The share by which a prompt may be larger than its lines, counted one by one (`bench tokens`)."""
 REPLY_OFF = 0.2
