@@ -26,11 +26,8 @@ class Door:
     """Who may read the metrics.
 
     Whoever is on this machine, and connects without a proxy, may, as long as there is no token;
-    with a token, whoever shows it, from wherever, and nobody else.
-
-    Args:
-        token: The token; empty for none. One shorter than
-            :data:`game.web.live.metrics_token.SHORTEST_TOKEN` opens to nobody.
+    with a token, whoever shows it, from wherever, and nobody else. One that is too short opens to
+    nobody.
     """
 
     def __init__(self, token: str = "") -> None:

@@ -93,16 +93,8 @@ class Since:
 class Hub:
     """Keeps the newest records and wakes those who wait for them.
 
-    Args:
-        reactor: Twisted's reactor, or anything with ``callLater`` and ``callFromThread``.
-        secrets: Values that nobody may be shown, for the words of memories; lines of the log are
-            clean already.
-        kept: Records in RAM.
-        most: Streams at once.
-        timing: How long what takes.
-        window_of: The memories that stand verbatim in the prompt of the agent that bears that
-            name, or bore it at their time, for records of before this process began; asked once
-            for each name.
+    ``secrets`` stand in no words of memories that it shows. ``window_of`` gives the memories in the
+    prompt of whoever bears a name, or bore it then, for records of before this process began.
     """
 
     def __init__(

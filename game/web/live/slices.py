@@ -124,12 +124,7 @@ class Sums:
 
     @classmethod
     def joined(cls, parts: Iterable[tuple[Sums, float, float]]) -> Sums:
-        """One agent's slices under several names, each from one time to another.
-
-        Args:
-            parts: The sums of a name, since when it was borne and until when, in seconds since
-                1970; a slice in which it was borne counts.
-        """
+        """One agent's slices under several names, each borne from one second since 1970 to another."""
         joined = cls()
         for sums, since, until in parts:
             if since == -math.inf:
