@@ -124,7 +124,7 @@ class Sums:
 
     @classmethod
     def joined(cls, parts: Iterable[tuple[Sums, float, float]]) -> Sums:
-        """One agent's slices under several names, each borne from one second since 1970 to another."""
+        """One agent's slices under several names, each borne from one second to another."""
         joined = cls()
         for sums, since, until in parts:
             if since == -math.inf:
