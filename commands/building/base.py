@@ -118,11 +118,12 @@ class BuilderCommand(AuditedCommand):
         Raises:
             KeepsakeError: They name no agent, or it is not clear which.
         """
-        name, _, last = words.replace("=", " ").strip().rpartition(" ")
+        words = words.replace("=", " ").strip()
+        name, _, last = words.rpartition(" ")
         # An agent may be called "Robot 7".
         if re.fullmatch(form, last) and len(find_agents(words)) != 1:
             return self.agent_named(name), last
-        return self.agent_named(words.strip()), ""
+        return self.agent_named(words), ""
 
     def agent_here(self) -> Agent | None:
         """The only agent in the caller's room; None if there is none or several."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from game.agent.agent_log import log, logged
 from game.agent.body import Life
@@ -21,7 +21,7 @@ from game.agent.services import Services
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive.log import Archive
 from game.mind.archive.privacy import NOBODY, Audience, PrivateWords
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryFacts, MemoryKind
 from game.mind.archive.spill import Line, not_yet_in
 from game.mind.compaction import carried_over
 from game.mind.compaction.dependencies import Dependencies
@@ -80,16 +80,7 @@ class MemoryComponent(Compactor):
         self,
         text: str,
         kind: MemoryKind = MemoryKind.PERCEPTION,
-        *,
-        place: str = "",
-        source: str = "",
-        reason: str = "",
-        source_id: str = "",
-        event: str = "",
-        to: str = "",
-        to_id: str = "",
-        importance: int = 0,
-        chain: str = "",
+        **facts: Unpack[MemoryFacts],
     ) -> bool:
         """Remember one line, and start a compaction when one is due.
 
@@ -101,18 +92,7 @@ class MemoryComponent(Compactor):
             Whether it is in the archive; if not, it waits, in RAM and in the home's
             :class:`Spill`, and :attr:`problem` says why.
         """
-        about = {
-            "place": place,
-            "source": source,
-            "reason": reason,
-            "source_id": source_id,
-            "event": event,
-            "to": to,
-            "to_id": to_id,
-            "importance": importance,
-            "chain": chain,
-            "time": self._services.clock.now(),
-        }
+        about = {**facts, "time": self._services.clock.now()}
         self._backlog.append((text, kind, about))
         saved = self.save_backlog()
         if saved:
