@@ -8,6 +8,7 @@ from pathlib import Path
 
 from game.llm.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
 from game.mind.errors import KeepsakeError
+from game.mind.markdown_config import with_settings
 from game.paths import REPOSITORY
 
 AGENT = "agent"
@@ -57,13 +58,7 @@ def with_model(text: str, model: str, seed: int) -> str:
         KeepsakeError: There is no such model.
     """
     entries = _entries(model, seed)
-    if not entries:
-        return text
-    head, section, rest = section_of(text, AGENT)
-    for key in _KEYS:
-        section = re.sub(rf"(?m)^\*\*{key}\*\*:.*\n", "", section)
-    lines = "".join(f"**{key}**: {value}\n" for key, value in entries.items())
-    return f"{head or f'{text}## {AGENT}'}\n\n{lines}{section}{rest}"
+    return with_settings(text, AGENT, dict.fromkeys(_KEYS, "") | entries) if entries else text
 
 
 def section_of(text: str, name: str) -> tuple[str, str, str]:
