@@ -16,7 +16,7 @@ from commands.audit import AuditedCommand
 from commands.wording import counted, listed, quoted
 from game.agent.mind import Mind
 from game.agent.services import services
-from game.agent.tending import Outcome
+from game.agent.tending import Tended
 from game.mind.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents, find_agents
 from typeclasses.minds import mind_of
@@ -65,7 +65,7 @@ class BuilderCommand(AuditedCommand):
 
         services().in_time(attempt, PATIENCE).then(lambda text: self.page(text or _TOO_LATE))
 
-    def told(self, agent: Agent, outcome: Outcome) -> None:
+    def told(self, agent: Agent, outcome: Tended) -> None:
         """Show what was done to an agent, unless it was done before the caller's eyes.
 
         Raises:

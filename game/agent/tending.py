@@ -8,11 +8,11 @@ from __future__ import annotations
 from game.agent.body import Body
 from game.agent.mind import Mind
 
-type Outcome = tuple[bool, str]
+type Tended = tuple[bool, str]
 """Whether anything was done, and what, in words."""
 
 
-def pause(agent: Body, mind: Mind) -> Outcome:
+def pause(agent: Body, mind: Mind) -> Tended:
     """Let it perceive and remember, but not think."""
     if agent.db.paused:
         return False, f"{agent.key} is paused already"
@@ -23,7 +23,7 @@ def pause(agent: Body, mind: Mind) -> Outcome:
     return True, f"{agent.key} is paused: it perceives and remembers, but does not think{rest}"
 
 
-def resume(agent: Body, mind: Mind) -> Outcome:
+def resume(agent: Body, mind: Mind) -> Tended:
     """Let it think again."""
     if not agent.db.paused:
         return False, f"{agent.key} is not paused"
@@ -36,7 +36,7 @@ def resume(agent: Body, mind: Mind) -> Outcome:
     return True, f"{agent.key} thinks again"
 
 
-def put_to_bed(agent: Body, mind: Mind, who: str, *, here: bool) -> Outcome:
+def put_to_bed(agent: Body, mind: Mind, who: str, *, here: bool) -> Tended:
     """Send it to bed, or have it lie down where it is."""
     sleeper, why = mind.sleeper, f"{who} said so"
     if sleeper.asleep:
@@ -49,7 +49,7 @@ def put_to_bed(agent: Body, mind: Mind, who: str, *, here: bool) -> Outcome:
     return True, f"{agent.key} goes home to sleep, to {agent.home.key}"
 
 
-def wake(agent: Body, mind: Mind, who: str) -> Outcome:
+def wake(agent: Body, mind: Mind, who: str) -> Tended:
     """Wake it as fresh as after a whole night, or keep it from going to bed."""
     still = "; it is still paused, and does not think" if agent.db.paused else ""
     if mind.sleeper.wake(who, rested=True):

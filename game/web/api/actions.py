@@ -24,7 +24,7 @@ from typeclasses.agents import Agent
 HASTE = 1.0
 """Seconds in which a compaction may end before it is only told that it has begun."""
 
-type Deed = Callable[[Agent, Mind, str], tending.Outcome]
+type Deed = Callable[[Agent, Mind, str], tending.Tended]
 """What is done on the reactor thread for whoever bears that name."""
 
 
