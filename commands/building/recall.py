@@ -154,8 +154,9 @@ class CmdMemories(BuilderCommand):
 
     def run(self) -> None:
         """Read the archive in the background."""
-        name, summary, numbers = _asked(self.args)
-        agent = self.agent_named(name)
+        words, summary = re.subn(r"\s*/\s*summar(y|ies)\b", " ", self.args)
+        agent, number = self.agent_and_last(words, r"\d{1,9}(-\d{1,9})?")
+        numbers = sorted(map(int, number.split("-"))) if number else []
         name, archive = agent.key, self.mind(agent).memory.memory.archive
         if not summary:
             self.answer(lambda: _memories(name, archive, numbers))
@@ -165,24 +166,9 @@ class CmdMemories(BuilderCommand):
             self.answer(lambda: _summaries(name, archive))
 
 
-def _asked(args: str) -> tuple[str, bool, tuple[int, int] | None]:
-    """The agent, whether a summary is meant, and the numbers."""
-    match = re.fullmatch(
-        r"(?P<name>[^/]*?)\s*(?P<summary>/\s*summar(?:y|ies))?"
-        r"(?:\s*=?\s+(?P<first>\d{1,9})(?:\s*-\s*(?P<last>\d{1,9}))?)?\s*",
-        f" {args}",
-    )
-    if not match:
-        raise KeepsakeError("It is not clear whose memories", "As in: @memories Mira 65-128")
-    if not match["first"]:
-        return match["name"].strip(), bool(match["summary"]), None
-    first, last = int(match["first"]), int(match["last"] or match["first"])
-    return match["name"].strip(), bool(match["summary"]), (min(first, last), max(first, last))
-
-
-def _memories(name: str, archive: Archive, numbers: tuple[int, int] | None) -> str:
+def _memories(name: str, archive: Archive, numbers: Sequence[int]) -> str:
     newest = archive.last_number
-    first, last = numbers or (max(newest - NEWEST + 1, 1), newest)
+    first, last = (numbers[0], numbers[-1]) if numbers else (max(newest - NEWEST + 1, 1), newest)
     if not newest:
         return f"{name} has no memories yet."
     if not 1 <= first <= newest:

@@ -45,27 +45,6 @@ class RecallWorld(AgentsWorld):
         )
         return new
 
-    def says(self, *lines):
-        """Tom says these while Mira only listens."""
-        self.mira.db.paused = True
-        for line in lines:
-            self.char1.execute_cmd(f"say {line}")
-            self.let_compact()
-        self.mira.attributes.remove("paused")
-        self.indexed()
-
-    def indexed(self):
-        assert self.services.indexes.wait_idle(60)
-
-    def asks(self, line, *answers, seconds=4.0):
-        """Tom speaks to Mira, who answers so; returns the prompts of her thoughts."""
-        before = len(self.fake.prompts())
-        self.said = [*answers, "wait"]
-        self.char1.execute_cmd(f"talk Mira {line}")
-        self.pass_time(seconds)
-        self.indexed()
-        return self.fake.prompts()[before:]
-
     def after(self, prompt, heading):
         """The lines under a heading of a prompt."""
         assert heading in prompt, prompt

@@ -60,13 +60,9 @@ class Recaller:
     ) -> SearchResult | None:
         """Search in a worker thread; None if nothing could be searched in time.
 
-        Args:
-            text: A question, or what is going on.
-            by: For whom; see :class:`game.mind.events.types.Recall`.
-            before: Only memories with lower numbers, which the window does not show.
-            scene: What is recent counts more.
-            seconds: How long it may take.
-            audience: Who hears what comes of it.
+        ``by`` says for whom (:class:`game.mind.events.types.Recall`), ``before`` which memories the
+        window does not show, ``audience`` who hears what comes of it. In a ``scene`` what is recent
+        counts more.
         """
         if self._recall is None:
             return None

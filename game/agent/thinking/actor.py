@@ -42,19 +42,13 @@ _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What came of an answer.
+    """What came of an answer."""
 
-    Attributes:
-        command: What was done; None if nothing was.
-        refusal: Why nothing was done, told to the agent; empty if something was.
-        result: Comes when the result of a tool call is in the memory; None for other acts.
-        memory: Number of the memory of it; 0 if it is not remembered, or not yet.
-    """
-
-    command: Command | None
-    refusal: str = ""
+    command: Command | None  # what was done; None if nothing was
+    refusal: str = ""  # why nothing was done, told to the agent; empty if something was
+    # comes when the result of a tool call is in the memory; None for other acts
     result: Once[None] | None = None
-    memory: int = 0
+    memory: int = 0  # number of the memory of it; 0 if it is not remembered, or not yet
 
     @property
     def spoke(self) -> bool:

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ _LONGEST_SUMMARY = 20_000
 _ENVIRONMENT = ImmutableSandboxedEnvironment(
     undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
 )
+_compiled = lru_cache(maxsize=8)(_ENVIRONMENT.from_string)  # also as the spare one
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +230,7 @@ def load_template(path: Path) -> PromptTemplate:
     try:
         tree = _ENVIRONMENT.parse(source)
         _check_names(path, tree)
-        template = PromptTemplate(path, _ENVIRONMENT.from_string(source))
+        template = PromptTemplate(path, _compiled(source))
     except jinja2.TemplateError as error:
         raise _refused(path, error) from error
     _check_cursor(path, source, template)

@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -286,15 +287,22 @@ def _template(path: Path, prompt: _Prompt) -> jinja2.Template:
     # A comment as long as what stands before it: Jinja's line numbers are then the file's.
     source = "{#" + "\n" * (prompt.line - 1) + "#}\n" + prompt.source
     try:
-        tree = _ENVIRONMENT.parse(source)
-        unknown = meta.find_undeclared_variables(tree) - VARIABLES
-        for name in tree.find_all(nodes.Name):
-            if name.name in unknown:
-                cure = f"A template can use: {', '.join(sorted(VARIABLES))}"
-                raise ConfigError(path, name.lineno, f"there is no variable {name.name!r}", cure)
-        return _ENVIRONMENT.from_string(source)
+        template, unknown = _compiled(source)
     except jinja2.TemplateError as error:
         raise _failed(path, error) from error
+    for name in unknown:
+        cure = f"A template can use: {', '.join(sorted(VARIABLES))}"
+        raise ConfigError(path, name.lineno, f"there is no variable {name.name!r}", cure)
+    return template
+
+
+@lru_cache(maxsize=32)  # both tiers, and the spare one, mostly have the same prompt
+def _compiled(source: str) -> tuple[jinja2.Template, list[nodes.Name]]:
+    """The template, and where it names variables that there are none of."""
+    tree = _ENVIRONMENT.parse(source)
+    unknown = meta.find_undeclared_variables(tree) - VARIABLES
+    names = [name for name in tree.find_all(nodes.Name) if name.name in unknown]
+    return _ENVIRONMENT.from_string(source), names
 
 
 def _try_out(strategy: Strategy, prompts: Mapping[Tier, _Prompt]) -> None:
