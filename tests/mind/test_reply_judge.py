@@ -307,7 +307,7 @@ class TestFromMemory:
         text = "Tom carries Bram's apples down to me, as I had asked."
         done = Sentence(text, text, SentenceOrigin.PARTNER, "Tom", NOON, 1)
         made = asked("Who carries Bram's apples down?", more=[done])
-        assert from_memory(made, ()) == "You carry Bram's apples down to me, as I had asked."
+        assert from_memory(made, ()).endswith("You carry Bram's apples down to me, as I had asked.")
         text = "Ann has carried Bram's apples down to me."
         done = Sentence(text, text, SentenceOrigin.OTHER, "Ann", NOON, 1)
         made = asked("Who has carried Bram's apples down?", more=[done])
