@@ -10,6 +10,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.audit import AuditedCommand
 from commands.wording import CannotDo, listed, one_line, quoted, sought
+from typeclasses.agents import find_agents
 
 EVERYTHING = frozenset({"all", "everything"})
 
@@ -153,7 +154,16 @@ def nobody(words: str, caller: ObjectDB) -> str:
     """The message that somebody is not here, and who is."""
     who = quoted(sought(words))
     names = [person.get_display_name(caller) for person in people_here(caller)]
+    there = _elsewhere(sought(words))
     if not names:
-        return f"Nobody called {who} is here. You are alone."
+        return f"Nobody called {who} is here. You are alone.{there}"
     be = "is" if len(names) == 1 else "are"
-    return f"Nobody called {who} is here. Here {be} {listed(names)}."
+    return f"Nobody called {who} is here. Here {be} {listed(names)}.{there}"
+
+
+def _elsewhere(name: str) -> str:
+    """Where whoever lives in the world and is called so is, as ``where`` tells it."""
+    found = find_agents(name)
+    if len(found) != 1 or found[0].location is None:
+        return ""
+    return f" {found[0].key} is in {found[0].location.key}."

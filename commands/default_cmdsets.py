@@ -26,11 +26,11 @@ from commands.building.rules import CmdRules
 from commands.building.why import CmdWhy
 from commands.playing.deeds import CmdAbout, CmdDeeds
 from commands.playing.guessing import CmdNoMatch, CmdSeveral
+from commands.playing.letters import CmdMail
 from commands.playing.manners import (
     AccountSpeech,
     CmdForgetMe,
     CmdIgnore,
-    CmdMail,
     CmdPage,
     CmdReport,
 )

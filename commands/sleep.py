@@ -10,13 +10,13 @@ from commands.base import PlayerCommand
 from commands.building.base import BuilderCommand, plain, table
 from commands.playing.speech import SpeechCommand
 from commands.wording import CannotDo
+from game.agent import tending
 from game.agent.mind import Mind
 from game.agent.services import running, services
-from game.mind.errors import KeepsakeError
 from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.tiredness import Tiredness, wakes_at
 from typeclasses.agents import Agent, all_agents
-from typeclasses.deeds import happened
+from typeclasses.deeds.happening import happened
 from typeclasses.minds import mind_by_number
 
 
@@ -25,8 +25,10 @@ class CmdSleep(BuilderCommand):
 
     Usage:
       @sleep                see who sleeps, and how tired the others are
-      @sleep <agent>        it goes home and falls asleep
-      @sleep/here <agent>   it lies down where it is; |w@sleep/here|n, whoever is here
+      @sleep <agent>        it walks home and falls asleep there
+      @sleep/here <agent>   it falls asleep where it stands, without walking home
+
+    With |w@sleep/here|n the name may be left out, if one agent alone is in the room.
 
     Agents also sleep by themselves, once they have been awake for long or
     have thought a lot, and nobody talks to them; |wvault/config/sleep.md|n
@@ -51,18 +53,8 @@ class CmdSleep(BuilderCommand):
             self.page(_sleepers())
             return
         agent = self.agent_named(self.args)
-        sleeper = self.mind(agent).sleeper
-        if sleeper.asleep:
-            raise KeepsakeError(f"{agent.key} is asleep already", f"@wake {agent.key} wakes it")
-        why = f"{plain(self.caller.key)} said so"
-        if "here" in self.switches:
-            sleeper.fall_asleep(why)
-        else:
-            sleeper.go_to_bed(why)
-        if not sleeper.asleep:
-            self.caller.msg(f"{agent.key} goes home to sleep, to {agent.home.key}.")
-        else:
-            _tell(self.caller, agent, "sleeps")
+        who, here = plain(self.caller.key), "here" in self.switches
+        self.told(agent, tending.put_to_bed(agent, self.mind(agent), who, here=here))
 
 
 class CmdWakeAgent(BuilderCommand):
@@ -86,20 +78,7 @@ class CmdWakeAgent(BuilderCommand):
     def run(self) -> None:
         """Wake it."""
         agent = self.agent_named(self.args)
-        sleeper = self.mind(agent).sleeper
-        if sleeper.wake(self.caller.key, rested=True):
-            _tell(self.caller, agent, "wakes up")
-        elif sleeper.going_home:
-            sleeper.stay_up()
-            self.caller.msg(f"{agent.key} stays up.")
-        else:
-            raise KeepsakeError(f"{agent.key} is awake", "@sleep shows who sleeps")
-
-
-def _tell(caller: ObjectDB, agent: Agent, what: str) -> None:
-    """Say what came of it, unless it happens before the caller's eyes."""
-    if agent.location != caller.location:
-        caller.msg(f"{agent.key} {what}.")
+        self.told(agent, tending.wake(agent, self.mind(agent), self.caller.key))
 
 
 def _sleepers() -> str:

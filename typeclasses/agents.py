@@ -25,7 +25,7 @@ from game.mind.language import perception
 from game.mind.names import check_agent_name, folder_name
 from game.mind.records.files import replace_file
 from typeclasses.characters import Character
-from typeclasses.deeds import happened
+from typeclasses.deeds.happening import happened
 from typeclasses.everywhere import tell_builders
 from typeclasses.minds import close_mind, mind_by_number, mind_of, rename_mind
 
@@ -118,8 +118,7 @@ class Agent(Character):
             return
         place = self.location.key if self.location else ""
         kind = str(facts.get("type", ""))
-        everyday = kind == SCENE or getattr(from_obj, "unannounced", False)
-        if everyday and mind.hearsay.is_old(line, services().clock.now()):
+        if self._is_everyday(mind, line, facts, from_obj):
             return
         if kind == POSE:  # which the memory keeps as its kind
             line = line.removeprefix("* ")
@@ -144,6 +143,18 @@ class Agent(Character):
         if source and (event := event_of(self, from_obj, line, facts)):
             mind.thinker.notice(replace(event, memory=mind.memory.newest if kept else 0))
             mind.sleeper.noticed(event)
+
+    @staticmethod
+    def _is_everyday(mind: Mind, line: str, facts: dict[str, Any], from_obj: Any) -> bool:
+        """Whether it is nothing to remember: an agent that goes its way, the same scene again.
+
+        What somebody is seen at is remembered where nothing else was seen of them that day.
+        """
+        if facts.get("type") != SCENE:
+            return bool(getattr(from_obj, "unannounced", False))
+        is_old, moment = mind.hearsay.is_old, services().clock.now()
+        known = facts.get("work") and is_old(identity_of(from_obj), moment, days=1)
+        return bool(known) or is_old(line, moment)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Look around, unless it is on its way somewhere and knows the way."""

@@ -14,9 +14,12 @@ from game.mind.archive.records import BY_RULE
 from typeclasses.absence import LEFT, tell_of_absence
 from typeclasses.appearance import CharacterAppearance
 from typeclasses.clients import tell_name, tell_room, tell_speech
-from typeclasses.deeds import happened, put_in_order
+from typeclasses.deeds.happening import happened
+from typeclasses.deeds.order import put_in_order
 from typeclasses.objects import ObjectParent
 
+_INNER = frozenset({"importance", "chain", "about", "work"})
+"""What goes along with a line for the minds that perceive it, and for no client."""
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
@@ -66,6 +69,13 @@ class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
         if self.attributes.get("posture"):
             self.attributes.remove("posture")
         return bool(super().at_pre_move(destination, move_type=move_type, **kwargs))
+
+    def msg(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> None:
+        """Show it, without what only minds are told of it."""
+        match text:
+            case (line, {**facts}) if not _INNER.isdisjoint(facts):
+                text = (line, {name: facts[name] for name in facts if name not in _INNER})
+        super().msg(text=text, from_obj=from_obj, **kwargs)
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Whether it is shown: what somebody says or plays whom this one ignores is not."""

@@ -75,7 +75,7 @@ def tell_room(looker: Any) -> None:
         "room_info",
         num=room.id,
         name=room.key,
-        area=room.tags.get(category="area") or settings.SERVERNAME,
+        area=_area_of(room),
         exits={way: there.id for way, there in ways.items()},
         places={way: there.key for way, there in ways.items()},
     )
@@ -88,6 +88,13 @@ def tell_room(looker: Any) -> None:
     )
     for session in filter(is_web, sessions):
         session.msg(room_map=((map_of(looker),), {}))
+
+
+def _area_of(room: Any) -> str:
+    """What the room is tagged with as its area; the tag's data has it in capitals, if any."""
+    tags = room.tags.get(category="area", return_tagobj=True, return_list=True)
+    tag = next(filter(None, tags), None)
+    return str(tag.db_data or tag.db_key) if tag else str(settings.SERVERNAME)
 
 
 def _ways(room: Any, looker: Any) -> list[Any]:

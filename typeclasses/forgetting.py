@@ -18,7 +18,7 @@ from game.mind.archive.forgetting import ForgottenPerson, Traces, forget, mask
 from game.mind.errors import KeepsakeError
 from game.mind.events.files import wait_until_packed
 from typeclasses.agents import Agent, all_agents
-from typeclasses.deeds import forget_player
+from typeclasses.deeds.order import forget_player
 from typeclasses.minds import close_mind, mind_of
 
 PACKING_SECONDS = 60.0

@@ -7,7 +7,7 @@ from typing import Any
 from evennia.objects.objects import DefaultObject
 
 from game.agent.naming import now
-from typeclasses.deeds import is_wanted_elsewhere
+from typeclasses.deeds.order import is_wanted_elsewhere
 
 
 class ObjectParent:

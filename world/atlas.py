@@ -146,13 +146,17 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Atlas:
-    """The whole world, checked; ``start`` is the id of the newcomers' room."""
+    """The whole world, checked.
+
+    ``start`` is the id of the newcomers' room, ``area`` what all of it is called.
+    """
 
     start: str
     places: Mapping[str, Place]
     ways: tuple[Way, ...]
     things: Mapping[str, Thing]
     people: Mapping[str, Person]
+    area: str = ""
 
     @property
     def closed(self) -> list[str]:
@@ -177,7 +181,12 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
     holders = {*places, *people}
     things = {key: _thing(goods, key, raw, holders) for key, raw in goods.data.items()}
     _check_bonds(folder / "agents", people, things)
-    return Atlas(start, places, ways, things, people)
+    return Atlas(start, places, ways, things, people, _area(chart))
+
+
+def _area(source: DataFile) -> str:
+    """What the world calls itself; empty where the file does not say."""
+    return source.text_of(source.data, "area", "area") if "area" in source.data else ""
 
 
 def _place(source: DataFile, key: str, raw: Any) -> Place:

@@ -19,7 +19,8 @@ from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
 from typeclasses.agents import create_agent
-from typeclasses.deeds import WorldDeed, install, unlock
+from typeclasses.deeds.effects import unlock
+from typeclasses.deeds.progress import WorldDeed, install
 from typeclasses.everywhere import TAG_CATEGORY, find
 from world.atlas import SHORT, Atlas, Person, Place, Thing, Way, read_atlas
 from world.deed_files import read_deeds
@@ -28,6 +29,7 @@ _GARMENT = "typeclasses.goods.Garment"
 _CONTAINER = "evennia.contrib.game_systems.containers.containers.ContribContainer"
 _LIMBO = 2  # Evennia's own first room, where START_LOCATION points
 _BUILT = "built"
+_AREA = "area"
 
 
 @dataclass(slots=True)
@@ -61,6 +63,7 @@ def build_world(atlas: Atlas | None = None, deeds: Mapping[str, WorldDeed] | Non
     built = Built()
     for place in atlas.places.values():
         _build_place(place, built, is_start=place.id == atlas.start)
+    _name_area(atlas)
     for way in atlas.ways:
         _build_way(way, atlas, built)
     for person in atlas.people.values():
@@ -83,6 +86,7 @@ def open_world() -> None:
     atlas = read_atlas()
     for place in atlas.places.values():
         _add_missing(find("room", place.id), _of_place(place))
+    _name_area(atlas)
     for person in atlas.people.values():
         _add_missing(find("agent", person.id), _of_person(person))
     install(read_deeds(atlas))
@@ -144,6 +148,14 @@ def _build_place(place: Place, built: Built, *, is_start: bool) -> None:
         return room
 
     _put("room", place.id, _of_place(place), built, make)
+
+
+def _name_area(atlas: Atlas) -> None:
+    """Tag the rooms with the world's name, but for those that a builder has put elsewhere."""
+    for place in atlas.places if atlas.area else ():
+        room = find("room", place)
+        if room is not None and not room.tags.get(category=_AREA):
+            room.tags.add(atlas.area, category=_AREA, data=atlas.area)  # a tag's own key is lower
 
 
 def _limbo() -> ObjectDB | None:

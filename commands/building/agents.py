@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import counted
+from game.agent import tending
 from game.agent.services import services
 from game.agent.thinking.prompting import look_up, prompt_for
 from game.agent.thinking.thinker import SHORTEST_INTERVAL
@@ -135,15 +136,11 @@ class CmdAgent(BuilderCommand):
 
     def _pause(self) -> None:
         agent = self.agent_named(self.lhs)
-        agent.db.paused = True
-        self.caller.msg(f"{agent.key} is paused: it perceives and remembers, but does not think.")
+        self.told(agent, tending.pause(agent, self.mind(agent)))
 
     def _resume(self) -> None:
         agent = self.agent_named(self.lhs)
-        agent.attributes.remove("paused")
-        self.mind(agent).thinker.start()
-        asleep = "is not paused any more; to think again it wakes first"
-        self.caller.msg(f"{agent.key} {asleep if agent.is_asleep else 'thinks again'}.")
+        self.told(agent, tending.resume(agent, self.mind(agent)))
 
     def _interval(self) -> None:
         agent, given = self.agent_named(self.lhs), (self.rhs or "").strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
@@ -15,6 +16,7 @@ from commands.audit import AuditedCommand
 from commands.wording import counted, listed, quoted
 from game.agent.mind import Mind
 from game.agent.services import services
+from game.agent.tending import Tended
 from game.mind.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents, find_agents
 from typeclasses.minds import mind_of
@@ -22,6 +24,8 @@ from typeclasses.minds import mind_of
 PATIENCE = 30.0
 """Seconds to wait for an answer before the builder is shown that it took too long."""
 _TOO_LATE = "|rThat did not work:|n it took too long, or broke off. See agents.log"
+
+_SEEN = ("sleeps", "wakes up")
 
 
 class BuilderCommand(AuditedCommand):
@@ -61,6 +65,18 @@ class BuilderCommand(AuditedCommand):
 
         services().in_time(attempt, PATIENCE).then(lambda text: self.page(text or _TOO_LATE))
 
+    def told(self, agent: Agent, outcome: Tended) -> None:
+        """Show what was done to an agent, unless it was done before the caller's eyes.
+
+        Raises:
+            KeepsakeError: Nothing was.
+        """
+        done, said = outcome
+        if not done:
+            raise KeepsakeError(said, "@agent shows what agents are about")
+        if agent.location != self.caller.location or not said.endswith(_SEEN):
+            self.caller.msg(f"{said}.")
+
     def agent_named(self, name: str) -> Agent:
         """The one agent that ``name`` means; the one in the room if it is empty.
 
@@ -69,6 +85,7 @@ class BuilderCommand(AuditedCommand):
         """
         if not name.strip():
             return self._agent_here_or_refusal()
+        self.refuse_switch(name)
         found = find_agents(name)
         if len(found) == 1:
             return found[0]
@@ -77,6 +94,16 @@ class BuilderCommand(AuditedCommand):
             raise KeepsakeError(f"{quoted(name)} may be {names}", "Write more of the name")
         names = listed([agent.key for agent in all_agents()]) or "none yet"
         raise KeepsakeError(f"There is no agent {quoted(shortened(name))}", f"There are: {names}")
+
+    def refuse_switch(self, name: str) -> None:
+        """Raise KeepsakeError for a switch that stands behind a name: ``mira/places``."""
+        before, sign, switch = name.partition("/")
+        if not sign:
+            return
+        known = ", ".join(f"{self.key}/{each}" for each in self.switch_options)
+        cure = f"A switch stands before the name: {known}" if known else "It takes no switch"
+        switch, before = (plain(shortened(each.strip())) for each in (switch, before))
+        raise KeepsakeError(f"/{switch} stands behind {quoted(before)}", cure)
 
     def agent_then(self, words: str) -> tuple[Agent, str]:
         """The agent that ``words`` begin with, and what follows: ``Mira Tom``, ``Mira = Tom``.
@@ -95,6 +122,19 @@ class BuilderCommand(AuditedCommand):
             if len(found) == 1:
                 return found[0], " ".join(parts[end:])
         return self.agent_named(" ".join(parts[:1])), " ".join(parts[1:])
+
+    def agent_and_last(self, words: str, form: str) -> tuple[Agent, str]:
+        """The agent that is named, and the last word if it has that form; empty if it has not.
+
+        Raises:
+            KeepsakeError: They name no agent, or it is not clear which.
+        """
+        words = words.replace("=", " ").strip()
+        name, _, last = words.rpartition(" ")
+        # An agent may be called "Robot 7".
+        if re.fullmatch(form, last) and len(find_agents(words)) != 1:
+            return self.agent_named(name), last
+        return self.agent_named(words), ""
 
     def agent_here(self) -> Agent | None:
         """The only agent in the caller's room; None if there is none or several."""

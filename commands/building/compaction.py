@@ -50,17 +50,16 @@ class CmdCompaction(BuilderCommand):
 
     def run(self) -> None:
         """List them, show one, or take the last one back."""
-        words, number = _asked(self.args)
-        agent = self.agent_named(words)
+        agent, number = self.agent_and_last(self.args, r"\d{1,9}")
         name, memory = agent.key, self.mind(agent).memory
         if "undo" in self.switches:
             take_back(name, memory, self.caller)
             return
         archive = memory.memory.archive
-        if number is None:
-            self.answer(lambda: _listed(name, compactions(archive)))
+        if number:
+            self.answer(lambda: _one(name, archive, int(number)))
         else:
-            self.answer(lambda: _one(name, archive, number))
+            self.answer(lambda: _listed(name, compactions(archive)))
 
 
 def take_back(name: str, memory: MemoryComponent, caller: Any) -> None:
@@ -79,14 +78,6 @@ def take_back(name: str, memory: MemoryComponent, caller: Any) -> None:
         caller.msg(f"{head}: {plain(outcome.detail)}. {left}.\n{figures.labelled(facts, 10)}")
 
     memory.undo(done)
-
-
-def _asked(args: str) -> tuple[str, int | None]:
-    """The agent's name, and the number of a compaction if one is meant."""
-    name, _, last = args.replace("=", " ").strip().rpartition(" ")
-    if last.isdecimal() and len(last) < 10:
-        return name.strip(), int(last)
-    return args.strip(), None
 
 
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:

@@ -13,7 +13,8 @@ from game.agent.offstage.days import Scene
 from game.agent.services import services
 from game.mind.errors import KeepsakeError
 from typeclasses.characters import Character
-from typeclasses.deeds import WorldDeed, all_deeds, doers, progress, records, reset
+from typeclasses.deeds.order import reset
+from typeclasses.deeds.progress import WorldDeed, all_deeds, doers, progress, records
 from world.atlas import FOLDER, Atlas, read_atlas
 from world.build import build_world
 from world.deed_files import check_deeds, read_deeds
@@ -47,6 +48,8 @@ class CmdDeed(BuilderCommand):
 
     def run(self) -> None:
         """Show, check or reset."""
+        if len(self.switches) > 1:
+            raise KeepsakeError("Only one thing at a time", "As in: @deed/check")
         if "check" in self.switches:
             self.answer(_checked)
         elif "reset" in self.switches:
@@ -56,14 +59,16 @@ class CmdDeed(BuilderCommand):
 
     def _reset(self) -> None:
         deed = self._deed(self.lhs)
-        player = _player(self.rhs) if self.rhs else None
+        player = _player(self.rhs) if self.rhs is not None else None
         names = reset(deed, player)
         whose = f" for {listed(names)}" if names else ""
         self.caller.msg(f"|gTaken back|n: {deed.name} can be done again{whose}.")
 
-    @staticmethod
-    def _deed(words: str) -> WorldDeed:
+    def _deed(self, words: str) -> WorldDeed:
         wanted = words.strip().casefold()
+        if not wanted:
+            raise KeepsakeError("It is not clear which deed", "As in: @deed/reset twelfth_cup")
+        self.refuse_switch(wanted)
         found = [d for d in all_deeds() if wanted in (d.id, d.name.casefold())]
         if not found:
             there = listed([deed.id for deed in all_deeds()]) or "none"
@@ -75,7 +80,7 @@ def _player(name: str) -> ObjectDB:
     found = Character.objects.all_family().filter(db_key__iexact=name.strip())
     players = [each for each in found if not each.is_agent]
     if not players:
-        raise KeepsakeError(f"There is no player {quoted(plain(name.strip()))}", "See: who")
+        raise KeepsakeError(f"There is no player {quoted(plain(name.strip()))}", "See: @deed")
     return players[0]
 
 
@@ -146,7 +151,7 @@ class CmdWorld(BuilderCommand):
 
     def run(self) -> None:
         """Read in a worker thread, build in this one."""
-        if "reload" not in self.switches:
+        if "reload" not in self.switches or self.args.strip():
             raise KeepsakeError("It is not clear what to do with the world", "Try: @world/reload")
 
         def read() -> _Files | KeepsakeError:

@@ -46,23 +46,11 @@ def cost(calls: int, prompt_tokens: int, completion_tokens: int, seconds: float)
 
 
 def verdict(found: SummaryVerdict | None) -> str:
-    """What the check found: ``good: 3 of 3 must-keeps kept, 2 of 17 details lost …``."""
+    """What the check found: ``good: 3 of 3 rules and promises kept; 2 of 17 details gone …``."""
     if found is None:
         return "not checked"
-    parts = []
-    if found.wanted:
-        kept = found.wanted - len(found.put_back)
-        back = f", {len(found.put_back)} put back word for word" if found.put_back else ""
-        parts.append(f"{kept} of {found.wanted} rules and promises kept{back}")
-    if found.details:
-        parts.append(f"{found.vanished} of {found.details} details gone from the prompt")
-    if found.invented:
-        parts.append(f"{len(found.invented)} invented ({', '.join(found.invented[:5])})")
-    if found.tries > 1:
-        parts.append(f"written {counted(found.tries, 'time')}")
-    parts += found.problems
     colour, word = ("|g", "good") if found.good else ("|r", "bad")
-    return f"{colour}{word}|n" + (f": {plain('; '.join(parts))}" if parts else "")
+    return f"{colour}{word}|n" + (f": {plain(found.words)}" if found.words else "")
 
 
 def rate(found: Rate | None) -> str:

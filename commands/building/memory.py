@@ -148,7 +148,7 @@ class CmdMemoryStatus(BuilderCommand):
 
         def done(report: IntegrityReport | KeepsakeError) -> None:
             # Edits by hand are taken over by the check, so the texts are shown after it.
-            texts = "".join(_summary(summary) for summary in _summaries(memory))
+            texts = "".join(_summary(summary) for summary in memory.context().summaries)
             caller.msg(f"{head}\n{integrity_line(report)}\n{texts}".rstrip())
 
         memory.check(done)
@@ -244,11 +244,6 @@ def integrity_line(report: IntegrityReport | KeepsakeError) -> str:
         listed = "".join(f"\n    - {plain(problem)}" for problem in report.problems)
         return figures.labelled([("Integrity", found)]) + listed
     return figures.labelled([("Integrity", told)])
-
-
-def _summaries(memory: MemoryComponent) -> list[Summary]:
-    context = memory.context()
-    return [summary for summary in (context.longterm, context.recent) if summary]
 
 
 def _summary(summary: Summary) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from commands.building.base import BuilderCommand, plain, shortened
+from commands.wording import quoted
 from game.mind.archive.log import Archive
 from game.mind.archive.records import EDITED, Memory, MemoryKind, Summary, Tier
 from game.mind.errors import KeepsakeError
@@ -52,7 +53,9 @@ class CmdRecall(BuilderCommand):
         def work() -> str:
             hits = recaller.rank(words, HITS)
             if hits is None:
-                raise KeepsakeError("Recall cannot search now", "See agents.log for the reason")
+                raise KeepsakeError(
+                    f"{name}'s memory cannot be searched now", "agents.log says why; try again"
+                )
             return hits_shown(name, words, hits)
 
         recaller.prepare()
@@ -89,13 +92,17 @@ def _source(hit: Hit) -> str:
 
 
 class CmdAwayNews(BuilderCommand):
-    """See the memories behind what a player was told of their absence.
+    """See on which memories "While you were away" rested, at a player's last login.
 
     Usage:
       @away <player>
 
-    At login a player reads three lines at most of what concerned them meanwhile:
-    who asked after them or spoke of them, what came of a deed, a promise.
+    Whoever logs in reads three lines at most of what concerned them meanwhile: who
+    asked after them or spoke of them, what came of a deed, a promise. Each line comes
+    from one memory of one agent, and this shows them. It has nothing to do with |wafk|n.
+
+    Example:
+      @away Tom
 
     See also: |whelp @memories|n
     """
@@ -106,7 +113,8 @@ class CmdAwayNews(BuilderCommand):
         """Read the memories in the background."""
         found = Character.objects.all_family().filter(db_key__iexact=self.args.strip()).first()
         if found is None or found.is_agent:
-            raise KeepsakeError("There is no such player", "As in: @away Tom")
+            name = quoted(plain(shortened(self.args.strip())))
+            raise KeepsakeError(f"There is no player {name}", "As in: @away Tom")
         told = [
             (agent, self.mind(agent).memory.memory.archive, number)
             for name, number in found.attributes.get(TOLD) or ()
@@ -146,8 +154,9 @@ class CmdMemories(BuilderCommand):
 
     def run(self) -> None:
         """Read the archive in the background."""
-        name, summary, numbers = _asked(self.args)
-        agent = self.agent_named(name)
+        words, summary = re.subn(r"\s*/\s*summar(y|ies)\b", " ", self.args)
+        agent, number = self.agent_and_last(words, r"\d{1,9}(-\d{1,9})?")
+        numbers = sorted(map(int, number.split("-"))) if number else []
         name, archive = agent.key, self.mind(agent).memory.memory.archive
         if not summary:
             self.answer(lambda: _memories(name, archive, numbers))
@@ -157,24 +166,9 @@ class CmdMemories(BuilderCommand):
             self.answer(lambda: _summaries(name, archive))
 
 
-def _asked(args: str) -> tuple[str, bool, tuple[int, int] | None]:
-    """The agent, whether a summary is meant, and the numbers."""
-    match = re.fullmatch(
-        r"(?P<name>[^/]*?)\s*(?P<summary>/\s*summar(?:y|ies))?"
-        r"(?:\s*=?\s+(?P<first>\d{1,9})(?:\s*-\s*(?P<last>\d{1,9}))?)?\s*",
-        f" {args}",
-    )
-    if not match:
-        raise KeepsakeError("It is not clear whose memories", "As in: @memories Mira 65-128")
-    if not match["first"]:
-        return match["name"].strip(), bool(match["summary"]), None
-    first, last = int(match["first"]), int(match["last"] or match["first"])
-    return match["name"].strip(), bool(match["summary"]), (min(first, last), max(first, last))
-
-
-def _memories(name: str, archive: Archive, numbers: tuple[int, int] | None) -> str:
+def _memories(name: str, archive: Archive, numbers: Sequence[int]) -> str:
     newest = archive.last_number
-    first, last = numbers or (max(newest - NEWEST + 1, 1), newest)
+    first, last = (numbers[0], numbers[-1]) if numbers else (max(newest - NEWEST + 1, 1), newest)
     if not newest:
         return f"{name} has no memories yet."
     if not 1 <= first <= newest:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from commands.building.base import BuilderCommand, plain, shortened, when
 from commands.building.recall import memory_lines
-from commands.wording import quoted
 from game.agent.naming import names_of
 from game.agent.services import services
-from game.mind.errors import KeepsakeError
-from game.mind.events.log import EventLog
 from game.mind.events.reasons import Leant, PromptSource, Under, Why
-from game.mind.events.subscribers import Tapped
-from game.mind.events.types import Events, Thought
+from game.mind.events.types import Thought
 from game.mind.events.why import why_did
 from game.mind.prompt.budget import Costs, PromptSection, chart
-from typeclasses.agents import Agent, find_agents
 
 FEW = 5
 """Sentences and memories that are shown where all were not asked for."""
-_AS_IN = "As in: @why Mira 2"
-_NUMBER = re.compile(r"-?\d{1,9}")
 _LONGEST = 200
 """Characters of a memory under a summary, where it is not shown whole."""
 _LOG_SECONDS = 1.0
@@ -59,40 +51,19 @@ class CmdWhy(BuilderCommand):
 
     def run(self) -> None:
         """Look it up in the background."""
-        agent, n = self._asked()
+        agent, number = self.agent_and_last(self.args, r"-?\d{1,9}")
+        n = int(number or 1)
         names, archive = names_of(agent), self.mind(agent).memory.memory.archive
-        log, now = services().places.events, services().clock.now()
-        events = services().events
+        folder, now = services().places.events, services().clock.now()
+        log = services().event_log
         deep, everything = "deep" in self.switches, "all" in self.switches
 
         def work() -> str:
-            _let_be_written(events)
-            return told(why_did(log, names, archive, n, everything=everything), now, deep=deep)
+            if log is not None:  # the act that has just been done is written down
+                log.flush(_LOG_SECONDS)
+            return told(why_did(folder, names, archive, n, everything=everything), now, deep=deep)
 
         self.answer(work)
-
-    def _asked(self) -> tuple[Agent, int]:
-        """Who is meant, and which act."""
-        args = self.args.strip()
-        # An agent may be called "Robot 7".
-        if not re.search(r"\d", args) or len(find_agents(args)) == 1:
-            return self.agent_named(args), 1
-        if not _NUMBER.fullmatch(args):
-            agent, number = self.agent_then(args)
-        elif here := self.agent_here():
-            agent, number = here, args
-        else:
-            raise KeepsakeError("It is not clear which agent you mean", _AS_IN)
-        if not _NUMBER.fullmatch(number):
-            raise KeepsakeError(f"{quoted(shortened(number))} is no number of an act", _AS_IN)
-        return agent, int(number)
-
-
-def _let_be_written(events: Events) -> None:
-    """Wait for the line of the act that has just been done; in a worker thread."""
-    log = events.log if isinstance(events, Tapped) else events
-    if isinstance(log, EventLog):
-        log.flush(_LOG_SECONDS)
 
 
 def told(why: Why, now: datetime, *, deep: bool = False) -> str:

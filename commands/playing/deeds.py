@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from evennia.utils.utils import iter_to_str
 
 from commands.base import PlayerCommand
-from typeclasses.deeds import WorldDeed, all_deeds, is_over, progress, records
+from commands.wording import counted
+from typeclasses.deeds.progress import (
+    WorldDeed,
+    all_deeds,
+    days_of,
+    is_done,
+    is_over,
+    progress,
+    records,
+)
 
 MOST_RUMOURS = 4
 """Deeds not begun of which a hint is shown."""
@@ -72,19 +82,23 @@ class CmdDeeds(PlayerCommand):
         told = [*waiting[first:], *waiting[:first]][:MOST_RUMOURS]
         yield from (f"  {deed.hint}" for deed in told)
 
-    def _all(self) -> Iterator[tuple[WorldDeed, dict[str, object], bool]]:
+    def _all(self) -> Iterator[tuple[WorldDeed, dict[str, Any], bool]]:
         done, world = progress(self.caller), records()
         for deed in all_deeds():
             mine = done.get(deed.id, {})
             yield deed, mine, is_over(deed, mine, world.get(deed.id, {}))
 
 
-def _newest_hint(deed: WorldDeed, mine: dict[str, object]) -> str:
-    steps = mine.get("steps")
-    times = steps if isinstance(steps, dict) else {}
+def _newest_hint(deed: WorldDeed, mine: dict[str, Any]) -> str:
+    times = mine.get("steps") or {}
     newest = sorted((max(when), name) for name, when in times.items() if name in deed.steps)
-    hints = [deed.steps[name].hint for _, name in newest if deed.steps[name].hint]
-    return hints[-1] if hints else deed.hint
+    steps = [deed.steps[name] for _, name in newest]
+    hints = [step.hint for step in steps if step.hint and is_done(step, mine)]
+    hint = hints[-1] if hints else deed.hint
+    if steps and not is_done(steps[-1], mine):
+        days = len(days_of(steps[-1], mine))
+        hint = f"{hint} (Done on {counted(days, 'day')} of {steps[-1].days}.)"
+    return hint
 
 
 def _of_others(me: str) -> Iterator[str]:

@@ -9,11 +9,9 @@ from typing import Any
 import evennia
 from evennia.commands.default import comms
 from evennia.comms.models import Msg
-from evennia.contrib.game_systems.mail import mail
 from evennia.objects.models import ObjectDB
-from evennia.utils import create
 
-from commands.audit import REPORTS, AuditedCommand, keep
+from commands.audit import REPORTS, keep
 from commands.base import PlayerCommand
 from commands.wording import CannotDo, counted, harmless, listed, one_line, quoted, within_length
 from game.mind.language.perception import visible
@@ -271,37 +269,3 @@ class CmdPage(AccountSpeech, comms.CmdPage):
             if account := Account.objects.filter(username__iexact=name).first():
                 return [account], " ".join(words[end:])
         return [account_named(words[0].rstrip(",:"))], " ".join(words[1:])
-
-
-class CmdMail(AccountSpeech, AuditedCommand, mail.CmdMail):
-    """Write letters to players, and read yours.
-
-    Usage:
-      mail                                    your letters
-      mail <number>                           read one
-      mail <player> = <subject>/<text>        write one
-      mail/reply <number> = <text>
-      mail/forward <player> = <number>[/<text>]
-      mail/delete <number>
-    """
-
-    key = "mail"
-    aliases = ("@mail",)
-    switch_options = ("delete", "forward", "reply")
-    help_category = "Comms"
-
-    def send_mail(self, recipients: Any, subject: str, message: str, caller: Any) -> None:
-        """Send it, as Evennia's does, in words without numbers of accounts."""
-        for recipient in recipients:
-            letter = create.create_message(caller, message, receivers=recipient, header=subject)
-            letter.tags.add("new", category="mail")
-            recipient.msg(f"A letter from {caller.key} has come. |wmail|n shows it.")
-        caller.msg("Your letter is on its way.")
-
-    def check(self) -> None:
-        """Refuse a name that nobody has, and who may not write to them."""
-        if self.rhs and "reply" not in self.switches:
-            self.refuse([account_named(name) for name in self.lhslist])
-        elif self.rhs and self.lhs.isdecimal():
-            letters = list(self.get_all_mail())[int(self.lhs) - 1 : int(self.lhs)]
-            self.refuse([sender for letter in letters for sender in letter.senders])

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from evennia.commands.default.general import CmdNick
+import re
+from typing import Any
+
 from evennia.contrib.game_systems.gendersub.gendersub import SetGender
+from evennia.utils.utils import make_iter
 
 from commands.base import PlayerCommand
-from commands.wording import spoken
+from commands.wording import CannotDo, quoted, spoken
+
+_MARK = re.compile(r"\$\d+")
+_TYPED = "inputline"
+_WHERE = (_TYPED, "object", "account")
+"""Where Evennia looks for a player's own words: in what they type, and in names that they type."""
 
 
 class CmdAway(PlayerCommand):
-    """Say that you are not at your keyboard; again, that you are back.
+    """Let others know that you are not at your keyboard.
 
     Usage:
-      afk
-      afk <why>
+      afk            you are away; typed again, you are back
+      afk <why>      the same, with a reason
 
-    Whoever looks at |wwho|n or speaks to you is told.
+    Whoever speaks to you, pages you or types |wwho|n is told so. You also come
+    back by logging in again.
+
+    Example:
+      afk the soup boils over
     """
 
     key = "afk"
@@ -74,32 +86,81 @@ class CmdPrompt(PlayerCommand):
         self.msg(f"Your prompt: {self.caller.db.prompt}" if self.caller.db.prompt else "No prompt.")
 
 
-class CmdAlias(CmdNick):
-    """Make a word of your own for a command; nobody else has it.
+class CmdAlias(PlayerCommand):
+    """Make a short word of your own for something long to type; nobody else has it.
 
     Usage:
       alias                       your words
-      alias <word> = <command>    |w$1|n, |w$2|n … are what you type after it
-      alias/delete <word>
+      alias <word> = <command>    from then on the word does that
+      alias/delete <word>         no longer
 
     Example:
       alias gk = go kettle
       alias hi $1 = talk $1 Good evening.
+
+    With the second, |whi mira|n says good evening to Mira: |w$1|n is what you type
+    after the word, |w$2|n what comes then.
     """
 
     key = "alias"
     aliases = ("nick", "nicks", "nickname", "unalias")
-    locks = "cmd:all()"
-    help_category = "General"
+    arg_regex = r"[\s/]|$"
 
-    def parse(self) -> None:
-        """Take ``alias gk go kettle`` and ``unalias gk`` as well."""
-        if self.cmdstring == "unalias":
-            self.args = f"/delete {self.args.strip()}"
-        elif "=" not in self.args and not self.args.startswith("/"):
-            self.args = " = ".join(self.args.split(maxsplit=1))
-            self.args = f" {self.args}" if self.args else "/list"
-        super().parse()
+    def act(self) -> None:
+        """List them, show, make or drop one."""
+        word, command = self.lhs, self.rhs
+        switch = "delete" if self.cmdstring == "unalias" else ""
+        if word.startswith("/"):
+            switch, _, word = word[1:].partition(" ")
+            if switch not in ("delete", "list"):
+                raise CannotDo(f"There is no /{switch}. There are: /delete and /list.")
+        if switch == "delete":
+            self._drop(word.strip())
+        elif not word or switch == "list":
+            self._list()
+        elif command is None and " " not in word:
+            self.msg(self._shown(word) or f"{quoted(word)} is no word of yours.")
+        else:
+            if command is None:  # `alias gk go kettle`
+                word, command = word.split(maxsplit=1)
+            self._make(word, command)
+
+    def _make(self, word: str, command: str) -> None:
+        if not word or not command or word.casefold() == command.casefold():
+            raise CannotDo("Which word, for what? For instance: alias gk = go kettle.")
+        if {*_MARK.findall(word)} != {*_MARK.findall(command)}:
+            how = "as in: alias hi $1 = talk $1 Good evening."
+            raise CannotDo(f"The same $1, $2 … must stand on both sides, {how}")
+        self.caller.nicks.add(word, command, category=_TYPED)
+        self.msg(f"From now on {quoted(word)} does: {command}")
+
+    def _drop(self, word: str) -> None:
+        found = [each for each in _WHERE if word and self.caller.nicks.has(word, category=each)]
+        if not found:
+            raise CannotDo(f"{quoted(word)} is no word of yours." if word else "Which word?")
+        for each in found:
+            self.caller.nicks.remove(word, category=each)
+        self.msg(f"{quoted(word)} is no word of yours any more.")
+
+    def _list(self) -> None:
+        lines = sorted(filter(None, map(self._shown, self._words())))
+        none = "You have no words of your own. For instance: alias gk = go kettle."
+        self.msg("\n".join(["|wYour words|n", *(f"  {each}" for each in lines)]) if lines else none)
+
+    def _words(self) -> list[str]:
+        nicks = self.caller.nicks
+        return [each.value[2] for where in _WHERE for each in _all(nicks, where)]
+
+    def _shown(self, word: str) -> str:
+        for where in _WHERE:
+            for each in _all(self.caller.nicks, where):
+                if each.value[2] == word:
+                    return f"|c{word}|n does: {each.value[3]}"
+        return ""
+
+
+def _all(nicks: Any, where: str) -> list[Any]:
+    return [each for each in make_iter(nicks.get(category=where, return_obj=True)) if each]
 
 
 class CmdGender(PlayerCommand):

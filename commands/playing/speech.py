@@ -12,7 +12,7 @@ from commands.playing.manners import silenced
 from commands.wording import CannotDo, spoken, unquoted
 from game.mind.archive.privacy import WHISPER
 from game.mind.archive.records import POSE
-from typeclasses.deeds import happened
+from typeclasses.deeds.happening import happened
 
 POSED = "* "
 """Begins what is only played; whatever else somebody types begins with their name."""
@@ -133,13 +133,17 @@ class CmdTalk(AddressedCommand):
 
 
 class CmdTell(CmdTalk):
-    """Speak to an agent who is here, or send a line to a player anywhere.
+    """Speak to somebody who lives here, or to a player wherever they are.
 
     Usage:
-      tell <agent> <words>     as |wtalk|n does: everybody in the room hears it
-      tell <player> <words>    as |wpage|n does: nobody else does
+      tell <name> <words>
 
-    A name that nobody has is refused, and nothing is sent.
+    Somebody who lives here has to be in the same room, and all in the room
+    hear it, as with |wtalk|n. A player can be anywhere, and nobody else reads
+    it, as with |wpage|n. If nobody has that name, nothing is sent.
+
+    Example:
+      tell mira Good evening.
     """
 
     key = "tell"

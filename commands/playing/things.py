@@ -10,7 +10,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, people_here, with_article
 from commands.wording import CannotDo, listed, quoted, sought, spoken
-from typeclasses.deeds import happened
+from typeclasses.deeds.happening import happened
 
 _INSIDE = re.compile(r"(?:in|inside|into)\s+", re.I)
 

@@ -56,23 +56,14 @@ _WATER = {
 
 @dataclass(frozen=True, slots=True)
 class Almanac:
-    """What a moment is like.
+    """What a moment is like."""
 
-    Attributes:
-        moment: The moment, in the world's time zone.
-        part: One of :data:`PARTS`.
-        season: One of :data:`SEASONS`.
-        tide: One of :data:`TIDES`.
-        weather: One of :data:`WEATHERS`.
-        market: Whether it is market day.
-    """
-
-    moment: datetime
-    part: str
-    season: str
-    tide: str
-    weather: str
-    market: bool
+    moment: datetime  # the moment, in the world's time zone
+    part: str  # one of :data:`PARTS`
+    season: str  # one of :data:`SEASONS`
+    tide: str  # one of :data:`TIDES`
+    weather: str  # one of :data:`WEATHERS`
+    market: bool  # whether it is market day
 
     @property
     def hour(self) -> int:
@@ -134,8 +125,8 @@ def almanac(moment: datetime) -> Almanac:
         part=part_of(moment.hour),
         season=season_of(moment),
         tide=tide_at(moment),
-        weather=weather_at(moment),
-        market=is_market_day(moment),
+        weather=_weather(moment.date(), moment.hour // _BLOCK_HOURS),
+        market=moment.weekday() == MARKET_WEEKDAY,
     )
 
 
@@ -166,18 +157,9 @@ def tide_at(moment: datetime) -> str:
     return "falling" if share < 0.5 else "rising"
 
 
-def weather_at(moment: datetime) -> str:
-    """The weather: much of a day is alike, and none changes within four hours."""
-    return _weather(moment.date(), moment.hour // _BLOCK_HOURS)
-
-
-def is_market_day(day: date) -> bool:
-    """Whether the market is held on that day."""
-    return day.weekday() == MARKET_WEEKDAY
-
-
 @lru_cache(maxsize=64)
 def _weather(day: date, block: int) -> str:
+    """The weather: much of a day is alike, and none changes within four hours."""
     dice = blake2b(f"weather {day} {block}".encode(), digest_size=4).digest()
     if dice[0] % 2:  # half of the time it is what the day is
         dice = blake2b(f"weather {day}".encode(), digest_size=4).digest()

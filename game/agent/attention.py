@@ -95,10 +95,13 @@ class Attention:
         if direct:
             self.conversations.turned(event.who, now)
 
-    def answered(self, who: str, now: float) -> None:
-        """The agent has turned to a player unasked: what they did is answered, but not a word."""
+    def answered(self, who: str, now: float, *, words: bool = False) -> None:
+        """The agent has turned to a player unasked: what they did is answered.
+
+        ``words``: So is what they said; else not a word of it.
+        """
         self._spoke_meanwhile.add(who)
-        self._pending.answered(who)
+        self._pending.answered(who, words=words)
         self.conversations.turned(who, now)
 
     def set_player_near(self, near: bool, now: float) -> None:

@@ -63,18 +63,11 @@ type FindBody = Callable[[], Body | None]
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """Whose mind it is.
+    """Whose mind it is."""
 
-    Attributes:
-        number: The agent's database number.
-        name: Its name.
-        folder: ``vault/agents/<name>``.
-        body: Gives the agent as it is now.
-        names: Those of all people and places; quick, on the reactor thread.
-    """
-
-    number: int
-    name: str
-    folder: Path
-    body: FindBody
+    number: int  # the agent's database number
+    name: str  # its name
+    folder: Path  # ``vault/agents/<name>``
+    body: FindBody  # gives the agent as it is now
+    # those of all people and places; quick, on the reactor thread
     names: Callable[[], frozenset[str]]

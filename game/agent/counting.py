@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import Executor, Future
-from typing import Any, Protocol
+from typing import Any
 
 from game.agent.agent_log import log
 from game.agent.tasks import Alarm
+from game.llm.tokens.counting import ServerTokenCounter
 from game.mind.errors import ConfigError
 from game.mind.prompt.tokens import TokenLedger
 
@@ -20,19 +20,6 @@ LONGEST_WAIT = 64
 """Rounds that are left out at most after nobody could count."""
 
 
-class Counter(Protocol):
-    """Who counts, such as :class:`game.llm.tokens.counting.ServerTokenCounter`."""
-
-    @property
-    def model(self) -> str:
-        """Which model counts are of; quick."""
-        ...
-
-    def count(self, texts: Sequence[str]) -> tuple[list[int], str] | None:
-        """Tokens of each text and who counted; None when nobody can; blocks."""
-        ...
-
-
 class Counting:
     """Hands uncounted texts to a worker thread, at most once a second.
 
@@ -40,7 +27,7 @@ class Counting:
     """
 
     def __init__(
-        self, ledger: TokenLedger, counter: Counter, workers: Executor, timer: Any
+        self, ledger: TokenLedger, counter: ServerTokenCounter, workers: Executor, timer: Any
     ) -> None:
         self._ledger = ledger
         self._counter = counter

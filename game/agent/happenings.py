@@ -14,21 +14,13 @@ from game.mind.recall.documents import DocumentKind, Hit
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a prompt was made from; the fields are those of the event of its thought.
+    """What a prompt was made from; the fields are those of the event of its thought."""
 
-    Attributes:
-        longterm: Last memory of the long-term summary, 0 for none.
-        recent: Last memory that the summaries covered, 0 for none.
-        total: Last memory of the window, 0 for none.
-        compaction: Number of the compaction whose summaries stood, 0 for none.
-        recalled: What was looked up and stood there.
-    """
-
-    longterm: int = 0
-    recent: int = 0
-    total: int = 0
-    compaction: int = 0
-    recalled: Sequence[Recalled] = ()
+    longterm: int = 0  # last memory of the long-term summary, 0 for none
+    recent: int = 0  # last memory that the summaries covered, 0 for none
+    total: int = 0  # last memory of the window, 0 for none
+    compaction: int = 0  # number of the compaction whose summaries stood, 0 for none
+    recalled: Sequence[Recalled] = ()  # what was looked up and stood there
 
 
 NO_BASIS = Basis()

@@ -41,21 +41,13 @@ ELSE = ""
 
 @dataclass(frozen=True, slots=True)
 class PerceivedEvent:
-    """Something that an agent noticed.
+    """Something that an agent noticed."""
 
-    Attributes:
-        kind: What it was.
-        from_player: Whether a person is behind it.
-        source: Who did it; empty for the world itself.
-        memory: Number of the memory of it; 0 where that is not known.
-        source_id: What tells them from others of that name; empty where that is not known.
-    """
-
-    kind: EventKind
-    from_player: bool
-    source: str
-    memory: int = 0
-    source_id: str = ""
+    kind: EventKind  # what it was
+    from_player: bool  # whether a person is behind it
+    source: str  # who did it; empty for the world itself
+    memory: int = 0  # number of the memory of it; 0 where that is not known
+    source_id: str = ""  # what tells them from others of that name; empty where that is not known
 
     @property
     def who(self) -> str:
@@ -65,13 +57,9 @@ class PerceivedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Impulse(PerceivedEvent):
-    """A reason to think now: the newest of what one person did, or of what happened.
+    """A reason to think now: the newest of what one person did, or of what happened."""
 
-    Attributes:
-        priority: The place in the model's queue.
-    """
-
-    priority: Priority = "event"
+    priority: Priority = "event"  # the place in the model's queue
 
     @property
     def trigger(self) -> str:
@@ -142,11 +130,14 @@ class Pending:
             if greeting and (nor_others or key == who):
                 del self._all[key]
 
-    def answered(self, who: str) -> None:
-        """Let go of what they did without words."""
-        waiting = self._all.get(who)
-        if waiting is not None and waiting.impulse.kind in _WORDLESS:
-            del self._all[who]
+    def answered(self, who: str, *, words: bool = False) -> None:
+        """Let go of what they did without words, and with ``words`` of all they did."""
+        for key in (who, ELSE):
+            waiting = self._all.get(key)
+            if waiting is None or waiting.impulse.who != who:
+                continue
+            if words or waiting.impulse.kind in _WORDLESS:
+                del self._all[key]
 
     def _keep_to_the_newest(self) -> None:
         """Let go of the oldest agent, else of the oldest player, of a crowd that is too large."""

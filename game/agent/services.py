@@ -38,6 +38,7 @@ from game.mind.books.journal.config import JournalConfig, load_journal_config
 from game.mind.books.profiles.config import PeopleConfig, load_people_config
 from game.mind.compaction.config import CompactionConfig, load_compaction_config
 from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.events.log import EventLog
 from game.mind.events.subscribers import Tapped, Taps
 from game.mind.events.types import Events, Nowhere, World
 from game.mind.markdown_config import ConfigFile
@@ -110,26 +111,19 @@ type Wait = Callable[[threading.Event, float], bool]
 
 @dataclass(frozen=True)
 class Machinery:
-    """What the services run on: the machine's time and threads, or those of a simulation.
+    """What the services run on: the machine's time and threads, or those of a simulation."""
 
-    Attributes:
-        timer: The reactor, or what stands in for it.
-        post: Runs a function on the reactor thread, from any thread.
-        clock: The present time.
-        random: Where jitter comes from.
-        pool: Makes so many threads of that name.
-        wait: Waits in one of them until an event is set, or so many seconds.
-        gateway: Makes the way to the models; None for the real one.
-        indexes: Makes what keeps the recall indexes.
-    """
-
-    timer: Any
+    timer: Any  # the reactor, or what stands in for it
+    # runs a function on the reactor thread, from any thread
     post: Callable[[Callable[[], None]], None]
-    clock: Clock = field(default_factory=SystemClock)
-    random: Random = field(default_factory=Random)
-    pool: Callable[[int, str], Executor] = _pool
+    clock: Clock = field(default_factory=SystemClock)  # the present time
+    random: Random = field(default_factory=Random)  # where jitter comes from
+    pool: Callable[[int, str], Executor] = _pool  # makes so many threads of that name
+    # waits in one of them until an event is set, or so many seconds
     wait: Wait = threading.Event.wait
+    # makes the way to the models; None for the real one
     gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None
+    # makes what keeps the recall indexes
     indexes: Callable[[Places, RecallConfig, Embedder], IndexService] = (
         lambda places, config, embedder: IndexService(places, config, embedder, log)
     )
@@ -161,27 +155,6 @@ class Services:
     """What all agents share.
 
     The settings are read again when their file changes.
-
-    Attributes:
-        workers: Threads for compactions and checks; never for model calls.
-        nights: Threads in which agents sleep, so that a long night keeps nobody from compacting.
-        searchers: Threads for recall and for what agents do with their own memory.
-        learners: A thread that works what was lived through into profiles: a world of long lives
-            takes it minutes the first time, and nobody's recall may wait for that.
-        counters: A thread for counting tokens.
-        post: Runs a function on the reactor thread, from any thread.
-        timer: The reactor, or in tests a clock that is moved by hand.
-        indexes: Keeps the agents' recall indexes; None for a world without recall.
-        embedder: Turns a question into a vector; None for recall by words alone.
-        names: When the names of people and places were last read, and the names.
-        tokens: What texts cost in a prompt.
-        counting: Has the texts counted that are only estimated; None where nobody counts.
-        warming: Has prompts read before anybody speaks; None where nobody does.
-        rest: Seconds in which the template of prompts is not looked at again.
-        events: Takes what happens, for the event log; from any thread.
-        taps: Who is told of events, of written lines and of memories while they happen.
-        wait: Waits in a worker thread until an event is set, or so many seconds; whether it is.
-        scenes: Small scenes that agents play by rule where they meet.
     """
 
     places: Places
@@ -189,30 +162,44 @@ class Services:
     compaction: Config[CompactionConfig]
     thinking: Config[ThinkingConfig]
     syncer: Syncer
-    workers: Executor
+    workers: Executor  # threads for compactions and checks; never for model calls
+    # runs a function on the reactor thread, from any thread
     post: Callable[[Callable[[], None]], None]
-    timer: Any
+    timer: Any  # the reactor, or in tests a clock that is moved by hand
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
     recall: Config[RecallConfig] = field(default_factory=lambda: Fixed(RecallConfig()))
     sleeping: Config[SleepConfig] = field(default_factory=lambda: Fixed(SleepConfig()))
     journal: Config[JournalConfig] = field(default_factory=lambda: Fixed(JournalConfig()))
     people: Config[PeopleConfig] = field(default_factory=lambda: Fixed(PeopleConfig()))
+    # threads in which agents sleep, so that a long night keeps nobody from compacting
     nights: Executor = field(default_factory=lambda: _pool(2, "night"))
+    # keeps the agents' recall indexes; None for a world without recall
     indexes: IndexService | None = None
+    # turns a question into a vector; None for recall by words alone
     embedder: Embedder | None = None
+    # threads for recall and for what agents do with their own memory
     searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
+    # a thread that works what was lived through into profiles: a world of long lives takes it
+    # minutes the first time, and nobody's recall may wait for that
     learners: Executor = field(default_factory=lambda: _pool(1, "profiles"))
+    # when the names of people and places were last read, and the names
     names: tuple[float | None, frozenset[str]] = (None, frozenset())
+    # what texts cost in a prompt
     tokens: TokenLedger = field(default_factory=lambda: TokenLedger(Heuristic()))
+    # has the texts counted that are only estimated; None where nobody counts
     counting: Counting | None = None
-    warming: Warming | None = None
+    warming: Warming | None = None  # has prompts read before anybody speaks; None where nobody does
+    # a thread for counting tokens
     counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
-    rest: float = 0.0
+    rest: float = 0.0  # seconds in which the template of prompts is not looked at again
+    # takes what happens, for the event log; from any thread
     events: Events = field(default_factory=Nowhere)
+    # who is told of events, of written lines and of memories while they happen
     taps: Taps = field(default_factory=Taps)
+    # waits in a worker thread until an event is set, or so many seconds; whether it is
     wait: Wait = threading.Event.wait
-    scenes: Sequence[Scene] = ()
+    scenes: Sequence[Scene] = ()  # small scenes that agents play by rule where they meet
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
@@ -274,6 +261,12 @@ class Services:
         future = self.searchers.submit(work)
         future.add_done_callback(finished)
         return came
+
+    @property
+    def event_log(self) -> EventLog | None:
+        """The event log itself, behind whoever else is told; None where there is none."""
+        log = self.events.log if isinstance(self.events, Tapped) else self.events
+        return log if isinstance(log, EventLog) else None
 
     @cached_property
     def ranker(self) -> Ranker:

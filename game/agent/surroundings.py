@@ -46,11 +46,17 @@ def looks_of(agent: Body) -> str:
     return str(room.get_display_desc(agent)) if room is not None and room.db.desc else ""
 
 
-def show(agent: Body, text: str, kind: str, *, hidden_from: tuple[Any, ...] = ()) -> None:
+def show(
+    agent: Body, text: str, kind: str, *, hidden_from: tuple[Any, ...] = (), **facts: Any
+) -> None:
     """Have all in the agent's room see something of it, but for itself and these."""
     if agent.location is not None:
+        # Evennia reads what it shows to a room as a template, which no text of ours is.
         agent.location.msg_contents(
-            (text, {"type": kind}), exclude=[agent, *hidden_from], from_obj=agent
+            ("{shown}", {"type": kind, **facts}),
+            exclude=[agent, *hidden_from],
+            from_obj=agent,
+            mapping={"shown": text},
         )
 
 

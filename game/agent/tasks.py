@@ -63,12 +63,10 @@ class Alarm:
 
 
 class Routine[T]:
-    """Drives one coroutine from one result to the next.
+    """Drives one coroutine, which awaits nothing but :class:`Once`, from one result to the next.
 
-    Args:
-        coroutine: Awaits nothing but :class:`Once`.
-        over: Called with what it returns, unless it was cancelled.
-        failed: Called with what it raises, unless it was cancelled; the error is raised on.
+    ``over`` is called with what it returns, ``failed`` with what it raises, and the error is raised
+    on; neither once it was cancelled.
     """
 
     def __init__(

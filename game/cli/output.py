@@ -26,15 +26,7 @@ def plain_table(
     no_wrap: bool = False,
     **style: Any,
 ) -> Table:
-    """A table without lines; cells may have rich's markup.
-
-    Args:
-        headings: One for each column.
-        rows: As many cells each.
-        right: The headings whose columns are set to the right.
-        no_wrap: Whether cells stay on one line.
-        style: What else rich's table takes.
-    """
+    """A table without lines; cells may have rich's markup; ``right``: headings set so."""
     table = Table(box=None, pad_edge=False, **style)
     for heading in headings:
         table.add_column(heading, justify="right" if heading in right else "left", no_wrap=no_wrap)

@@ -29,12 +29,9 @@ def bytes_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 class ProgressDisplay:
-    """A spinner for the step at work and a line for each one that is done.
+    """A spinner for the step at work, on a terminal, and a line for each that is done.
 
     Used as a context manager; :meth:`step` may be called from any thread.
-
-    Args:
-        console: Where to show it; without a terminal there are only the lines.
     """
 
     def __init__(self, console: Console) -> None:

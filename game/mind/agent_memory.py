@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from datetime import datetime
+from typing import Unpack
 
 from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryFacts, MemoryKind
 from game.mind.archive.tiers import Tiers
 from game.mind.compaction.dependencies import Dependencies, MemoryParts
 from game.mind.events.types import MemoryChange
@@ -45,16 +46,8 @@ class AgentMemory(ABC):
         text: str,
         kind: MemoryKind = MemoryKind.PERCEPTION,
         *,
-        place: str = "",
-        source: str = "",
-        reason: str = "",
-        source_id: str = "",
-        event: str = "",
-        to: str = "",
-        to_id: str = "",
-        importance: int = 0,
-        chain: str = "",
         time: datetime | None = None,
+        **facts: Unpack[MemoryFacts],
     ) -> Memory:
         """Remember one line; it is in the archive when this returns.
 
@@ -70,15 +63,7 @@ class AgentMemory(ABC):
                 time=time or self._outside.clock.now(),
                 kind=kind,
                 text=text,
-                place=place,
-                source=source,
-                reason=reason,
-                source_id=source_id,
-                event=event,
-                to=to,
-                to_id=to_id,
-                importance=importance,
-                chain=chain,
+                **facts,
             )
             window = self._tiers.window
             if window and (last := window[-1]).is_repeated_by(memory):

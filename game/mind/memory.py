@@ -114,6 +114,16 @@ class MemoryContext:
         """The window as a prompt shows it: old tool results shortened, repeats folded."""
         return self.window if self.masked is None else self.masked
 
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """Those that there are, long-term first."""
+        return tuple(each for each in (self.longterm, self.recent) if each is not None)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Summaries and window as an agent sees them, a line each."""
+        return (*(each.text for each in self.summaries), *(each.line for each in self.shown))
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:

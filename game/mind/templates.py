@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Collection
+from functools import lru_cache
 from pathlib import Path
 
 import jinja2
@@ -44,15 +45,24 @@ def compiled(
     if above:  # a comment as long as they are: Jinja's line numbers are then the file's
         source = "{#" + "\n" * (above - 1) + "#}\n" + source
     try:
-        tree = ENVIRONMENT.parse(source)
-        unknown = meta.find_undeclared_variables(tree) - set(variables)
-        for name in tree.find_all(nodes.Name):
-            if name.name in unknown:
-                cure = f"A template can use: {', '.join(sorted(variables))}"
-                raise ConfigError(path, name.lineno, f"there is no variable {name.name!r}", cure)
-        return ENVIRONMENT.from_string(source)
+        template, unknown = _compiled(source, frozenset(variables))
     except jinja2.TemplateError as error:
         raise failed(path, error) from error
+    for name in unknown:
+        cure = f"A template can use: {', '.join(sorted(variables))}"
+        raise ConfigError(path, name.lineno, f"there is no variable {name.name!r}", cure)
+    return template
+
+
+@lru_cache(maxsize=32)  # both tiers, and the spare one, mostly have the same prompt
+def _compiled(
+    source: str, variables: frozenset[str]
+) -> tuple[jinja2.Template, tuple[nodes.Name, ...]]:
+    """The template, and where it names variables that there are none of."""
+    tree = ENVIRONMENT.parse(source)
+    unknown = meta.find_undeclared_variables(tree) - variables
+    names = (name for name in tree.find_all(nodes.Name) if name.name in unknown)
+    return ENVIRONMENT.from_string(source), tuple(names)
 
 
 def failed(path: Path, error: BaseException) -> ConfigError:

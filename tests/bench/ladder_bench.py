@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from game.lab.replays.accounting import Charged, compacted, thought
-from game.lab.replays.ledger import HORIZON, CostLedger, together
 from game.mind.archive.log import Archive
 from game.mind.compaction import masking
 from game.mind.compaction.cascade import CascadeMemory
@@ -26,6 +25,7 @@ from game.mind.ports import SystemClock
 from game.mind.summaries.files import SummaryFolder
 from tests.bench.figures import Figure
 from tests.bench.ladder_chart import SHIPPED_NAME, chart
+from tests.bench.ladder_ledger import HORIZON, LadderLedger, together
 from tests.bench.ladder_lives import OUTPUTS, Outputs, life
 from tests.bench.talk import NAME
 
@@ -80,7 +80,7 @@ def settings() -> Iterator[Setting]:
 
 def measure() -> Iterator[Figure]:
     """Tokens saved and spent, by life and setting; draws the chart."""
-    results: dict[tuple[str, str, str], CostLedger] = {}
+    results: dict[tuple[str, str, str], LadderLedger] = {}
     same: dict[tuple[CompactionConfig, int], str] = {}
     for setting in settings():
         # Several rows of the grid cross at the shipped marks: lived through once.
@@ -99,7 +99,7 @@ def measure() -> Iterator[Figure]:
     chart(results)
 
 
-def _summed(name: str, results: dict[tuple[str, str, str], CostLedger]) -> Figure:
+def _summed(name: str, results: dict[tuple[str, str, str], LadderLedger]) -> Figure:
     total = together(ledger for key, ledger in results.items() if key[0] == name)
     return Figure(
         f"tokens a thought, {name}",
@@ -114,7 +114,7 @@ def _summed(name: str, results: dict[tuple[str, str, str], CostLedger]) -> Figur
     )
 
 
-def _figure(name: str, ledger: CostLedger) -> Figure:
+def _figure(name: str, ledger: LadderLedger) -> Figure:
     rungs = ", ".join(
         f"{rung} {ledger.a_thought(kept):.0f}" for rung, kept in ledger.kept.items() if kept
     )
@@ -133,7 +133,7 @@ def _first_by_count(size: int) -> Figure:
     config = replace(
         SHIPPED, immediate_window=size, recent_window=size, preserve_memories=min(size, 20)
     )
-    ledger = CostLedger()
+    ledger = LadderLedger()
     with tempfile.TemporaryDirectory() as scratch:
         memory = _open(Path(scratch), config)
         try:
@@ -149,7 +149,7 @@ def _first_by_count(size: int) -> Figure:
     )
 
 
-def _until_first(memory: CascadeMemory, ledger: CostLedger) -> int:
+def _until_first(memory: CascadeMemory, ledger: LadderLedger) -> int:
     """Live until something is compacted; returns how many memories that took."""
     lines = life(OUTPUTS[0], 400)
     for number, line in enumerate(lines, start=1):
@@ -160,7 +160,7 @@ def _until_first(memory: CascadeMemory, ledger: CostLedger) -> int:
     return len(lines)
 
 
-def lived(setting: Setting, outputs: Outputs, length: int) -> CostLedger:
+def lived(setting: Setting, outputs: Outputs, length: int) -> LadderLedger:
     """Live one life at one setting."""
     with tempfile.TemporaryDirectory() as scratch, _mask_moves_by(setting.step):
         memory = _open(Path(scratch), setting.config)
@@ -179,8 +179,8 @@ def _mask_moves_by(step: int) -> Iterator[None]:
         masking.STEP = shipped
 
 
-def _lived(memory: CascadeMemory, outputs: Outputs, length: int) -> CostLedger:
-    ledger, before = CostLedger(memories=length), [""]
+def _lived(memory: CascadeMemory, outputs: Outputs, length: int) -> LadderLedger:
+    ledger, before = LadderLedger(memories=length), [""]
     for number, line in enumerate(life(outputs, length), start=1):
         memory.append(line.text, line.kind)
         if reason := memory.next_turn():

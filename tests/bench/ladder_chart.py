@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.figure import Figure as Picture
 
-from game.lab.replays.ledger import HORIZON, CostLedger, together
 from game.mind.memory import Rung
+from tests.bench.ladder_ledger import HORIZON, LadderLedger, together
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ _RUNGS = {
     Rung.TRUNCATE: "#ca3c25",
 }
 
-type Results = Mapping[tuple[str, str, str], CostLedger]
+type Results = Mapping[tuple[str, str, str], LadderLedger]
 
 
 def chart(results: Results, picture: Path = PICTURE) -> None:
@@ -53,23 +53,23 @@ def chart(results: Results, picture: Path = PICTURE) -> None:
     drawn.savefig(picture, dpi=100)
 
 
-def _totals(results: Results) -> dict[str, CostLedger]:
+def _totals(results: Results) -> dict[str, LadderLedger]:
     """All lives of each setting together."""
     names = dict.fromkeys(name for name, _, _ in results)
     return {name: together(v for k, v in results.items() if k[0] == name) for name in names}
 
 
-def _by_outputs(results: Results) -> dict[tuple[str, str], CostLedger]:
+def _by_outputs(results: Results) -> dict[tuple[str, str], LadderLedger]:
     """Lives of all lengths together, by setting and kind of tool output."""
     pairs = dict.fromkeys(key[:2] for key in results)
     return {pair: together(v for k, v in results.items() if k[:2] == pair) for pair in pairs}
 
 
-def _as_shipped(results: Results) -> dict[str, CostLedger]:
+def _as_shipped(results: Results) -> dict[str, LadderLedger]:
     return {f"{key[1]}, {key[2]}": v for key, v in results.items() if key[0] == SHIPPED_NAME}
 
 
-def _draw_cost(axes: Axes, totals: Mapping[str, CostLedger]) -> None:
+def _draw_cost(axes: Axes, totals: Mapping[str, LadderLedger]) -> None:
     evaluated = [each.a_thought(each.evaluated) for each in totals.values()]
     spent = [each.a_thought(each.spent) for each in totals.values()]
     rows = range(len(totals))
@@ -94,7 +94,7 @@ def _draw_net(axes: Axes, results: Results) -> None:
     axes.set_xlabel(f"thousand tokens over the next {HORIZON} thoughts, less its cost")
 
 
-def _draw_groups(axes: Axes, results: Results, value: Callable[[CostLedger], float]) -> None:
+def _draw_groups(axes: Axes, results: Results, value: Callable[[LadderLedger], float]) -> None:
     """Three bars for each setting, one for each kind of tool output."""
     found = _by_outputs(results)
     names = list(dict.fromkeys(name for name, _ in found))

@@ -687,3 +687,34 @@ def test_after_a_reload_of_the_world_the_page_goes_on(page: Page, world: Watched
     after = world.say("After the reload")
     expect(rows.filter(has_text=f'Tamsin says, "{after}"')).to_have_count(1)
     expect(rows.filter(has_text=f'Tamsin says, "{before}"')).to_have_count(1)
+
+
+def test_a_player_is_back_where_they_were_after_a_restart_of_the_world(
+    stranger: BrowserContext, world: WatchedWorld
+) -> None:
+    page = stranger.new_page()
+    page.goto("/webclient/")
+    story = page.locator("#story")
+    expect(story).to_contain_text("to leave.")
+    line, ways = page.get_by_label("What you do"), page.get_by_role("navigation", name="Ways out")
+    line.fill("create Griet willow-harbour-lantern")
+    line.press("Enter")
+    ways.get_by_title("The Quay").click()
+    expect(ways.get_by_title("The Salt Pans")).to_be_visible()
+    assert world.copy.keepsake("stop").returncode == 0
+    expect(story).to_contain_text("The line is lost; trying again")
+    expect(ways).to_be_hidden()
+    line.fill("look")
+    line.press("Enter")
+    expect(story).to_contain_text("Not connected yet; that was not sent.")
+    expect(line).to_have_value("look")
+    page.evaluate("document.getElementById('story').replaceChildren()")
+    assert world.copy.keepsake("start").returncode == 0
+    expect(ways.get_by_title("The Salt Pans")).to_be_visible()
+    expect(story).to_contain_text("Granite steps go down into water")
+    line.press("Enter")
+    expect(story.locator(".mine")).to_have_text("> look")
+    ways.get_by_title("The Kettle").click()
+    expect(ways.get_by_title("Pump Square")).to_be_visible()
+    page.reload()
+    expect(ways.get_by_title("Pump Square")).to_be_visible()

@@ -1,24 +1,18 @@
 """Copies of Keepsake in temporary homes, driven through their real command."""
 
-import io
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
-from game.cli.app import main
 from game.cli.world import processes
 from game.paths import REPOSITORY, Places, places
 from tests.free_ports import free_base
-
-_OURS = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")
-"""How the names begin of what must not come in from outside, or from another test."""
+from tests.lab.in_process import OURS, Ran, keepsake
 
 
 @dataclass(frozen=True)
@@ -32,21 +26,9 @@ class Copy:
     def here(self) -> Places:
         return places(self.environ)
 
-    def keepsake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def keepsake(self, *arguments: str) -> Ran:
         """The command in this very process, which has imported already what it needs."""
-        out, err, code = io.StringIO(), io.StringIO(), 0
-        argv = ["keepsake", *arguments]
-        with (
-            patch.dict(os.environ, self.environ, clear=True),
-            patch.object(sys, "argv", argv),
-            redirect_stdout(out),
-            redirect_stderr(err),
-        ):
-            try:
-                main()
-            except SystemExit as ended:
-                code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-        return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())
+        return keepsake(self.environ, *arguments)
 
     def process(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """The command as a shell runs it."""
@@ -62,7 +44,7 @@ class Copy:
 
 
 def make_copy(folder: Path, **environ: str) -> Copy:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     return Copy(
         {
             **kept,

@@ -1,6 +1,6 @@
 """Reading the end of a log, and what is added to it."""
 
-from threading import Thread
+from contextlib import closing
 
 from game.cli.logs.log_files import follow, tail
 
@@ -13,38 +13,26 @@ def test_tail_gives_the_last_lines(tmp_path):
     assert tail(log, 0) == tail(tmp_path / "none.log", 5) == []
 
 
-def heard(log, write):
-    """The lines that a listener gets from the moment before ``write``, up to "end"."""
-    lines = follow(log, poll=0.01)
-    got = []
-    listener = Thread(target=lambda: got.extend(iter(lambda: next(lines), "end")))
-    listener.start()
-    write()
-    listener.join(60)
-    assert not listener.is_alive()
-    return got
-
-
-def test_follow_waits_for_a_file_and_joins_torn_lines(tmp_path):
+def test_follow_joins_torn_lines_and_goes_on_in_what_takes_its_place_or_was_cut(tmp_path):
     log = tmp_path / "a.log"
-
-    def write():
-        with log.open("w") as file:
-            for part in ("one\ntw", "o\nthr", "ee\nend\n"):
+    log.write_text("older\na long old line\n")
+    with closing(follow(log, 1)) as lines:
+        assert next(lines) == "a long old line"
+        with log.open("a") as file:
+            for part in ("one\ntw", "o\n"):
                 file.write(part)
                 file.flush()
-
-    assert heard(log, write) == ["one", "two", "three"]
-
-
-def test_follow_goes_on_in_what_takes_its_place_or_was_cut(tmp_path):
-    log = tmp_path / "a.log"
-    log.write_text("a long old line\n")
-
-    def write():
+        assert [next(lines), next(lines)] == ["one", "two"]
         log.rename(tmp_path / "a.log.1")
-        log.write_text("new\nend\n")
+        log.write_text("another long line\n")
+        assert next(lines) == "another long line"
+        log.write_text("cut\n")
+        assert next(lines) == "cut"
 
-    assert heard(log, write) == ["new"]
-    log.write_text("another long old line\n")
-    assert heard(log, lambda: log.write_text("new\nend\n")) == ["new"]
+
+def test_follow_waits_for_a_file(tmp_path):
+    log = tmp_path / "a.log"
+    lines = follow(log, 5)
+    log.write_text("one\xff\n", encoding="latin-1")
+    assert next(lines) == "one\ufffd"
+    lines.close()

@@ -199,6 +199,29 @@ class AgentsWorld(PeopleWorld):
         """Wait for a compaction that was asked for, from before a thread takes it up."""
         self.settle(lambda: not self.mind.memory.compacting)
 
+    def asks(self, line: str, *answers: str, seconds: float = 4.0, who: Any = None) -> Any:
+        """Tom speaks to Mira, whose model answers so; the prompts of her thoughts."""
+        before = len(self.fake.prompts())
+        self.said = [*answers, "wait"] if answers else self.said
+        (who or self.char1).execute_cmd(f"talk Mira {line}")
+        self.pass_time(seconds)
+        self.indexed()
+        return self.fake.prompts()[before:]
+
+    def says(self, *lines: str, who: Any = None) -> None:
+        """Tom says these while Mira only listens."""
+        self.mira.db.paused = True
+        for line in lines:
+            (who or self.char1).execute_cmd(f"say {line}")
+            self.let_compact()
+        self.mira.attributes.remove("paused")
+        self.indexed()
+
+    def indexed(self) -> None:
+        """Wait for the recall index, where there is one."""
+        indexes = self.services.indexes
+        assert indexes is None or indexes.wait_idle(60)
+
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""
         from game.agent.thinking.thinker import AgentState  # noqa: PLC0415

@@ -98,6 +98,23 @@ class TestAbsence(AgentsWorld):
         assert promised == ['  Mira promised you: "I promise I will mend your net, Tom."']
         self.leave()
 
+    def test_a_promise_is_theirs_who_was_promised_it_whatever_they_are_called(self):
+        self.mira.attributes.remove("paused")
+        self.said = ["say I promise I will mend your net, Tom.", "wait"]
+        self.tom.execute_cmd("talk mira Will you mend my net?")
+        self.pass_time(4)
+        self.settle()
+        self.leave()
+        self.tom.key = "Thomas"
+        assert self.come_back() == ['  Mira promised you: "I promise I will mend your net, Tom."']
+        self.leave()
+        self.tom.key, self.ada.key = "Thomas", "Tom"
+        heard = self.hears(self.ada)
+        self.ada.db.left = self.tom.db.left
+        self.ada.account.puppet_object(self.ada.sessions.all()[0], self.ada)
+        self.settle()
+        assert not any("promised you" in text for text in heard)
+
     def test_a_damaged_line_of_an_archive_hides_nothing(self):
         self.leave()
         self.ada.execute_cmd("say Tom owes me six pence.")

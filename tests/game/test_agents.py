@@ -23,14 +23,6 @@ class World(AgentsWorld):
     def calls(self):
         return self.fake.calls("/api/generate")
 
-    def asks(self, words, *answers, seconds=4):
-        """Tom speaks to Mira, whose model answers so; the prompts that came of it."""
-        before = len(self.fake.prompts())
-        self.said = [*answers, "wait"] if answers else self.said
-        self.char1.execute_cmd(f"talk Mira {words}")
-        self.pass_time(seconds)
-        return self.fake.prompts()[before:]
-
 
 class TestPerceiving(World):
     """What an agent would see on a screen becomes a memory."""
@@ -85,14 +77,6 @@ class TestThinking(World):
         self.clock.advance(0.1)
         self.asks("are you there?")
         assert len(self.calls()) == 1
-
-    def test_a_player_who_arrives_is_greeted(self):
-        self.said = ["say Come in!", "wait"]
-        self.char1.move_to(self.room2, quiet=True)
-        heard = self.hears(self.char1)
-        self.char1.move_to(self.room1)
-        self.pass_time(3)
-        assert 'Mira says to you, "Come in!"' in heard
 
     def test_a_failed_act_teaches(self):
         self.exit.locks.add("traverse:false()")
@@ -397,15 +381,6 @@ class TestTrouble(World):
         self.char1.execute_cmd("say two")
         assert self.lines(bram) == ['Tom says, "one"', 'Tom says, "two"']
 
-    def test_everything_is_there_after_a_restart(self):
-        self.said = ["say Hello.", "wait"]
-        self.char1.execute_cmd("talk Mira hello")
-        self.pass_time(3)
-        before = self.lines()
-        self.stop_services()
-        self.services = self.start_services()
-        assert self.lines() == before
-
 
 class TestCompacting(World):
     """The cascade in the game."""
@@ -447,22 +422,6 @@ class TestCompacting(World):
         self.char1.execute_cmd("say One more boat.")
         assert jobs == [], "the window has room again"
         assert self.mind.memory.memory.status().compactions == 1
-
-    def test_the_summaries_stand_in_the_next_prompt(self):
-        config = self.services.places.config / "memory_compaction.md"
-        config.write_text(
-            "**immediate_window**: 2\n**recent_window**: 2\n**min_saving_tokens**: 0\n"
-        )
-        self.mira.db.paused = True
-        for number in range(8):
-            self.char1.execute_cmd(f"say The {number} bells ring in Ostrey.")
-            self.let_compact()
-        self.mira.attributes.remove("paused")
-        self.char1.execute_cmd("talk Mira what rings?")
-        self.pass_time(3)
-        prompt = self.fake.prompts()[-1]
-        assert "## Older Memories (Summary)" in prompt
-        assert "## Recent Past (Summary)" in prompt
 
 
 def _full(record):

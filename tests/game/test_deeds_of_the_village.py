@@ -11,7 +11,7 @@ from evennia.utils.ansi import strip_ansi
 from commands.playing.things import find_detail
 from tests.game.built_world import forget
 from tests.game.village_world import Village
-from typeclasses.deeds import progress, records, standing
+from typeclasses.deeds.progress import progress, records, standing
 from typeclasses.everywhere import find
 from world.atlas import read_atlas
 from world.build import open_world

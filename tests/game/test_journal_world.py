@@ -44,22 +44,6 @@ class JournalWorld(AgentsWorld):
     def journal(self):
         return self.mind.diary.journal
 
-    def says(self, *lines):
-        """Tom says these while Mira only listens."""
-        self.mira.db.paused = True
-        for line in lines:
-            self.char1.execute_cmd(f"say {line}")
-            self.let_compact()
-        self.mira.attributes.remove("paused")
-
-    def asks(self, line, *answers, seconds=4.0):
-        """Tom speaks to Mira, who answers so; returns the prompts of her thoughts."""
-        before = len(self.fake.prompts())
-        self.said = [*answers, "wait"]
-        self.char1.execute_cmd(f"talk Mira {line}")
-        self.pass_time(seconds)
-        return self.fake.prompts()[before:]
-
     def lives(self):
         """Tom promises and tells, Mira answers, and then only the weather is talked about."""
         self.asks(PROMISE, "say Thank you, Tom.")

@@ -10,6 +10,7 @@ import json
 import threading
 import time
 from dataclasses import replace
+from functools import partialmethod
 
 from evennia.utils.ansi import strip_ansi
 
@@ -108,13 +109,7 @@ class LadderWorld(AgentsWorld):
     def load(self):
         return self.mind.memory.memory.load()
 
-    def thinks(self, line, *answers, seconds=2.0):
-        """Tom speaks to Mira, who answers so; the prompts of her thoughts."""
-        before = len(self.fake.prompts())
-        self.said = [*answers, "wait"]
-        self.char1.execute_cmd(f"talk Mira {line}")
-        self.pass_time(seconds)
-        return self.fake.prompts()[before:]
+    thinks = partialmethod(AgentsWorld.asks, seconds=2.0)
 
     def compacted(self):
         """Let a compaction that runs in the background end."""

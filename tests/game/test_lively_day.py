@@ -6,7 +6,7 @@ from game.agent.attention import EventKind
 from game.mind.compaction.config import CompactionConfig
 from tests.game.lively_day import LivelyDay
 
-TIGHT = CompactionConfig(context_tokens=2048, reserve_tokens=128)
+TIGHT = CompactionConfig(context_tokens=1536, reserve_tokens=128)
 LINES_OFF = 0.01
 """The share by which a prompt may be larger than its lines, counted one by one (`bench tokens`)."""
 REPLY_OFF = 0.2
@@ -15,7 +15,7 @@ REPLY_OFF = 0.2
 
 class TestLivelyDay(LivelyDay):
     def test_the_prompt_keeps_within_its_budget_and_what_was_told_first_is_in_the_last(self):
-        day = self.live(150, thought_every=50, config=TIGHT)
+        day = self.live(150, thought_every=75, config=TIGHT)
         assert day.problems == []
         assert day.compactions >= 3
         assert day.prompts, "the model answered nothing at all"

@@ -72,14 +72,6 @@ class PeopleWorld(AgentsWorld):
             self.time.time += timedelta(seconds=20)
         self.mira.attributes.remove("paused")
 
-    def asks(self, line, *answers, seconds=4.0, who=None):
-        """Tom speaks to Mira, who answers so; returns the prompts of her thoughts."""
-        before = len(self.fake.prompts())
-        self.said = [*answers, "wait"]
-        (who or self.char1).execute_cmd(f"talk Mira {line}")
-        self.pass_time(seconds)
-        return self.fake.prompts()[before:]
-
     def next_day(self):
         self.time.time += timedelta(days=1)
 

@@ -5,8 +5,10 @@ The words' index is the real one; meaning is tested beside Chroma elsewhere.
 
 from __future__ import annotations
 
+import shutil
 import threading
 from typing import ClassVar
+from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
@@ -42,27 +44,6 @@ class RecallWorld(AgentsWorld):
             "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
         )
         return new
-
-    def says(self, *lines):
-        """Tom says these while Mira only listens."""
-        self.mira.db.paused = True
-        for line in lines:
-            self.char1.execute_cmd(f"say {line}")
-            self.let_compact()
-        self.mira.attributes.remove("paused")
-        self.indexed()
-
-    def indexed(self):
-        assert self.services.indexes.wait_idle(60)
-
-    def asks(self, line, *answers, seconds=4.0):
-        """Tom speaks to Mira, who answers so; returns the prompts of her thoughts."""
-        before = len(self.fake.prompts())
-        self.said = [*answers, "wait"]
-        self.char1.execute_cmd(f"talk Mira {line}")
-        self.pass_time(seconds)
-        self.indexed()
-        return self.fake.prompts()[before:]
 
     def after(self, prompt, heading):
         """The lines under a heading of a prompt."""
@@ -319,6 +300,17 @@ class TestBuilders(Building, RecallWorld):
         assert "brass" in first.split("why: ")[1]
         assert "The Inn" in first
         assert float(first.split()[0]) > 0
+
+    def test_recall_right_after_a_start_waits_until_the_index_is_open(self):
+        self.says(*FACTS, *CHATTER)
+        self.stop_services()
+        shutil.rmtree(self.services.places.index)  # as where it was never made
+        with patch.object(IndexService, "start"):
+            self.services = self.start_services()
+        recaller = self.mind.keeper.recaller
+        threading.Timer(0.3, self.services.indexes.start).start()
+        hits = recaller.rank("Where is the brass key?", 3)
+        assert "I lost a brass key" in hits[0].document.text
 
     def test_memories_by_number_and_down_from_a_summary(self):
         self.says(*FACTS, *CHATTER)

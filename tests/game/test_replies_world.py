@@ -10,7 +10,6 @@ from evennia.utils import create
 from game.agent.thinking.replying import DO_NOT_KNOW, SHRUGS
 from game.mind.archive.records import SHRUG, MemoryKind
 from game.mind.memory import CompactReason
-from tests.fakes.model_server import Reply
 from tests.game.test_hospitality import Inn
 from typeclasses.minds import close_all
 
@@ -190,12 +189,6 @@ class TestRefusals(RepliesWorld):
         assert shrug not in recent.text
         assert "boat" in recent.text
 
-    def test_a_model_that_is_gone_is_told_as_before(self):
-        self.fake.always("/api/generate", Reply(status=500))
-        self.asks("Are you there?")
-        assert any("Mira seems far away" in line for line in self.heard)
-        assert self.answers() == []
-
 
 class TestStale(RepliesWorld):
     """They went on speaking before the prompt was sent."""
@@ -308,12 +301,6 @@ class TestScript(RepliesWorld):
     """The way it was: one prompt, whose answer is a command."""
 
     FORMAT = "script"
-
-    def test_an_answer_is_a_command(self):
-        sent = self.asks("Good evening.", "emote nods. | he is cold", "say Sit down.", "wait")
-        assert all("\n~Mira>" in each["prompt"] for each in sent)
-        assert "BASIC COMMANDS" in sent[0]["prompt"]
-        assert "emote nods." in self.answers()
 
     def test_it_may_be_silent_but_not_go_away(self):
         self.set_thinking(insist=False, idle_interval=1e9)

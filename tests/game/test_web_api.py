@@ -199,14 +199,6 @@ class TestLooking(WebWorld):
         assert "disk is full" in self.get(self.of_mira())["problem"]
         assert self.get(self.of_mira())["state"] == "memory cannot be written"
 
-    def test_a_failure_is_forgotten_once_a_thought_succeeds(self):
-        self.said = ["juggle", "juggle", "say Here I am.", "say Here I am.", "wait"]
-        self.char1.execute_cmd("talk Mira Where are you?")
-        self.pass_time(4)
-        mira = self.get(self.of_mira())
-        assert mira["failed"] >= 1
-        assert mira["problem"] == ""
-
     def test_the_prompt_as_it_was_sent(self):
         assert self.get(self.of_mira("/prompt"))["at"] is None
         self.said = ["say Good evening, Tom.", "wait"]
@@ -372,12 +364,6 @@ class TestLooking(WebWorld):
         found = self.get(self.of_mira("/recall"), q="key")
         assert found["hits"] == []
         assert "agents' log" in found["problem"]
-
-    def test_an_agent_that_was_renamed_keeps_its_number(self):
-        number = self.mira.id
-        self.mira.key = "Mirabel"
-        self.mira.at_rename("Mira", "Mirabel")
-        assert self.get(f"/agents/{number}")["name"] == "Mirabel"
 
     def test_what_cannot_be_used_is_refused_with_the_cure(self):
         for path, cure in (
@@ -555,20 +541,6 @@ class TestRecall(WebWorld, RecallWorld):
 class TestDoing(WebWorld):
     """What the buttons do, and who is said to have done it."""
 
-    def test_pausing_and_resuming(self):
-        assert self.post(self.of_mira("/resume"))["done"] is False
-        done = self.post(self.of_mira("/pause"))
-        assert (done["done"], done["state"]) == (True, "paused")
-        assert self.mira.db.paused
-        assert self.post(self.of_mira("/pause"))["done"] is False
-        self.char1.execute_cmd("talk Mira Good evening.")
-        self.pass_time(4)
-        assert not self.fake.prompts()
-        assert self.post(self.of_mira("/resume"))["state"] == "idle"
-        self.char1.execute_cmd("talk Mira Good evening.")
-        self.pass_time(4)
-        assert self.fake.prompts()
-
     def test_compacting(self):
         self.lives_through(100)
         done = self.post(self.of_mira("/compact"))
@@ -585,23 +557,6 @@ class TestDoing(WebWorld):
         assert "under way" in again["said"]
         self.let_compact()
         assert len(self.get(self.of_mira("/compactions"))["compactions"]) == 1
-
-    def test_sleeping_and_waking(self):
-        assert self.post(self.of_mira("/wake"))["done"] is False
-        done = self.post(self.of_mira("/sleep"), body={"here": True})
-        assert (done["done"], done["state"]) == (True, "asleep")
-        assert self.mira.db.asleep
-        assert self.post(self.of_mira("/sleep"))["done"] is False
-        assert self.post(self.of_mira("/wake"))["done"]
-        assert not self.mira.db.asleep
-
-    def test_going_home_to_sleep_and_staying_up(self):
-        self.mira.home = self.room2
-        done = self.post(self.of_mira("/sleep"))
-        assert done["done"]
-        assert self.room2.key in done["said"]
-        assert self.get(self.of_mira())["state"] == "going home to sleep"
-        assert "stays up" in self.post(self.of_mira("/wake"))["said"]
 
     def test_a_body_that_cannot_be_used_is_refused(self):
         for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000):

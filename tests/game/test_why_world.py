@@ -164,7 +164,7 @@ class TestWhy(WhyWorld):
             ("@why Nobody 3", "There are: Mira"),
             ("@why Mira 0", "Ask for 1 to 1000"),
             ("@why Mira -1", "Ask for 1 to 1000"),
-            ("@why Mira 2 3", '"2 3" is no number of an act. As in: @why Mira 2'),
+            ("@why Mira 2 3", "There are: Mira"),
             ("@why Mira x", "There are: Mira"),
         ):
             shown = self.why(line)

@@ -12,6 +12,9 @@ from unittest.mock import patch
 
 from game.cli.app import main
 
+OURS = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")
+"""How the names begin of what must not come in from outside, or from another test."""
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -24,7 +27,7 @@ class Ran:
 
 def keepsake(environ: Mapping[str, str], *arguments: object) -> Ran:
     """Run a command with that environment, beside what is not Keepsake's of the present one."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KEEPSAKE_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     out, err = io.StringIO(), io.StringIO()
     code = 0
     with (
@@ -36,5 +39,5 @@ def keepsake(environ: Mapping[str, str], *arguments: object) -> Ran:
         try:
             main()
         except SystemExit as ended:
-            code = int(ended.code or 0)
+            code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     return Ran(code, out.getvalue(), err.getvalue())

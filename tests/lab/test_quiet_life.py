@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+
+import evennia
 import pytest
 
 from game.mind.archive.records import HEARSAY, SCENE
@@ -11,8 +14,11 @@ from tests.lab.quiet_life import SEEN, begin, go_on
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory):
-    return Places(tmp_path_factory.mktemp("home"), REPOSITORY / "vault", Ports(21000))
+def places(tmp_path_factory, tables):
+    home = tmp_path_factory.mktemp("home")
+    (home / "lab").mkdir()
+    shutil.copyfile(tables, home / "lab" / f".empty-{evennia.__version__}.db3")
+    return Places(home, REPOSITORY / "vault", Ports(21000))
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,16 @@
 """Which answers may be said. Many hands wrote the good ones: each of them has to pass."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.language.speech import LONGEST_SPEECH
 from game.mind.prompt.reply.compose import compose
-from game.mind.prompt.reply.judge import from_memory, judge, spoken
+from game.mind.prompt.reply.judge import AGAIN, from_memory, judge, spoken
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
+from game.mind.prompt.reply.worth import Scored
 from tests.mind.lives import WordTokens
 from tests.mind.reply_scenes import NOON, did, said_to_her, scene, talk
 
@@ -298,14 +301,68 @@ class TestFromMemory:
         words = "I mend nets in Ostrey."
         told = Sentence(f'Ann told me, "{words}"', words, SentenceOrigin.OTHER, "Ann", NOON, 1)
         made = asked("Who mends nets in Ostrey?", more=[told])
-        assert from_memory(made, ()) == "Ann mends nets in Ostrey."
+        assert from_memory(made, ()).endswith("Ann mends nets in Ostrey.")
+
+    def test_what_somebody_did_is_said_to_their_face_and_of_others_by_name(self):
+        text = "Tom carries Bram's apples down to me, as I had asked."
+        done = Sentence(text, text, SentenceOrigin.PARTNER, "Tom", NOON, 1)
+        made = asked("Who carries Bram's apples down?", more=[done])
+        assert from_memory(made, ()).endswith("You carry Bram's apples down to me, as I had asked.")
+        text = "Ann has carried Bram's apples down to me."
+        done = Sentence(text, text, SentenceOrigin.OTHER, "Ann", NOON, 1)
+        made = asked("Who has carried Bram's apples down?", more=[done])
+        assert from_memory(made, ()) == text
 
     def test_its_own_life_in_its_own_words(self):
         made = asked("What is gone from its hook, the blue cup?")
-        assert from_memory(made, ()).startswith("My mother's blue cup is gone from its hook")
+        assert "My mother's blue cup is gone from its hook" in from_memory(made, ())
 
-    def test_nothing_where_nothing_bears_on_it_or_it_was_just_said(self):
+    def test_nothing_where_nothing_bears_on_it(self):
         assert from_memory(asked("What is the price of tin?"), ()) == ""
         assert from_memory(asked("Lisbet keeps bees at Corran Head."), ()) == ""
+
+    def test_what_was_said_already_is_said_as_that(self):
         made = asked("Where does my sister Lisbet keep her bees?")
-        assert from_memory(made, ["Your sister Lisbet keeps bees at Corran Head!"]) == ""
+        said = []
+        while told := from_memory(made, said):
+            assert told.endswith("Your sister Lisbet keeps bees at Corran Head.")
+            assert told not in said
+            said.append(told)
+        assert [each.partition(":")[0] for each in said[1:]] == [
+            opening.rstrip(":") for opening in AGAIN
+        ]
+
+    @pytest.mark.parametrize(
+        ("worths", "said"),
+        [
+            ((0.8, 0.5), "You keep bees."),
+            ((0.8, 0.75), "You keep bees. Ann mends nets."),
+            ((0.35, 0.1), "I'm not sure. You keep bees."),
+            ((0.2, 0.1), ""),
+        ],
+    )
+    def test_how_sure_it_is_can_be_heard(self, worths, said):
+        bees = Sentence(
+            'Tom told me, "I keep bees."', "I keep bees.", SentenceOrigin.PARTNER, "Tom"
+        )
+        nets = Sentence('Ann told me, "I mend nets."', "I mend nets.", SentenceOrigin.OTHER, "Ann")
+        made = replace(asked("Who keeps bees?"), ranked=tuple(map(Scored, (bees, nets), worths)))
+        assert from_memory(made, ()) == said
+
+    def test_no_secret_is_said_beside_it(self):
+        bees = Sentence(
+            'Tom told me, "I keep bees."', "I keep bees.", SentenceOrigin.PARTNER, "Tom"
+        )
+        secret = Sentence("I hide gold.", "I hide gold.", SentenceOrigin.SELF)
+        confided = Sentence(
+            'Ann told me in confidence, "I stole it."',
+            "I stole it.",
+            SentenceOrigin.OTHER,
+            "Ann",
+            confided=True,
+        )
+        for kept in (secret, confided):
+            made = replace(asked("Who keeps bees?"), ranked=(Scored(bees, 0.8), Scored(kept, 0.8)))
+            assert from_memory(made, ()) == "You keep bees."
+            made = replace(made, ranked=made.ranked[::-1])
+            assert from_memory(made, ()) == ""

@@ -68,10 +68,16 @@ class TestProfiles:
         assert tuple(texts(of_profile(profile))) == own
 
     def test_a_place_is_described_in_sentences(self):
-        found = of_place("The Kettle", "A low room. It smells of rosemary.\nThe way out: north.")
+        found = of_place("A low room. It smells of rosemary.\nThe way out: north.")
         assert texts(found) == ["A low room.", "It smells of rosemary.", "The way out: north."]
         assert {each.origin for each in found} == {SentenceOrigin.PLACE}
-        assert of_place("", "") == ()
+        assert of_place("") == ()
+
+    def test_who_is_there_and_whom_it_knows_can_be_said(self):
+        assert texts(of_place("", ["Tom", "Nell"])) == ["Tom and Nell are here with me."]
+        profile = "You are Mira.\nOthers you know. Joss: he pays. Bram: he brings apples."
+        assert texts(of_profile(profile))[-1] == "The people I know here are Joss and Bram."
+        assert of_profile(profile)[-1].to_agent == "The people you know here are Joss and Bram."
 
 
 class TestWhatOthersSaid:
@@ -208,7 +214,7 @@ class TestMarks:
     def test_whatever_is_said_or_summarised(self, text):
         found = [
             *of_profile(text),
-            *of_place("The Kettle", text),
+            *of_place(text),
             *of_memory(said_to_her(text), "Tom", "Mira"),
             *of_memory(heard(f"Tom {text}", event="pose"), "Tom", "Mira"),
             *of_summaries(MemoryContext(summary(text, Tier.LONGTERM), summary(text), ()), "Tom"),

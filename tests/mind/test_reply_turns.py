@@ -64,6 +64,16 @@ def test_deeds_and_what_comes_of_them_are_no_turns():
     assert shown(window) == ["Tom: Look at this."]
 
 
+def test_what_a_deed_of_the_world_has_answered_waits_for_no_answer():
+    asked = [said_to_her("Good day!", 1), did("say Good day.", 2, "Tom"), said_to_her("Apples?", 3)]
+    window = [*asked, heard("Tom asked you for apples.", 4, event="kindness")]
+    assert shown(window) == ["Tom: Good day!", "Mira: Good day."]
+    answered = [*asked, did("say Windfalls.", 4, "Tom"), heard("Tom asked you.", 5, event="deed")]
+    assert shown(answered)[2:] == ["Tom: Apples?", "Mira: Windfalls."]
+    of_ann = heard("Ann asked you for apples.", 4, source="Ann", event="deed")
+    assert shown([*asked, of_ann])[2:] == ["Tom: Apples?"]
+
+
 def test_a_shrug_is_no_turn_and_answers_nothing():
     window = [
         said_to_her("Who are you?", 1),

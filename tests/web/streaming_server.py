@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,15 +26,22 @@ from game.mind.events.log import EventLog
 from game.mind.events.subscribers import Tapped, Taps
 from game.mind.events.types import Fault, MemoryChange, World
 from game.paths import REPOSITORY
-from game.web.live.gate import StreamProxy
 from game.web.live.hub import Hub, Timing
 from game.web.live.resource import LiveResource
 from game.web.site.static_files import StaticFiles
+
+with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will drop one day
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from twisted.web.proxy import ReverseProxyResource
+
+    from game.web.live.disconnects import DisconnectingClient, let_browsers_leave
 
 SECRET = "sk-a-key-of-somebody"
 COOKIE = b"sessionid=ada"
 FORBIDDEN = "Nobody."
 reactor: Any = _reactor
+DisconnectingClient.patience = 1.0
+let_browsers_leave(ReverseProxyResource)
 
 
 class Server:
@@ -64,9 +72,8 @@ class Server:
         self.inner = reactor.listenTCP(0, self.site, interface="127.0.0.1")
         self.port = self.inner.getHost().port
         outer = Resource()
-        outer.putChild(
-            b"agents-live", StreamProxy("127.0.0.1", self.port, b"/agents-live", reactor, 1.0)
-        )
+        proxy = ReverseProxyResource("127.0.0.1", self.port, b"/agents-live", reactor)
+        outer.putChild(b"agents-live", proxy)
         self.outer = reactor.listenTCP(0, Site(outer), interface="127.0.0.1")
 
     def check(self, cookies: bytes) -> Deferred[bool]:

@@ -307,7 +307,8 @@ def test_while_the_server_is_away_a_browser_is_asked_to_come_again(streaming):
 
 def test_nothing_but_looking_is_possible(streaming):
     for method in ("POST", "PUT", "DELETE"):
-        assert streaming.client.request(method, streaming.url(), headers=COOKIES).status_code == 405
+        answer = streaming.client.request(method, streaming.url(), headers=COOKIES)
+        assert answer.status_code in (405, 501)
     head = streaming.client.head(streaming.url(), headers=COOKIES)
     assert (head.status_code, head.text) == (200, "")
     assert streaming.client.head(streaming.url()).status_code == 403

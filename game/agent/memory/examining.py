@@ -99,7 +99,7 @@ class Examiner:
     def _measure(self, number: int, questions: tuple[RoundtripQuestion, ...]) -> None:
         memory = self._memory.memory
         context = memory.context()
-        visible = (*self._memory.always_shown(), *shown_lines(context))
+        visible = (*self._memory.always_shown(), *context.lines)
         found = rate(questions, visible, self._search(context))
         memory.record_rate(number, found)
         if found.asked:
@@ -119,12 +119,6 @@ class Examiner:
             return (*lines.notes, *lines.experiences)
 
         return search
-
-
-def shown_lines(context: MemoryContext) -> tuple[str, ...]:
-    """Summaries and window as an agent sees them, a line each."""
-    summaries = [each.text for each in (context.longterm, context.recent) if each is not None]
-    return (*summaries, *(memory.line for memory in context.shown))
 
 
 def told(found: Rate) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from game.agent.agent_log import log, logged
 from game.agent.body import Life
@@ -21,7 +21,7 @@ from game.agent.services import Services
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive.log import Archive
 from game.mind.archive.privacy import NOBODY, Audience, PrivateWords
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import Memory, MemoryFacts, MemoryKind
 from game.mind.archive.spill import Line, not_yet_in
 from game.mind.compaction import carried_over
 from game.mind.compaction.dependencies import Dependencies
@@ -80,48 +80,19 @@ class MemoryComponent(Compactor):
         self,
         text: str,
         kind: MemoryKind = MemoryKind.PERCEPTION,
-        *,
-        place: str = "",
-        source: str = "",
-        reason: str = "",
-        source_id: str = "",
-        event: str = "",
-        to: str = "",
-        to_id: str = "",
-        importance: int = 0,
-        chain: str = "",
+        **facts: Unpack[MemoryFacts],
     ) -> bool:
         """Remember one line, and start a compaction when one is due.
 
-        Args:
-            text: The line.
-            kind: What it comes from.
-            place: The name of the room.
-            source: Who caused it, by name.
-            reason: The private reason of an act.
-            source_id: Who that is, whatever they are called; see :func:`identity_of`.
-            event: What kind of message it was: ``say``, ``pose``, ``give`` …
-            to: To whom an own act was meant, by name.
-            to_id: Who that is, whatever they are called.
-            importance: How much it matters, 1 to 10, if the world says so; 0 for the rules.
-            chain: Of hearsay, whose memories it rests on.
+        ``source_id`` and ``to_id`` say who that is, whatever they are called (:func:`identity_of`),
+        ``event`` what kind of message it was (``say``, ``give`` …), ``importance`` how much it
+        matters, 1 to 10, if the world says so, ``chain`` of hearsay whose memories it rests on.
 
         Returns:
             Whether it is in the archive; if not, it waits, in RAM and in the home's
             :class:`Spill`, and :attr:`problem` says why.
         """
-        about = {
-            "place": place,
-            "source": source,
-            "reason": reason,
-            "source_id": source_id,
-            "event": event,
-            "to": to,
-            "to_id": to_id,
-            "importance": importance,
-            "chain": chain,
-            "time": self._services.clock.now(),
-        }
+        about = {**facts, "time": self._services.clock.now()}
         self._backlog.append((text, kind, about))
         saved = self.save_backlog()
         if saved:

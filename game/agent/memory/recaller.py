@@ -28,6 +28,8 @@ FOR_MEANING = 0.7
 """The part of the time that embedder and vectors may take; words are there sooner."""
 LONGEST_WAIT = 10.0
 """Seconds that a builder waits for them."""
+OPENING_SECONDS = 5.0
+"""How long they wait for an index that is just being opened, or behind what was lived."""
 SPARE = 3
 """Found beyond what a prompt takes, since some of it may stand there already."""
 
@@ -58,13 +60,9 @@ class Recaller:
     ) -> SearchResult | None:
         """Search in a worker thread; None if nothing could be searched in time.
 
-        Args:
-            text: A question, or what is going on.
-            by: For whom; see :class:`game.mind.events.types.Recall`.
-            before: Only memories with lower numbers, which the window does not show.
-            scene: What is recent counts more.
-            seconds: How long it may take.
-            audience: Who hears what comes of it.
+        ``by`` says for whom (:class:`game.mind.events.types.Recall`), ``before`` which memories the
+        window does not show, ``audience`` who hears what comes of it. In a ``scene`` what is recent
+        counts more.
         """
         if self._recall is None:
             return None
@@ -127,11 +125,14 @@ class Recaller:
         self._names = self._find_names()
 
     def rank(self, text: str, limit: int) -> list[Hit] | None:
-        """The best hits of all kinds with scores and reasons; blocks."""
-        if self._recall is None:
+        """The best hits of all kinds with scores and reasons; waits for the index; blocks."""
+        recall, indexes = self._recall, self._services.indexes
+        if recall is None or indexes is None:
             return None
+        self.follow()
+        indexes.wait_idle(OPENING_SECONDS)
         began = self._services.seconds()
-        found = self._recall.search_each(text, [SearchRequest(limit)], seconds=LONGEST_WAIT)
+        found = recall.search_each(text, [SearchRequest(limit)], seconds=LONGEST_WAIT)
         hits = None if found is None else found[0]
         self._tell("builder", text, hits, began, None)
         return hits

@@ -42,19 +42,13 @@ _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What came of an answer.
+    """What came of an answer."""
 
-    Attributes:
-        command: What was done; None if nothing was.
-        refusal: Why nothing was done, told to the agent; empty if something was.
-        result: Comes when the result of a tool call is in the memory; None for other acts.
-        memory: Number of the memory of it; 0 if it is not remembered, or not yet.
-    """
-
-    command: Command | None
-    refusal: str = ""
+    command: Command | None  # what was done; None if nothing was
+    refusal: str = ""  # why nothing was done, told to the agent; empty if something was
+    # comes when the result of a tool call is in the memory; None for other acts
     result: Once[None] | None = None
-    memory: int = 0
+    memory: int = 0  # number of the memory of it; 0 if it is not remembered, or not yet
 
     @property
     def spoke(self) -> bool:
@@ -116,7 +110,7 @@ class Actor:
 
     def _done(self, agent: Body, command: Command, addressee: str, to: str, event: str = "") -> Act:
         self._recent.append(command)
-        place, whom = place_of(agent), _whispered_to(agent, command)
+        place, whom = place_of(agent), _spoken_to(agent, command, to)
         saved = self._memory.remember(
             command.line,
             MemoryKind.ACT,
@@ -197,11 +191,12 @@ def _confided(command: Command, confidant: str) -> Command:
     return Command(WHISPER, f"{confidant} = {words}", command.reason)
 
 
-def _whispered_to(agent: Body, command: Command) -> str:
-    """With whom a whisper is shared, whatever they are called; empty if that is not certain."""
-    if command.verb != WHISPER:
+def _spoken_to(agent: Body, command: Command, to: str) -> str:
+    """Whom words are for, whatever they are called; empty if that is not certain."""
+    whispered = command.verb == WHISPER
+    name = command.argument.partition(" = ")[0].casefold() if whispered else to.casefold()
+    if not name:
         return ""
-    name = command.argument.partition(" = ")[0].casefold()
     near = people_near(agent)
     exact = [each for each in near if each.key.casefold() == name]
     found = exact or [each for each in near if each.key.casefold().startswith(name)]

@@ -24,21 +24,13 @@ MOST_TOKENS = 24
 
 @dataclass(frozen=True, slots=True)
 class DeedChoice:
-    """A deed that is still to be chosen.
+    """A deed that is still to be chosen."""
 
-    Attributes:
-        partner: Who asked for it.
-        said: Their words.
-        answer: What the agent answered.
-        reply: The act of that answer.
-        deeds: What can be done; the last one is nothing.
-    """
-
-    partner: str
-    said: str
-    answer: str
-    reply: Act
-    deeds: tuple[Deed, ...]
+    partner: str  # who asked for it
+    said: str  # their words
+    answer: str  # what the agent answered
+    reply: Act  # the act of that answer
+    deeds: tuple[Deed, ...]  # what can be done; the last one is nothing
 
 
 class Deeds:

@@ -15,15 +15,10 @@ FOLLOW_SECONDS = TALK_SECONDS + 600.0
 
 @dataclass
 class Following:
-    """Whom one agent follows.
+    """Whom one agent follows."""
 
-    Attributes:
-        leader: Their database number; None for nobody.
-        spoke_at: When they last had words, in seconds of the services' timer.
-    """
-
-    leader: int | None = None
-    spoke_at: float = 0.0
+    leader: int | None = None  # their database number; None for nobody
+    spoke_at: float = 0.0  # when they last had words, in seconds of the services' timer
 
     def begin(self, leader: Any, now: float) -> None:
         """Go after them from now on."""

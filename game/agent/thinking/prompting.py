@@ -40,28 +40,20 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class PromptExtras:
-    """What stands in a prompt beside the tiers of the memory.
+    """What stands in a prompt beside the tiers of the memory."""
 
-    Attributes:
-        pinned: Facts that always stand there.
-        noticed: Rules that it was told and promises that it made, with their sources.
-        related: Notes and experiences that may matter to this thought.
-        remembered: Memories that the agent has called back.
-        examples: Whether the lines that show its voice may stand there.
-        journal: What mattered most of what it wrote down, from before the window.
-        people: What it knows of those who are there, and of the place.
-        called_back: The numbers of the memories that it has called back.
-        window: The window as whoever is answered may hear it; None for anybody.
-    """
-
-    pinned: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()  # facts that always stand there
+    # rules that it was told and promises that it made, with their sources
     noticed: tuple[str, ...] = ()
+    # notes and experiences that may matter to this thought
     related: Related = field(default_factory=Related)
-    remembered: tuple[str, ...] = ()
-    examples: bool = True
+    remembered: tuple[str, ...] = ()  # memories that the agent has called back
+    examples: bool = True  # whether the lines that show its voice may stand there
+    # what mattered most of what it wrote down, from before the window
     journal: tuple[str, ...] = ()
-    people: tuple[str, ...] = ()
-    called_back: tuple[int, ...] = ()
+    people: tuple[str, ...] = ()  # what it knows of those who are there, and of the place
+    called_back: tuple[int, ...] = ()  # the numbers of the memories that it has called back
+    # the window as whoever is answered may hear it; None for anybody
     window: tuple[Memory, ...] | None = None
 
     def ever_less(self) -> Iterator[PromptExtras]:

@@ -44,8 +44,9 @@ SECONDS = 2.0
 """How long the ranking of what might be said is waited for."""
 OWN_LINES = 24
 """Own lines that an answer may not repeat."""
-WELL_GROUNDED = 0.25
-"""From this on an answer uses what it was given."""
+WELL_GROUNDED, MOSTLY_GROUNDED = 0.25, 0.75
+"""From this on an answer uses what it was given; a base model's only where hardly anything else is
+in it."""
 SURE = 0.5
 """From this worth on, a sentence answers the question: "I don't know" is wrong."""
 CERTAIN = 0.6
@@ -231,9 +232,17 @@ class Replying:
         found = judge(answer, reply.scene, reply.prompt, self._own_lines(reply))
         if not found.fault and (reply.best is None or found.grounded > reply.best.grounded):
             reply.best = found
-        if not found.fault and not last and self._is_wanting(reply, found):
+        wanting = self._is_wanting(reply, found)
+        hopeless = wanting or (bool(found.fault) and not reply.trusted)
+        if hopeless and self._told(reply):
+            return replace(found, fault="")  # the memory answers in its place: no other try
+        if not found.fault and not last and wanting:
             return replace(found, fault="it does not use what bears on the question")
         return found
+
+    def _told(self, reply: Reply) -> str:
+        """What the memory has to say by itself."""
+        return from_memory(reply.scene, self._own_lines(reply))
 
     @staticmethod
     def _is_wanting(reply: Reply, found: Judged) -> bool:
@@ -243,7 +252,8 @@ class Replying:
         the question.
         """
         scene = reply.scene
-        if not (scene.asks and scene.knows) or found.grounded >= WELL_GROUNDED:
+        enough = WELL_GROUNDED if reply.trusted else MOSTLY_GROUNDED
+        if not (scene.asks and scene.knows) or found.grounded >= enough:
             return False
         if scene.confided:
             return False
@@ -253,11 +263,10 @@ class Replying:
 
     def chosen(self, reply: Reply) -> str:
         """What is said in the end: the best answer, else what the memory itself has to say."""
-        best, scene = reply.best, reply.scene
+        best = reply.best
         if best is not None and not self._is_wanting(reply, best):
             return best.words
-        told = from_memory(scene, self._own_lines(reply))
-        return told or (best.words if best is not None else "")
+        return self._told(reply) or (best.words if best is not None else "")
 
     def shrug(self, agent: Body) -> str:
         """What the agent says for want of an answer, each in its turn."""
@@ -308,7 +317,7 @@ class Replying:
         noticed = mind.memory.noticed_for(reply.audience)
         return [
             *material.of_profile(scene.profile),
-            *material.of_place(scene.place, _described(agent)),
+            *material.of_place(_described(agent), scene.others),
             *material.of_kept((*mind.keeper.shown_pins, *noticed, *mind.diary.lines), partner),
             *material.of_summaries(context, partner),
             *sorted(material.without_superseded(spoken, profiles), key=lambda each: each.time),

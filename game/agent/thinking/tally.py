@@ -20,47 +20,31 @@ REFUSED_IN_A_ROW = 3
 
 @dataclass(slots=True)
 class LastSent:
-    """The last prompt that was sent for an agent.
+    """The last prompt that was sent for an agent."""
 
-    Attributes:
-        at: When.
-        trigger: What the thought was about: ``addressed``, ``idle`` …
-        source: Who caused it; empty for nobody.
-        prompt: The prompt, with the section of each line.
-        costs: What its sections cost.
-        answer: What came; None until it has.
-    """
-
-    at: datetime
-    trigger: str
-    source: str
-    prompt: Rendered
-    costs: Costs
-    answer: Generation | None = None
+    at: datetime  # when
+    trigger: str  # what the thought was about: ``addressed``, ``idle`` …
+    source: str  # who caused it; empty for nobody
+    prompt: Rendered  # the prompt, with the section of each line
+    costs: Costs  # what its sections cost
+    answer: Generation | None = None  # what came; None until it has
 
 
 @dataclass(slots=True)
 class ThoughtTally:
-    """Counts of one agent's thoughts, and the newest of what they led to.
+    """Counts of one agent's thoughts, and the newest of what they led to."""
 
-    Attributes:
-        outcomes: How many thoughts ended in which way since the server started.
-        recent: How its last :data:`OUTCOMES` thoughts ended, the newest last; without
-            ``dropped``. Of before the start as well, as are the three that follow.
-        act: The line of its last act; empty before the first.
-        acted_at: When that was.
-        used_before: Tokens of the last prompt of before the start.
-        sent: The last prompt that was sent since the start; None before the first.
-        waits_since: Since when its thought waits, in seconds of the services' timer; None if
-            none is under way.
-    """
-
+    # how many thoughts ended in which way since the server started
     outcomes: Counter[str] = field(default_factory=Counter)
+    # how its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``. Of before
+    # the start as well, as are the three that follow
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=OUTCOMES))
-    act: str = ""
-    acted_at: datetime | None = None
-    used_before: int = 0
+    act: str = ""  # the line of its last act; empty before the first
+    acted_at: datetime | None = None  # when that was
+    used_before: int = 0  # tokens of the last prompt of before the start
+    # the last prompt that was sent since the start; None before the first
     sent: LastSent | None = None
+    # since when its thought waits, in seconds of the services' timer; None if none is under way
     waits_since: float | None = None
     _last: deque[Thought] = field(default_factory=lambda: deque(maxlen=REFUSED_IN_A_ROW))
 

@@ -92,9 +92,12 @@ class Thinker(Thinking):
             self.break_off()
         self.schedule()
 
-    def answered(self, who: str) -> None:
-        """It has turned to somebody by rule: that they came, or gave something, is answered."""
-        self._attention.answered(who, self._services.seconds())
+    def answered(self, who: str, *, words: bool = False) -> None:
+        """It has turned to somebody by rule: that they came, or gave something, is answered.
+
+        ``words``: What they said is, too.
+        """
+        self._attention.answered(who, self._services.seconds(), words=words)
 
     @property
     def in_talk(self) -> bool:

@@ -38,21 +38,13 @@ JSON_TOKENS = 40
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What was sent for a thought, and when.
+    """What was sent for a thought, and when."""
 
-    Attributes:
-        request: The request.
-        costs: What its sections cost; None if they were not counted.
-        wait: Seconds that it had waited in the queue.
-        at: Seconds of the services' timer.
-        basis: What the prompt was made from.
-    """
-
-    request: GenerationRequest
-    costs: Costs | None
-    wait: float
-    at: float
-    basis: Basis | None = None
+    request: GenerationRequest  # the request
+    costs: Costs | None  # what its sections cost; None if they were not counted
+    wait: float  # seconds that it had waited in the queue
+    at: float  # seconds of the services' timer
+    basis: Basis | None = None  # what the prompt was made from
 
 
 @dataclass

@@ -7,16 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at.
+    """One thing looked at."""
 
-    Attributes:
-        subject: What was looked at.
-        well: Whether it is as it should be.
-        what: What was seen.
-        cure: What to do about it; empty when all is well.
-    """
-
-    subject: str
-    well: bool
-    what: str
-    cure: str = ""
+    subject: str  # what was looked at
+    well: bool  # whether it is as it should be
+    what: str  # what was seen
+    cure: str = ""  # what to do about it; empty when all is well

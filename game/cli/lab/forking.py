@@ -19,13 +19,7 @@ _APART = 20
 
 
 def fork_world(here: Places, target: str, at: str, lab: str) -> None:
-    """Copy a world and say what the copy is, and how to start it.
-
-    Args:
-        here: This copy of Keepsake.
-        target: A new folder; of a simulation also the bare name of a new simulation.
-        at: The point.
-        lab: The simulation to copy; empty for the world of ``here``.
+    """Copy a world, or the simulation ``lab``, and say what the copy is, and how to start it.
 
     Raises:
         KeepsakeError: There is no such world or point, the target is there, or there is no room.

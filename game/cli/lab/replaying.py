@@ -71,17 +71,9 @@ def replay(
     overhead: int | None,
     jobs: int | None,
 ) -> bool:
-    """Live through a grid and show what came of it.
+    """Live through a grid, the present configuration first, and show what came of it.
 
-    Args:
-        here: Whose world.
-        agent: Whose life.
-        grid: The configurations, the present one first.
-        output: Where the figures go.
-        model: Who writes summaries; see :func:`game.lab.replays.writers.writer`.
-        questions: How many are asked at the end, at most.
-        overhead: Tokens of a prompt beside the memory; None for what the log says.
-        jobs: Processes; None for one a core.
+    Without ``overhead`` it is what the log says, without ``jobs`` one process a core.
 
     Returns:
         Whether at least one configuration that was asked for came to an end.

@@ -85,13 +85,6 @@ def export(
     What an earlier export wrote into the folder, and this one does not, is removed: tables of two
     exports beside each other would be taken for one.
 
-    Args:
-        log: The folder of the event log.
-        folder: Where the tables go; made when missing.
-        forms: What to write.
-        wanted: Which events.
-        prompts: Whether the prompts are written as well.
-
     Raises:
         KeepsakeError: The log cannot be read, the tables cannot be written, tables lie in the
             folder that no export of Keepsake has written, or there is nothing to write.

@@ -30,16 +30,9 @@ def show_text(out: Console, here: Places, which: str, lines: int, *, go_on: bool
     if "/" in which or not (path.exists() or (go_on and path == here.agents_log)):
         there = ", ".join([EVENTS, *sorted(log.stem for log in here.logs.glob("*.log"))])
         raise KeepsakeError(f"There is no log named {which!r}", f"There are: {there}")
-    for line in log_files.tail(path, lines):
-        out.print(_shown(line), markup=False)
-    if go_on:
-        for line in log_files.follow(path):
-            out.print(_shown(line), markup=False)
-
-
-def _shown(line: str) -> str:
-    """A line of a text log: in it stands what players said, whatever signs they used."""
-    return plain(line.expandtabs(4))
+    for line in (log_files.follow if go_on else log_files.tail)(path, lines):
+        # In it stands what players said, whatever signs they used.
+        out.print(plain(line.expandtabs(4)), markup=False)
 
 
 def show_events(

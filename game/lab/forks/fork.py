@@ -75,15 +75,10 @@ def fork(
     config: Path | None = None,
     finish: Callable[[Path], None] = lambda _: None,
 ) -> Forked:
-    """Copy a world; blocks.
+    """Copy a world, which may be running, to a folder that does not exist; blocks.
 
-    Args:
-        here: The original; it may be running.
-        target: The folder of the copy, with its home and its vault; must not exist.
-        point: Where the original is cut.
-        say: Shows what is being done.
-        config: The configuration to copy; None for the original's.
-        finish: Adds to the folder of the copy before it appears.
+    ``finish`` adds to the folder of the copy before it appears. Without ``config`` it has the
+    original's.
 
     Raises:
         KeepsakeError: There is something at ``target``, nothing to copy, or no room for it.

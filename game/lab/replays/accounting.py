@@ -8,7 +8,7 @@ from dataclasses import replace
 from game.lab.replays.ledger import CompactionCost, CostLedger
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.memory import CompactionResult, CompactReason, MemoryContext, Rung
+from game.mind.memory import CompactionResult, CompactReason, Rung
 from game.mind.ports import Tokens
 from game.mind.prompt.script import RenderedMemory
 from game.mind.prompt.template import kept_script
@@ -60,21 +60,14 @@ def compacted(memory: AgentMemory, reason: CompactReason, ledger: CostLedger) ->
 
 def thought(
     memory: AgentMemory, overhead: int, ledger: CostLedger, before: Sequence[str]
-) -> list[str]:
-    """Write down what one thought costs now.
+) -> Sequence[str]:
+    """Write down what one thought costs now, ``overhead`` beside summaries and window.
 
-    Args:
-        memory: As it is when the prompt is built; is told what stands beside it.
-        overhead: Tokens of the prompt that are neither summaries nor window.
-        ledger: Where it is written.
-        before: What this gave for the thought before.
-
-    Returns:
-        The lines of summaries and window, for the next one.
+    Gives the lines of these, which are ``before`` for the next one.
     """
     memory.weigh(overhead)
     context, load = memory.context(), memory.load()
-    lines = shown_lines(context)
+    lines = context.lines
     ledger.thoughts += 1
     ledger.sent += load.used
     ledger.evaluated += _behind(before, lines)
@@ -106,12 +99,6 @@ def _rendered(memory: Memory) -> RenderedMemory:
     text = f"{memory.text} | {memory.reason}" if own and memory.reason else memory.line
     # As it was written down, not in the machine's own time zone: the same figures everywhere.
     return RenderedMemory(text, memory.time, own)
-
-
-def shown_lines(context: MemoryContext) -> list[str]:
-    """Summaries and window as a prompt has them, a line each."""
-    summaries = [each.text for each in (context.longterm, context.recent) if each]
-    return [*summaries, *(memory.line for memory in context.shown)]
 
 
 def _cost(memories: Sequence[Memory]) -> int:

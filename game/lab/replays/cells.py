@@ -63,13 +63,6 @@ def axes(
 ) -> list[Axis]:
     """The axes that options name; values are parted by commas.
 
-    Args:
-        strategies: Templates: ``structured,narrative``.
-        windows: Pairs of windows: ``32/32,64/64``; one number stands for both.
-        high: High marks: ``0.85,0.95``.
-        low: Low marks.
-        settings: Any other settings: ``longterm_tokens=300,600``.
-
     Raises:
         KeepsakeError: An option cannot be read; says how it is written.
     """

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from game.lab.replays.accounting import WindowMarks, compacted, shown_lines, thought
+from game.lab.replays.accounting import WindowMarks, compacted, thought
 from game.lab.replays.cells import Cell, CellSettings
 from game.lab.replays.course import Happening, course
 from game.lab.replays.event_history import ASSUMED, AskedFor, Counted, Log, Moment, Prompted, Turn
@@ -124,7 +124,7 @@ class _Living:
         self._writer, self._given = writer, given
         self._asleep = False
         self._due: CompactReason | None = None
-        self._before: list[str] = []
+        self._before: Sequence[str] = ()
         self._weighing = Weighing(life.name, life.weights, self._clock)
         self._open()
 
@@ -169,7 +169,6 @@ class _Living:
             self._meet(each)
         self._begin_what_is_due()
         self._ledger.memories = self.memory.archive.last_number
-        self._ledger.close()
 
     def result(self, cell: Cell, exam: Exam) -> Replayed:
         """What it came to, and what is left of it at its end."""
@@ -177,7 +176,7 @@ class _Living:
         noticed, context = self._noticed, self.memory.context()
         wanted = [item.line for item in (*noticed.items, *noticed.refused)]
         with closing(WordRecall(self._life, self.memory, self._clock, self._given.recall)) as found:
-            kept = examine(exam, (*noticed.lines, *shown_lines(context)), wanted, found)
+            kept = examine(exam, (*noticed.lines, *context.lines), wanted, found)
         config = self._settings.config
         failed = self._failures, self._put_back, self._last_failure
         return Replayed(cell, self._ledger, kept, config, *failed)

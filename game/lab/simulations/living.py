@@ -16,7 +16,7 @@ from game.lab.simulations.visits import visits
 from game.mind.errors import KeepsakeError
 from game.mind.events.files import wait_until_packed
 from game.mind.events.log import EventLog
-from game.mind.events.subscribers import Tapped, Taps
+from game.mind.events.subscribers import Taps
 from game.mind.events.types import Compaction, Event, Fault, MemoryChange, Thought
 from game.paths import places
 from typeclasses import runtime
@@ -146,15 +146,10 @@ def live(
 
 def _flush(shared: services.Services, name: str) -> None:
     """Wait until the event log is written as far as it was taken."""
-    log = _event_log(shared)
+    log = shared.event_log
     while log is not None and not log.flush(1.0):
         if log.problem:
             raise _unwritten(log, name)
-
-
-def _event_log(shared: services.Services) -> EventLog | None:
-    events = shared.events.log if isinstance(shared.events, Tapped) else shared.events
-    return events if isinstance(events, EventLog) else None
 
 
 def _check_minds() -> None:
@@ -165,7 +160,7 @@ def _check_minds() -> None:
 
 def _check_log(shared: services.Services, name: str) -> None:
     """See to it that every line is with the disk, and old files are packed."""
-    log = _event_log(shared)
+    log = shared.event_log
     if log is None:
         return
     log.close(_PATIENCE)

@@ -25,12 +25,7 @@ _log = logging.getLogger("keepsake.lab")
 
 
 def timeline_from(start: datetime, of: str) -> Timeline:
-    """A timeline from that moment; of what breaks off on it, the log is told.
-
-    Args:
-        start: The moment, with time zone.
-        of: Whose it is, as the log names it: ``The simulation``.
-    """
+    """A timeline from that moment; of what breaks off on it, the log is told by that name."""
 
     def broken(error: Exception) -> None:  # as the reactor would, say it and go on
         _log.error("[Error] %s: something broke off: %r", of, error, exc_info=error)

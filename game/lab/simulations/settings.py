@@ -8,6 +8,7 @@ from pathlib import Path
 
 from game.llm.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
 from game.mind.errors import KeepsakeError
+from game.mind.markdown_config import with_settings
 from game.paths import REPOSITORY
 
 AGENT = "agent"
@@ -21,16 +22,10 @@ _CHROMA = re.compile(r"^\*\*chroma\*\*:.*$", re.MULTILINE)
 
 
 def copy_config(source: Path, target: Path, model: str, seed: int, models: Path) -> None:
-    """Copy the configuration, and have the agents answered by that model.
+    """Copy the configuration, shipped where there is none, and have that model answer the agents.
 
-    Recall goes by words alone: when vectors are there depends on the machine.
-
-    Args:
-        source: ``vault/config`` of the world; the shipped one serves where there is none.
-        target: That of the simulation; must not exist.
-        model: See :func:`with_model`.
-        seed: For a model that takes one.
-        models: Where the world's own models lie.
+    Recall goes by words alone: when vectors are there depends on the machine. Files of models are
+    found in ``models``, which are the world's own.
 
     Raises:
         KeepsakeError: There is no such model, or the configuration cannot be used.
@@ -56,23 +51,14 @@ def with_models_of(text: str, models: Path) -> str:
 def with_model(text: str, model: str, seed: int) -> str:
     """``llm.md`` with another model in its section ``agent``.
 
-    Args:
-        text: The file.
-        model: ``scripted``, ``vault`` (as the file is), ``embedded``, ``ollama:MODEL``,
-            ``ollama:MODEL@HOST`` or ``openai:MODEL@HOST``.
-        seed: For the scripted model.
+    It is ``scripted`` (by that seed), ``vault`` (as the file is), ``embedded``, ``ollama:MODEL``,
+    ``ollama:MODEL@HOST`` or ``openai:MODEL@HOST``.
 
     Raises:
         KeepsakeError: There is no such model.
     """
     entries = _entries(model, seed)
-    if not entries:
-        return text
-    head, section, rest = section_of(text, AGENT)
-    for key in _KEYS:
-        section = re.sub(rf"(?m)^\*\*{key}\*\*:.*\n", "", section)
-    lines = "".join(f"**{key}**: {value}\n" for key, value in entries.items())
-    return f"{head or f'{text}## {AGENT}'}\n\n{lines}{section}{rest}"
+    return with_settings(text, AGENT, dict.fromkeys(_KEYS, "") | entries) if entries else text
 
 
 def section_of(text: str, name: str) -> tuple[str, str, str]:

@@ -26,11 +26,9 @@ _MOST_CALLS = 64
 
 
 class Timeline:
-    """The time of a simulation, and all that goes on in it.
+    """The time of a simulation, from a moment with time zone, and all that goes on in it.
 
-    Args:
-        start: The moment at which it begins, with time zone.
-        broken: Told of an exception that nobody else hears of.
+    ``broken`` is told of an exception that nobody else hears of.
 
     Attributes:
         timer: Seconds since the start; has ``callLater`` as the reactor has.

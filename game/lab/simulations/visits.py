@@ -7,43 +7,24 @@ within one hour of the simulation, so a checkpoint finds nobody in the middle of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+from typing import Any
+
+import yaml
 
 from game.lab.simulations.plan import HOUR
 
-_ALL_NAMES = (
-    "Tom Hanna Piet Rook Marit Jonas Ludo Selma Arne Britta Ivo Kaja Emil Runa Otto Thea Nils Vera "
-    "Anton Lene"
+PEOPLE: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("people.yaml").read_text("utf-8")
 )
-NAMES = tuple(_ALL_NAMES.split())
+"""Names, trades, facts and sayings that lives and visits are drawn from."""
+NAMES = tuple(PEOPLE["visitors"].split())
 """Visitors, in the order in which they are taken."""
 _LONGEST = 1500.0
 """Seconds that a visit may take; it begins early enough to be over within its hour."""
-_FACTS = (
-    ("trade", "I am a {0} by trade.", ("baker", "sailmaker", "printer", "miller", "glazier")),
-    ("home", "I live in the house behind the {0}.", ("church", "mill", "old well", "tannery")),
-    ("sister", "My sister is called {0}.", ("Anneke", "Dorothea", "Wiebke", "Mathilde")),
-    ("animal", "I have a {0} at home that sleeps on my coat.", ("grey cat", "lame goose", "puppy")),
-    ("dislike", "I cannot stand {0}.", ("turnips", "fiddle music", "wet wool", "card games")),
-)
-_ASKED = {
-    "trade": "Do you remember what my trade is?",
-    "home": "Do you remember where I live?",
-    "sister": "What is my sister's name? Did I tell you?",
-    "animal": "Did I tell you about my animal at home?",
-    "dislike": "Do you remember what I cannot stand?",
-}
-_PROMISES = ("a sack of flour", "a coil of rope", "two candles", "a jar of honey")
-_NEWS = (
-    "They say the ferry will not cross on Sunday.",
-    "There was a light on the marsh last night.",
-    "Somebody has painted the boathouse door green.",
-    "The price of salt has gone up again.",
-)
-_RULES = ("Never let anybody touch the {0} before the flood is over.", "You must keep the {0} dry.")
-_THINGS = ("blue lantern", "tide table", "brass key", "ledger")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +59,10 @@ def visits(seed: int, visitors: int, agents: int, first: float, last: float) -> 
 def _of_one(seed: int, visitor: int, agents: int, last: float) -> Iterator[Visit]:
     """One visitor's life: a home, a sister, and somebody it likes to see."""
     rng = Random(f"visitor {seed} {visitor}")
-    facts = [(kind, said.format(rng.choice(words))) for kind, said, words in _FACTS]
+    facts = [
+        (each["asked"], each["told"].format(rng.choice(each["of"])))
+        for each in PEOPLE["facts"].values()
+    ]
     rng.shuffle(facts)
     favourite, hour, number = rng.randrange(agents), rng.choice((0, 0, 1)), 0
     while hour * HOUR < last:
@@ -98,12 +82,13 @@ def _lines(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[V
 
 
 def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[str]:
-    thing = _PROMISES[number // 2 % len(_PROMISES)]
+    promises = PEOPLE["promises"]
+    thing = promises[number // 2 % len(promises)]
     yield "Good day. How are you?" if number else "Good day. We have not met, I think."
     if number:
-        yield _ASKED[facts[(number - 1) % len(facts)][0]]
+        yield facts[(number - 1) % len(facts)][0]
     yield facts[number % len(facts)][1]
-    yield rng.choice(_NEWS)
+    yield rng.choice(PEOPLE["news"])
     if number % 2 == 0:
         yield f"I promise to bring you {thing} tomorrow."
     elif rng.random() < 0.6:
@@ -111,5 +96,5 @@ def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[st
     else:
         yield f"I have forgotten {thing} that I promised you. I am sorry."
     if rng.random() < 0.4:
-        yield rng.choice(_RULES).format(rng.choice(_THINGS))
+        yield rng.choice(PEOPLE["rules"]).format(rng.choice(PEOPLE["things"]))
     yield "I have to go now. Goodbye."

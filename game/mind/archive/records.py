@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict
 
 
 class MemoryKind(StrEnum):
@@ -44,6 +44,20 @@ class Tier(StrEnum):
 
     LONGTERM = "longterm"
     RECENT = "recent"
+
+
+class MemoryFacts(TypedDict, total=False):
+    """What may be known of a memory beside its line, as :class:`Memory` has it."""
+
+    place: str
+    source: str
+    reason: str
+    source_id: str
+    event: str
+    to: str
+    to_id: str
+    importance: int
+    chain: str
 
 
 @dataclass(frozen=True, slots=True)

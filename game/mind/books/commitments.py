@@ -16,12 +16,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from game.mind.archive.records import BY_RULE, Memory
+from game.mind.archive.records import BY_RULE, Memory, MemoryKind
 from game.mind.books.commitments_file import changed, parsed, planned, read_to
 from game.mind.books.commitments_room import admit, alike, same, shown, whose
 from game.mind.books.noticing import Noticed, NoticedKind, notice
 from game.mind.books.resolution import settled
 from game.mind.events.types import MemoryChange
+from game.mind.language.deeds import RULED
 from game.mind.language.heard import heard, meant_for
 from game.mind.records.store import RecordStore, Report, Tell
 
@@ -210,7 +211,8 @@ class Commitments:
     # -- inside; the lock is held
 
     def _follow(self, memory: Memory, own_name: str) -> bool:
-        if memory.event in BY_RULE:  # nobody means the agent, or promises anything
+        by_rule = memory.kind is MemoryKind.ACT and memory.event in RULED
+        if by_rule or memory.event in BY_RULE:  # nobody means the agent, or promises anything
             return bool(self._found or self._closed)
         alone = self._alone_with(memory.source)
         to = self._partner(memory, own_name, alone)

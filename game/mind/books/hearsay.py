@@ -116,7 +116,7 @@ class Rumour:
         """What goes along when its owner tells it: what is left of it, and the chain."""
         chain = "; ".join((*self.chain, f"{own_name} {self.number}"))
         left = self.importance - 1
-        return {"type": HEARSAY, "importance": left, "chain": chain, "about": self.about}
+        return {"importance": left, "chain": chain, "about": self.about}
 
 
 class Hearsay:
@@ -129,7 +129,7 @@ class Hearsay:
 
     Attributes:
         read: Whether what was lived through before is in it.
-        seen: When each line of an ordinary day was seen last, or done.
+        seen: When each line of an ordinary day was seen last, or done, and who did one.
         met: When it last met somebody by rule, by who that is.
         went: When it last went somewhere by its own will.
     """
@@ -178,7 +178,7 @@ class Hearsay:
             self._perceived(memory)
 
     def _passed(self, memory: Memory) -> None:
-        self.seen[memory.text] = memory.time.astimezone().date()
+        self.seen[memory.text] = self.seen[memory.source_id] = memory.time.astimezone().date()
         own = memory.kind is MemoryKind.ACT
         if own and memory.to_id:
             self.met[memory.to_id] = memory.time

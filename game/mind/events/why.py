@@ -27,6 +27,7 @@ from game.mind.events.reader import newest_first
 from game.mind.events.reasons import Leant, PromptSource, Under, Why
 from game.mind.events.types import Recalled, Thought
 from game.mind.json_lines import Record
+from game.mind.language.deeds import DEED
 from game.mind.language.words import sentences, stem, telling, words
 
 MOST_BYTES = 64_000_000
@@ -42,7 +43,7 @@ _HOLE = (
     "The event log holds older acts, but not this one (the game was killed just then, or the log "
     f"had no room): {_NOT_KNOWN}"
 )
-_BY_RULE = {SCENE: "its ordinary day", HEARSAY: "word that it passed on"}
+_BY_RULE = {SCENE: "its ordinary day", HEARSAY: "word that it passed on", DEED: "a deed"}
 _NO_THOUGHT = "it was done by rule, so there was no prompt and no model was asked"
 MOST_UNDER = 20_000
 """The newest memories under the summaries that are looked through for the words of an act."""

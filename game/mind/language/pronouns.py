@@ -163,6 +163,26 @@ def told_of(text: str, name: str) -> str:
     return _begun(in_first_person(told))
 
 
+def said_to(text: str, name: str) -> str:
+    """What ``name`` did, as it is said to their face: "You carried the apples down to me."."""
+    if not text.startswith(f"{name} "):
+        return text
+    verb, _, rest = text[len(name) + 1 :].partition(" ")
+    return " ".join(filter(None, ("You", _SECOND_PERSON.get(verb) or _plural(verb), rest)))
+
+
+_SECOND_PERSON = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
+
+
+def _plural(verb: str) -> str:
+    """``gives`` as ``give``; a past tense as it is."""
+    if verb.endswith("ies"):
+        return f"{verb[:-3]}y"
+    if verb.endswith(("shes", "ches", "sses")):
+        return verb[:-2]
+    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
+
+
 def _third_person(match: re.Match[str]) -> str:
     verb, adverb = match["verb"], f"{match['adverb']} " if match["adverb"] else ""
     if verb in _AGREEING_VERBS:

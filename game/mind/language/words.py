@@ -141,3 +141,8 @@ def roots(text: str) -> set[str]:
 def telling_roots(text: str) -> set[str]:
     """:func:`roots` without the words that say nothing."""
     return {root(word) for word in words(text) if word.casefold() not in COMMON_WORDS}
+
+
+def listed(names: Sequence[str]) -> str:
+    """``Tom``, ``Tom and Nell``, ``Tom, Nell and Ada``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -7,10 +7,11 @@ of whom they ignore, and nothing that the absent one has said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
+from functools import partial
 from itertools import islice
 
 from game.mind.archive.log import Archive
@@ -152,10 +153,9 @@ def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
 def _promises(witness: Witness, who: Absentee) -> Iterator[News]:
     """What stands between the two: the agent's promises to them, and theirs to it."""
     for item in witness.noticed:
-        if item.kind is NoticedKind.PROMISE and item.who.casefold() == who.name.casefold():
-            yield from _promise(
-                witness, who, item.number, f'{witness.name} promised you: "{item.text}"'
-            )
+        if item.kind is NoticedKind.PROMISE:
+            text = f'{witness.name} promised you: "{item.text}"'
+            yield from _promise(witness, who, item.number, text, partial(_is_to, item, who))
     for profile in witness.profiles:
         for fact in profile.facts if profile.key == who.key else ():
             if fact.attribute == "promise" and fact.holds and fact.numbers:
@@ -163,8 +163,22 @@ def _promises(witness: Witness, who: Absentee) -> Iterator[News]:
                 yield from _promise(witness, who, fact.numbers[-1], text)
 
 
-def _promise(witness: Witness, who: Absentee, number: int, text: str) -> Iterator[News]:
+def _is_to(promise: Noticed, who: Absentee, memory: Memory) -> bool:
+    """Whether they were promised it: whom the words were for, unless they name somebody else."""
+    name = promise.who.casefold()
+    if memory.to_id and name in ("", memory.to.casefold()):
+        return memory.to_id == who.key
+    return name == who.name.casefold()
+
+
+def _promise(
+    witness: Witness,
+    who: Absentee,
+    number: int,
+    text: str,
+    is_theirs: Callable[[Memory], bool] = lambda _: True,
+) -> Iterator[News]:
     """The promise, if its memory is there and theirs to hear."""
     for memory in witness.archive.read(number, number) if number else ():
-        if confidant(memory) in ("", who.key):
+        if is_theirs(memory) and confidant(memory) in ("", who.key):
             yield News(NewsKind.PROMISE, witness.name, number, memory.time, text, text)

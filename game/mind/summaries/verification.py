@@ -64,6 +64,22 @@ class SummaryVerdict:
     tries: int = 1
 
     @property
+    def words(self) -> str:
+        """What it found; empty for nothing worth a word."""
+        parts = []
+        if self.wanted:
+            kept, back = self.wanted - len(self.put_back), len(self.put_back)
+            parts.append(f"{kept} of {self.wanted} rules and promises kept")
+            parts += [f"{back} put back word for word"] if back else []
+        if self.details:
+            parts.append(f"{self.vanished} of {self.details} details gone from the prompt")
+        if self.invented:
+            parts.append(f"invented: {', '.join(self.invented)}")
+        if self.tries > 1:
+            parts.append(f"written {self.tries} times")
+        return "; ".join([*parts, *self.problems])
+
+    @property
     def good(self) -> bool:
         """Whether the summaries may stand as they are."""
         return not self.problems

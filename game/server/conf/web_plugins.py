@@ -13,7 +13,7 @@ from twisted.internet import reactor
 from twisted.logger import Logger
 
 from game.paths import places
-from game.web.live.gate import Door, GuardedResource, StreamProxy
+from game.web.live.gate import Door, GuardedResource
 from game.web.live.metrics_token import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def at_webserver_root_creation(web_root: Any) -> Any:
 
 
 def at_webproxy_root_creation(web_root: Any) -> Any:
-    """The Portal's web root was made: guard the metrics, and pass streams and pages on well."""
+    """The Portal's web root was made: guard the metrics, and pass all else on well."""
     door = Door(os.environ.get(TOKEN_VARIABLE, ""))
     if door.problem:
         _log.error("[Error] {problem}", problem=door.problem)
@@ -67,6 +67,4 @@ def at_webproxy_root_creation(web_root: Any) -> Any:
     web_root.putChild(b"webclientdata", errorPage(410, "Gone", "The game speaks by a web socket."))
     metrics = EvenniaReverseProxyResource(web_root.host, web_root.port, "/metrics")
     web_root.putChild(b"metrics", GuardedResource(door, metrics))
-    live = StreamProxy(web_root.host, web_root.port, b"/agents-live", reactor)
-    web_root.putChild(b"agents-live", live)
     return web_root

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from queue import Empty, SimpleQueue
 
 from django.http import HttpRequest
 
+from game.agent import tending
 from game.agent.agent_log import log
 from game.agent.memory.memory import Compacted
 from game.agent.mind import Mind
@@ -22,73 +24,28 @@ from typeclasses.agents import Agent
 HASTE = 1.0
 """Seconds in which a compaction may end before it is only told that it has begun."""
 
-type Deed = Callable[[Agent, Mind, str], tuple[bool, str]]
-"""What is done on the reactor thread for whoever bears that name: whether it was, and the same in
-words."""
+type Deed = Callable[[Agent, Mind, str], tending.Tended]
+"""What is done on the reactor thread for whoever bears that name."""
 
 
 def agent_pause(request: HttpRequest, number: int) -> Done:
     """Let an agent perceive and remember, but not think."""
-
-    def deed(agent: Agent, mind: Mind, _: str) -> tuple[bool, str]:
-        if agent.db.paused:
-            return False, f"{agent.key} is paused already"
-        agent.db.paused = True
-        if mind.sleeper.asleep:
-            return True, f"{agent.key} is paused: it sleeps on, and will not think once it wakes"
-        rest = ", and goes home to sleep all the same" if mind.sleeper.going_home else ""
-        return True, f"{agent.key} is paused: it perceives and remembers, but does not think{rest}"
-
-    return _done(request, number, "pause", deed)
+    return _done(request, number, "pause", lambda agent, mind, _: tending.pause(agent, mind))
 
 
 def agent_resume(request: HttpRequest, number: int) -> Done:
     """Let it think again."""
-
-    def deed(agent: Agent, mind: Mind, _: str) -> tuple[bool, str]:
-        if not agent.db.paused:
-            return False, f"{agent.key} is not paused"
-        agent.attributes.remove("paused")
-        mind.thinker.start()
-        if mind.sleeper.asleep:
-            return True, f"{agent.key} is not paused any more; to think again it wakes first"
-        if mind.sleeper.going_home:
-            return True, f"{agent.key} thinks again, of those who turn to it on its way to bed"
-        return True, f"{agent.key} thinks again"
-
-    return _done(request, number, "resume", deed)
+    return _done(request, number, "resume", lambda agent, mind, _: tending.resume(agent, mind))
 
 
 def agent_sleep(request: HttpRequest, number: int, here: bool) -> Done:
     """Send it to bed, or have it lie down where it is."""
-
-    def deed(agent: Agent, mind: Mind, who: str) -> tuple[bool, str]:
-        if mind.sleeper.asleep:
-            return False, f"{agent.key} is asleep already"
-        if mind.sleeper.going_home and not here:
-            return False, f"{agent.key} is on its way home to sleep already"
-        why = f"{who} said so"
-        mind.sleeper.fall_asleep(why) if here else mind.sleeper.go_to_bed(why)
-        if mind.sleeper.asleep:
-            return True, f"{agent.key} sleeps"
-        return True, f"{agent.key} goes home to sleep, to {agent.home.key}"
-
-    return _done(request, number, "sleep", deed)
+    return _done(request, number, "sleep", partial(tending.put_to_bed, here=here))
 
 
 def agent_wake(request: HttpRequest, number: int) -> Done:
     """Wake it, or keep it from going to bed."""
-
-    def deed(agent: Agent, mind: Mind, who: str) -> tuple[bool, str]:
-        still = "; it is still paused, and does not think" if agent.db.paused else ""
-        if mind.sleeper.wake(who, rested=True):
-            return True, f"{agent.key} wakes up{still}"
-        if mind.sleeper.going_home:
-            mind.sleeper.stay_up()
-            return True, f"{agent.key} stays up{still}"
-        return False, f"{agent.key} is awake{still}"
-
-    return _done(request, number, "wake", deed)
+    return _done(request, number, "wake", tending.wake)
 
 
 def agent_compact(request: HttpRequest, number: int) -> Done:

@@ -38,9 +38,7 @@ are not so for ever."""
 def answering(function: Answer, operation: Operation) -> Callable[..., HttpResponseBase]:
     """A view that gives what ``function`` does, as JSON, to whoever may watch.
 
-    Args:
-        function: Gets the request, what the address names, and all parameters of ``operation``.
-        operation: What may be asked for there; what it does not tell of is refused.
+    It gets the request, what the address names, and all parameters of ``operation``.
     """
 
     @api(*(("POST",) if operation.method == "post" else ("GET", "HEAD")))

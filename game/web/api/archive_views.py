@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import lru_cache
 
 from game.mind.archive import history
 from game.mind.archive.history import PastCompaction
+from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, Summary
 from game.mind.archive.tier_lines import SummaryState
 from game.mind.memory import MemoryContext
 from game.mind.prompt.tokens import Heuristic
-from game.mind.summaries.verification import SummaryVerdict
 from game.web.api.shapes import (
     Compactions,
     CompactionView,
@@ -33,12 +31,7 @@ MOST_LIVES = 8
 
 
 def memories(life: ArchiveAccess, first: int, last: int) -> Memories:
-    """Memories by number, and which summaries stood for them before.
-
-    Args:
-        life: Whose.
-        first: Number of the first one.
-        last: Number of the last one; at most :data:`MOST_MEMORIES` are given.
+    """Memories by number, :data:`MOST_MEMORIES` at most, and which summaries stood for them before.
 
     Raises:
         OSError: The archive cannot be read.
@@ -56,17 +49,11 @@ def memories(life: ArchiveAccess, first: int, last: int) -> Memories:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where one tier ends and the next begins.
+    """Where one tier ends and the next begins."""
 
-    Attributes:
-        first: First memory that any tier holds.
-        longterm_last: Last memory of the long-term summary, 0 without one.
-        window_first: First memory that stands verbatim.
-    """
-
-    first: int
-    longterm_last: int
-    window_first: int
+    first: int  # first memory that any tier holds
+    longterm_last: int  # last memory of the long-term summary, 0 without one
+    window_first: int  # first memory that stands verbatim
 
     @classmethod
     def of(cls, context: MemoryContext, total: int) -> Bounds:
@@ -103,9 +90,9 @@ def _before(life: ArchiveAccess, first: int, last: int) -> list[SummaryView]:
     One that several compactions left as it was is told once. Where only some of these were taken
     back, it is not: it stood before, or after, without them.
     """
-    standing = {each.text for each in (life.context.longterm, life.context.recent) if each}
+    standing = {each.text for each in life.context.summaries}
     found: dict[str, SummaryView] = {}
-    for past in reversed(_PAST.of(life)):
+    for past in reversed(_past(life.archive, life.state)):
         for each in (past.after.recent, past.after.longterm):
             if each is None or each.last < first or each.first > last or each.text in standing:
                 continue
@@ -121,44 +108,19 @@ def past_summary(found: Summary, compaction: int, *, undone: bool = False) -> Su
     return summary(found, compaction, tokens, undone=undone)
 
 
-class _Past:
-    """The compactions of the lives that were looked at last, as reading them takes a while."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._lock = most, threading.Lock()
-        self._kept: OrderedDict[Path, tuple[object, Sequence[PastCompaction]]] = OrderedDict()
-
-    def of(self, life: ArchiveAccess) -> Sequence[PastCompaction]:
-        """All compactions of a life, oldest first."""
-        folder, state = life.archive.folder, life.state
-        with self._lock:
-            kept = self._kept.get(folder)
-        if kept is not None and kept[0] == state:
-            return kept[1]
-        found = history.compactions(life.archive)
-        with self._lock:
-            self._kept[folder] = (state, found)
-            self._kept.move_to_end(folder)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return found
-
-
-_PAST = _Past(MOST_LIVES)
+@lru_cache(maxsize=MOST_LIVES)
+def _past(archive: Archive, _state: tuple[object, ...]) -> Sequence[PastCompaction]:
+    """All compactions of an archive in that state, oldest first: reading them takes a while."""
+    return history.compactions(archive)
 
 
 def compactions(life: ArchiveAccess, limit: int, before: int | None = None) -> Compactions:
-    """The newest compactions, newest first, those taken back included.
-
-    Args:
-        life: Whose.
-        limit: How many at most.
-        before: Only those that are older than the one of this number.
+    """The newest compactions, or those older than ``before``, newest first; undone ones as well.
 
     Raises:
         OSError: The archive cannot be read.
     """
-    past = _PAST.of(life)
+    past = _past(life.archive, life.state)
     wanted = [each for each in past if before is None or each.number < before]
     undone = {each.number for each in past if each.undone is not None}
     newest = reversed(wanted[-limit:])
@@ -176,7 +138,7 @@ def _compaction(past: PastCompaction, undone: Collection[int]) -> CompactionView
         last=last,
         undone=past.undone is not None,
         good=past.verdict.good if past.verdict else None,
-        verdict=_told(past.verdict),
+        verdict=past.verdict.words if past.verdict else "not checked",
         before=tuple(_texts(past.before, undone)),
         after=tuple(_texts(past.after, undone)),
     )
@@ -186,21 +148,3 @@ def _texts(texts: SummaryState, undone: Collection[int]) -> Iterator[SummaryView
     for each in (texts.longterm, texts.recent):
         if each is not None:
             yield past_summary(each, texts.standing, undone=texts.standing in undone)
-
-
-def _told(verdict: SummaryVerdict | None) -> str:
-    """What the check of a compaction found, in words."""
-    if verdict is None:
-        return "not checked"
-    parts = []
-    if verdict.wanted:
-        kept, back = verdict.wanted - len(verdict.put_back), len(verdict.put_back)
-        parts.append(f"{kept} of {verdict.wanted} rules and promises kept")
-        parts += [f"{back} put back word for word"] if back else []
-    if verdict.details:
-        parts.append(f"{verdict.vanished} of {verdict.details} details gone from the prompt")
-    if verdict.invented:
-        parts.append(f"invented: {', '.join(verdict.invented)}")
-    if verdict.tries > 1:
-        parts.append(f"written {verdict.tries} times")
-    return "; ".join([*parts, *verdict.problems])

@@ -29,21 +29,13 @@ class BadRequest(KeepsakeError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A whole number that an address takes.
+    """A whole number that an address takes."""
 
-    Attributes:
-        name: What it is called.
-        help: What it means.
-        default: What it is if it is not given.
-        most: The largest; None for any that a JSON number can be.
-        least: The smallest.
-    """
-
-    name: str
-    help: str
-    default: int | None = None
-    most: int | None = None
-    least: int = 1
+    name: str  # what it is called
+    help: str  # what it means
+    default: int | None = None  # what it is if it is not given
+    most: int | None = None  # the largest; None for any that a JSON number can be
+    least: int = 1  # the smallest
     required = False
 
     @property
@@ -94,22 +86,14 @@ class Words(Parameter):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One address of the API.
+    """One address of the API."""
 
-    Attributes:
-        path: The address, below ``/agents/api``.
-        help: What it gives or does.
-        answer: The shape of the answer; None for this very document.
-        parameters: What may be given besides the agent's number.
-        method: How it is asked for.
-        body: Names of yes-or-no fields that a JSON body may have, with their meaning.
-    """
-
-    path: str
-    help: str
-    answer: type[shapes.Shape] | None
-    parameters: tuple[Parameter, ...] = ()
-    method: Literal["get", "post"] = "get"
+    path: str  # the address, below ``/agents/api``
+    help: str  # what it gives or does
+    answer: type[shapes.Shape] | None  # the shape of the answer; None for this very document
+    parameters: tuple[Parameter, ...] = ()  # what may be given besides the agent's number
+    method: Literal["get", "post"] = "get"  # how it is asked for
+    # names of yes-or-no fields that a JSON body may have, with their meaning
     body: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -24,9 +24,6 @@ from game.mind.archive.log import Archive
 from game.mind.archive.records import Summary
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names
-from game.mind.events.log import EventLog
-from game.mind.events.subscribers import Tapped
-from game.mind.events.types import Events
 from game.mind.language.perception import shorten
 from game.mind.memory import MemoryContext
 from game.mind.prompt.template import Rendered
@@ -93,9 +90,6 @@ def overview(*, may_act: bool) -> Overview:
 
     It asks the reactor thread for a few agents at a time: players come in between.
 
-    Args:
-        may_act: Whether whoever asks may use the agents' buttons.
-
     Raises:
         KeepsakeError: The agents' services are not running, or do not answer.
     """
@@ -118,7 +112,7 @@ def _world(may_act: bool) -> Overview:
         now=iso(shared.clock.now()) or "",
         agents=(),
         servers=tuple(_servers()),
-        log_problem=_log_problem(shared.events),
+        log_problem=shared.event_log.problem if shared.event_log else "",
         may_act=may_act,
     )
 
@@ -192,12 +186,6 @@ def _servers() -> Iterator[ServerRow]:
     for status in statuses:
         waiting = {each.name.lower(): status.waiting.get(each, 0) for each in Priority}
         yield ServerRow.of(status, waiting=waiting)
-
-
-def _log_problem(events: Events) -> str:
-    """Why the event log cannot be written; empty if it can, and where there is none."""
-    log = events.log if isinstance(events, Tapped) else events
-    return log.problem if isinstance(log, EventLog) else ""
 
 
 # -- one of them
@@ -289,18 +277,12 @@ def summary(found: Summary, compaction: int, tokens: int, *, undone: bool = Fals
 
 @dataclass(frozen=True, slots=True)
 class ArchiveAccess:
-    """What a view's thread needs to read what an agent lived through.
+    """What a view's thread needs to read what an agent lived through."""
 
-    Attributes:
-        names: What it is and was called.
-        archive: Where it stands; safe in any thread.
-        context: What stands in its prompt.
-        state: Whatever changes what the archive tells of its compactions changes this as well.
-    """
-
-    names: Names
-    archive: Archive
-    context: MemoryContext
+    names: Names  # what it is and was called
+    archive: Archive  # where it stands; safe in any thread
+    context: MemoryContext  # what stands in its prompt
+    # whatever changes what the archive tells of its compactions changes this as well
     state: tuple[object, ...]
 
 

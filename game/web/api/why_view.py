@@ -37,13 +37,7 @@ class NoSuchAct(KeepsakeError):
 
 
 def why(life: ArchiveAccess, log: Path, nth: int, *, everything: bool) -> WhyView:
-    """The ``nth`` last act of an agent, with all that led to it.
-
-    Args:
-        life: Whose.
-        log: The folder of the event log.
-        nth: Which, 1 for the last.
-        everything: Count what came to nothing as well.
+    """The ``nth`` last act of an agent, 1 for the last, with all that led to it.
 
     Raises:
         NoSuchAct: There is none.
@@ -98,12 +92,7 @@ def _title(shown: PromptSource) -> str:
 
 
 def summary_title(compaction: int, memories: str) -> str:
-    """How a short-term summary is named among what was found.
-
-    Args:
-        compaction: The compaction that wrote it.
-        memories: What it is of, as ``memories 1-7``; empty if that is not known any more.
-    """
+    """How a short-term summary is named; ``memories 1-7``, or empty where that is not known."""
     return f"short-term summary {compaction}" + (f" ({memories})" if memories else "")
 
 

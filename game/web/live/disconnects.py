@@ -1,8 +1,9 @@
-"""Browsers and Servers that go before an answer has come whole.
+"""Browsers and Servers that go before an answer has come whole, and browsers that do not read.
 
 Twisted's proxy, which passes the Server's answers on in the Portal, takes a browser that goes for
-an error of its own, with a traceback in the Portal's log. And a Server that goes, as it does at
-each reload, it takes for one that has answered: with 200 and nothing, where it had said nothing.
+an error of its own, with a traceback in the Portal's log. A Server that goes, as it does at each
+reload, it takes for one that has answered: with 200 and nothing, where it had said nothing. And it
+reads a stream faster than the browser does.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import json
 from http import HTTPStatus
 from typing import Any
 
+from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import Request
 from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResource
+from zope.interface import implementer
 
-from game.web.live.gate import answer, gone
+from game.agent.tasks import Alarm
+from game.web.live.gate import answer, come_again, gone
 from game.web.live.visitors import forwarded_headers
 
 AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
@@ -22,22 +26,38 @@ BROKE_OFF = (
     "The world went away before it had answered, as it does while it is being reloaded. Whether "
     "it did what was asked for is not known. Try again in a moment"
 )
-_DATA = (b"/agents/api", b"/agents-live")
-"""Addresses whose answers are read by programs."""
+_DATA, _STREAM = b"/agents/api", b"/agents-live"
+"""How addresses begin whose answers are read by programs, and the one that has no end."""
 _KEPT = frozenset({b"server", b"date"})
 _BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 
 
+@implementer(IPushProducer)
 class DisconnectingClient(ProxyClient):
-    """Asks the Server for one answer, and lets it go when the browser has gone."""
+    """Asks the Server for one answer, as fast as the browser reads it, until the browser goes."""
 
-    transport: Any  # as in game.web.live.gate
+    transport: Any  # Twisted's types know what every connection can, and not what TCP's can
+    patience = 45.0
+    """Seconds until a browser that reads nothing of a stream is cut off."""
     _begun = False
     """Whether all that comes before the body has come."""
+
+    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
+        """The Server is there; it is let go as soon as the browser has gone."""
+        from twisted.internet import reactor  # noqa: PLC0415 - not before the game has chosen one
+
+        self._impatient = Alarm(reactor)
+        if gone(self.father):
+            self.transport.loseConnection()
+            return
+        self.father.notifyFinish().addErrback(lambda _: self.stopProducing())
+        super().connectionMade()
 
     def handleEndHeaders(self) -> None:  # noqa: N802 - Twisted's name
         """The Server has said what it answers."""
         self._begun = True
+        if not gone(self.father):
+            self.father.registerProducer(self, True)
 
     def handleResponsePart(self, buffer: bytes) -> None:  # noqa: N802 - Twisted's name
         """Pass it on, as long as somebody is there."""
@@ -48,18 +68,41 @@ class DisconnectingClient(ProxyClient):
 
     def handleResponseEnd(self) -> None:  # noqa: N802 - Twisted's name
         """Finish the answer, unless nobody waits for it, or it has broken off."""
+        self._impatient.cancel()
         if gone(self.father):
             self.transport.loseConnection()
-        elif not self._begun or (self._lacks() and not self.father.startedWriting):
+            return
+        if self._begun:
+            self.father.unregisterProducer()
+        if not self._begun or (self._lacks() and not self.father.startedWriting):
             self._finished = True
             away(self.father, self.rest, BROKE_OFF)
         elif self._lacks():
             # Its beginning has been passed on; that it is not whole can only be told like this.
             self._finished = True
-            transport: Any = self.father.transport  # TCP, which alone can be cut
-            transport.abortConnection()
+            self._cut()
         else:
             super().handleResponseEnd()
+
+    def pauseProducing(self) -> None:  # noqa: N802 - Twisted's name
+        """The browser does not read: neither is the Server read from, for a while."""
+        self.transport.pauseProducing()
+        if self.rest.startswith(_STREAM):  # all else has an end, however slow the way is
+            self._impatient.set(self.patience, self._cut)
+
+    def resumeProducing(self) -> None:  # noqa: N802 - Twisted's name
+        """It reads again."""
+        self._impatient.cancel()
+        self.transport.resumeProducing()
+
+    def stopProducing(self) -> None:  # noqa: N802 - Twisted's name
+        """It is gone: let the Server go as well."""
+        self._impatient.cancel()
+        self.transport.loseConnection()
+
+    def _cut(self) -> None:
+        transport: Any = self.father.transport  # TCP, which alone can be cut
+        transport.abortConnection()
 
     def _lacks(self) -> bool:
         """Whether less has come than was announced."""
@@ -87,10 +130,13 @@ class ClientFactory(ProxyClientFactory):
 
 
 def away(request: Request, address: bytes, words: str) -> None:
-    """Answer that there is no Server: 502, for programs as JSON."""
+    """Answer that there is no Server: 502, for programs as JSON; a stream is begun again later."""
     for name, _ in list(request.responseHeaders.getAllRawHeaders()):
         if name.lower() not in _KEPT:  # what the Server had begun to say
             request.responseHeaders.removeHeader(name)
+    if address.startswith(_STREAM):
+        come_again(request)
+        return
     request.setHeader(b"x-content-type-options", b"nosniff")
     request.setHeader(b"retry-after", b"2")
     if address.startswith(_DATA):

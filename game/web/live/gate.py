@@ -11,27 +11,14 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from twisted.internet.interfaces import IPushProducer
-from twisted.internet.protocol import Protocol
-from twisted.web.client import Agent, HTTPConnectionPool
 from twisted.web.http import Request
-from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
-from twisted.web.server import NOT_DONE_YET
-from zope.interface import implementer
 
 from game.web.live.metrics_token import CURE, too_short
 
-CONNECT_SECONDS = 5.0
-PATIENCE_SECONDS = 45.0
-"""A browser that has read nothing for so long is cut off."""
 COME_AGAIN = b"retry: 2000\n\n: the world is being reloaded\n\n"
 _BY_ANOTHER = ("x-forwarded-for", "x-real-ip", "forwarded", "via", "x-forwarded-host")
 """What a proxy adds. Who really asks cannot be known then: whoever asked it may have lied."""
-_ASKED_WITH = (b"cookie", b"last-event-id", b"host")
-"""What of a browser's request concerns the Server."""
-_ITS_OWN = frozenset({b"connection", b"transfer-encoding", b"content-length", b"date", b"server"})
-"""What of an answer concerns only the connection that it came on."""
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -39,11 +26,8 @@ class Door:
     """Who may read the metrics.
 
     Whoever is on this machine, and connects without a proxy, may, as long as there is no token;
-    with a token, whoever shows it, from wherever, and nobody else.
-
-    Args:
-        token: The token; empty for none. One shorter than
-            :data:`game.web.live.metrics_token.SHORTEST_TOKEN` opens to nobody.
+    with a token, whoever shows it, from wherever, and nobody else. One that is too short opens to
+    nobody.
     """
 
     def __init__(self, token: str = "") -> None:
@@ -125,127 +109,6 @@ def answer(request: Request, status: HTTPStatus, kind: str, body: bytes) -> None
     request.setHeader(b"cache-control", b"no-store")
     request.write(body if request.method != b"HEAD" else b"")
     request.finish()
-
-
-class StreamProxy(Resource):
-    """Passes a stream of the Server on to a browser, and ends with whichever ends first.
-
-    Evennia's own proxy goes on reading from the Server when the browser has gone, reads faster
-    than the browser does, and tells a browser of a Server that is being reloaded in a way that
-    it never comes again.
-
-    Args:
-        host: The Server's address.
-        port: Its port.
-        path: The path there.
-        reactor: Twisted's reactor.
-        patience: Seconds until a browser that reads nothing is cut off.
-    """
-
-    def __init__(
-        self,
-        host: str,
-        port: int,
-        path: bytes,
-        reactor: Any,
-        patience: float = PATIENCE_SECONDS,
-    ) -> None:
-        super().__init__()
-        self.isLeaf = True
-        self._url = b"http://%s:%d%s" % (host.encode(), port, path)
-        self._reactor, self._patience = reactor, patience
-        pool = HTTPConnectionPool(reactor, persistent=False)
-        pool._factory.noisy = False  # two lines of the Portal's log for each browser, else
-        self._agent = Agent(reactor, connectTimeout=CONNECT_SECONDS, pool=pool)
-
-    def render(self, request: Request) -> Any:
-        """Ask the Server."""
-        if request.method not in (b"GET", b"HEAD"):
-            request.setHeader(b"allow", b"GET, HEAD")
-            return refusal(request, HTTPStatus.METHOD_NOT_ALLOWED)
-        query = request.uri.partition(b"?")[2]
-        url = self._url + b"?" + query if query else self._url
-        headers = Headers()
-        for name in _ASKED_WITH:
-            headers.setRawHeaders(name, request.requestHeaders.getRawHeaders(name, []))
-        asked = self._agent.request(request.method, url, headers)
-        passing = _Passing(request, self._reactor, self._patience)
-        request.notifyFinish().addErrback(lambda _: passing.stop(asked))
-        asked.addCallback(passing.begin).addErrback(lambda _: come_again(request))
-        return NOT_DONE_YET
-
-
-@implementer(IPushProducer)
-class _Passing(Protocol):
-    """One stream on its way: reads from the Server as fast as the browser does."""
-
-    transport: Any  # Twisted's types know what every connection can, and not what TCP's can
-
-    def __init__(self, browser: Request, reactor: Any, patience: float) -> None:
-        self._browser, self._reactor, self._patience = browser, reactor, patience
-        self._impatient: Any = None
-
-    def begin(self, response: Any) -> None:
-        """The Server answers."""
-        self._browser.setResponseCode(response.code)
-        for name, values in response.headers.getAllRawHeaders():
-            if name.lower() not in _ITS_OWN:
-                self._browser.responseHeaders.setRawHeaders(name, values)
-        response.deliverBody(self)
-
-    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
-        """The Server's words begin to come."""
-        if not gone(self._browser):
-            self._browser.registerProducer(self, True)
-        elif self.transport is not None:
-            self.transport.loseConnection()
-
-    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Pass them on at once."""
-        if not gone(self._browser):
-            self._browser.write(data)
-
-    def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
-        """The Server has ended it."""
-        self._calm()
-        if not gone(self._browser):
-            self._browser.unregisterProducer()
-            self._browser.finish()
-
-    def stop(self, asked: Any) -> None:
-        """The browser is gone: let the Server go as well."""
-        self._calm()
-        asked.cancel()  # if it has not answered yet
-        if self.transport is not None:
-            self.transport.loseConnection()
-
-    # -- from the browser's connection
-
-    def pauseProducing(self) -> None:  # noqa: N802 - Twisted's name
-        """The browser does not read: neither is the Server read from, for a while."""
-        if self.transport is not None:
-            self.transport.pauseProducing()
-        if self._impatient is None:
-            self._impatient = self._reactor.callLater(self._patience, self._cut)
-
-    def resumeProducing(self) -> None:  # noqa: N802 - Twisted's name
-        """It reads again."""
-        self._calm()
-        if self.transport is not None:
-            self.transport.resumeProducing()
-
-    def stopProducing(self) -> None:  # noqa: N802 - Twisted's name
-        """It is gone; :meth:`stop` is told as well."""
-
-    def _cut(self) -> None:
-        self._impatient = None
-        transport: Any = self._browser.transport  # TCP, which alone can be cut
-        transport.abortConnection()
-
-    def _calm(self) -> None:
-        if self._impatient is not None and self._impatient.active():
-            self._impatient.cancel()
-        self._impatient = None
 
 
 def come_again(request: Request) -> None:

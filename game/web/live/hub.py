@@ -33,18 +33,13 @@ _REMEMBERED = ("append", "repeat")
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long what takes, in seconds.
+    """How long what takes, in seconds."""
 
-    Attributes:
-        flush: Streams are served no more often than this, however much happens.
-        beat: Between two signs of life to each browser.
-        patience: A browser that has read nothing for so long is cut off at the next beat.
-        rights: After so long it is looked up again, at the next beat, whether a browser may watch.
-    """
-
-    flush: float = 0.1
-    beat: float = 5.0
+    flush: float = 0.1  # streams are served no more often than this, however much happens
+    beat: float = 5.0  # between two signs of life to each browser
+    # a browser that has read nothing for so long is cut off at the next beat
     patience: float = 30.0
+    # after so long it is looked up again, at the next beat, whether a browser may watch
     rights: float = 4.0
 
 
@@ -88,32 +83,18 @@ class StreamRecord:
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """What has come since a record.
+    """What has come since a record."""
 
-    Attributes:
-        records: The newer ones, oldest first.
-        gap: Whether some are missing before the first of them.
-        last: The newest number there is; as far as the stream is if that is not known yet.
-    """
-
-    records: Sequence[StreamRecord]
-    gap: bool
-    last: int
+    records: Sequence[StreamRecord]  # the newer ones, oldest first
+    gap: bool  # whether some are missing before the first of them
+    last: int  # the newest number there is; as far as the stream is if that is not known yet
 
 
 class Hub:
     """Keeps the newest records and wakes those who wait for them.
 
-    Args:
-        reactor: Twisted's reactor, or anything with ``callLater`` and ``callFromThread``.
-        secrets: Values that nobody may be shown, for the words of memories; lines of the log are
-            clean already.
-        kept: Records in RAM.
-        most: Streams at once.
-        timing: How long what takes.
-        window_of: The memories that stand verbatim in the prompt of the agent that bears that
-            name, or bore it at their time, for records of before this process began; asked once
-            for each name.
+    ``secrets`` stand in no words of memories that it shows. ``window_of`` gives the memories in the
+    prompt of whoever bears a name, or bore it then, for records of before this process began.
     """
 
     def __init__(

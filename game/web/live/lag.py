@@ -11,12 +11,7 @@ LATELY_SECONDS = 60.0
 
 
 class Lag:
-    """Asks to be called twice a second, and sees how much later it is.
-
-    Args:
-        reactor: What is looked at; ``callLater`` and ``seconds``.
-        told: Takes each lateness in seconds.
-    """
+    """Asks to be called twice a second, and tells how many seconds later it is."""
 
     def __init__(self, reactor: Any, told: Callable[[float], None]) -> None:
         self._reactor, self._told = reactor, told

@@ -119,23 +119,18 @@ disable_created_metrics()  # twice as many series, for times that nobody asks fo
 class Now:
     """What is looked up when somebody asks; made on the reactor thread.
 
-    Attributes:
-        agents: How many agents there are in each state, those included in which nobody is.
-        names: All their names.
-        servers: The model servers, their addresses without a password.
-        event_log_lost: Events that found no room in the log.
-
     The others are as :data:`_GAUGES` says.
     """
 
+    # how many agents there are in each state, those included in which nobody is
     agents: Mapping[str, int] = field(default_factory=dict)
     agents_paused: int = 0
-    names: Sequence[str] = ()
+    names: Sequence[str] = ()  # all their names
     memories: int = 0
     compacting: int = 0
-    servers: Sequence[ServerStatus] = ()
+    servers: Sequence[ServerStatus] = ()  # the model servers, their addresses without a password
     event_log_waiting: int = 0
-    event_log_lost: int = 0
+    event_log_lost: int = 0  # events that found no room in the log
     event_log_writable: bool = True
     live_streams: int = 0
     reactor_lag_worst_seconds: float = 0.0

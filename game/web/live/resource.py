@@ -39,14 +39,8 @@ _log = logging.getLogger("keepsake.web")
 class LiveResource(Resource):
     """Gives whoever may watch a stream of the hub's records.
 
-    Args:
-        hub: Where they come from.
-        allowed: Whether somebody may watch.
-        names_of: The names of agents.
-        reactor: Tells the time.
-        headers: What every answer carries.
-        forbidden: What whoever may not watch is told.
-        missing: Whether it is certain that no agent has that number.
+    ``forbidden`` is what all others are told; ``missing`` whether it is certain that no agent has
+    that number.
     """
 
     def __init__(
@@ -129,13 +123,6 @@ class LiveStream:
 
     It writes straight to the connection and keeps nothing: while that takes no more, it waits,
     and goes on from where it was; after a while (:class:`Timing`) it is cut off.
-
-    Args:
-        hub: Where the records come from.
-        request: The browser's.
-        wanted: What it wants to see.
-        names_of: The names of agents.
-        reactor: Tells the time.
     """
 
     def __init__(
@@ -150,11 +137,7 @@ class LiveStream:
         self._ended = False
 
     def start(self, still_allowed: Callable[[], Deferred[bool]]) -> None:
-        """Begin, with what the browser missed or wants to begin with.
-
-        Args:
-            still_allowed: Whether whoever watches still may; asked every few seconds.
-        """
+        """Begin, with what the browser missed; whether it still may watch is asked now and then."""
         self._still_allowed = still_allowed
         self._request.notifyFinish().addBoth(lambda _: self._forget())
         self._hub.add(self)

@@ -68,13 +68,9 @@ class Charts:
     def series(
         self, agent: str | Names, hours: int, now: datetime, patience: float = PATIENCE
     ) -> Series:
-        """The last so many hours of one agent.
+        """The last so many hours of one agent, 1 to :data:`MOST_HOURS`.
 
-        Args:
-            agent: Its name, or all that it is and was called.
-            hours: How many, 1 to :data:`MOST_HOURS`.
-            now: The end of the last slice.
-            patience: Seconds to wait for the first reading.
+        The last slice is under way; the first reading is waited for, ``patience`` seconds.
         """
         self._read.wait(patience)
         seconds = hours * 3600 / POINTS

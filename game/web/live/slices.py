@@ -25,41 +25,23 @@ _OWN = ("thought", "agent")
 
 @dataclass(slots=True)
 class Slice:
-    """One agent's doings in one slice of time.
+    """One agent's doings in one slice of time."""
 
-    Attributes:
-        thoughts: Thoughts that ended.
-        failed: Those of them of which nothing came.
-        no_answer: Those of these that nobody answered.
-        prompts: Those for which a prompt was built.
-        prompt_tokens: Tokens of these, by our own count.
-        budget: Tokens that the newest of these might have; 0 if it is not known.
-        answered: Those that were answered, whatever came of it.
-        completion_tokens: Tokens of the answers, by the server's count.
-        server_tokens: Tokens of the prompts that were answered, by the server's.
-        cached: Those of them that the server had in its cache.
-        latencies: Seconds until each answer.
-        memories: The newest memory's number; 0 if there was none.
-        recalls: Searches of its own.
-        recalled: Those that found something.
-        compactions: Compactions that were made.
-    """
-
-    thoughts: int = 0
-    failed: int = 0
-    no_answer: int = 0
-    prompts: int = 0
-    prompt_tokens: int = 0
-    budget: int = 0
-    answered: int = 0
-    completion_tokens: int = 0
-    server_tokens: int = 0
-    cached: int = 0
-    latencies: array[float] = field(default_factory=lambda: array("f"))
-    memories: int = 0
-    recalls: int = 0
-    recalled: int = 0
-    compactions: int = 0
+    thoughts: int = 0  # thoughts that ended
+    failed: int = 0  # those of them of which nothing came
+    no_answer: int = 0  # those of these that nobody answered
+    prompts: int = 0  # those for which a prompt was built
+    prompt_tokens: int = 0  # tokens of these, by our own count
+    budget: int = 0  # tokens that the newest of these might have; 0 if it is not known
+    answered: int = 0  # those that were answered, whatever came of it
+    completion_tokens: int = 0  # tokens of the answers, by the server's count
+    server_tokens: int = 0  # tokens of the prompts that were answered, by the server's
+    cached: int = 0  # those of them that the server had in its cache
+    latencies: array[float] = field(default_factory=lambda: array("f"))  # seconds until each answer
+    memories: int = 0  # the newest memory's number; 0 if there was none
+    recalls: int = 0  # searches of its own
+    recalled: int = 0  # those that found something
+    compactions: int = 0  # compactions that were made
 
     def take(self, record: Mapping[str, Any]) -> None:
         """Add one record of the log; what is no number counts for nothing."""
@@ -104,25 +86,16 @@ _SUMS = {each.name for each in fields(Slice)} - {"latencies", "memories", "budge
 
 @dataclass(slots=True)
 class Sums:
-    """All slices of one agent that are kept.
+    """All slices of one agent that are kept."""
 
-    Attributes:
-        minutes: Of the newest time, by the minute's number since 1970.
-        slots: Of the time before, by the slot's number since 1970.
-        memories: The newest memory's number from before all of these; 0 for none.
-    """
-
+    # of the newest time, by the minute's number since 1970
     minutes: dict[int, Slice] = field(default_factory=dict)
+    # of the time before, by the slot's number since 1970
     slots: dict[int, Slice] = field(default_factory=dict)
-    memories: int = 0
+    memories: int = 0  # the newest memory's number from before all of these; 0 for none
 
     def at(self, second: float, fine: float) -> Slice:
-        """The slice of a moment.
-
-        Args:
-            second: When, in seconds since 1970.
-            fine: Since when minutes are told apart, the beginning of a slot.
-        """
+        """The slice of a second since 1970; from ``fine`` on minutes are told apart."""
         if second < fine:
             return self.slots.setdefault(int(second // SLOT), Slice())
         return self.minutes.setdefault(int(second // MINUTE), Slice())
@@ -151,12 +124,7 @@ class Sums:
 
     @classmethod
     def joined(cls, parts: Iterable[tuple[Sums, float, float]]) -> Sums:
-        """One agent's slices under several names, each from one time to another.
-
-        Args:
-            parts: The sums of a name, since when it was borne and until when, in seconds since
-                1970; a slice in which it was borne counts.
-        """
+        """One agent's slices under several names, each borne from one second to another."""
         joined = cls()
         for sums, since, until in parts:
             if since == -math.inf:

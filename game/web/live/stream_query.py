@@ -22,18 +22,13 @@ class BadQuery(KeepsakeError):
 
 @dataclass(frozen=True, slots=True)
 class StreamQuery:
-    """What a stream shows.
+    """What a stream shows."""
 
-    Attributes:
-        agent: Database number of the agent; None for all, and for what concerns nobody.
-        kinds: Kinds of events; all when empty.
-        last: Records of before that it begins with.
-        after: The last record that the browser has; None if it comes for the first time.
-    """
-
+    # database number of the agent; None for all, and for what concerns nobody
     agent: int | None = None
-    kinds: frozenset[str] = frozenset()
-    last: int = 0
+    kinds: frozenset[str] = frozenset()  # kinds of events; all when empty
+    last: int = 0  # records of before that it begins with
+    # the last record that the browser has; None if it comes for the first time
     after: int | None = None
 
     @classmethod

@@ -26,12 +26,7 @@ def forwarded_headers(request: Request) -> dict[bytes, bytes]:
 
 
 def visitor(peer: str, forwarded: str) -> str:
-    """The address that the last believed proxy saw: what stands before it may be made up.
-
-    Args:
-        peer: Who is connected.
-        forwarded: The ``X-Forwarded-For`` of a believed peer; may be empty.
-    """
+    """The address that the last believed proxy saw: what stands before it may be made up."""
     named = [each.strip() for each in forwarded.split(",")]
     strangers = [each for each in named if each and each not in PROXIES]
     return strangers[-1] if strangers else peer

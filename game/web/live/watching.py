@@ -101,7 +101,7 @@ class Watching:
         if not running():
             return seen
         minds, shared = list(open_minds()), services()
-        log: Any = getattr(shared.events, "log", shared.events)
+        log = shared.event_log
         return replace(
             seen,
             agents=dict.fromkeys(STATES, 0) | Counter(map(state_of, minds)),
@@ -110,9 +110,9 @@ class Watching:
             memories=sum(_memories(mind) for mind in minds),
             compacting=sum(mind.memory.compacting for mind in minds),
             servers=self._servers(shared),
-            event_log_waiting=getattr(log, "waiting", 0),
-            event_log_lost=getattr(log, "lost", 0),
-            event_log_writable=not getattr(log, "problem", ""),
+            event_log_waiting=log.waiting if log else 0,
+            event_log_lost=log.lost if log else 0,
+            event_log_writable=log is None or not log.problem,
             up=True,
         )
 

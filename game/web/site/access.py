@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import wraps
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -34,33 +34,24 @@ LONGEST_BODY = 10_000
 """Bytes: far more than any request has to say."""
 
 
-class RequestAccount(Protocol):
-    """What is asked of whoever sends a request."""
-
-    is_authenticated: bool
-    is_active: bool
-    is_staff: bool
-    is_superuser: bool
-
-
-def may_watch(account: RequestAccount | None) -> bool:
+def may_watch(account: Any) -> bool:
     """Whether that account may look into the agents: staff, and builders.
 
     Reads the database, in any thread but the reactor's.
     """
-    return account is not None and _known(account) and (account.is_staff or may_act(account))
+    return bool(_known(account) and (account.is_staff or may_act(account)))
 
 
-def may_act(account: RequestAccount | None) -> bool:
+def may_act(account: Any) -> bool:
     """Whether it may pause agents, compact and so on: whoever has the in-game commands for it.
 
     Reads the database, in any thread but the reactor's.
     """
-    return account is not None and _known(account) and (account.is_superuser or _builds(account))
+    return bool(_known(account) and (account.is_superuser or _builds(account)))
 
 
-def _known(account: RequestAccount) -> bool:
-    return account.is_authenticated and account.is_active
+def _known(account: Any) -> bool:
+    return account is not None and account.is_authenticated and account.is_active
 
 
 def _builds(account: Any) -> bool:

@@ -16,7 +16,7 @@ from game.mind.archive.records import Memory
 from game.mind.books.journal.entries import Importance
 from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.changes import with_fact
-from game.mind.books.profiles.concluding import SPEAKER, has_form, listed, with_conclusions
+from game.mind.books.profiles.concluding import SPEAKER, has_form, with_conclusions
 from game.mind.books.profiles.profile import Conclusion, Fact, Observation, Profile, ProfileKind
 from game.mind.language.facts import SAID, as_said, key_of
 from game.mind.language.fit import is_fit, line
@@ -24,7 +24,7 @@ from game.mind.language.fit import name as fit_name
 from game.mind.language.heard import heard
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.statements import statements
-from game.mind.language.words import telling
+from game.mind.language.words import listed, telling
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Figures
 

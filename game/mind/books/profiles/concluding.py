@@ -17,6 +17,7 @@ from game.mind.books.profiles.profile import Company, Conclusion, Fact, Profile,
 from game.mind.language.fit import is_fit, line, quoted
 from game.mind.language.fit import name as fit_name
 from game.mind.language.statements import statements
+from game.mind.language.words import listed
 
 LEAST_MEETINGS, LEAST_DAYS = 3, 2
 """How often, and on how many days, somebody must have been met at a place to belong there."""
@@ -165,11 +166,6 @@ def _hand(fact: Fact) -> str:
     if value.startswith("with "):
         return f"you gave it to {value.removeprefix('with ')} on {day}"
     return f"you left it {value} on {day}" if value.startswith("in ") else f"you left it on {day}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """``Tom``, ``Tom and Nell``, ``Tom, Nell and Ada``."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _day(time: datetime) -> str:

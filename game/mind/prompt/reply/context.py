@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored
 
-TO_THE_POINT = 0.36
-"""From this worth on a sentence is taken to answer the question; below it, it may."""
+TO_THE_POINT = 0.3
+"""From this worth on a sentence may answer the question: every second one does. Below it are small
+talk and what nobody told."""
+DOUBTED = 0.4
+"""Below this it is told as something that is not certain."""
 _ASKING_WORDS = """
     what what's whats who who's whose whom where where's when why which how do does did is are was
     were can could will would tell

@@ -12,14 +12,21 @@ from dataclasses import dataclass
 
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import visible
-from game.mind.language.pronouns import told_of, turned
+from game.mind.language.pronouns import said_to, told_of, turned
 from game.mind.language.speech import tidy_speech
 from game.mind.language.words import nearly_same, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
-from game.mind.prompt.reply.context import ReplyContext, is_question
+from game.mind.prompt.reply.context import DOUBTED, ReplyContext, is_question
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
 from game.mind.prompt.reply.worth import is_of_asker, without_address
 
+AS_GOOD = 0.9
+"""A sentence worth this share of the best is said beside it."""
+_LONGEST = 200
+AGAIN = ("As I said:", "I told you:", "Well:", "Once more:")
+"""What an agent begins with where it says the same again."""
+NOT_SURE = ("I'm not sure.", "I couldn't swear to it.", "I may be wrong.", "I don't rightly know.")
+"""What it begins with where it may not be what was asked."""
 _LEAST_WORDS = 3
 _RUN = 6
 """So many words of the instructions in a row are no accident."""
@@ -100,19 +107,44 @@ def judge(
 def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     """What the agent knows, said by itself: for when a model makes nothing of it.
 
-    The sentence that answers the question best, in the words in which it was told, with the
-    pronouns of whoever speaks now. Empty if nothing is to the point, or it has just been said.
+    The sentence that answers the question best, and one that does so as well, in the words in
+    which they were told, with the pronouns of whoever speaks now. Empty if nothing is to the point.
     """
-    if not scene.asks or not scene.knows or scene.confided:
+    if not scene.asks or not scene.knows:
         return ""
-    best = scene.ranked[0].sentence
-    if best.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE) and _SECRET.search(best.text):
+    best, *others = scene.ranked
+    if not (said := _told_by_itself(best.sentence, scene)):
+        return ""
+    for other in others[:1]:
+        more = _told_by_itself(other.sentence, scene)
+        is_more = more and not _again(more, [said], _REPEATED)
+        if is_more and other.worth >= AS_GOOD * best.worth and len(said + more) < _LONGEST:
+            said = f"{said} {more}"
+    if _again(said, scene.said, _REPEATED):
+        return ""
+    own = list(own_lines)
+    openings = ("", *AGAIN) if best.worth >= DOUBTED else NOT_SURE
+    fit = (f"{opening} {said}".strip() for opening in openings)
+    return next((each for each in fit if not _said_before(each, own)), "")
+
+
+def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
+    """A sentence as the agent may say it to whoever asks; empty if it is to be kept."""
+    if sentence.confided:
+        return ""
+    own = sentence.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE)
+    if own and _SECRET.search(sentence.text):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
-    words = told_of(best.bare, best.who) if best.who else best.text
-    if best.who == scene.partner:
-        words = turned(best.bare)
-    said = _paired(_SPEAKER.sub("", tidy_speech(words)))
-    return "" if _again(said, (*own_lines, *scene.said), _REPEATED) else said
+    quoted = sentence.bare != sentence.text  # else it tells what they did, in the agent's words
+    if sentence.who == scene.partner:
+        words = turned(sentence.bare) if quoted else said_to(sentence.text, sentence.who)
+    else:
+        words = told_of(sentence.bare, sentence.who) if sentence.who and quoted else sentence.text
+    return _paired(_SPEAKER.sub("", tidy_speech(words)))
+
+
+def _said_before(said: str, own_lines: Iterable[str]) -> bool:
+    return any(_low(said) == _low(line) for line in own_lines)
 
 
 def spoken(answer: str, scene: ReplyContext) -> str:

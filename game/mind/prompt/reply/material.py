@@ -25,7 +25,7 @@ from game.mind.language.greetings import is_greeting
 from game.mind.language.heard import Utterance, heard
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.pronouns import in_first_person
-from game.mind.language.words import DAY, sentences, telling, words
+from game.mind.language.words import DAY, listed, sentences, telling, words
 from game.mind.memory import MemoryContext
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import SearchResult
@@ -35,11 +35,12 @@ LONGEST = 220
 _TIES = "Others you know."
 _LONGEST_NAME = 40
 _REFERENCE = re.compile(r"\s*\(memor(?:y|ies) \d[\d ,–-]*\)")
+_ASIDE = re.compile(r"\([^()]*\)")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•#>]+\s*|\d{1,3}[.)]\s+)+")
 _WEIGHED = re.compile(r"^\[[^\]]{1,60}\] ")
 """What stands before a line of the journal: its day, and how much it mattered."""
 _DATED = re.compile(rf"^(?:[-*•] )?(?:{DAY}: )?")
-_PROMISED = re.compile(r'You promised(?P<to> [^:"]{1,48})?: (?P<words>[^"]+)$')
+_PROMISED = re.compile(r'(?:You|I) promised(?P<to> [^:,"]{1,48})?[:,] "?(?P<words>[^"]+)"?$')
 _TOLD = re.compile(
     r"(?P<who>[^:,\"]{1,48}?) (?:said|told|asked|whispered|shouted)"
     r"(?: to)?(?: (?P<to>[^:,\"]{1,48}))?"
@@ -101,16 +102,26 @@ def of_profile(profile: str) -> tuple[Sentence, ...]:
     own, _, ties = profile.partition(_TIES)
     found = [(in_first_person(each), each) for each in _sentences(own)]
     known = [(_tie(in_first_person(each)), _tie(each)) for each in _sentences(ties)]
+    names = [name for each in _sentences(ties) if (name := _tied(each))]
+    if len(names) > 1:  # "Who lives here?" is answered by no single tie
+        everybody = f"The people I know here are {listed(names)}."
+        known.append((everybody, everybody.replace(" I ", " you ")))
     return (
         *(Sentence(text, text, SentenceOrigin.SELF, written=each) for text, each in found),
         *(Sentence(text, text, SentenceOrigin.TIE, written=each) for text, each in known),
     )
 
 
+def _tied(text: str) -> str:
+    """Whom a tie is to; empty if it names nobody."""
+    name, colon, _ = text.partition(": ")
+    return name if colon and len(name) <= _LONGEST_NAME else ""
+
+
 def _tie(text: str) -> str:
     """A tie as one says it: "Bram brings apples" for "Bram: he brings apples"."""
-    name, colon, what = text.partition(": ")
-    if not colon or len(name) > _LONGEST_NAME:
+    name, _, what = text.partition(": ")
+    if not _tied(text):
         return text
     first, _, rest = what.partition(" ")
     if first.casefold() in ("he", "she", "they", "it"):
@@ -122,9 +133,12 @@ def _tie(text: str) -> str:
 _OWNERS = frozenset({"my", "your", "you", "you're", "you’re", "his", "her", "their"})
 
 
-def of_place(place: str, description: str) -> tuple[Sentence, ...]:
-    """What the room looks like."""
-    return tuple(Sentence(each, each, SentenceOrigin.PLACE) for each in _sentences(description))
+def of_place(description: str, company: Sequence[str] = ()) -> tuple[Sentence, ...]:
+    """What the room looks like, and who is in it."""
+    found = _sentences(description)
+    if company:
+        found.append(f"{listed(company)} {'are' if len(company) > 1 else 'is'} here with me.")
+    return tuple(Sentence(each, each, SentenceOrigin.PLACE) for each in found)
 
 
 def of_window(window: Iterable[Memory], partner: str, own_name: str) -> list[Sentence]:
@@ -274,7 +288,8 @@ def _sentences(text: str) -> list[str]:
 def _plain(text: str) -> str:
     """One sentence without list marks and numbers of memories, which a small model would say."""
     bare = _LIST_MARK.sub("", _REFERENCE.sub("", for_prompt(text, limit=LONGEST)))
-    return _closed(" ".join(bare.split())) if any(c.isalpha() for c in bare) else ""
+    says = any(c.isalpha() for c in _ASIDE.sub("", bare))
+    return _closed(" ".join(bare.split())) if says else ""
 
 
 def _closed(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from game.mind.archive.records import Memory, MemoryKind
+from game.mind.language.deeds import RULED
 from game.mind.language.heard import heard, own_words
 from game.mind.language.perception import for_prompt
 
@@ -40,11 +41,15 @@ def turns_with(window: Sequence[Memory], partner: str) -> list[TalkTurn]:
         partner: The other's name.
 
     Returns:
-        Oldest first; what ``partner`` said to somebody else is not among them.
+        Oldest first; what ``partner`` said to somebody else is not among them, nor what a deed
+        of the world has answered.
     """
     turns: list[TalkTurn] = []
     spoke_last = ""
     for memory in window:
+        if memory.event in RULED and memory.source == partner:
+            while turns and turns[-1].who:
+                turns.pop()
         own = memory.kind is MemoryKind.ACT
         said = own_words(memory) if own else heard(memory)
         if said is None:  # nor is what it said for want of an answer a part of a talk

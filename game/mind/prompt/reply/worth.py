@@ -31,7 +31,7 @@ IN_CONTEXT = 0.6
 OF_A_PART = 0.95
 """What the meaning of a clause counts beside that of a whole sentence."""
 _STANDS_ALONE = 2
-NEAR = 0.7
+NEAR = 0.65
 """What is worth this share of the best may be about the same."""
 _POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their)\b", re.I)
 _CLAUSE = re.compile(r"[,;:] (?=(?:and|who|which|but|so|for)\b)|; ")

@@ -1,0 +1,236 @@
+"""Deeds where something is out of the way: words for somebody else, files and rooms that change."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from evennia.utils.ansi import strip_ansi
+
+from tests.game.test_deeds_of_the_village import ATLAS, DEEDS, DeedsVillage
+from typeclasses.deeds.progress import install, progress, records, standing
+from typeclasses.everywhere import find
+from world.atlas import FOLDER
+from world.build import open_world
+from world.deed_files import check_deeds
+
+
+class TestOneAnswer(DeedsVillage):
+    """Whoever a step is told to has answered with it; the model has nothing to add."""
+
+    FORMAT = "auto"
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.pass_time(30)
+        self.said = ["Never heard of any."] * 9
+
+    def prompts_of(self, name: str) -> list[str]:
+        return [prompt for prompt in self.fake.prompts() if prompt.endswith(f"{name}:")]
+
+    def test_what_the_deed_has_answered_no_model_answers(self):
+        bram = self.agent("bram")
+        self.play("orchard: look")
+        self.pass_time(30)
+        before = len(self.prompts_of("Bram"))
+        heard = self.reading[self.char1]
+        self.type("talk bram Are there any apples?")
+        self.pass_time(30)
+        assert "fills a basket" in strip_ansi("\n".join(heard))
+        assert len(self.prompts_of("Bram")) == before
+        self.type("talk bram Do you like it here?")
+        self.pass_time(30)
+        assert len(self.prompts_of("Bram")) > before
+        last = self.prompts_of("Bram")[before]
+        assert last.endswith("Tom: Do you like it here?\nBram:")
+        assert "Are there any apples?" not in last
+        assert bram.mind is not None
+
+    def test_what_it_says_in_the_deeds_words_it_remembers_as_its_own(self):
+        self.play("kettle: look")
+        self.play("clock_shop: talk oswin Mira says that the soup is on.")
+        own = [m for m in self.memories("oswin") if m.kind == "act" and m.to == "Tom"]
+        assert [m.text for m in own] == ["say At noon exactly, then,"]
+        self.type("talk oswin Thank you.")
+        self.pass_time(30)
+        prompt = self.prompts_of("Oswin")[-1]
+        assert "Tom: Mira says that the soup is on.\nOswin: At noon exactly, then" in prompt
+
+    def test_nothing_that_is_said_in_a_deeds_words_is_a_promise(self):
+        self.play("boathouse: get cup")
+        self.play("kettle: talk mira It was Wren who took your cup.")
+        assert any("I will see to the cat door" in m.text for m in self.memories("mira"))
+        assert not self.mind.memory.noticed.block.items
+
+
+class TestWhoIsMeant(DeedsVillage):
+    """Words count for whom they are said to."""
+
+    def test_a_talk_about_bees_tells_the_bees_nothing(self):
+        self.play("orchard: talk bram Who taught you to keep bees?")
+        assert "tell_the_bees" not in progress(self.char1)
+        self.type("say Bees, it rains.")
+        assert "tell_the_bees" in progress(self.char1)
+
+    def test_a_deed_of_several_days_says_how_many_are_done(self):
+        self.play("orchard: say Bees, it rains.")
+        shown = " ".join(self.type("deeds").split())
+        assert "(Done on 1 day of 3.)" in shown
+        assert "The bees know your voice" not in shown
+
+    def test_who_is_not_here_is_where_they_are(self):
+        shown = self.play("clock_shop: talk bram Are there any apples?")
+        assert shown.endswith("Here is Oswin. Bram is in Bram's Orchard.")
+
+    def test_who_is_near_may_be_spoken_to(self):
+        self.pass_to("low tide")
+        self.put(self.ada, "ferry_stage")
+        self.put(self.agent("joss"), "ferry_stage")
+        self.play("ferry_stage: talk joss Shall we dig for the chain?")
+        assert progress(self.char1)["the_chain"]["end"] == "dug_out"
+
+    def test_nobody_speaks_of_nell_where_she_hears_it(self):
+        self.play_all("paper_is_dear.to_bram")
+        self.put(self.agent("nell"), "orchard")
+        self.play("orchard: whisper bram = Nell would like to know you.")
+        assert "verses" not in progress(self.char1)
+        self.put(self.agent("nell"), "letter_office")
+        self.type("whisper bram = Nell would like to know you.")
+        assert "verses" in progress(self.char1)
+
+    def test_soup_is_served_at_noon_and_to_who_is_on_the_board(self):
+        assert "What does it lack" not in self.play("kettle: look")
+        assert "What does it lack" in self.play_all("apples.carried")
+        self.put(self.agent("nell"), "kettle")
+        self.type("talk mira A pinch of salt.")
+        assert not progress(self.char1)["pinch_of_salt"]["end"]
+
+
+class TestTogether(DeedsVillage):
+    """Two players at once."""
+
+    def test_both_have_done_it_whoever_spoke_and_only_once(self):
+        self.play("square: get top")
+        self.put(self.ada, "square")
+        self.type("say Now!", self.ada)  # who has no top
+        assert "spinning_top" not in progress(self.ada)
+        shown = self.type("say Now!")
+        assert shown.count("forty-one turns") == 1
+        assert progress(self.ada)["spinning_top"]["end"] == "spun"
+        self.type("say Now!")
+        assert len(progress(self.char1)["spinning_top"]["steps"]["spun"]) == 1
+
+    def test_the_second_who_comes_with_the_thing_finds_it_done(self):
+        self.give_the_cup_back()
+        cup = find("thing", "blue_cup")
+        cup.move_to(self.ada, quiet=True)
+        assert "Mira turns" not in self.play("Ada kettle: give cup to mira", self.ada)
+        assert records()["twelfth_cup"]["who"] == ["Tom"]
+
+    def test_odd_gifts_do_not_do_it(self):
+        self.play("boathouse: get cup")
+        self.put(self.char1, "kettle")
+        for line in (
+            "give",
+            "give cup",
+            "give cup to",
+            "give cup to tom",
+            "give to mira",
+            "give 2 cup to mira",
+            "give cup to moon",
+            "give mira",
+        ):
+            assert "Mira turns" not in self.type(line), line
+            assert find("thing", "blue_cup").location is self.char1, line
+        assert "Mira turns" in self.type("give the BLUE cup to mira")
+
+
+class TestChanges(DeedsVillage):
+    """Files that are edited, and rooms that are deleted, in the middle of a deed."""
+
+    def test_a_step_that_is_gone_from_the_file_harms_nobody(self):
+        self.play("boathouse: get cup")
+        self.play("salt_pans: talk wren I know about the cup.")
+        cup = DEEDS["twelfth_cup"]
+        steps = {"given_back": replace(cup.steps["given_back"], after=())}
+        install({"twelfth_cup": replace(cup, steps=steps)})
+        assert "The Twelfth Cup" in self.type("deeds")
+        assert "wren_asked" in self.type("@deed twelfth_cup")
+        assert standing(self.char1, "mira") == 0
+        assert "Mira turns" in self.play("kettle: give cup to mira")
+        install({})
+        assert "Nothing is talked of" in self.type("deeds")
+        install(DEEDS)
+        assert "for Tom" in self.type("@deed/reset twelfth_cup")
+        assert find("thing", "blue_cup").location == find("room", "boathouse")
+
+    def test_a_mistake_in_a_file_is_named_by_line_and_the_other_deeds_are_read(self):
+        with TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "deeds"
+            shutil.copytree(FOLDER / "deeds", folder)
+            (folder / "button.yaml").write_text(
+                "name: Button\nsteps:\n  fed:\n    if: {at: moon}\n"
+            )
+            found, problems = check_deeds(ATLAS, folder)
+        assert len(found) == len(DEEDS) - 1
+        assert "button.yaml, line 4" in str(problems[0])
+
+    def test_where_a_room_was_deleted_things_stay_where_they_are(self):
+        self.play("chapel_garden: get rosemary")
+        sprig = find("thing", "rosemary_sprig")
+        find("room", "chapel_garden").delete()
+        assert "Mira stops in the middle of a word" in self.play("kettle: give rosemary to mira")
+        assert sprig.location is self.mira
+        assert "Taken back" in self.type("@deed/reset rosemary")
+        assert sprig.location is self.mira
+        find("room", "lamp_room").delete()
+        self.pass_to("night")
+        self.play("ferry_stage: emote rings the bell, twice.")
+        assert "lamp_and_bell" not in progress(self.char1)
+
+
+class TestWhatIsTyped(DeedsVillage):
+    """``@deed`` and its kin, typed wrongly."""
+
+    def test_each_says_how_it_is_used_and_changes_nothing(self):
+        self.give_the_cup_back()
+        assert "As in: @deed/reset twelfth_cup" in self.type("@deed/reset")
+        assert "There is no player" in self.type("@deed/reset twelfth_cup =")
+        assert "A switch stands before the name" in self.type("@deed twelfth_cup/reset")
+        assert "Only one thing at a time" in self.type("@deed/check/reset twelfth_cup")
+        assert "Try: @world/reload" in self.type("@world/reload now")
+        assert records()["twelfth_cup"]["who"] == ["Tom"]
+
+    def test_a_switch_behind_a_name_is_refused_by_all_who_take_one(self):
+        for line in (
+            "@people mira/foo",
+            "@journal mira/foo",
+            "@history mira/foo",
+            "@agent mira/foo",
+            "@notes mira/foo",
+            "@pin mira/foo = 1",
+            "@sleep mira/foo",
+            "@why mira/foo",
+        ):
+            assert '/foo stands behind "mira"' in self.type(line), line
+
+
+class TestArea(DeedsVillage):
+    """What clients that draw maps are told."""
+
+    def test_the_rooms_are_those_of_the_village_unless_a_builder_has_put_them_elsewhere(self):
+        loft = find("room", "loft")
+        loft.tags.clear(category="area")
+        loft.tags.add("upstairs", category="area")
+        sent: list[dict[str, Any]] = []
+        self.session.data_out = lambda **kwargs: sent.append(kwargs)
+        self.session.protocol_flags["GMCP"] = ["room"]
+        open_world()
+        for room in ("kettle", "loft"):
+            self.put(self.char1, room)
+            self.type("look")
+        areas = {each["room_info"][1]["area"] for each in sent if "room_info" in each}
+        assert areas == {"Withy Hythe", "upstairs"}

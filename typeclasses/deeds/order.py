@@ -1,0 +1,115 @@
+"""Things that deeds need, where they lie, and what is taken back of a deed."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+from evennia.objects.models import ObjectDB
+
+from game.agent.services import running, services
+from game.agent.surroundings import identity_of
+from game.mind.ports import SystemClock
+from typeclasses.deeds.effects import put, replace_words, unlock
+from typeclasses.deeds.progress import (
+    WorldDeed,
+    all_deeds,
+    doers,
+    drop_record,
+    forget_progress,
+    id_of,
+    keep_record,
+    records,
+)
+from typeclasses.everywhere import TAG_CATEGORY, find
+
+SOMEBODY = "somebody"
+"""Who did it, where whoever did it has been forgotten."""
+LEFT_LYING = timedelta(days=1)
+"""After which a thing that nobody who plays has with them lies where it belongs again."""
+
+# -- things that a deed needs
+
+
+def is_wanted_elsewhere(thing: Any, person: Any) -> bool:
+    """Whether a deed needs that thing, but not of ``person``, who does not love it either.
+
+    They would keep it, and nobody could do the deed any more.
+    """
+    key, who = id_of(thing), id_of(person)
+    needed = any(key in deed.homes or key in deed.made for deed in all_deeds())
+    steps = [step for deed in all_deeds() for step in deed.steps.values()]
+    meant = {step.when.get("give", {}).get(key) for step in steps}
+    return needed and who not in meant and person.key not in (thing.db.loved_by or ())
+
+
+def put_in_order(place: Any) -> None:
+    """Have what belongs in that place lie there again, if nobody who plays has had it for a day."""
+    home = f"room:{id_of(place)}"
+    clock = services().clock if running() else SystemClock()
+    for key in {key for deed in all_deeds() for key in deed.homes if deed.homes[key] == home}:
+        thing = find("thing", key)
+        if thing is None or thing.location in (None, place) or _is_with_a_player(thing):
+            continue
+        since = thing.db.moved
+        if since and clock.now() - datetime.fromisoformat(since) > LEFT_LYING:
+            put(thing, place)
+
+
+def _is_with_a_player(thing: Any) -> bool:
+    holder = thing.location
+    while holder is not None and not hasattr(holder, "is_agent"):
+        holder = holder.location
+    return holder is not None and not holder.is_agent and bool(holder.sessions.count())
+
+
+# -- taking it back
+
+
+def reset(deed: WorldDeed, player: Any = None) -> list[str]:
+    """Take a deed back: what ``player`` did of it, or what anybody did and came of it.
+
+    What people remember of it stays with them.
+
+    Returns:
+        The names of those who have it to do again.
+    """
+    record = records().get(deed.id, {})
+    whose = doers(deed) if player is None else [player]
+    names = [each.key for each in whose if forget_progress(each, deed.id)]
+    if record and (player is None or (deed.once and identity_of(player) in record.get("keys", ()))):
+        for target, old, new in reversed(record["changes"]):
+            replace_words(target, new, old)
+        for step in deed.steps.values():
+            for way in step.then.get("open", ()):
+                unlock(way, opened=False)
+        drop_record(deed.id)
+    if player is None or deed.once:
+        _put_back(deed)
+    return names
+
+
+def _put_back(deed: WorldDeed) -> None:
+    for thing, home in deed.homes.items():
+        if (obj := find("thing", thing)) is not None:
+            put(obj, find(*home.split(":", 1)))
+    for thing in deed.made:
+        for obj in ObjectDB.objects.get_by_tag(f"thing:{thing}", category=TAG_CATEGORY):
+            obj.delete()
+
+
+def forget_player(player: Any) -> None:
+    """Take away what a player has done, and their name from what the world keeps of it."""
+    forget_progress(player)
+    key = identity_of(player)
+    for deed, record in records().items():
+        if key not in record.get("keys", ()):
+            continue
+        changes = []
+        for target, old, new in record["changes"]:
+            unnamed = re.sub(rf"\b{re.escape(player.key)}\b", SOMEBODY, new)
+            changes.append((target, old, unnamed if replace_words(target, new, unnamed) else new))
+        names = [SOMEBODY if name == player.key else name for name in record["who"]]
+        keys = [each for each in record["keys"] if each != key]
+        keep_record(deed, changes=changes, who=names, keys=keys)
