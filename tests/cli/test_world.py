@@ -250,6 +250,28 @@ def test_a_server_that_died_comes_back_by_itself_and_players_stay(world):
     assert after[Component.PORTAL] == before[Component.PORTAL]
 
 
+def test_a_portal_that_died_comes_back_and_the_server_lives_on(world):
+    before, player = pids(world), Player.new(world, "Dagny")
+    player.see(r"Exits|exits")
+    os.kill(before[Component.PORTAL], signal.SIGKILL)
+    until(lambda: pids(world).get(Component.PORTAL, 0) not in (0, before[Component.PORTAL]))
+    again = world.keepsake("start")  # while it comes up
+    assert "Keepsake already runs." in again.stdout
+    watcher = Player.new(world, "Eskil")
+    watcher.type("look", r"Exits|exits")
+    shown = watcher.type("who", "Eskil", "Living here")
+    assert "Dagny" not in shown  # nobody stays behind in the world whose line is gone
+    returned = Player.back(world, "Dagny")
+    returned.type("look", r"Exits|exits")
+    watcher.leave()
+    returned.leave()
+    after = pids(world)
+    assert after[Component.SERVER] == before[Component.SERVER]
+    assert world.keepsake("reload").returncode == 0  # what the new Portal has to know for it
+    assert pids(world)[Component.PORTAL] == after[Component.PORTAL]
+    assert pids(world)[Component.SERVER] != before[Component.SERVER]
+
+
 def test_a_server_that_dies_too_often_stays_down_until_it_is_started(world):
     """This copy allows three deaths in ten minutes; some were in the tests above."""
 

@@ -19,9 +19,10 @@ from game.child.serving import read_pid
 from game.index.service import IndexService
 from game.mind.errors import KeepsakeError
 from game.paths import places
-from game.server import readiness, vault_lock
+from game.server import loading, readiness, vault_lock
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
+from game.server.portal_watchdog import PortalWatchdog
 from game.server.snapshot import snapshot
 from game.web.site.sessions import forget_old_sessions
 from typeclasses import runtime
@@ -37,15 +38,18 @@ _SWITCH_SECONDS = 0.001
 """How soon a thread that computes lets the reactor go on: Python's own 5 ms, of each of several who
 compact and index, a player would feel."""
 _vault = vault_lock.VaultLock()
+_portal_watchdog = PortalWatchdog(places())
 
 
 def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
     global _vault  # noqa: PLW0603 - one vault a process
+    loading.end()
     sys.setswitchinterval(_SWITCH_SECONDS)
     reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _control.listen(places().control_socket)
     watching().start()
+    _portal_watchdog.start()
     deferToThread(forget_old_sessions)
     if not readiness.reset_is_due():
         try:
@@ -103,6 +107,7 @@ def _leave() -> None:
 
 def at_server_stop() -> None:
     """The Server goes down, for whatever reason; called after the two above."""
+    _portal_watchdog.stop()
     watching().stop()
     _control.close()
     _vault.release()
@@ -139,6 +144,12 @@ def _reload(_request: dict[str, Any]) -> bool:
     return True
 
 
+def _stop(_request: dict[str, Any]) -> bool:
+    """Answer the control operation ``stop``: Portal and Server go down."""
+    reactor.callLater(0, evennia.SESSION_HANDLER.portal_shutdown)
+    return True
+
+
 def _indexes() -> IndexService:
     if (indexes := services().indexes) is None:
         raise KeepsakeError("This world keeps no recall index")
@@ -152,6 +163,7 @@ _control = ControlServer(
         "agents": _agents,
         "waiting": _waiting,
         "reload": _reload,
+        "stop": _stop,
         "snapshot": snapshot,
         "index_rebuild": lambda request: _indexes().answer_rebuild(request),
         "index_status": lambda request: _indexes().answer_status(request),
