@@ -12,30 +12,13 @@ import evennia
 from evennia.server.service import EvenniaServerService
 from twisted.logger import Logger
 
-from game.paths import Places
+from game.paths import Places, places
 from game.server.halves import Half, Launcher
 from game.server.watchdog import Watchdog
 
 _RECONNECT_SECONDS = 0.5
 """How often the Server tries to reach a Portal that comes up: Evennia's ten would be waited for."""
 _log = Logger()
-
-
-class LastingServer(EvenniaServerService):
-    """Evennia's Server, which begins once, however many Portals come to it."""
-
-    _has_begun = False
-
-    def run_init_hooks(self, mode: str | None) -> None:
-        """Wake all that is in the world: the first Portal is there."""
-        if not self._has_begun:
-            super().run_init_hooks(mode)
-
-    def at_post_portal_sync(self, mode: str | None) -> None:
-        """Let scripts run and channels be: the first Portal has said who is connected."""
-        if not self._has_begun:
-            self._has_begun = True
-            super().at_post_portal_sync(mode)
 
 
 def connected() -> bool:
@@ -73,3 +56,29 @@ class PortalWatchdog(Watchdog):
             _log.error("{told}: see portal.log, then `keepsake start`", told=told)
         else:
             self._portal.start()
+
+
+class LastingServer(EvenniaServerService):
+    """Evennia's Server, which begins once, however many Portals come to it."""
+
+    _has_begun = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.watchdog = PortalWatchdog(places())
+
+    def privilegedStartService(self) -> None:  # noqa: N802 - Twisted's name
+        """Come up; the Portal may die before it has ever been reached."""
+        super().privilegedStartService()
+        self.watchdog.start()
+
+    def run_init_hooks(self, mode: str | None) -> None:
+        """Wake all that is in the world: the first Portal is there."""
+        if not self._has_begun:
+            super().run_init_hooks(mode)
+
+    def at_post_portal_sync(self, mode: str | None) -> None:
+        """Let scripts run and channels be: the first Portal has said who is connected."""
+        if not self._has_begun:
+            self._has_begun = True
+            super().at_post_portal_sync(mode)

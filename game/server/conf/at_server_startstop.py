@@ -22,7 +22,6 @@ from game.paths import places
 from game.server import loading, readiness, vault_lock
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
-from game.server.portal_watchdog import PortalWatchdog
 from game.server.snapshot import snapshot
 from game.web.site.sessions import forget_old_sessions
 from typeclasses import runtime
@@ -38,7 +37,6 @@ _SWITCH_SECONDS = 0.001
 """How soon a thread that computes lets the reactor go on: Python's own 5 ms, of each of several who
 compact and index, a player would feel."""
 _vault = vault_lock.VaultLock()
-_portal_watchdog = PortalWatchdog(places())
 
 
 def at_server_start() -> None:
@@ -49,7 +47,6 @@ def at_server_start() -> None:
     reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _control.listen(places().control_socket)
     watching().start()
-    _portal_watchdog.start()
     deferToThread(forget_old_sessions)
     if not readiness.reset_is_due():
         try:
@@ -107,7 +104,7 @@ def _leave() -> None:
 
 def at_server_stop() -> None:
     """The Server goes down, for whatever reason; called after the two above."""
-    _portal_watchdog.stop()
+    evennia.EVENNIA_SERVER_SERVICE.watchdog.stop()
     watching().stop()
     _control.close()
     _vault.release()
