@@ -72,9 +72,13 @@ class Launcher:
 
     def kill(self) -> None:
         """End it at once."""
-        if self.lives() and (pid := read_pid(self._pid_file)):
-            with suppress(ProcessLookupError):
+        if not self.lives():
+            return
+        with suppress(psutil.NoSuchProcess):
+            if pid := read_pid(self._pid_file):
                 psutil.Process(pid).kill()
+            elif self._process is not None:
+                self._process.kill()
 
     def died(self) -> str:
         """Note a death; what is to be told if that was one too often, else nothing."""

@@ -76,8 +76,8 @@ class ServerWatchdog(Watchdog):
         self._server = Launcher(here, Half.SERVER)
         self._lost_at = 0.0
         self._asked_for = self._wanted = self._is_up = False
-        self._unanswered = 0
-        """Looks since the Server was asked whether it hears; 0 while it is not asked."""
+        self._waited = 0
+        """Looks since the Server was asked whether it hears, or began to come up."""
         here.server_down.unlink(missing_ok=True)
 
     def launch(self) -> None:
@@ -99,9 +99,13 @@ class ServerWatchdog(Watchdog):
             return
         if self._is_up:
             self._is_up, self._lost_at = False, time.time()
-        self._unanswered = 0
-        if not (self._asked_for or self._wanted) or self._server.lives():
+            self._waited = 0
+        if not (self._asked_for or self._wanted):
             return
+        if self._server.lives():
+            self._wait()
+            return
+        self._waited = 0
         if self._asked_for:
             self._asked_for = False
             self._server.start()
@@ -114,21 +118,25 @@ class ServerWatchdog(Watchdog):
         return None if link is None else link.server_connection
 
     def _ask(self, line: Any) -> None:
-        """Ask the Server whether it hears, and end one that has not answered for long."""
-        if self._unanswered:
-            self._unanswered += 1
-            if self._unanswered > HUNG_LOOKS:
-                seconds = HUNG_LOOKS * LOOK_SECONDS
-                _log.error("The Server has not answered for {s:.0f} s and is ended", s=seconds)
-                self._unanswered = 0
-                self._server.kill()
+        """Ask the Server whether it hears."""
+        if self._waited:
+            self._wait()
             return
-        self._unanswered = 1
+        self._waited = 1
         nothing = dumps((_NOBODY, {}))
         line.callRemote(MsgPortal2Server, packed_data=nothing).addBoth(self._answered)
 
     def _answered(self, _answer: object) -> None:
-        self._unanswered = 0
+        self._waited = 0
+
+    def _wait(self) -> None:
+        """Wait for an answer, or for one that comes up; but not for ever."""
+        self._waited += 1
+        if self._waited > HUNG_LOOKS:
+            seconds = HUNG_LOOKS * LOOK_SECONDS
+            _log.error("The Server has not answered for {s:.0f} s and is ended", s=seconds)
+            self._waited = 0
+            self._server.kill()
 
     def _start_again(self) -> None:
         if told := self._server.died():
@@ -144,7 +152,7 @@ class ServerWatchdog(Watchdog):
     def _came_up(self) -> None:
         """Show the connection screen to those who came while no Server could, or let them in."""
         self._is_up = self._wanted = True
-        self._asked_for = False
+        self._asked_for, self._waited = False, 0
         self._here.server_down.unlink(missing_ok=True)
         sessions = evennia.PORTAL_SESSION_HANDLER
         for session in list(sessions.values()):

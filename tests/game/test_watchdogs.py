@@ -52,8 +52,12 @@ def line():
 
 
 @pytest.fixture
-def watchdog(here, sessions, line):
-    link = SimpleNamespace(server_connection=line)
+def link(line):
+    return SimpleNamespace(server_connection=line)
+
+
+@pytest.fixture
+def watchdog(here, sessions, link):
     return ServerWatchdog(SimpleNamespace(amp_protocol=SimpleNamespace(factory=link)), here)
 
 
@@ -61,6 +65,18 @@ def test_a_server_that_never_answers_is_ended(here, watchdog):
     with child(f"--pidfile={here.server_pid}") as server:
         here.server_pid.write_text(str(server.pid))
         for _ in range(HUNG_LOOKS):
+            watchdog.look()
+        assert server.poll() is None
+        watchdog.look()
+        assert server.wait(60) != 0
+
+
+def test_one_that_comes_up_and_never_gets_there_is_ended_too(here, watchdog, link):
+    link.server_connection = None
+    with child(f"--pidfile={here.server_pid}") as server:
+        here.server_pid.write_text(str(server.pid))
+        watchdog.launch()
+        for _ in range(HUNG_LOOKS - 1):
             watchdog.look()
         assert server.poll() is None
         watchdog.look()
