@@ -39,10 +39,13 @@ class Launcher:
         self._process: subprocess.Popen[bytes] | None = None
         self._deaths: deque[float] = deque()
 
+    def reap(self) -> None:
+        """Let the first process go, which ends once the half is in the background."""
+        if self._process is not None:
+            self._process.poll()
+
     def lives(self) -> bool:
         """Whether one is coming up, or there, or has not yet ended."""
-        if self._process is not None:
-            self._process.poll()  # its first process ends once it is in the background
         pid = read_pid(self._pid_file)
         if pid == 0:  # it has not yet said its number
             return self._process is not None and self._process.poll() is None

@@ -37,6 +37,7 @@ class PortalWatchdog(Watchdog):
 
     def look(self) -> None:
         """Let those go who came by a Portal that is gone, and start another."""
+        self._portal.reap()
         if connected():
             if not self._is_up:
                 self._is_up, self._given_up = True, False

@@ -92,6 +92,7 @@ class ServerWatchdog(Watchdog):
 
     def look(self) -> None:
         """Start a Server if there should be one and is none, or none that hears."""
+        self._server.reap()
         if (line := self._line()) is not None:
             if not self._is_up:
                 self._came_up()
