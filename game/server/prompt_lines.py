@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from evennia.server.amp_client import AMPServerClientProtocol
 from evennia.server.portal.amp_server import AMPServerProtocol
 from evennia.server.portal.mxp import MXP
 from evennia.server.portal.telnet import TelnetProtocol
@@ -86,8 +85,7 @@ class PromptPortalEnd(_PromptLine, AMPServerProtocol):
         return handed_on
 
     def start_server(self, server_twistd_cmd: list[str]) -> None:
-        """Somebody asks for a Server, by this command."""
-        self.factory.portal.server_twistd_cmd = server_twistd_cmd
+        """Somebody asks for a Server; by which command the watchdog knows."""
         self.factory.portal.watchdog.launch()
 
     def stop_server(self, mode: str = "shutdown") -> None:
@@ -95,7 +93,3 @@ class PromptPortalEnd(_PromptLine, AMPServerProtocol):
         super().stop_server(mode)
         if mode == "shutdown":
             self.factory.portal.watchdog.let_go()
-
-
-class PromptServerEnd(_PromptLine, AMPServerClientProtocol):
-    """The Server's end of its line to the Portal."""

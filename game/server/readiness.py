@@ -15,6 +15,8 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.server.models import ServerConfig
 
+from game.server.portal_watchdog import connected
+
 
 def reset_is_due() -> bool:
     """True in the very first Server, which Evennia replaces as soon as the world is built."""
@@ -42,7 +44,7 @@ def report(_request: dict[str, Any]) -> dict[str, Any]:
         woken, or an empty string.
     """
     return {
-        "ready": not reset_is_due(),
+        "ready": not reset_is_due() and connected(),
         "pid": os.getpid(),
         "admin_room": _admin_room(),
         "problem": _problem,

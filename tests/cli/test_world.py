@@ -23,6 +23,7 @@ import pytest
 from game.child.serving import read_pid
 from game.cli.logs.log_files import tail
 from game.cli.world import client, login, processes
+from game.cli.world.launcher import NO_BYTE_CODE
 from game.cli.world.processes import Component
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
@@ -46,7 +47,8 @@ main()
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> Iterator[Copy]:
     """A copy whose very first start was interrupted, and then repeated."""
-    made = make_copy(tmp_path_factory.mktemp("world"), KEEPSAKE_RESTARTS="3")
+    environ = {"KEEPSAKE_RESTARTS": "3", NO_BYTE_CODE: "1"}
+    made = make_copy(tmp_path_factory.mktemp("world"), **environ)
     try:
         interrupt_start(made)
         assert processes.running(made.here) == []
@@ -108,6 +110,12 @@ def test_nothing_is_written_into_the_checkout(world):
     ]
     assert changed == []
     assert world.here.server_pid.exists()
+
+
+def test_its_processes_keep_their_byte_code_whatever_the_environment_says(world):
+    """They would compile two thousand modules at each start, reload and recovery."""
+    for component in (Component.PORTAL, Component.SERVER):
+        assert NO_BYTE_CODE not in psutil.Process(pids(world)[component]).environ()
 
 
 def test_a_second_start_says_that_it_runs(world):
@@ -248,6 +256,29 @@ def test_a_server_that_died_comes_back_by_itself_and_players_stay(world):
     after = pids(world)
     assert after[Component.SERVER] != before[Component.SERVER]
     assert after[Component.PORTAL] == before[Component.PORTAL]
+
+
+def test_a_portal_that_died_comes_back_and_the_server_lives_on(world):
+    before, player = pids(world), Player.new(world, "Dagny")
+    player.see(r"Exits|exits")
+    os.kill(before[Component.PORTAL], signal.SIGKILL)
+    until(lambda: pids(world).get(Component.PORTAL, 0) not in (0, before[Component.PORTAL]))
+    again = world.keepsake("start")  # while it comes up
+    assert "Keepsake already runs." in again.stdout
+    watcher = Player.new(world, "Eskil")
+    watcher.type("look", r"Exits|exits")
+    shown = watcher.type("who", "Eskil", "Living here")
+    assert "Dagny" not in shown  # nobody stays behind in the world whose line is gone
+    player.line.close()
+    returned = Player.back(world, "Dagny")
+    returned.type("look", r"Exits|exits")
+    watcher.leave()
+    returned.leave()
+    after = pids(world)
+    assert after[Component.SERVER] == before[Component.SERVER]
+    assert world.keepsake("reload").returncode == 0  # what the new Portal has to know for it
+    assert pids(world)[Component.PORTAL] == after[Component.PORTAL]
+    assert pids(world)[Component.SERVER] != before[Component.SERVER]
 
 
 def test_a_server_that_dies_too_often_stays_down_until_it_is_started(world):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from autobahn.twisted.websocket import WebSocketServerFactory
+from evennia.server.portal.wire_formats.evennia_v1 import EvenniaV1Format
 from evennia.utils.create import create_account
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
 from game.server import limits
-from game.server.bounded_lines import BoundedSocket
+from game.server.bounded_lines import STOPPED, BoundedSocket
 from game.server.limits import (
     LOGIN_SECONDS,
     LONGEST_LINE,
@@ -33,6 +35,7 @@ class Sessions:
     def __init__(self) -> None:
         self.heard: list[bytes] = []
         self.told: list[str] = []
+        self.synced: list[object] = []
         self.left = 0
 
     def data_in(self, session: object, **message: Any) -> None:
@@ -43,6 +46,9 @@ class Sessions:
 
     def disconnect(self, session: object) -> None:
         self.left += 1
+
+    def sync(self, session: object) -> None:
+        self.synced.append(session)
 
 
 @pytest.fixture
@@ -143,9 +149,53 @@ def test_nothing_waits_for_who_has_left(telnet, clock):
     assert not clock.getDelayedCalls()
 
 
+def test_nothing_is_heard_of_a_line_that_nobody_knows_of_yet():
+    assert PromptTelnet().data_in(text="look") is None
+
+
+@pytest.fixture
+def socket(sessions, clock):
+    factory = WebSocketServerFactory(reactor=clock)
+    factory.protocol = BoundedSocket
+    line = factory.buildProtocol(None)
+    line.timer = clock
+    line.makeConnection(StringTransport())
+    line.init_session("webclient/websocket", "198.51.100.7", sessions)
+    return line
+
+
 def test_a_web_socket_has_its_bounds_from_the_class():
     assert BoundedSocket.maxMessagePayloadSize == LONGEST_MESSAGE
     assert BoundedSocket.maxFramePayloadSize == LONGEST_MESSAGE
+
+
+def test_a_handshake_without_an_end_is_hung_up_on_and_not_kept(socket):
+    socket.dataReceived(b"GET /" + b"x" * (LONGEST_MESSAGE - 5))
+    assert not socket.transport.disconnected
+    socket.dataReceived(b"x")
+    assert socket.transport.disconnected
+    assert len(socket.data) <= LONGEST_MESSAGE
+
+
+@pytest.mark.parametrize(("stops", "code"), [(True, STOPPED), (False, None)])
+def test_a_browser_is_told_whether_the_world_stops_or_it_alone_has_to_go(
+    socket, sessions, monkeypatch, stops, code
+):
+    closed = []
+    monkeypatch.setattr(socket, "sendClose", lambda code=None, reason=None: closed.append(code))
+    if stops:
+        sessions._disconnect_all = True  # Evennia's own mark of it
+    socket.wire_format = EvenniaV1Format()
+    socket.onMessage(b'["websocket_close", [], {}]', False)
+    assert [each if each == STOPPED else None for each in closed] == [code]
+    assert bool(sessions.left) is not stops
+
+
+@pytest.mark.parametrize(("width", "kept"), [(80, {0: 80}), (5, None), ("80", None)])
+def test_a_browser_tells_how_wide_its_window_is(socket, sessions, width, kept):
+    socket.learn({"client_options": [[], {"screenwidth": width}]})
+    assert socket.protocol_flags.get("SCREENWIDTH") == kept
+    assert sessions.synced == ([socket] if kept else [])
 
 
 # -- the Server's end

@@ -158,6 +158,45 @@ def test_what_happens_during_a_compaction(life, memory):
     assert "Written by a person" in aside.read_text()
 
 
+@contextmanager
+def thinking(life):
+    """While somebody thinks over whether a compaction is due; gives what comes of it."""
+    entered, gate = threading.Event(), threading.Event()
+
+    def judged(_memory):  # by the plan alone, as nothing is masked
+        entered.set()
+        assert gate.wait(60)
+        return 1
+
+    life.config = replace(life.config, immediate_window=16, recent_window=16, mask=False)
+    life.more = {"importance": judged}
+    memory = life.open()
+    live(memory, 33)
+    with ThreadPoolExecutor(2) as threads:
+        turn = threads.submit(memory.next_turn)
+        assert entered.wait(60)
+        try:
+            yield memory, turn, threads
+        finally:
+            gate.set()
+    memory.close()
+
+
+def test_whoever_is_heard_does_not_wait_for_a_plan(life):
+    with thinking(life) as (memory, turn, threads):
+        heard = threads.submit(memory.append, "Meanwhile a gull cried.")
+        assert heard.result(60).number == 34
+        assert memory.load().used
+        assert not turn.done()
+    assert turn.result() is COUNT
+
+
+def test_a_plan_for_a_memory_that_is_another_by_now_is_dropped(life):
+    with thinking(life) as (memory, turn, _):
+        memory.clear()
+    assert turn.result() is None
+
+
 def test_the_two_calls_run_side_by_side(life, memory):
     compacted(memory, 8)
     barrier = threading.Barrier(2, timeout=60)

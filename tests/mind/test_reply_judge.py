@@ -311,7 +311,7 @@ class TestFromMemory:
         text = "Ann has carried Bram's apples down to me."
         done = Sentence(text, text, SentenceOrigin.OTHER, "Ann", NOON, 1)
         made = asked("Who has carried Bram's apples down?", more=[done])
-        assert from_memory(made, ()) == text
+        assert from_memory(made, ()).endswith(text)
 
     def test_its_own_life_in_its_own_words(self):
         made = asked("What is gone from its hook, the blue cup?")

@@ -49,7 +49,6 @@ def _rows(report: SoakReport) -> list[tuple[str, str]]:
         ("model", f"{report.model_calls:,} calls"),
         ("kills", f"{sum(report.kills.values())} ({kills or 'none'})"),
         *((f"{name} back", _spread(each)) for name, each in sorted(report.recovery.items())),
-        ("starts", f"{report.failed_starts} failed and were repeated"),
         ("read-only", f"{report.read_only} times the vault could not be written"),
         ("clock", f"{report.jumps} jumps"),
         ("lines cut", f"{report.cut_off:,}"),

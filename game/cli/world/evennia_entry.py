@@ -1,6 +1,6 @@
 """Runs one operation of Evennia's launcher for one copy of Keepsake.
 
-``python -m game.cli.world.evennia_entry start|stop|check``, as a child process: the
+``python -m game.cli.world.evennia_entry start|check``, as a child process: the
 launcher works from the current directory, keeps module-level state and ends with its
 process. Evennia would write its pid files into the game directory, which all copies of
 one checkout share; here they go to this copy's home.
@@ -14,10 +14,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from game.paths import REPOSITORY, Places, places
 from game.server.private_files import read_or_create
@@ -27,29 +25,18 @@ PASSWORD_CHANGED = "The admin's password was changed in the game"
 """Printed on a line of its own; the generated one cannot log in any more."""
 CHECKED = "The code can be loaded"
 """Evennia's launcher gives up with an exit code of success, so that says nothing."""
-PORTAL_STARTED = "Portal started"
-"""Evennia's own words; from then on a Server is being started."""
 ADMIN = "admin"
 SETTINGS = "game.server.conf.settings"
 PASSWORD_BYTES = 12
 _GAME = REPOSITORY / "game"
-_STATUS_RETRIES = 600  # two a second
-_WAIT_ARGUMENTS = 6
 
 
 def main() -> None:
     """Run the operation that the command line names."""
-    operation = {"start": _start, "stop": _stop, "check": _check}[sys.argv[1]]
+    operation = {"start": _start, "check": _check}[sys.argv[1]]
+    gc.disable()  # all that it loads it keeps, and then it ends
     here = places()
-    launcher = _launcher(here)
-    operation(launcher, here)
-    if operation is _check:
-        print(CHECKED, flush=True)
-        return
-    from twisted.internet import reactor  # noqa: PLC0415 - installed by the launcher
-
-    running: Any = reactor  # Twisted types it as the bare interface module
-    running.run()
+    operation(_launcher(here), here)
 
 
 def _launcher(here: Places) -> ModuleType:
@@ -64,32 +51,14 @@ def _launcher(here: Places) -> ModuleType:
 
     sys.path[:] = search_path  # it overwrites the second entry, whatever that is
     launcher.SETTINGS_DOTPATH = SETTINGS
-    launcher.wait_for_status = _patient(launcher.wait_for_status)
     launcher.init_game_directory(str(_GAME), check_db=False)
-    launcher.PORTAL_PIDFILE = str(here.portal_pid)
-    launcher.SERVER_PIDFILE = str(here.server_pid)
-    launcher.PPROFILER_LOGFILE = str(here.logs / "portal.prof")
-    launcher.SPROFILER_LOGFILE = str(here.logs / "server.prof")
     return launcher
-
-
-def _patient(wait_for_status: Callable[..., object]) -> Callable[..., object]:
-    """The launcher's wait for the Portal, which would give up after ten seconds.
-
-    That is too little on a busy machine, and giving up looks like success. Whoever
-    started this process watches the Portal, and decides when it has been too long.
-    """
-
-    def wait(*arguments: object, **options: object) -> object:
-        if len(arguments) < _WAIT_ARGUMENTS:  # it calls itself with all of them
-            options.setdefault("retries", _STATUS_RETRIES)
-        return wait_for_status(*arguments, **options)
-
-    return wait
 
 
 def _start(launcher: ModuleType, here: Places) -> None:
     from django.core.management import call_command  # noqa: PLC0415 - needs the settings
+
+    from game.server.halves import Half, Launcher  # noqa: PLC0415 - brings Twisted
 
     _say("Preparing the database")
     # Evennia has all garbage collected once for each of its apps, which takes seconds as long
@@ -99,12 +68,7 @@ def _start(launcher: ModuleType, here: Places) -> None:
     _check(launcher, here)
     _create_admin(launcher, here)
     _say("Starting Evennia")
-    launcher.start_evennia()
-
-
-def _stop(launcher: ModuleType, here: Places) -> None:
-    _say("Stopping Evennia")
-    launcher.stop_evennia()
+    Launcher(here, Half.PORTAL).start()
 
 
 def _check(launcher: ModuleType, here: Places) -> None:
@@ -116,6 +80,7 @@ def _check(launcher: ModuleType, here: Places) -> None:
     launcher.error_check_python_modules()
     _check_world_modules()
     launcher.collectstatic()  # the files of the web client may have changed too
+    print(CHECKED, flush=True)
 
 
 def _check_world_modules() -> None:

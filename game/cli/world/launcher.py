@@ -16,6 +16,7 @@ from game.cli.world.evennia_entry import STEP
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, Places
 
+NO_BYTE_CODE = "PYTHONDONTWRITEBYTECODE"
 _POLL_SECONDS = 0.1
 _LISTEN_SECONDS = 5.0
 
@@ -34,12 +35,8 @@ class LauncherOperation:
     lines: list[str] = field(default_factory=list)
     listener: threading.Thread | None = None
 
-    def wait(self, seconds: float, watch: Callable[[], None]) -> None:
+    def wait(self, seconds: float) -> None:
         """Wait for its end.
-
-        Args:
-            seconds: The most to wait.
-            watch: Called ten times a second; what it raises ends the wait.
 
         Raises:
             KeepsakeError: It failed, or took too long.
@@ -47,7 +44,6 @@ class LauncherOperation:
         deadline = time.monotonic() + seconds
         try:
             while self.process.poll() is None:
-                watch()
                 if time.monotonic() > deadline:
                     raise KeepsakeError(f"Evennia did nothing for {seconds:.0f} seconds")
                 time.sleep(_POLL_SECONDS)
@@ -100,10 +96,15 @@ def _listen(entry: LauncherOperation, log: Path, on_step: Callable[[str], None])
 
 
 def _environment(here: Places) -> dict[str, str]:
-    """The child's environment: the same places, whatever folder it runs in."""
+    """The child's environment: the same places, whatever folder it runs in.
+
+    Containers often forbid Python its byte code; each process of a world then compiles two thousand
+    modules anew, which is more than half of a start.
+    """
     tls = here.certificate
+    own = {name: value for name, value in os.environ.items() if name != NO_BYTE_CODE}
     return {
-        **os.environ,
+        **own,
         **({"KEEPSAKE_TLS_CERT": str(tls.cert), "KEEPSAKE_TLS_KEY": str(tls.key)} if tls else {}),
         "KEEPSAKE_HOME": str(here.home),
         "KEEPSAKE_VAULT": str(here.vault),

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from game.cli.world.evennia_entry import (
     ADMIN,
     CHECKED,
     PASSWORD_CHANGED,
-    PORTAL_STARTED,
 )
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
@@ -126,7 +124,7 @@ def _refuse_broken_code(here: Places, say: Say) -> None:
     """Load the code once, in a process of its own, while the world still runs."""
     child, why = launcher.run(here, "check", say), ""
     try:
-        child.wait(CHECK_SECONDS, lambda: None)
+        child.wait(CHECK_SECONDS)
     except KeepsakeError as error:
         why = error.what
     if why or CHECKED not in child.lines:
@@ -147,16 +145,16 @@ def _end_if_it_stays(here: Places, pid: int) -> None:
 
 
 def _is_up(here: Places, say: Say) -> bool:
-    """Whether both halves run and answer, given a moment if a reload is under way."""
+    """Whether both halves run and answer, given a moment if one starts the other again."""
     deadline = time.monotonic() + _RELOAD_GAP_SECONDS
     while (found := processes.running(here)) and time.monotonic() < deadline:
         alive = {each.component for each in found}
-        if Component.PORTAL not in alive:
-            return False
         if Component.SERVER in alive:
             say("Waiting for the world that is already there")
             with suppress(KeepsakeError):
                 return bool(_wait_until_ready(here))
+            return False
+        if Component.PORTAL not in alive:
             return False
         time.sleep(_POLL_SECONDS)
     return False
@@ -170,17 +168,16 @@ def _wait_for_ports(here: Places) -> None:
 
 
 def _launch(here: Places, say: Say) -> Started:
-    child, watch = launcher.run(here, "start", say), _Watch(here)
-    child.wait(
-        LAUNCH_SECONDS,
-        lambda: watch.check(expected=any(PORTAL_STARTED in line for line in child.lines)),
-    )
+    child = launcher.run(here, "start", say)
+    child.wait(LAUNCH_SECONDS)
+    if CHECKED not in child.lines:
+        raise KeepsakeError("Evennia did not start:\n" + "\n".join(child.lines[-_TAIL_LINES:]))
     say("Waiting for the world")
-    room = _wait_until_ready(here)["admin_room"]
+    room = _wait_until_ready(here, seconds=LAUNCH_SECONDS)["admin_room"]
     formats.mark(here)
     say("Logging in over telnet")
     changed = PASSWORD_CHANGED in child.lines
-    lives = partial(watch.check, expected=True)
+    lives = _Watch(here).check
     host = ports.LOOPBACK if here.listen == "0.0.0.0" else here.listen
     line = login.connection_screen(host, here.ports.telnet, LOGIN_SECONDS, lives)
     if changed:
@@ -192,12 +189,14 @@ def _launch(here: Places, say: Say) -> Started:
     return Started(already_ran=False, password_changed=changed)
 
 
-def _wait_until_ready(here: Places, not_pid: int = 0) -> dict[str, Any]:
+def _wait_until_ready(
+    here: Places, not_pid: int = 0, seconds: float = READY_SECONDS
+) -> dict[str, Any]:
     """Wait for the Server that is here to stay, and return its report."""
     watch = _Watch(here, not_pid)
-    deadline = time.monotonic() + READY_SECONDS
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        watch.check(expected=True)
+        watch.check()
         report: dict[str, Any] = {}
         with suppress(KeepsakeError):  # between two Servers, or the reactor is busy building
             report = client.ask(here, "ready", seconds=5)
@@ -206,7 +205,7 @@ def _wait_until_ready(here: Places, not_pid: int = 0) -> dict[str, Any]:
         if report.get("ready") and report["pid"] != not_pid:
             return report
         time.sleep(_POLL_SECONDS)
-    raise _broken(here, f"The world was not ready after {READY_SECONDS:.0f} seconds", ServerEnded)
+    raise _broken(here, f"The world was not ready after {seconds:.0f} seconds", ServerEnded)
 
 
 class _Watch:
@@ -221,8 +220,8 @@ class _Watch:
         self._here, self._not_pid = here, not_pid
         self._seen: dict[Component, float] = {}
 
-    def check(self, *, expected: bool) -> None:
-        """Look once; what is ``expected`` need not have been seen before it counts as gone."""
+    def check(self) -> None:
+        """Look once; a Server is expected as soon as the Portal has told its number."""
         now = time.monotonic()
         found = processes.running(self._here)
         pid, written = read_pid(self._here.server_pid), _written(self._here.server_pid)
@@ -232,11 +231,9 @@ class _Watch:
             for each in found
             if each.component is not Component.SERVER or named or each.started > written
         }
-        if not named:
-            self._seen.setdefault(Component.SERVER, now)
         self._seen |= dict.fromkeys(alive, now)
-        if expected:
-            self._seen.setdefault(Component.PORTAL, now)
+        self._seen.setdefault(Component.PORTAL, now)
+        if not named or self._here.portal_pid.exists():
             self._seen.setdefault(Component.SERVER, now)
         for component in (Component.PORTAL, Component.SERVER):
             if now - self._seen.get(component, now) > _GONE_SECONDS:

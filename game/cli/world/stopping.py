@@ -6,13 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from game.cli.world import client, home, launcher, processes
+from game.cli.world import client, home, processes
 from game.cli.world.processes import Component, Running
 from game.mind.archive.spill import Spill
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
 STOP_SECONDS = 60.0
+_ASK_SECONDS = 10.0
+_EVENNIA = {Component.PORTAL, Component.SERVER}
 _ROUNDS = 5
 _LOOKS = 4
 _LOOK_SECONDS = 0.1
@@ -78,8 +80,7 @@ def end_all(here: Places, say: Callable[[str], None], *, ask: bool = True) -> No
     Raises:
         KeepsakeError: A process cannot be ended.
     """
-    alive = {each.component for each in processes.running(here)}
-    if ask and {Component.PORTAL, Component.SERVER} <= alive:
+    if ask and _halves(here) == _EVENNIA:
         _ask_evennia(here, say)
     _end_the_rest(here, say)
     processes.forget_dead(here)
@@ -88,10 +89,18 @@ def end_all(here: Places, say: Callable[[str], None], *, ask: bool = True) -> No
 
 def _ask_evennia(here: Places, say: Callable[[str], None]) -> None:
     """Let Evennia save and say goodbye; what will not is ended by signal afterwards."""
+    say("Stopping Evennia")
     try:
-        launcher.run(here, "stop", say).wait(STOP_SECONDS, lambda: None)
+        client.ask(here, "stop", seconds=_ASK_SECONDS)
     except KeepsakeError as error:
-        say(f"Evennia does not stop by itself: {error.what.splitlines()[0]}")
+        return say(f"Evennia does not stop by itself: {error.what}")
+    deadline = time.monotonic() + STOP_SECONDS
+    while _halves(here) and time.monotonic() < deadline:
+        time.sleep(_LOOK_SECONDS)
+
+
+def _halves(here: Places) -> set[Component]:
+    return {each.component for each in processes.running(here)} & _EVENNIA
 
 
 def _end_the_rest(here: Places, say: Callable[[str], None]) -> None:

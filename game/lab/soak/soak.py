@@ -18,7 +18,6 @@ from game.lab.soak.plan import Kill, PlannedFault, SoakPlan
 from game.lab.soak.players import PATIENCE, SaidLine, SoakPlayer
 from game.lab.soak.world import Sample, SoakedWorld, until
 from game.lab.talk.scores import percentile
-from game.mind.errors import KeepsakeError
 
 _SAMPLE_SECONDS = 5.0
 _TELL_SECONDS = 10.0
@@ -28,8 +27,6 @@ _STARTING_SECONDS = 2.0
 WORLD = "world"
 """Server and Portal together: without either nobody can play."""
 _RECOVERY_SECONDS = 180.0
-_STARTS = 3
-"""How often a start is tried after a kill."""
 _SETTLE_SECONDS = 90.0
 
 type Say = Callable[[str], None]
@@ -68,7 +65,6 @@ class SoakReport:
     model_calls: int  # requests that the model server had
     cut_off: int  # how often a player's line was lost
     kills: dict[str, int]  # by process
-    failed_starts: int  # starts after a kill that failed, and were repeated
     recovery: dict[str, Recovery]  # by process, and of Server and Portal together
     read_only: int  # times that the world came up with a vault that cannot be written
     jumps: int  # of the clock
@@ -121,7 +117,6 @@ class Soak:
         self._recoveries: dict[str, list[float]] = defaultdict(list)
         self._read_only = 0
         self._problems: list[str] = []
-        self._failed_starts = 0
         self._began = 0.0
 
     def run(self) -> SoakReport:
@@ -235,21 +230,9 @@ class Soak:
         if component not in (Component.SERVER, Component.PORTAL):
             back = until(lambda: self._world.runs(component), _RECOVERY_SECONDS)
             return time.monotonic() - killed if back else None
-        if component is Component.PORTAL:  # as a service manager would
-            self._start_again()
         until(lambda: self._answered(killed) is not None, _RECOVERY_SECONDS)
         answered = self._answered(killed)
         return answered - killed if answered else None
-
-    def _start_again(self) -> None:
-        for left in reversed(range(_STARTS)):
-            try:
-                return self._world.start()
-            except KeepsakeError as error:
-                self._failed_starts += 1
-                self._say(error.what)
-                if not left:
-                    raise
 
     def _answered(self, killed: float) -> float | None:
         """When the first ``look`` was answered that was sent after the kill."""
@@ -305,7 +288,6 @@ class Soak:
             model_calls=self._model.calls,
             cut_off=sum(player.cut_off for player in self._players),
             kills=dict(self._kills),
-            failed_starts=self._failed_starts,
             recovery=self._spread(),
             read_only=self._read_only,
             jumps=len(self._plan.jump_times()),

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
-import ollama
-from pydantic import BaseModel
 
 from game.llm.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, messages
 from game.llm.clients.capabilities import is_chat_template, is_ollama_chat, thinks_aloud
@@ -28,6 +26,9 @@ from game.llm.clients.http import (
 from game.llm.profiles import OLLAMA_SERVER
 from game.mind.errors import BadAnswer
 from game.mind.ports import GenerationRequest
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 DEFAULT_HOST = "http://127.0.0.1:11434"
 
@@ -61,7 +62,10 @@ class OllamaServer:
     """
 
     def __init__(self, host: str, model: str, time_limit: float) -> None:
+        import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
+
         self.words, self._time_limit = words(host, model), time_limit
+        self._refusal = ollama.ResponseError
         self._client = client = ollama.Client(
             host, timeout=waits(time_limit), transport=DeadlineTransport(), trust_env=False
         )
@@ -87,7 +91,7 @@ class OllamaServer:
         """
         try:
             return self._calls[path](**(body or {})).model_dump(by_alias=True)
-        except ollama.ResponseError as error:
+        except self._refusal as error:
             raise from_status(error.status_code, str(error.error), self.words) from error
         except (ValueError, TypeError) as error:  # JSON, and pydantic's errors, are ValueErrors
             raise BadAnswer(

@@ -22,6 +22,7 @@ from game.mind.archive.records import Memory
 from game.mind.archive.tiers import load_tiers
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.ladder import Triggers
+from game.mind.compaction.planning import CompactionPlan
 from game.mind.compaction.run import CompactionMaker, nothing_left
 from game.mind.compaction.undo import take_back
 from game.mind.compaction.view import View
@@ -90,7 +91,18 @@ class CascadeMemory(AgentMemory):
         if self._busy.locked() or self._maker.backing_off:
             return None
         with self._lock:
-            return self._triggers.ordinary()
+            if not (reasons := self._triggers.holding()):
+                return None
+            context = self._view.context()
+        now = self._view.weighed(context)  # long, and nobody who is heard meanwhile waits for it
+        for reason in reasons:
+            plan = self._triggers.plan(reason, now)
+            with self._lock:
+                if self._busy.locked() or not self._follows(context):
+                    return None
+                if self._triggers.due(reason, plan):
+                    return reason
+        return None
 
     def before_thought(self) -> CompactReason | None:
         """EMERGENCY when the prompt is over its mark and something can be done about it."""
@@ -111,9 +123,7 @@ class CascadeMemory(AgentMemory):
             detail = f"the strategy {strategy.name} makes no summaries"
             return CompactionResult(reason, Outcome.NOTHING, detail, kept=self.status().window)
         with self._alone():
-            with self._lock:
-                exhausted = emergency and self._triggers.exhausted()
-            if exhausted:
+            if emergency and self._exhausted():
                 raise nothing_left(self.agent, self.load())
             began = self._outside.ticks()
             with self._maker.failing_safely():
@@ -122,7 +132,8 @@ class CascadeMemory(AgentMemory):
                 self._parts.importance.judge_anew(self.context().window)
                 with self._lock:
                     self._view.mask_as_far_as_it_goes()
-                    plan, again = self._triggers.plan(reason), self._triggers.blocked()
+                    again = self._triggers.blocked()
+                plan = self._plan(reason)
                 result = (
                     self._maker.make(plan, began, again=again)
                     if plan
@@ -216,6 +227,23 @@ class CascadeMemory(AgentMemory):
                 last_verdict=tiers.verdict,
                 last_rate=tiers.rate,
             )
+
+    def _plan(self, reason: CompactReason) -> CompactionPlan | None:
+        """What a compaction would do now; for a worker, as it takes long."""
+        return self._triggers.plan(reason, self._view.weighed(self.context()))
+
+    def _exhausted(self) -> bool:
+        """Whether one more emergency compaction would bring nothing: the rest is too large."""
+        with self._lock:
+            blocked = self._triggers.blocked()
+        plan = self._plan(CompactReason.EMERGENCY) if blocked else None
+        return blocked and (plan is None or plan.least > plan.config.budget)
+
+    def _follows(self, context: MemoryContext) -> bool:
+        """Whether nothing but new memories came since that was in the prompt."""
+        now, old = self._tiers, context
+        first, was = ([each.number for each in about.window[:1]] for about in (now, old))
+        return now.longterm is old.longterm and now.recent is old.recent and first == was
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -11,9 +11,6 @@ for ever.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-
 from game.mind.compaction.dependencies import MemoryParts
 from game.mind.compaction.planning import CompactionPlan, MemorySnapshot, make_plan
 from game.mind.compaction.view import View
@@ -29,20 +26,13 @@ _MARKED = (CompactReason.HIGH, CompactReason.SLEEP, CompactReason.EMERGENCY)
 
 
 class Triggers:
-    """Decides for one memory; for callers that hold the lock of its tiers."""
+    """Decides for one memory; for callers that hold the lock of its tiers, but for a plan."""
 
     def __init__(self, parts: MemoryParts, view: View) -> None:
         self._tiers, self._view, self._outside = parts.tiers, view, parts.outside
         self._left: Load | None = None
         """What the last compaction left, if it was in vain."""
         self._declined: dict[CompactReason, int] = {}
-
-    def ordinary(self) -> CompactReason | None:
-        """Why a compaction is due in the background; None if none is, or none would pay."""
-        load, snapshot = self._view.load(), cache(self._view.snapshot)
-        return next(
-            (reason for reason in self.holding() if self._due(reason, load, snapshot)), None
-        )
 
     def holding(self) -> list[CompactReason]:
         """What asks for one in the background, without a plan that tells if it would pay; quick."""
@@ -77,12 +67,22 @@ class Triggers:
             return True
         if load.share < config.emergency or busy or self._held:
             return False
-        return self._due(CompactReason.EMERGENCY, load, self._view.snapshot)
+        reason = CompactReason.EMERGENCY
+        if self._declines(reason, load):
+            return False
+        return self.due(reason, self.plan(reason, self._view.snapshot()))
 
-    def exhausted(self) -> bool:
-        """Whether one more emergency compaction would bring nothing: the rest is too large."""
-        plan = self.plan(CompactReason.EMERGENCY)
-        return self.blocked() and (plan is None or plan.least > plan.config.budget)
+    def due(self, reason: CompactReason, plan: CompactionPlan | None) -> bool:
+        """Whether ``plan`` brings the prompt under its budget, or is worth it."""
+        load = self._view.load()
+        if self._declines(reason, load):
+            return False
+        if plan is not None:
+            pays = not self.blocked() and plan.pays
+            if pays or (load.used > load.budget and plan.least <= load.budget):
+                return True
+        self._declined[reason] = self._tiers.last_number + ASK_AGAIN_AFTER
+        return False
 
     def blocked(self) -> bool:
         """Whether the last one was in vain, and there is nothing new to save.
@@ -103,11 +103,8 @@ class Triggers:
         due = tiers.summarised + config.immediate_window + config.recent_window
         return due if tiers.recent else due + 1
 
-    def plan(self, reason: CompactReason) -> CompactionPlan | None:
-        """What a compaction would do now; None if there is nothing to do."""
-        return self._planned(reason, self._view.snapshot())
-
-    def _planned(self, reason: CompactReason, now: MemorySnapshot) -> CompactionPlan | None:
+    def plan(self, reason: CompactReason, now: MemorySnapshot) -> CompactionPlan | None:
+        """What a compaction would do; None if there is nothing to do. Needs no lock."""
         return make_plan(reason, self._outside.strategy(), self._outside.config(), now)
 
     def compacted(self, reason: CompactReason, left: Load) -> None:
@@ -134,16 +131,3 @@ class Triggers:
         """
         declined = self._tiers.last_number < self._declined.get(reason, 0)
         return load.used <= load.budget and (declined or self.blocked())
-
-    def _due(self, reason: CompactReason, load: Load, now: Callable[[], MemorySnapshot]) -> bool:
-        """Whether one brings the prompt under its budget, or is worth it."""
-        if self._declines(reason, load):
-            return False
-        over, blocked = load.used > load.budget, self.blocked()
-        plan = self._planned(reason, now())
-        if plan is not None and (
-            (over and plan.least <= load.budget) or (not blocked and plan.pays)
-        ):
-            return True
-        self._declined[reason] = self._tiers.last_number + ASK_AGAIN_AFTER
-        return False

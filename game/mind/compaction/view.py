@@ -87,19 +87,23 @@ class View:
 
     def snapshot(self) -> MemorySnapshot:
         """All of it, weighed memory by memory, for a plan."""
-        tiers, scale, context = self._tiers, self._scale, self.context()
+        return self.weighed(self.context())
+
+    def weighed(self, context: MemoryContext) -> MemorySnapshot:
+        """The snapshot of what was in the prompt at a moment; takes long, and needs no lock."""
+        scale = self._scale
         numbers = [memory.number for memory in context.shown]
         weights = dict(zip(numbers, scale.each(context.shown), strict=True))
         return MemorySnapshot(
-            longterm=tiers.longterm,
-            recent=tiers.recent,
+            longterm=context.longterm,
+            recent=context.recent,
             # What summaries are made of, and whoever reads them may know.
             window=tuple(map(outward, context.window)),
             shown=tuple(map(outward, context.shown)),
             weights=tuple(weights.get(memory.number, 0) for memory in context.window),
             plain=scale.memories(context.window),
-            longterm_tokens=scale.summaries(tiers.longterm),
-            recent_tokens=scale.summaries(tiers.recent),
+            longterm_tokens=scale.summaries(context.longterm),
+            recent_tokens=scale.summaries(context.recent),
             overhead=self.overhead,
             open_from=exchange.open_exchange(context.window, scale.agent),
         )

@@ -19,7 +19,7 @@ from game.child.serving import read_pid
 from game.index.service import IndexService
 from game.mind.errors import KeepsakeError
 from game.paths import places
-from game.server import readiness, vault_lock
+from game.server import loading, readiness, vault_lock
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
 from game.server.snapshot import snapshot
@@ -42,6 +42,7 @@ _vault = vault_lock.VaultLock()
 def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
     global _vault  # noqa: PLW0603 - one vault a process
+    loading.end()
     sys.setswitchinterval(_SWITCH_SECONDS)
     reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _control.listen(places().control_socket)
@@ -103,6 +104,7 @@ def _leave() -> None:
 
 def at_server_stop() -> None:
     """The Server goes down, for whatever reason; called after the two above."""
+    evennia.EVENNIA_SERVER_SERVICE.watchdog.stop()
     watching().stop()
     _control.close()
     _vault.release()
@@ -139,6 +141,12 @@ def _reload(_request: dict[str, Any]) -> bool:
     return True
 
 
+def _stop(_request: dict[str, Any]) -> bool:
+    """Answer the control operation ``stop``: Portal and Server go down."""
+    reactor.callLater(0, evennia.SESSION_HANDLER.portal_shutdown)
+    return True
+
+
 def _indexes() -> IndexService:
     if (indexes := services().indexes) is None:
         raise KeepsakeError("This world keeps no recall index")
@@ -152,6 +160,7 @@ _control = ControlServer(
         "agents": _agents,
         "waiting": _waiting,
         "reload": _reload,
+        "stop": _stop,
         "snapshot": snapshot,
         "index_rebuild": lambda request: _indexes().answer_rebuild(request),
         "index_status": lambda request: _indexes().answer_status(request),

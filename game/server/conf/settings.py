@@ -16,9 +16,10 @@ _GAME = Path(__file__).resolve().parents[2]
 if str(_GAME.parent) not in sys.path:  # Evennia puts only the game directory there
     sys.path.insert(0, str(_GAME.parent))
 
-from game.server.unchecked import import_inflect  # noqa: E402 - only now it is found
+from game.server import loading  # noqa: E402 - only now it is found
 
-import_inflect()
+loading.begin()
+loading.import_inflect()
 
 # Evennia looks for its game directory upwards from the current one, and leaves the
 # process there, or in "/" when it finds none.
@@ -72,7 +73,7 @@ WEBSOCKET_PROTOCOL_CLASS = "game.server.bounded_lines.BoundedSocket"
 # Evennia's go by characters, tell of every line, and hold for telnet: ours are in limits.py.
 MAX_COMMAND_RATE, MAX_CHAR_LIMIT = 1_000_000, 0
 AMP_SERVER_PROTOCOL_CLASS = "game.server.prompt_lines.PromptPortalEnd"
-AMP_CLIENT_PROTOCOL_CLASS = "game.server.prompt_lines.PromptServerEnd"
+EVENNIA_SERVER_SERVICE_CLASS = "game.server.portal_watchdog.LastingServer"
 MAX_CONNECTION_RATE = 100  # a second; Evennia's 2 makes the third newcomer wait
 # Ours, in typeclasses/throttle.py, counts for all ways in; Evennia's for the game's own alone, and
 # by address alone, so that one player's typing errors lock a whole school out.
