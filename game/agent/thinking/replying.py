@@ -48,7 +48,7 @@ WELL_GROUNDED, MOSTLY_GROUNDED = 0.25, 0.75
 """From this on an answer uses what it was given; a base model's only where hardly anything else is
 in it."""
 SURE = 0.5
-"""From this worth on, a sentence answers the question: "I don't know" is wrong."""
+"""From this worth on a sentence answers the question: "I don't know" is wrong."""
 CERTAIN = 0.6
 """From this worth on, what the agent has is not doubted; below it, a second look may be taken."""
 LOOK_TOKENS = 4
@@ -83,8 +83,8 @@ class Reply:
         best: The best answer so far that may be said.
         asked: The memories that are answered: no part of what bears on them.
         audience: Who hears the answer: private words that they do not share are no part of it.
-        trusted: Whether the model is one that follows instructions, whose answer stands even
-            where it uses nothing of what it was given.
+        trusted: Whether the model is one that follows instructions, whose answer may say more
+            than what it was given.
         looking: Whether the model is asked just now if the agent knows the answer at all.
         looked: Whether it was asked.
     """
@@ -232,12 +232,11 @@ class Replying:
         found = judge(answer, reply.scene, reply.prompt, self._own_lines(reply))
         if not found.fault and (reply.best is None or found.grounded > reply.best.grounded):
             reply.best = found
-        wanting = self._is_wanting(reply, found)
-        hopeless = wanting or (bool(found.fault) and not reply.trusted)
-        if hopeless and self._told(reply):
-            return replace(found, fault="")  # the memory answers in its place: no other try
-        if not found.fault and not last and wanting:
-            return replace(found, fault="it does not use what bears on the question")
+        if found.fault or self._is_wanting(reply, found):
+            if self._told(reply):  # the memory answers in its place: no other try
+                return replace(found, fault="")
+            if not found.fault and not last:
+                return replace(found, fault="it does not use what bears on the question")
         return found
 
     def _told(self, reply: Reply) -> str:
@@ -246,20 +245,14 @@ class Replying:
 
     @staticmethod
     def _is_wanting(reply: Reply, found: Judged) -> bool:
-        """Whether an answer makes nothing of what bears on the question.
-
-        A model that follows instructions is believed, unless it denies or ignores what answers
-        the question.
-        """
+        """Whether an answer makes nothing of what bears on the question."""
         scene = reply.scene
         enough = WELL_GROUNDED if reply.trusted else MOSTLY_GROUNDED
-        if not (scene.asks and scene.knows) or found.grounded >= enough:
+        known = scene.asks and scene.knows and not scene.confided
+        if not known or found.grounded >= enough:
             return False
-        if scene.confided:
-            return False
-        if reply.trusted:
-            return scene.best >= (SURE if found.admits else CERTAIN)
-        return True
+        # A model that follows instructions may be right in that it does not know.
+        return scene.best >= SURE or not (reply.trusted and found.admits)
 
     def chosen(self, reply: Reply) -> str:
         """What is said in the end: the best answer, else what the memory itself has to say."""
