@@ -68,15 +68,10 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What encrypted connections need, both as PEM.
+    """What encrypted connections need, both as PEM."""
 
-    Attributes:
-        cert: The certificate, with those that vouch for it.
-        key: Its private key.
-    """
-
-    cert: Path
-    key: Path
+    cert: Path  # the certificate, with those that vouch for it
+    key: Path  # its private key
 
 
 class _Path:
@@ -92,22 +87,15 @@ class _Path:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The folders, ports and address of one copy of Keepsake.
+    """The folders, ports and address of one copy of Keepsake."""
 
-    Attributes:
-        home: Run-time files: database, logs, keys, pid files.
-        vault: What a person can open: configuration, agents.
-        ports: All TCP ports.
-        listen: The IPv4 address that players reach; internal ports stay on loopback.
-        certificate: For encrypted connections; None for plain ones.
-        restarts: How often within :data:`RESTART_SECONDS` a Server that died is started again.
-    """
-
-    home: Path
-    vault: Path
-    ports: Ports
+    home: Path  # run-time files: database, logs, keys, pid files
+    vault: Path  # what a person can open: configuration, agents
+    ports: Ports  # all TCP ports
+    # the IPv4 address that players reach; internal ports stay on loopback
     listen: str = DEFAULT_LISTEN
-    certificate: Certificate | None = None
+    certificate: Certificate | None = None  # for encrypted connections; None for plain ones
+    # how often within :data:`RESTART_SECONDS` a Server that died is started again
     restarts: int = DEFAULT_RESTARTS
 
     config = _Path("vault", "config")

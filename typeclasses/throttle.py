@@ -59,13 +59,9 @@ TOO_MANY_NEW = (
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One password that may be tried, or may not.
+    """One password that may be tried, or may not."""
 
-    Attributes:
-        refusal: Why it is not even looked at, for whoever typed it; empty if it is.
-    """
-
-    refusal: str = ""
+    refusal: str = ""  # why it is not even looked at, for whoever typed it; empty if it is
     counted: tuple[str, ...] = ()
 
     def take_back(self) -> None:

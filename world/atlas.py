@@ -39,25 +39,16 @@ _STEP |= {OPPOSITE[way]: (-x, -y, -z) for way, (x, y, z) in _STEP.items()}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A room.
+    """A room."""
 
-    Attributes:
-        id: Stable short id, never shown.
-        name: The title over its description.
-        alias: One word that stands for it, as in ``go kettle``.
-        desc: What a visitor sees.
-        details: What can be looked at there: each word, with its text.
-        outdoors: Whether sky and tide are seen from it.
-        looks: What is seen as well at some times: words of the almanac such as
-            ``low tide, night``, all of which must hold, with a sentence.
-    """
-
-    id: str
-    name: str
-    alias: str
-    desc: str
-    details: Mapping[str, str]
-    outdoors: bool = False
+    id: str  # stable short id, never shown
+    name: str  # the title over its description
+    alias: str  # one word that stands for it, as in ``go kettle``
+    desc: str  # what a visitor sees
+    details: Mapping[str, str]  # what can be looked at there: each word, with its text
+    outdoors: bool = False  # whether sky and tide are seen from it
+    # what is seen as well at some times: words of the almanac such as ``low tide, night``, all of
+    # which must hold, with a sentence
     looks: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -83,22 +74,16 @@ class Way:
 class Thing:
     """Something to carry.
 
-    Attributes:
-        id: Stable short id, never shown.
-        name: As it is called, without an article.
-        aliases: Other words for it.
-        desc: What one sees who looks at it.
-        at: The id of a room, or of the person who has it.
-        eat, drink: What one tastes; empty for what is nothing to eat or drink.
-        wear: Which of Evennia's types of clothes it is, such as ``hat``; empty for none.
-        holds: How many things fit into it.
+    eat, drink: What one tastes; empty for what is nothing to eat or drink.
+    wear: Which of Evennia's types of clothes it is, such as ``hat``; empty for none.
+    holds: How many things fit into it.
     """
 
-    id: str
-    name: str
-    aliases: tuple[str, ...]
-    desc: str
-    at: str
+    id: str  # stable short id, never shown
+    name: str  # as it is called, without an article
+    aliases: tuple[str, ...]  # other words for it
+    desc: str  # what one sees who looks at it
+    at: str  # the id of a room, or of the person who has it
     eat: str = ""
     drink: str = ""
     wear: str = ""
@@ -107,34 +92,20 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An agent as the world's author wrote it.
+    """An agent as the world's author wrote it."""
 
-    Attributes:
-        id: The file's name without its ending.
-        name: The agent's name.
-        home: The id of its room.
-        look: What others see who look at it.
-        talkativeness: How often it does something unasked, 0 to 1.
-        keeps: Whether it keeps its home open for guests, as an innkeeper does.
-        profile: Who it is, in the second person.
-        examples: Script lines that show its voice.
-        shrugs: What it says when it has no answer; none for the general ones.
-        day: What it does at which hour, the first that fits; see :func:`_day`.
-        loves: Ids of things that matter to it.
-        ties: What the others are to it, by name, in the second person.
-    """
-
-    id: str
-    name: str
-    home: str
-    look: str
-    talkativeness: float
-    profile: str
-    examples: tuple[str, ...]
-    loves: tuple[str, ...]
-    ties: Mapping[str, str]
-    keeps: bool = False
-    shrugs: tuple[str, ...] = ()
+    id: str  # the file's name without its ending
+    name: str  # the agent's name
+    home: str  # the id of its room
+    look: str  # what others see who look at it
+    talkativeness: float  # how often it does something unasked, 0 to 1
+    profile: str  # who it is, in the second person
+    examples: tuple[str, ...]  # script lines that show its voice
+    loves: tuple[str, ...]  # ids of things that matter to it
+    ties: Mapping[str, str]  # what the others are to it, by name, in the second person
+    keeps: bool = False  # whether it keeps its home open for guests, as an innkeeper does
+    shrugs: tuple[str, ...] = ()  # what it says when it has no answer; none for the general ones
+    # what it does at which hour, the first that fits; see :func:`_day`
     day: tuple[Mapping[str, Any], ...] = ()
 
     @property

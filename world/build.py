@@ -34,16 +34,12 @@ _AREA = "area"
 
 @dataclass(slots=True)
 class Built:
-    """What one run did, as ids such as ``room:kettle``; empty when all was as the files say.
+    """What one run did, as ids such as ``room:kettle``; empty when all was as the files say."""
 
-    Attributes:
-        made: What was missing.
-        changed: What the files say otherwise now, as ``room:kettle desc``.
-        kept: What the files say otherwise, and was changed in the game.
-    """
-
-    made: list[str] = field(default_factory=list)
+    made: list[str] = field(default_factory=list)  # what was missing
+    # what the files say otherwise now, as ``room:kettle desc``
     changed: list[str] = field(default_factory=list)
+    # what the files say otherwise, and was changed in the game
     kept: list[str] = field(default_factory=list)
 
 

@@ -30,21 +30,13 @@ _LOG_TAIL_BYTES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long the supervisor waits for what, in seconds.
+    """How long the supervisor waits for what, in seconds."""
 
-    Attributes:
-        first_retry: Before the first restart; doubles each time.
-        last_retry: The longest time between two restarts.
-        start: Until a child that was just started must answer.
-        hang: How long a child that answered may be silent.
-        steady: How long it must answer before earlier deaths are forgotten.
-    """
-
-    first_retry: float = 1.0
-    last_retry: float = 60.0
-    start: float = 300.0
-    hang: float = 60.0
-    steady: float = 30.0
+    first_retry: float = 1.0  # before the first restart; doubles each time
+    last_retry: float = 60.0  # the longest time between two restarts
+    start: float = 300.0  # until a child that was just started must answer
+    hang: float = 60.0  # how long a child that answered may be silent
+    steady: float = 30.0  # how long it must answer before earlier deaths are forgotten
 
 
 class Supervisor(ABC):

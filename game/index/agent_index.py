@@ -18,23 +18,14 @@ from game.mind.recall.documents import DocumentKind, VectorIndex
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """Figures about an index.
+    """Figures about an index."""
 
-    Attributes:
-        agent: Whose.
-        memories: Memories that can be found by words.
-        embedded: Those that can be found by meaning.
-        model: What the vectors were made with; empty without vectors.
-        complete: Whether meaning is asked at all.
-        problem: What the last try said; empty when it went well.
-    """
-
-    agent: str
-    memories: int
-    embedded: int
-    model: str
-    complete: bool
-    problem: str
+    agent: str  # whose
+    memories: int  # memories that can be found by words
+    embedded: int  # those that can be found by meaning
+    model: str  # what the vectors were made with; empty without vectors
+    complete: bool  # whether meaning is asked at all
+    problem: str  # what the last try said; empty when it went well
 
 
 def no_report(done: int, total: int) -> None:

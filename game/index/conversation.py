@@ -29,22 +29,15 @@ class UnreadableTurns(KeepsakeError):
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """One line of a conversation.
+    """One line of a conversation."""
 
-    Attributes:
-        id: The conversation's own name for it: ``D1:3``.
-        speaker: Who said it; may be empty.
-        time: As the conversation writes it: ``1:56 pm on 8 May, 2023``, ISO 8601 …; one that
-            cannot be read counts as the time of the turn before.
-        text: What was said.
-        place: Where; may be empty.
-    """
-
-    id: str
-    speaker: str
+    id: str  # the conversation's own name for it: ``D1:3``
+    speaker: str  # who said it; may be empty
+    # as the conversation writes it: ``1:56 pm on 8 May, 2023``, ISO 8601 …; one that cannot be read
+    # counts as the time of the turn before
     time: str
-    text: str
-    place: str = ""
+    text: str  # what was said
+    place: str = ""  # where; may be empty
 
     @classmethod
     def read(cls, data: object) -> ConversationTurn:

@@ -38,32 +38,20 @@ VECTORS_BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What vectors need.
+    """What vectors need."""
 
-    Attributes:
-        embedder: Makes them.
-        chroma: Keeps them.
-        owner: Marks the collections of this home on a server that others use too.
-    """
-
-    embedder: Embedder
-    chroma: Chroma
-    owner: str
+    embedder: Embedder  # makes them
+    chroma: Chroma  # keeps them
+    owner: str  # marks the collections of this home on a server that others use too
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSources:
-    """Where the truth about an agent is.
+    """Where the truth about an agent is."""
 
-    Attributes:
-        agent: Name of its folder.
-        archive: Its archive's folder.
-        notes: Its notes, None if it keeps none.
-    """
-
-    agent: str
-    archive: Path
-    notes: NoteBook | None = None
+    agent: str  # name of its folder
+    archive: Path  # its archive's folder
+    notes: NoteBook | None = None  # its notes, None if it keeps none
 
 
 type Report = Callable[[int, int], None]

@@ -38,21 +38,13 @@ _NICE = 10
 
 @dataclass(frozen=True, slots=True)
 class Rebuild:
-    """How far a rebuild is.
+    """How far a rebuild is."""
 
-    Attributes:
-        agents: Whose indexes are made anew, in this order.
-        finished: How many of them are done.
-        done: Documents done of the agent at work.
-        total: Of how many; 0 before it is known.
-        problems: What went wrong, a sentence each.
-    """
-
-    agents: tuple[str, ...]
-    finished: int = 0
-    done: int = 0
-    total: int = 0
-    problems: tuple[str, ...] = ()
+    agents: tuple[str, ...]  # whose indexes are made anew, in this order
+    finished: int = 0  # how many of them are done
+    done: int = 0  # documents done of the agent at work
+    total: int = 0  # of how many; 0 before it is known
+    problems: tuple[str, ...] = ()  # what went wrong, a sentence each
 
     @property
     def over(self) -> bool:
@@ -62,21 +54,13 @@ class Rebuild:
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
-    """The indexes at one moment.
+    """The indexes at one moment."""
 
-    Attributes:
-        vectors: Where the vectors are, and what is wrong there; a sentence.
-        waiting: Agents whose turn has not come yet.
-        agents: Figures of each index.
-        rebuild: The rebuild at work, or the last one.
-        embedder: What makes vectors since the start; ``llm.md`` may name another by now.
-    """
-
-    vectors: str
-    waiting: int
-    agents: tuple[IndexStatus, ...]
-    rebuild: Rebuild | None
-    embedder: str = ""
+    vectors: str  # where the vectors are, and what is wrong there; a sentence
+    waiting: int  # agents whose turn has not come yet
+    agents: tuple[IndexStatus, ...]  # figures of each index
+    rebuild: Rebuild | None  # the rebuild at work, or the last one
+    embedder: str = ""  # what makes vectors since the start; ``llm.md`` may name another by now
 
 
 class IndexService:

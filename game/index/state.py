@@ -22,46 +22,29 @@ CREATE TABLE IF NOT EXISTS kept (
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """What of an agent is indexed.
+    """What of an agent is indexed."""
 
-    Attributes:
-        mark: Everything before it in the archive is.
-        memories: Number of the newest memory that can be found by words.
-        window: Number of the oldest memory in the window, as last heard; it is not indexed.
-        summary: The newest compaction's number, and what its short-term summary covers.
-        embedded: Number of the newest memory that has a vector.
-        rows: How many memories have one.
-        complete: Whether the vectors were once all there; before that they are not asked.
-        collection: Chroma's name for the vectors; empty before the first.
-        model: What they were made with.
-        dimension: Numbers in each.
-    """
-
-    mark: Mark = field(default_factory=Mark)
-    memories: int = 0
-    window: int = 1
+    mark: Mark = field(default_factory=Mark)  # everything before it in the archive is
+    memories: int = 0  # number of the newest memory that can be found by words
+    window: int = 1  # number of the oldest memory in the window, as last heard; it is not indexed
+    # the newest compaction's number, and what its short-term summary covers
     summary: tuple[int, int, int] = (0, 0, 0)
-    embedded: int = 0
-    rows: int = 0
+    embedded: int = 0  # number of the newest memory that has a vector
+    rows: int = 0  # how many memories have one
+    # whether the vectors were once all there; before that they are not asked
     complete: bool = False
-    collection: str = ""
-    model: str = ""
-    dimension: int = 0
+    collection: str = ""  # Chroma's name for the vectors; empty before the first
+    model: str = ""  # what they were made with
+    dimension: int = 0  # numbers in each
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """A summary or note in the index.
+    """A summary or note in the index."""
 
-    Attributes:
-        key: The document's key.
-        digest: Of its present text; empty when it is gone.
-        embedded: Of the text that its vector was made from; empty without a vector.
-    """
-
-    key: str
-    digest: str
-    embedded: str
+    key: str  # the document's key
+    digest: str  # of its present text; empty when it is gone
+    embedded: str  # of the text that its vector was made from; empty without a vector
 
 
 class IndexFile(Fts5Index):

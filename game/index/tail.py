@@ -19,19 +19,12 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place between two lines of an archive.
+    """A place between two lines of an archive."""
 
-    Attributes:
-        segment: File name; empty for the very beginning.
-        offset: Bytes of it that were read.
-        length: Bytes of the line before, its end included; 0 at the start of a segment.
-        digest: Of that line.
-    """
-
-    segment: str = ""
-    offset: int = 0
-    length: int = 0
-    digest: str = ""
+    segment: str = ""  # file name; empty for the very beginning
+    offset: int = 0  # bytes of it that were read
+    length: int = 0  # bytes of the line before, its end included; 0 at the start of a segment
+    digest: str = ""  # of that line
 
 
 class ArchiveChanged(Exception):

@@ -22,35 +22,20 @@ _HEX = {"revision": re.compile(r"[0-9a-f]{40}"), "sha256": re.compile(r"[0-9a-f]
 
 @dataclass(frozen=True, slots=True)
 class CatalogueModel:
-    """One model of the catalogue.
+    """One model of the catalogue."""
 
-    Attributes:
-        name: What it is called here.
-        about: One sentence.
-        repo: ``owner/name`` on the hub; empty for the shipped one.
-        file: The GGUF file there.
-        revision: The commit of the repository, 40 hexadecimal digits; empty for the newest.
-        sha256: Of the file, 64 hexadecimal digits; empty where nobody has verified it.
-        size: In bytes.
-        licence: Its name.
-        memory: What it takes when it runs, for people.
-        talk: The measured share of right answers, for people.
-        reply_tokens: Tokens of the prompt of a reply that suit it.
-        second_look: Whether it can tell what the agent knows from what it does not.
-    """
-
-    name: str
-    about: str
-    repo: str
-    file: str
-    revision: str
-    sha256: str
-    size: int
-    licence: str
-    memory: str
-    talk: str
-    reply_tokens: int
-    second_look: bool = False
+    name: str  # what it is called here
+    about: str  # one sentence
+    repo: str  # ``owner/name`` on the hub; empty for the shipped one
+    file: str  # the GGUF file there
+    revision: str  # the commit of the repository, 40 hexadecimal digits; empty for the newest
+    sha256: str  # of the file, 64 hexadecimal digits; empty where nobody has verified it
+    size: int  # in bytes
+    licence: str  # its name
+    memory: str  # what it takes when it runs, for people
+    talk: str  # the measured share of right answers, for people
+    reply_tokens: int  # tokens of the prompt of a reply that suit it
+    second_look: bool = False  # whether it can tell what the agent knows from what it does not
 
     def path(self, models: Path) -> Path:
         """Where its file lies once it is fetched."""

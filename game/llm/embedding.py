@@ -16,19 +16,12 @@ type AnyEmbedder = MiniLMEmbedder | ServerEmbedder
 
 @dataclass(frozen=True, slots=True)
 class EmbedderProfile:
-    """Which model embeds texts.
+    """Which model embeds texts."""
 
-    Attributes:
-        provider: ``embedded`` (MiniLM in this process), ``ollama`` or ``openai``.
-        host: Base address of the server; empty for the provider's own default.
-        model: The model's name there; ``embedded`` has its own.
-        time_limit: Seconds that one batch may take.
-    """
-
-    provider: str = EMBEDDED
-    host: str = ""
-    model: str = ""
-    time_limit: float = 60.0
+    provider: str = EMBEDDED  # ``embedded`` (MiniLM in this process), ``ollama`` or ``openai``
+    host: str = ""  # base address of the server; empty for the provider's own default
+    model: str = ""  # the model's name there; ``embedded`` has its own
+    time_limit: float = 60.0  # seconds that one batch may take
 
 
 def load_embedder(path: Path) -> EmbedderProfile:

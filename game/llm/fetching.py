@@ -24,19 +24,12 @@ _SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file that lies in its place, whole and checked.
+    """A file that lies in its place, whole and checked."""
 
-    Attributes:
-        path: Where.
-        revision: The commit that it came from; empty when it was there already.
-        sha256: Of its bytes.
-        pinned: Whether the sum was given by the catalogue, not by the hub alone.
-    """
-
-    path: Path
-    revision: str
-    sha256: str
-    pinned: bool
+    path: Path  # where
+    revision: str  # the commit that it came from; empty when it was there already
+    sha256: str  # of its bytes
+    pinned: bool  # whether the sum was given by the catalogue, not by the hub alone
 
 
 @dataclass(frozen=True, slots=True)

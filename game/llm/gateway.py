@@ -36,44 +36,27 @@ _MOST_THREADS = 64
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """One server, as ``@llm-status`` shows it.
+    """One server, as ``@llm-status`` shows it."""
 
-    Attributes:
-        provider: ``embedded``, ``ollama``, ``openai``.
-        host: Its address.
-        models: Profile and model of all that is asked there, such as ``agent: llama3``.
-        kind: What the server is and the form of its prompts, such as ``llama.cpp, chat``.
-        health: ``ready``, or what is wrong and what to do.
-        waiting: Jobs that wait, by priority.
-        running: Calls in flight.
-        in_flight: Calls that may be in flight at once.
-        figures: Counts since the start.
-    """
-
-    provider: str
-    host: str
+    provider: str  # ``embedded``, ``ollama``, ``openai``
+    host: str  # its address
+    # profile and model of all that is asked there, such as ``agent: llama3``
     models: tuple[str, ...]
-    kind: str
-    health: str
-    waiting: Mapping[Priority, int]
-    running: int
-    in_flight: int
-    figures: Figures
+    kind: str  # what the server is and the form of its prompts, such as ``llama.cpp, chat``
+    health: str  # ``ready``, or what is wrong and what to do
+    waiting: Mapping[Priority, int]  # jobs that wait, by priority
+    running: int  # calls in flight
+    in_flight: int  # calls that may be in flight at once
+    figures: Figures  # counts since the start
 
 
 @dataclass(frozen=True, slots=True)
 class HealthChange:
-    """A server answers now, or no more, or fails in another way than before.
+    """A server answers now, or no more, or fails in another way than before."""
 
-    Attributes:
-        provider: ``embedded``, ``ollama``, ``openai``.
-        host: Its address.
-        health: ``ready``, or what is wrong and what to do.
-    """
-
-    provider: str
-    host: str
-    health: str
+    provider: str  # ``embedded``, ``ollama``, ``openai``
+    host: str  # its address
+    health: str  # ``ready``, or what is wrong and what to do
 
     @property
     def ready(self) -> bool:

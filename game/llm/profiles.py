@@ -35,52 +35,33 @@ either: agents that follow rules, see :mod:`game.llm.scripted.model`."""
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """How one kind of call is made.
+    """How one kind of call is made."""
 
-    Attributes:
-        name: The section's heading: ``agent``, ``summarizer`` …
-        provider: One of :data:`PROVIDERS`.
-        host: Base address of the server; empty for the provider's own default.
-        model: The model's name there; ``embedded`` has its own.
-        temperature: Sampling temperature, 0 is greedy.
-        max_tokens: The most tokens of an answer.
-        stop: Strings that end an answer.
-        time_limit: Seconds that one answer may take, retries included.
-        repeat_penalty: 1.0 is none.
-        dry_multiplier: How strongly whole runs of words are kept from coming again; 0 is
-            not at all. Only llama.cpp, which the embedded model is, reads it.
-        seed: Fixed seed, or None for a new one each time.
-        context_tokens: Tokens the model can look at; None for the server's own setting.
-            For ``embedded`` and ``ollama``.
-        keep_alive: How long Ollama keeps the model loaded, such as ``30m``.
-        in_flight: Calls that the server may work on at once.
-        format: One of :data:`FORMATS`.
-        reply_tokens: Tokens of the prompt of a reply.
-        second_look: Whether an instruct model is first asked, where it is in doubt, if the agent
-            knows the answer.
-        server: One of :data:`SERVERS`, for ``openai``.
-        model_file: GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``;
-            empty for the shipped model.
-    """
-
-    name: str
-    provider: str = EMBEDDED
-    host: str = ""
-    model: str = ""
-    temperature: float = 0.7
-    max_tokens: int = 128
-    stop: tuple[str, ...] = ()
-    time_limit: float = 60.0
-    repeat_penalty: float = 1.0
+    name: str  # the section's heading: ``agent``, ``summarizer`` …
+    provider: str = EMBEDDED  # one of :data:`PROVIDERS`
+    host: str = ""  # base address of the server; empty for the provider's own default
+    model: str = ""  # the model's name there; ``embedded`` has its own
+    temperature: float = 0.7  # sampling temperature, 0 is greedy
+    max_tokens: int = 128  # the most tokens of an answer
+    stop: tuple[str, ...] = ()  # strings that end an answer
+    time_limit: float = 60.0  # seconds that one answer may take, retries included
+    repeat_penalty: float = 1.0  # 1.0 is none
+    # how strongly whole runs of words are kept from coming again; 0 is not at all. Only llama.cpp,
+    # which the embedded model is, reads it
     dry_multiplier: float = 0.0
-    seed: int | None = None
+    seed: int | None = None  # fixed seed, or None for a new one each time
+    # tokens the model can look at; None for the server's own setting. For ``embedded`` and
+    # ``ollama``
     context_tokens: int | None = None
-    keep_alive: str = "30m"
-    in_flight: int = 2
-    format: str = AUTO
-    reply_tokens: int = 400
+    keep_alive: str = "30m"  # how long Ollama keeps the model loaded, such as ``30m``
+    in_flight: int = 2  # calls that the server may work on at once
+    format: str = AUTO  # one of :data:`FORMATS`
+    reply_tokens: int = 400  # tokens of the prompt of a reply
+    # whether an instruct model is first asked, where it is in doubt, if the agent knows the answer
     second_look: bool = False
-    server: str = AUTO
+    server: str = AUTO  # one of :data:`SERVERS`, for ``openai``
+    # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``; empty for the shipped
+    # model
     model_file: str = ""
 
     def request(

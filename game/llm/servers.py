@@ -67,22 +67,14 @@ class WhenReady:
 
 @dataclass(frozen=True, slots=True)
 class GuardedModel:
-    """One profile's model, ready to be asked.
+    """One profile's model, ready to be asked."""
 
-    Attributes:
-        profile: What it was built from.
-        model: The outermost decorator.
-        client: The innermost, which talks to the server.
-        breaker: To be closed when the server was seen to answer.
-        limit: To be abandoned at shutdown.
-        capabilities: Gives what the server takes, as far as it is known; quick.
-    """
-
-    profile: ModelProfile
-    model: LanguageModel
-    client: ModelClient
-    breaker: CircuitBreaker
-    limit: TimeLimit
+    profile: ModelProfile  # what it was built from
+    model: LanguageModel  # the outermost decorator
+    client: ModelClient  # the innermost, which talks to the server
+    breaker: CircuitBreaker  # to be closed when the server was seen to answer
+    limit: TimeLimit  # to be abandoned at shutdown
+    # gives what the server takes, as far as it is known; quick
     capabilities: Callable[[], Capabilities]
 
     def resolved(self) -> ModelProfile:

@@ -216,27 +216,16 @@ class CircuitBreaker:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What :class:`Recording` has counted.
+    """What :class:`Recording` has counted."""
 
-    Attributes:
-        calls: Calls made, failures included.
-        failures: Calls that gave no answer.
-        last_error: The newest failure since the last answer; empty when there is none.
-        p50: Median seconds of the last calls that were answered.
-        p95: 95th percentile of the same.
-        prompt_tokens: Tokens of all prompts, cached ones included.
-        cached_tokens: Those of them that were not evaluated again.
-        completion_tokens: Tokens generated.
-    """
-
-    calls: int = 0
-    failures: int = 0
-    last_error: str = ""
-    p50: float = 0.0
-    p95: float = 0.0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
+    calls: int = 0  # calls made, failures included
+    failures: int = 0  # calls that gave no answer
+    last_error: str = ""  # the newest failure since the last answer; empty when there is none
+    p50: float = 0.0  # median seconds of the last calls that were answered
+    p95: float = 0.0  # 95th percentile of the same
+    prompt_tokens: int = 0  # tokens of all prompts, cached ones included
+    cached_tokens: int = 0  # those of them that were not evaluated again
+    completion_tokens: int = 0  # tokens generated
 
     @property
     def cached_share(self) -> float:

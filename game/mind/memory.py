@@ -54,18 +54,12 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What the prompt costs, as far as it is known without building it.
+    """What the prompt costs, as far as it is known without building it."""
 
-    Attributes:
-        overhead: Tokens of all that is neither summary nor window.
-        window: Tokens of the window as it is shown, masked.
-        budget: Tokens that the prompt may have: the context less the reserve.
-    """
-
-    overhead: int
+    overhead: int  # tokens of all that is neither summary nor window
     summaries: int
-    window: int
-    budget: int
+    window: int  # tokens of the window as it is shown, masked
+    budget: int  # tokens that the prompt may have: the context less the reserve
 
     @property
     def used(self) -> int:
@@ -80,34 +74,24 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class RungStep:
-    """What one rung did in a compaction.
-
-    Attributes:
-        tokens_before: Tokens of summaries and window before it.
-    """
+    """What one rung did in a compaction."""
 
     rung: Rung
-    tokens_before: int
+    tokens_before: int  # tokens of summaries and window before it
     tokens_after: int
     calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryContext:
-    """What of a memory stands in the prompt: each memory in exactly one of the three.
-
-    Attributes:
-        recent: Summary of L+1 … S, None before the first.
-        window: The memories S+1 … N verbatim, oldest first.
-        masked: The window after the first rung, None where nothing is masked.
-        compaction: Number of the compaction that the summaries are of, 0 for none.
-    """
+    """What of a memory stands in the prompt: each memory in exactly one of the three."""
 
     longterm: Summary | None
-    recent: Summary | None
-    window: tuple[Memory, ...]
+    recent: Summary | None  # summary of L+1 … S, None before the first
+    window: tuple[Memory, ...]  # the memories S+1 … N verbatim, oldest first
+    # the window after the first rung, None where nothing is masked
     masked: tuple[Memory, ...] | None = None
-    compaction: int = 0
+    compaction: int = 0  # number of the compaction that the summaries are of, 0 for none
 
     @property
     def shown(self) -> tuple[Memory, ...]:
@@ -127,19 +111,14 @@ class MemoryContext:
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
-    """What a compaction did.
-
-    Attributes:
-        covered: First and last number newly summarised, None if none.
-        tokens_before: Estimated tokens of summaries and window before.
-    """
+    """What a compaction did."""
 
     reason: CompactReason
     outcome: Outcome
     detail: str
-    covered: tuple[int, int] | None = None
+    covered: tuple[int, int] | None = None  # first and last number newly summarised, None if none
     kept: int = 0
-    tokens_before: int = 0
+    tokens_before: int = 0  # estimated tokens of summaries and window before
     tokens_after: int = 0
     seconds: float = 0.0
     model: str = ""
@@ -154,15 +133,12 @@ class CompactionResult:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What taking a compaction back did.
-
-    Attributes:
-        restored: First and last memory that stand verbatim again, None if the compaction had
-            only rewritten summaries.
-    """
+    """What taking a compaction back did."""
 
     number: int
     detail: str
+    # first and last memory that stand verbatim again, None if the compaction had only rewritten
+    # summaries
     restored: tuple[int, int] | None
     tokens_before: int
     tokens_after: int
@@ -172,16 +148,11 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatus:
-    """Figures about a memory, without the texts.
-
-    Attributes:
-        next_due: Memory number at which the next compaction falls due; None for never.
-        last_number: Number of the newest compaction that stands, 0 if there is none.
-        last_rate: How many of its questions can still be answered; None before it is known.
-    """
+    """Figures about a memory, without the texts."""
 
     total: int
     window: int
+    # memory number at which the next compaction falls due; None for never
     next_due: int | None = None
     running: bool = False
     last_compaction: datetime | None = None
@@ -189,6 +160,7 @@ class MemoryStatus:
     failures: int = 0
     retry_at: datetime | None = None
     last_failure: str = ""
-    last_number: int = 0
+    last_number: int = 0  # number of the newest compaction that stands, 0 if there is none
     last_verdict: SummaryVerdict | None = None
+    # how many of its questions can still be answered; None before it is known
     last_rate: Rate | None = None

@@ -14,63 +14,45 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message for a chat endpoint.
+    """One message for a chat endpoint."""
 
-    Attributes:
-        role: ``system``, ``user`` or ``assistant``.
-    """
-
-    role: str
+    role: str  # ``system``, ``user`` or ``assistant``
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
-    """One text to continue, or one chat to answer.
+    """One text to continue, or one chat to answer."""
 
-    Attributes:
-        prompt: The raw text; no chat template is put around it. With ``messages`` it is the
-            same in words, for logs and token counts, and is not sent.
-        messages: What a chat endpoint is sent in place of ``prompt``; empty for completion.
-        stop: Strings that end the answer; they are not part of it.
-        repeat_penalty: 1.0 is none.
-        dry_multiplier: How strongly runs of words that stand in the prompt already are held
-            back (DRY sampling), 0 is not at all; only llama.cpp reads it.
-        json_schema: JSON schema the answer must match, where the server can.
-        grammar: GBNF grammar the answer must match; only llama.cpp reads it.
-        cache_key: Who asks; calls with one key share a prompt cache slot where
-            the server has them.
-    """
-
+    # the raw text; no chat template is put around it. With ``messages`` it is the same in words,
+    # for logs and token counts, and is not sent
     prompt: str
     max_tokens: int = 128
-    stop: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()  # strings that end the answer; they are not part of it
     temperature: float = 0.7
     seed: int | None = None
-    repeat_penalty: float = 1.0
+    repeat_penalty: float = 1.0  # 1.0 is none
+    # how strongly runs of words that stand in the prompt already are held back (DRY sampling), 0 is
+    # not at all; only llama.cpp reads it
     dry_multiplier: float = 0.0
+    # JSON schema the answer must match, where the server can
     json_schema: Mapping[str, Any] | None = None
-    grammar: str | None = None
+    grammar: str | None = None  # GBNF grammar the answer must match; only llama.cpp reads it
+    # who asks; calls with one key share a prompt cache slot where the server has them
     cache_key: str | None = None
+    # what a chat endpoint is sent in place of ``prompt``; empty for completion
     messages: tuple[ChatMessage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What came back.
+    """What came back."""
 
-    Attributes:
-        text: The answer, never empty.
-        finish_reason: ``stop`` (an end or a stop string) or ``length``.
-        prompt_tokens: Tokens of the whole prompt, cached ones included; 0 if the
-            server does not say.
-        cached_tokens: Those of them that were not evaluated again.
-    """
-
-    text: str
-    finish_reason: str
+    text: str  # the answer, never empty
+    finish_reason: str  # ``stop`` (an end or a stop string) or ``length``
+    # tokens of the whole prompt, cached ones included; 0 if the server does not say
     prompt_tokens: int
-    cached_tokens: int
+    cached_tokens: int  # those of them that were not evaluated again
     completion_tokens: int
     seconds: float
     model: str

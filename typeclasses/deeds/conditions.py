@@ -17,29 +17,18 @@ from typeclasses.everywhere import find
 
 @dataclass
 class DeedScene:
-    """What a player has done just now, and what is around them.
+    """What a player has done just now, and what is around them."""
 
-    Attributes:
-        player: Who did it.
-        said: The words that they spoke; empty if they did not.
-        to: To whom; None for all in the room.
-        how: ``say``, ``whisper`` where nobody else heard it, ``pose`` where it was only played.
-        now: The moment.
-        place: The id of the room; empty for one of no file.
-        people: The agents here that are awake, by id.
-        partners: Other players who have a part in it: those here, and those a condition found.
-        last: When the player did the step before.
-    """
-
-    player: Any
-    said: str
-    to: Any
-    how: str
-    now: Almanac
-    place: str = ""
-    people: dict[str, Any] = field(default_factory=dict)
+    player: Any  # who did it
+    said: str  # the words that they spoke; empty if they did not
+    to: Any  # to whom; None for all in the room
+    how: str  # ``say``, ``whisper`` where nobody else heard it, ``pose`` where it was only played
+    now: Almanac  # the moment
+    place: str = ""  # the id of the room; empty for one of no file
+    people: dict[str, Any] = field(default_factory=dict)  # the agents here that are awake, by id
+    # other players who have a part in it: those here, and those a condition found
     partners: list[Any] = field(default_factory=list)
-    last: datetime | None = None
+    last: datetime | None = None  # when the player did the step before
 
     def __post_init__(self) -> None:
         self.place = id_of(self.player.location)

@@ -22,47 +22,30 @@ _ATTRIBUTE = _CONF = "deeds"
 
 @dataclass(frozen=True, slots=True)
 class DeedStep:
-    """One thing to be done.
+    """One thing to be done."""
 
-    Attributes:
-        id: Its name in the file.
-        when: Conditions, all of which must hold: names of ``CONDITIONS``, and their values.
-        then: What comes of it: names of ``EFFECTS``, and their values.
-        after: Steps that come before it.
-        days: On how many different days it has to be done.
-        end: Whether the deed is done with it; of several ends a player reaches one.
-        hint: What ``deeds`` shows from then on.
-    """
-
-    id: str
+    id: str  # its name in the file
+    # conditions, all of which must hold: names of ``CONDITIONS``, and their values
     when: Mapping[str, Any]
-    then: Mapping[str, Any]
-    after: tuple[str, ...] = ()
-    days: int = 1
-    end: bool = False
-    hint: str = ""
+    then: Mapping[str, Any]  # what comes of it: names of ``EFFECTS``, and their values
+    after: tuple[str, ...] = ()  # steps that come before it
+    days: int = 1  # on how many different days it has to be done
+    end: bool = False  # whether the deed is done with it; of several ends a player reaches one
+    hint: str = ""  # what ``deeds`` shows from then on
 
 
 @dataclass(frozen=True, slots=True)
 class WorldDeed:
-    """Something that can be done in the world, and what comes of it.
+    """Something that can be done in the world, and what comes of it."""
 
-    Attributes:
-        id: The file's name without its ending.
-        name: As players read it.
-        hint: What is talked of in the village before it is begun; empty if nothing is.
-        once: Whether it is done once in the world; else once by each player.
-        steps: What has to be done, by the steps' names.
-        made: Things that come into the world by it: name, aliases, description.
-        homes: Where those of the world's things that it moves belong, such as ``room:quay``.
-    """
-
-    id: str
-    name: str
-    hint: str
-    once: bool
-    steps: Mapping[str, DeedStep]
+    id: str  # the file's name without its ending
+    name: str  # as players read it
+    hint: str  # what is talked of in the village before it is begun; empty if nothing is
+    once: bool  # whether it is done once in the world; else once by each player
+    steps: Mapping[str, DeedStep]  # what has to be done, by the steps' names
+    # things that come into the world by it: name, aliases, description
     made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # where those of the world's things that it moves belong, such as ``room:quay``
     homes: Mapping[str, str] = field(default_factory=dict)
 
 

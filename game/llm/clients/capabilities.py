@@ -18,21 +18,14 @@ from game.llm.profiles import (
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What one model behind one server takes.
+    """What one model behind one server takes."""
 
-    Attributes:
-        kind: ``llama.cpp``, ``vllm``, ``ollama``, ``other`` or ``scripted``.
-        known: Whether the server was asked; until then the rest is a careful guess.
-        format: The prompt that the model was made for: ``chat``, ``dialogue`` or ``script``.
-        grammar: It holds an answer to a GBNF grammar.
-        thinks: The model thinks aloud and cannot be asked not to.
-    """
-
-    kind: str
-    known: bool = False
+    kind: str  # ``llama.cpp``, ``vllm``, ``ollama``, ``other`` or ``scripted``
+    known: bool = False  # whether the server was asked; until then the rest is a careful guess
+    # the prompt that the model was made for: ``chat``, ``dialogue`` or ``script``
     format: str = DIALOGUE
-    grammar: bool = False
-    thinks: bool = False
+    grammar: bool = False  # it holds an answer to a GBNF grammar
+    thinks: bool = False  # the model thinks aloud and cannot be asked not to
 
     def learned(self, *, chat: bool, thinks: bool = False) -> Capabilities:
         """The same, now that the server was asked for its model's form."""

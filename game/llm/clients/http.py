@@ -39,18 +39,12 @@ _LOGIN = re.compile(r"(?<=://)[^\s/@]+@")
 
 @dataclass(frozen=True, slots=True)
 class ServerWords:
-    """How errors speak of one server.
+    """How errors speak of one server."""
 
-    Attributes:
-        name: What it is, with its address.
-        cure_absent: What to do when nobody answers.
-        cure_missing: What to do when the model is not there.
-        key: What it is sent as a key, which its errors may quote; nothing says it on.
-    """
-
-    name: str
-    cure_absent: str
-    cure_missing: str
+    name: str  # what it is, with its address
+    cure_absent: str  # what to do when nobody answers
+    cure_missing: str  # what to do when the model is not there
+    # what it is sent as a key, which its errors may quote; nothing says it on
     key: str = field(default="", repr=False)
 
     def quoted(self, body: str) -> str:

@@ -19,23 +19,14 @@ _MOST_KEYS, _MOST_BYTES = 100_000, 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What a GGUF file says of its model.
+    """What a GGUF file says of its model."""
 
-    Attributes:
-        name: What it calls itself; may be empty.
-        architecture: ``gemma3``, ``qwen2`` …
-        chat_template: Jinja; empty for a model without one, as base models are.
-        context: Tokens it was trained for; 0 when the file does not say.
-        cache_bytes: Memory that one token of context takes, in bytes.
-        window: Whether some layers look back a few tokens only (sliding window attention).
-    """
-
-    name: str
-    architecture: str
-    chat_template: str
-    context: int
-    cache_bytes: int
-    window: bool
+    name: str  # what it calls itself; may be empty
+    architecture: str  # ``gemma3``, ``qwen2`` …
+    chat_template: str  # jinja; empty for a model without one, as base models are
+    context: int  # tokens it was trained for; 0 when the file does not say
+    cache_bytes: int  # memory that one token of context takes, in bytes
+    window: bool  # whether some layers look back a few tokens only (sliding window attention)
 
 
 def read(path: Path) -> ModelInfo:

@@ -26,17 +26,11 @@ SHIPPED = ModelInfo("gemma-3-270m", "gemma3", "", 32768, 18432, window=True)
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedModel:
-    """What the child serves.
+    """What the child serves."""
 
-    Attributes:
-        path: The GGUF file; None for the shipped weights.
-        info: What it says of itself.
-        context: Tokens of one prompt with its answer.
-    """
-
-    path: Path | None
-    info: ModelInfo
-    context: int
+    path: Path | None  # the GGUF file; None for the shipped weights
+    info: ModelInfo  # what it says of itself
+    context: int  # tokens of one prompt with its answer
 
     @property
     def pool(self) -> int:

@@ -33,36 +33,21 @@ class SceneUtterance:
 
 @dataclass(frozen=True, slots=True)
 class PromptScene:
-    """A prompt, as far as the scripted model understands it.
+    """A prompt, as far as the scripted model understands it."""
 
-    Attributes:
-        name: Whose turn it is.
-        lead: What its answer begins with already; empty when it is free.
-        profile: Who it is: the prompt's first paragraph.
-        exits: The exits.
-        people: Who is there and awake.
-        things: What lies there.
-        said: What was said since it last did something, oldest first.
-        came: Who has come since then.
-        gave: Who gave it what since then: pairs of name and thing.
-        holds: Things that it has taken or was given lately, and not parted with.
-        looked_up: Whether it has just looked into its memory.
-        nudged: Whether its last answer was refused.
-        lately: The last things that it did, as commands: nobody does the same again at once.
-    """
-
-    name: str
-    lead: str = ""
-    profile: str = ""
-    exits: tuple[str, ...] = ()
-    people: tuple[str, ...] = ()
-    things: tuple[str, ...] = ()
-    said: tuple[SceneUtterance, ...] = ()
-    came: tuple[str, ...] = ()
-    gave: tuple[tuple[str, str], ...] = ()
-    holds: tuple[str, ...] = ()
-    looked_up: bool = False
-    nudged: bool = False
+    name: str  # whose turn it is
+    lead: str = ""  # what its answer begins with already; empty when it is free
+    profile: str = ""  # who it is: the prompt's first paragraph
+    exits: tuple[str, ...] = ()  # the exits
+    people: tuple[str, ...] = ()  # who is there and awake
+    things: tuple[str, ...] = ()  # what lies there
+    said: tuple[SceneUtterance, ...] = ()  # what was said since it last did something, oldest first
+    came: tuple[str, ...] = ()  # who has come since then
+    gave: tuple[tuple[str, str], ...] = ()  # who gave it what since then: pairs of name and thing
+    holds: tuple[str, ...] = ()  # things that it has taken or was given lately, and not parted with
+    looked_up: bool = False  # whether it has just looked into its memory
+    nudged: bool = False  # whether its last answer was refused
+    # the last things that it did, as commands: nobody does the same again at once
     lately: tuple[str, ...] = ()
 
 

@@ -23,26 +23,18 @@ from game.mind.summaries.verification import SummaryVerdict
 
 @dataclass(frozen=True, slots=True)
 class PastCompaction:
-    """One compaction, as the archive tells of it.
-
-    Attributes:
-        reason: Why it was made: a :class:`game.mind.memory.CompactReason`, or what an older
-            archive says.
-        strategy: The template that its summaries were written by; empty in older archives.
-        covered: First and last memory that it summarised, None if it only made summaries
-            shorter.
-        tokens_before: Tokens of summaries and window before; ``tokens_after`` the same afterwards.
-        rate: How many of them could still be answered; None if they were not asked.
-        earlier: Longer versions of the new summaries, which a later rung made shorter.
-    """
+    """One compaction, as the archive tells of it."""
 
     number: int
     time: datetime
+    # why it was made: a :class:`game.mind.memory.CompactReason`, or what an older archive says
     reason: str
     outcome: Outcome
-    strategy: str
+    strategy: str  # the template that its summaries were written by; empty in older archives
+    # first and last memory that it summarised, None if it only made summaries shorter
     covered: tuple[int, int] | None
     kept: int
+    # tokens of summaries and window before; ``tokens_after`` the same afterwards
     tokens_before: int
     tokens_after: int
     counted_by: str
@@ -55,8 +47,10 @@ class PastCompaction:
     questions: tuple[RoundtripQuestion, ...]
     before: SummaryState
     after: SummaryState
+    # longer versions of the new summaries, which a later rung made shorter
     earlier: Mapping[str, str]
     position: Position
+    # how many of them could still be answered; None if they were not asked
     rate: Rate | None = None
     undone: datetime | None = None
     cleared: bool = False

@@ -62,40 +62,33 @@ class MemoryFacts(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One thing an agent lived through.
+    """One thing an agent lived through."""
 
-    Attributes:
-        number: 1, 2, 3 … in the order lived; never repeats for one agent.
-        time: When, with time zone.
-        source: Who caused it, by name; empty for the agent itself or nobody.
-        source_id: Who that is, whatever they are called; empty where it is not known, as in
-            archives of before it was kept.
-        event: What kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose``, ``give``
-            …; empty where that is not known, as in archives of before it was kept. What a player
-            only plays in a pose may read like a deed, and is none: see
-            :mod:`game.mind.language.deeds`.
-        to: To whom an own act was meant, by name; empty where it was meant for nobody, or that is
-            not known, as in archives of before it was kept.
-        to_id: Who that is, whatever they are called; kept of an own whisper, and of what is done
-            by rule. Of hearsay that was heard: whom it tells of.
-        importance: How much it matters, 1 to 10, where the world itself says so, as of a deed;
-            0 where it does not.
-        chain: Of hearsay, whose memories it rests on: ``Nell 17; Joss 41``, who saw it first.
-    """
-
-    number: int
-    time: datetime
+    number: int  # 1, 2, 3 … in the order lived; never repeats for one agent
+    time: datetime  # when, with time zone
     kind: MemoryKind
     text: str
     place: str = ""
-    source: str = ""
+    source: str = ""  # who caused it, by name; empty for the agent itself or nobody
     reason: str = ""
     repeats: int = 1
+    # who that is, whatever they are called; empty where it is not known, as in archives of before
+    # it was kept
     source_id: str = ""
+    # what kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose``, ``give`` …; empty
+    # where that is not known, as in archives of before it was kept. What a player only plays in a
+    # pose may read like a deed, and is none: see :mod:`game.mind.language.deeds`
     event: str = ""
+    # to whom an own act was meant, by name; empty where it was meant for nobody, or that is not
+    # known, as in archives of before it was kept
     to: str = ""
+    # who that is, whatever they are called; kept of an own whisper, and of what is done by rule. Of
+    # hearsay that was heard: whom it tells of
     to_id: str = ""
+    # how much it matters, 1 to 10, where the world itself says so, as of a deed; 0 where it does
+    # not
     importance: int = 0
+    # of hearsay, whose memories it rests on: ``Nell 17; Joss 41``, who saw it first
     chain: str = ""
 
     def repeated(self, times: int) -> Memory:
@@ -175,23 +168,18 @@ def memories_in(records: Iterable[Mapping[str, Any]]) -> Iterator[Memory]:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary of the memories ``first`` … ``last``, both included.
-
-    Attributes:
-        model: Who wrote it: a model's name, ``extractive`` or ``edited by hand``.
-        tokens_before: Estimated tokens of what it was made from.
-        mattered: Numbers of the memories that matter and that its text still told when it was
-            made, ascending; none in archives of before that was kept.
-    """
+    """A summary of the memories ``first`` … ``last``, both included."""
 
     tier: Tier
     first: int
     last: int
     text: str
-    model: str
+    model: str  # who wrote it: a model's name, ``extractive`` or ``edited by hand``
     time: datetime
-    tokens_before: int = 0
+    tokens_before: int = 0  # estimated tokens of what it was made from
     tokens_after: int = 0
+    # numbers of the memories that matter and that its text still told when it was made, ascending;
+    # none in archives of before that was kept
     mattered: tuple[int, ...] = ()
 
     @property

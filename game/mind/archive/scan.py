@@ -14,16 +14,11 @@ from game.mind.archive.log import segment_sizes
 
 @dataclass(frozen=True, slots=True)
 class ArchiveScan:
-    """What was seen of one archive, the newest segments first.
-
-    Attributes:
-        done: How many bytes.
-        total: Of how many.
-    """
+    """What was seen of one archive, the newest segments first."""
 
     lines: int = 0
-    done: int = 0
-    total: int = 0
+    done: int = 0  # how many bytes
+    total: int = 0  # of how many
     newest: datetime | None = None
     problems: tuple[str, ...] = ()
 

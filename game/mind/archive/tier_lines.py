@@ -14,17 +14,13 @@ from game.mind.summaries.verification import SummaryVerdict
 
 @dataclass(frozen=True, slots=True)
 class SummaryState:
-    """Both summaries at one moment, and how far they go.
-
-    Attributes:
-        summarised: S: the newest memory that is not in the window.
-        standing: The compaction that they are of, 0 for none; ``time`` is when that was made,
-            ``verdict`` what its check found, ``rate`` how many of its questions can be answered.
-    """
+    """Both summaries at one moment, and how far they go."""
 
     longterm: Summary | None = None
     recent: Summary | None = None
-    summarised: int = 0
+    summarised: int = 0  # s: the newest memory that is not in the window
+    # the compaction that they are of, 0 for none; ``time`` is when that was made, ``verdict`` what
+    # its check found, ``rate`` how many of its questions can be answered
     standing: int = 0
     time: datetime | None = None
     verdict: SummaryVerdict | None = None

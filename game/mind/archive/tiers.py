@@ -21,29 +21,22 @@ from game.mind.summaries.verification import SummaryVerdict
 
 @dataclass(slots=True)
 class Tiers:
-    """The three tiers of one agent.
-
-    Attributes:
-        last_number: N.
-        cleared: Memories up to this number were cleared from the prompt.
-        compactions: Number of compactions ever made, those taken back included.
-        step: Rises with every compaction and every undoing, so that a summary file tells
-            which of them it was written after.
-        undone_at: N when a compaction was last taken back and none was made since.
-    """
+    """The three tiers of one agent."""
 
     longterm: Summary | None = None
     recent: Summary | None = None
     window: list[Memory] = field(default_factory=list)
-    last_number: int = 0
-    cleared: int = 0
-    compactions: int = 0
+    last_number: int = 0  # N
+    cleared: int = 0  # memories up to this number were cleared from the prompt
+    compactions: int = 0  # number of compactions ever made, those taken back included
     last_compaction: datetime | None = None
+    # rises with every compaction and every undoing, so that a summary file tells which of them it
+    # was written after
     step: int = 0
     standing: int = 0
     verdict: SummaryVerdict | None = None
     rate: Rate | None = None
-    undone_at: int | None = None
+    undone_at: int | None = None  # n when a compaction was last taken back and none was made since
 
     @property
     def summarised(self) -> int:

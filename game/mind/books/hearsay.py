@@ -42,29 +42,18 @@ type IsAgent = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Rumour:
-    """Something that an agent knows and may tell on.
+    """Something that an agent knows and may tell on."""
 
-    Attributes:
-        origin: Whose memory it began with, and its number: ``Nell 17``.
-        text: What it tells, with names for everybody: ``Tom gave Mira a blue cup.``
-        about: Whom it tells of, as in :attr:`~game.mind.archive.records.Memory.source_id`.
-        importance: What is left of it, 1 to 10.
-        number: The agent's own memory of it.
-        time: When that was.
-        place: Where that was.
-        chain: The memories it came by, the first that of who was there; empty for its own.
-        denied_by: Who has said that it is not so; empty for nobody.
-    """
-
-    origin: str
-    text: str
-    about: str
-    importance: int
-    number: int
-    time: datetime
-    place: str = ""
+    origin: str  # whose memory it began with, and its number: ``Nell 17``
+    text: str  # what it tells, with names for everybody: ``Tom gave Mira a blue cup.``
+    about: str  # whom it tells of, as in :attr:`~game.mind.archive.records.Memory.source_id`
+    importance: int  # what is left of it, 1 to 10
+    number: int  # the agent's own memory of it
+    time: datetime  # when that was
+    place: str = ""  # where that was
+    # the memories it came by, the first that of who was there; empty for its own
     chain: tuple[str, ...] = ()
-    denied_by: str = ""
+    denied_by: str = ""  # who has said that it is not so; empty for nobody
 
     @property
     def tellers(self) -> tuple[str, ...]:

@@ -41,14 +41,10 @@ _UPDATED = re.compile(r"^updated:.*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One note as its file has it.
-
-    Attributes:
-        text: Its body; later entries begin with their date in square brackets.
-    """
+    """One note as its file has it."""
 
     title: str
-    text: str
+    text: str  # its body; later entries begin with their date in square brackets
     created: datetime
     updated: datetime
     place: str

@@ -25,31 +25,27 @@ from game.mind.summaries.summarizer import ExtractiveSummarizer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
-    """What a memory needs from outside; what is a function gives what holds at the moment.
-
-    Attributes:
-        tokens: Knows what a line costs in a prompt.
-        must_keep: The constraints and open loops that have to stay in what the agent sees.
-        standing: The lines that stand in the prompt whatever is compacted, such as pins.
-        importance: How much a memory matters, 1 to 10: what matters stays longer, in the window
-            and in summaries. Quick, as it is asked on the reactor thread, once for each memory
-            and again when a compaction is made; None for rules alone.
-        ticks: Seconds of any clock that never goes back, for how long a compaction takes.
-        tell: Takes an event of what is done beside remembering and compacting: an edit, a rate,
-            a clearing; quick, from any thread.
-    """
+    """What a memory needs from outside; what is a function gives what holds at the moment."""
 
     clock: Clock
     config: Callable[[], CompactionConfig] = CompactionConfig
     summarizer: Callable[[], Summarizer] = ExtractiveSummarizer
     strategy: Callable[[], Strategy] = lambda: NARRATIVE
     log: Callable[[str], None] = lambda _: None
-    tokens: Tokens | None = None
+    tokens: Tokens | None = None  # knows what a line costs in a prompt
+    # the constraints and open loops that have to stay in what the agent sees
     must_keep: Callable[[], Sequence[str]] = tuple
+    # the lines that stand in the prompt whatever is compacted, such as pins
     standing: Callable[[], Sequence[str]] = tuple
     asleep: Callable[[], bool] = lambda: False
+    # how much a memory matters, 1 to 10: what matters stays longer, in the window and in summaries.
+    # Quick, as it is asked on the reactor thread, once for each memory and again when a compaction
+    # is made; None for rules alone
     importance: Callable[[Memory], int] | None = None
+    # seconds of any clock that never goes back, for how long a compaction takes
     ticks: Callable[[], float] = time.perf_counter
+    # takes an event of what is done beside remembering and compacting: an edit, a rate, a clearing;
+    # quick, from any thread
     tell: Callable[[MemoryChange], None] = lambda _: None
 
 

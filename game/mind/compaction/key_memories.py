@@ -32,14 +32,10 @@ common if it is made of it."""
 
 @dataclass(frozen=True, slots=True)
 class KeyMemory:
-    """A memory that matters, as a line that a summarizer reads.
-
-    Attributes:
-        line: Its text; an own act is ``~Mira> say …``.
-    """
+    """A memory that matters, as a line that a summarizer reads."""
 
     number: int
-    line: str
+    line: str  # its text; an own act is ``~Mira> say …``
     importance: int
 
 

@@ -28,21 +28,18 @@ from game.mind.summaries.writing import SummaryWriter
 
 @dataclass(slots=True)
 class LadderRun:
-    """One compaction on its way up the ladder; :meth:`make` fills what it came to.
-
-    Attributes:
-        mattered: The memories that matter, of those that the summaries of before still tell.
-        earlier: Longer versions of summaries that a later rung made shorter.
-    """
+    """One compaction on its way up the ladder; :meth:`make` fills what it came to."""
 
     plan: CompactionPlan
     counter: TokenCounter
     writer: SummaryWriter
     now: datetime
     importance: ImportanceCache
+    # the memories that matter, of those that the summaries of before still tell
     mattered: Sequence[Memory] = ()
     steps: list[RungStep] = field(default_factory=list)
     written: list[Draft] = field(default_factory=list)
+    # longer versions of summaries that a later rung made shorter
     earlier: dict[Tier, str] = field(default_factory=dict)
     verdict: SummaryVerdict | None = None
     _summaries: dict[Tier, Summary | None] = field(default_factory=dict)

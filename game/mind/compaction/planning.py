@@ -24,23 +24,19 @@ LEAST_VERBATIM = 4
 
 @dataclass(frozen=True, slots=True)
 class MemorySnapshot:
-    """A memory at one moment, weighed.
-
-    Attributes:
-        shown: The same as a prompt shows them, masked.
-        weights: What each of them costs as it is shown; 0 for one that is folded away.
-        open_from: Number of the oldest memory of what is going on, None if nothing is.
-    """
+    """A memory at one moment, weighed."""
 
     longterm: Summary | None
     recent: Summary | None
     window: tuple[Memory, ...]
-    shown: tuple[Memory, ...]
+    shown: tuple[Memory, ...]  # the same as a prompt shows them, masked
+    # what each of them costs as it is shown; 0 for one that is folded away
     weights: tuple[int, ...]
     plain: int
     longterm_tokens: int
     recent_tokens: int
     overhead: int
+    # number of the oldest memory of what is going on, None if nothing is
     open_from: int | None = None
 
     @property
@@ -61,25 +57,18 @@ class MemorySnapshot:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """What flows where.
-
-    Attributes:
-        leaving: The memories that are summarised, oldest first; none where only the
-            summaries are made shorter.
-        saving: Tokens that each later prompt is expected to have less.
-        least: What the prompt costs at least afterwards, its summaries squeezed.
-        squeezed: How many memories were to stay verbatim, where so many do not fit.
-    """
+    """What flows where."""
 
     reason: CompactReason
     strategy: Strategy
     config: CompactionConfig
     before: MemorySnapshot
+    # the memories that are summarised, oldest first; none where only the summaries are made shorter
     leaving: tuple[Memory, ...]
     staying: tuple[Memory, ...]
-    saving: int
-    least: int
-    squeezed: int = 0
+    saving: int  # tokens that each later prompt is expected to have less
+    least: int  # what the prompt costs at least afterwards, its summaries squeezed
+    squeezed: int = 0  # how many memories were to stay verbatim, where so many do not fit
 
     @property
     def replaces(self) -> bool:

@@ -17,20 +17,14 @@ _ARTICLE = re.compile(r"^(?:the|a|an|my|some)\s+", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is around an agent, by name.
-
-    Attributes:
-        things: What is here, and what the place's description mentions.
-        lying: Those of the things that can be picked up.
-        stays: Whether it must not leave now: it is in a talk, or has guests.
-    """
+    """What is around an agent, by name."""
 
     exits: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
-    things: tuple[str, ...] = ()
-    lying: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()  # what is here, and what the place's description mentions
+    lying: tuple[str, ...] = ()  # those of the things that can be picked up
     carried: tuple[str, ...] = ()
-    stays: bool = False
+    stays: bool = False  # whether it must not leave now: it is in a talk, or has guests
 
     def of(self, takes: Takes) -> tuple[str, ...]:
         """The names that may follow such a verb, of a gift the thing; empty where none is due."""

@@ -60,17 +60,13 @@ _VERY_STILL = re.compile(r"^[\W_]*(?:silence|nothing|no (?:answer|response))?[\W
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One thing that the agent does now.
-
-    Attributes:
-        argument: What follows it, as the game's command takes it; one line,
-            never with a leading ``@``; may be empty.
-        reason: The agent's private reason: remembered, not shown to anybody.
-    """
+    """One thing that the agent does now."""
 
     verb: str
+    # what follows it, as the game's command takes it; one line, never with a leading ``@``; may be
+    # empty
     argument: str = ""
-    reason: str = ""
+    reason: str = ""  # the agent's private reason: remembered, not shown to anybody
 
     @property
     def line(self) -> str:
@@ -80,15 +76,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer that is no command.
+    """An answer that is no command."""
 
-    Attributes:
-        reason: Why, in words for the agent: ``You tried to …``.
-        line: What the model had answered, shortened.
-    """
-
-    reason: str
-    line: str
+    reason: str  # why, in words for the agent: ``You tried to …``
+    line: str  # what the model had answered, shortened
 
 
 def parse(

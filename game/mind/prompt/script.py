@@ -21,15 +21,10 @@ _DAYTIMES = ((5, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), 
 
 @dataclass(frozen=True, slots=True)
 class RenderedMemory:
-    """One memory of the window.
+    """One memory of the window."""
 
-    Attributes:
-        text: What happened; an own act as ``say Good day!``, with or without a cursor.
-        time: When, in the time zone that the agent lives in.
-    """
-
-    text: str
-    time: datetime
+    text: str  # what happened; an own act as ``say Good day!``, with or without a cursor
+    time: datetime  # when, in the time zone that the agent lives in
     own_act: bool = False
 
 

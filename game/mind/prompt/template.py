@@ -40,39 +40,29 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """All that a template can name; the fields are its variables.
-
-    Attributes:
-        profile: Who it is, one or more lines.
-        examples: Lines of a script that show how it speaks and acts.
-        commands: Usage lines, ``say <words>: speak so that …``.
-        noticed: What others asked of the agent and what it promised, each with its source.
-        journal: What mattered most of what it wrote down, from before the window.
-        window: The memories that are not summarised, or their script where it is kept from
-            one prompt to the next; the template sees its lines.
-        people: What it knows of those who are there, and of the place.
-        related_notes: Own notes that may matter now.
-        related_experiences: Memories from before the window that may matter now.
-        remembered: Memories that the agent called back itself, for a few thoughts.
-        nudge: A line just before the cursor, such as who waits for an answer.
-    """
+    """All that a template can name; the fields are its variables."""
 
     name: str
-    profile: str = ""
-    examples: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
+    profile: str = ""  # who it is, one or more lines
+    examples: tuple[str, ...] = ()  # lines of a script that show how it speaks and acts
+    commands: tuple[str, ...] = ()  # usage lines, ``say <words>: speak so that …``
     pinned: tuple[str, ...] = ()
+    # what others asked of the agent and what it promised, each with its source
     noticed: tuple[str, ...] = ()
+    # what mattered most of what it wrote down, from before the window
     journal: tuple[str, ...] = ()
     longterm_summary: str = ""
     recent_summary: str = ""
+    # the memories that are not summarised, or their script where it is kept from one prompt to the
+    # next; the template sees its lines
     window: tuple[RenderedMemory, ...] | RenderedWindow = ()
-    people: tuple[str, ...] = ()
-    related_notes: tuple[str, ...] = ()
-    related_experiences: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()  # what it knows of those who are there, and of the place
+    related_notes: tuple[str, ...] = ()  # own notes that may matter now
+    related_experiences: tuple[str, ...] = ()  # memories from before the window that may matter now
+    # memories that the agent called back itself, for a few thoughts
     remembered: tuple[str, ...] = ()
     situation: Situation = Situation()
-    nudge: str = ""
+    nudge: str = ""  # a line just before the cursor, such as who waits for an answer
 
     @property
     def cursor(self) -> str:
@@ -149,14 +139,11 @@ def kept_script(rendered: Callable[[Memory], RenderedMemory]) -> WindowScript:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A prompt, and which variable each of its lines comes from.
-
-    Attributes:
-        lines: Each line without its end, with the name of the first variable in it, or
-            :data:`game.mind.prompt.marks.FRAME`.
-    """
+    """A prompt, and which variable each of its lines comes from."""
 
     text: str
+    # each line without its end, with the name of the first variable in it, or
+    # :data:`game.mind.prompt.marks.FRAME`
     lines: tuple[PromptLine, ...]
 
 

@@ -31,18 +31,14 @@ class Takes(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One thing that an agent can do.
+    """One thing that an agent can do."""
 
-    Attributes:
-        usage: How it is written, as shown in the prompt: ``get <thing>``.
-        private: Whether it stays in the agent's own mind: nobody else sees or hears of it,
-            and no command of the game does it. Private verbs are never guessed from a
-            word's start or a typo, since too much plain talk begins like them.
-    """
-
-    usage: str
+    usage: str  # how it is written, as shown in the prompt: ``get <thing>``
     help: str
     takes: Takes = Takes.NOTHING
+    # whether it stays in the agent's own mind: nobody else sees or hears of it, and no command of
+    # the game does it. Private verbs are never guessed from a word's start or a typo, since too
+    # much plain talk begins like them
     private: bool = False
 
     @property

@@ -35,42 +35,28 @@ _SPEECH = re.compile(r"(?:say|whisper|shout|ask) ")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each sign is worth, in standard deviations of the likeness of meaning.
+    """What each sign is worth, in standard deviations of the likeness of meaning."""
 
-    Attributes:
-        words: BM25 as a share of what a text with all the question's words would have, so
-            that a question of which one common word was found does not go by that word.
-        meaning: Cosine similarity as a z-score over the candidates.
-        nearby: What the meaning of each neighbour counts in that of a memory; of one
-            further off less, down to a third of it at :data:`_REACH`.
-        speaker: Said or done by somebody whom the question names.
-        named: The text itself holds a name of the question.
-        place: Lived at a place that the question names.
-        time: Lived at a time that the question names.
-        when: For a text that names a time, when one is asked for.
-        own: Taken off from what the agent said itself, unless it promised something: it may be
-            a model's nonsense, or say again what somebody else said.
-        asking: Taken off from a line that only asks, when a question is to be answered.
-        full: For a line of :data:`_FULL_LINE` words or more, less for a shorter one.
-        answer: Part of the score of a line that asks which the next line gets.
-        recent: What the newest memory gets, halved with every ``half_life``.
-        recent_scene: The same for a scene.
-    """
-
+    # BM25 as a share of what a text with all the question's words would have, so that a question of
+    # which one common word was found does not go by that word
     words: float = 5.0
-    meaning: float = 1.0
+    meaning: float = 1.0  # cosine similarity as a z-score over the candidates
+    # what the meaning of each neighbour counts in that of a memory; of one further off less, down
+    # to a third of it at :data:`_REACH`
     nearby: float = 0.3
-    speaker: float = 2.5
-    named: float = 0.2
-    place: float = 0.4
-    time: float = 3.5
-    when: float = 0.75
+    speaker: float = 2.5  # said or done by somebody whom the question names
+    named: float = 0.2  # the text itself holds a name of the question
+    place: float = 0.4  # lived at a place that the question names
+    time: float = 3.5  # lived at a time that the question names
+    when: float = 0.75  # for a text that names a time, when one is asked for
+    # taken off from what the agent said itself, unless it promised something: it may be a model's
+    # nonsense, or say again what somebody else said
     own: float = 1.0
-    asking: float = 0.8
-    full: float = 2.0
-    answer: float = 0.1
-    recent: float = 0.05
-    recent_scene: float = 0.6
+    asking: float = 0.8  # taken off from a line that only asks, when a question is to be answered
+    full: float = 2.0  # for a line of :data:`_FULL_LINE` words or more, less for a shorter one
+    answer: float = 0.1  # part of the score of a line that asks which the next line gets
+    recent: float = 0.05  # what the newest memory gets, halved with every ``half_life``
+    recent_scene: float = 0.6  # the same for a scene
     half_life: timedelta = timedelta(days=3)
 
 

@@ -26,34 +26,22 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """What an agent made of several memories.
-
-    Attributes:
-        memories: Numbers of those that it rests on, ascending; two at least.
-        who: Keys of the people it is about.
-    """
+    """What an agent made of several memories."""
 
     text: str
-    memories: tuple[int, ...]
-    who: tuple[str, ...] = ()
+    memories: tuple[int, ...]  # numbers of those that it rests on, ascending; two at least
+    who: tuple[str, ...] = ()  # keys of the people it is about
 
 
 @dataclass(frozen=True, slots=True)
 class ReflectionProgress:
-    """One reflection under way, and how far those before it went; the file has these fields.
+    """One reflection under way, and how far those before it went; the file has these fields."""
 
-    Attributes:
-        through: Id of the newest entry that was reflected on; empty for none.
-        gathered: Importance that had gathered when it began.
-        answered: How many of the questions are done with.
-        drawn: An insight that may not stand in the journal yet.
-    """
-
-    through: str = ""
-    gathered: int = 0
+    through: str = ""  # id of the newest entry that was reflected on; empty for none
+    gathered: int = 0  # importance that had gathered when it began
     questions: tuple[str, ...] = ()
-    answered: int = 0
-    drawn: Insight | None = None
+    answered: int = 0  # how many of the questions are done with
+    drawn: Insight | None = None  # an insight that may not stand in the journal yet
 
     @property
     def open(self) -> tuple[str, ...]:

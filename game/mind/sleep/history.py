@@ -19,15 +19,10 @@ INSIGHT_TAG = "insight"
 
 @dataclass(frozen=True, slots=True)
 class HistoryEvent:
-    """Something that happened to an agent's memory.
+    """Something that happened to an agent's memory."""
 
-    Attributes:
-        time: When it began, with time zone; for a step of a night, when it ended.
-        kind: ``compaction``, ``sleep``, ``insight``, or the step: ``reflect``, ``dream`` …
-    """
-
-    time: datetime
-    kind: str
+    time: datetime  # when it began, with time zone; for a step of a night, when it ended
+    kind: str  # ``compaction``, ``sleep``, ``insight``, or the step: ``reflect``, ``dream`` …
     title: str
     figures: Figures = field(default_factory=dict)
 

@@ -36,23 +36,17 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """One sleep.
-
-    Attributes:
-        why: Why it went to sleep: ``16 hours awake``, ``a builder said so``.
-        steps: What was done, in order; a step that was broken off is not among them.
-        woke: When it woke; None if it still sleeps, or the server ended meanwhile.
-        woken_by: Why it woke: ``its hour``, ``Tom``.
-        plan: What there is to do, in order: after a sleep that was broken off, first the rest
-            of that one.
-    """
+    """One sleep."""
 
     number: int
     fell_asleep: datetime
-    why: str
+    why: str  # why it went to sleep: ``16 hours awake``, ``a builder said so``
+    # what was done, in order; a step that was broken off is not among them
     steps: tuple[StepDone, ...] = ()
+    # when it woke; None if it still sleeps, or the server ended meanwhile
     woke: datetime | None = None
-    woken_by: str = ""
+    woken_by: str = ""  # why it woke: ``its hour``, ``Tom``
+    # what there is to do, in order: after a sleep that was broken off, first the rest of that one
     plan: tuple[Step, ...] = tuple(Step)
 
     @property

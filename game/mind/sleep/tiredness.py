@@ -23,15 +23,10 @@ _LONGEST = 1200
 
 @dataclass(frozen=True, slots=True)
 class Tiredness:
-    """What has tired an agent since it woke.
+    """What has tired an agent since it woke."""
 
-    Attributes:
-        awake_seconds: Seconds awake; those in which the server was down do not count.
-        tokens: Tokens that its thoughts have read and written.
-    """
-
-    awake_seconds: float = 0.0
-    tokens: int = 0
+    awake_seconds: float = 0.0  # seconds awake; those in which the server was down do not count
+    tokens: int = 0  # tokens that its thoughts have read and written
 
 
 def tired(config: SleepConfig, tiredness: Tiredness) -> str:

@@ -55,21 +55,14 @@ _IS = re.compile(r"^(?:i['’]m|i am|i was|my (?:real )?name is|my \w+ is)\b", r
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """What a run of clauses says of one subject.
+    """What a run of clauses says of one subject."""
 
-    Attributes:
-        subject: In lower case; :data:`OWN` for the agent, empty for nobody in particular.
-        teller: Who says so; empty for a narrative.
-        first: Whether the teller says it of themselves.
-        acts: Who does it to the subject, as in "Bram owes me"; empty for nobody.
-    """
-
-    subject: str
+    subject: str  # in lower case; :data:`OWN` for the agent, empty for nobody in particular
     text: str
     terms: frozenset[str]
-    teller: str = ""
-    first: bool = False
-    acts: str = ""
+    teller: str = ""  # who says so; empty for a narrative
+    first: bool = False  # whether the teller says it of themselves
+    acts: str = ""  # who does it to the subject, as in "Bram owes me"; empty for nobody
 
     def mentions(self, name: str) -> bool:
         """Whether it names somebody, other than by calling them."""

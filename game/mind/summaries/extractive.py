@@ -62,17 +62,11 @@ class _Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A memory, or a line of an older summary.
+    """A memory, or a line of an older summary."""
 
-    Attributes:
-        text: Own acts as ``~Mira> say …``.
-        importance: How much it matters, 1 to 10; 0 where that is not known.
-        day: When it was, as in ``4 May``; empty where that is not known or the text says it.
-    """
-
-    text: str
-    importance: int = 0
-    day: str = ""
+    text: str  # own acts as ``~Mira> say …``
+    importance: int = 0  # how much it matters, 1 to 10; 0 where that is not known
+    day: str = ""  # when it was, as in ``4 May``; empty where that is not known or the text says it
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,17 +24,12 @@ _KIND = {Tier.LONGTERM: "long-term summary", Tier.RECENT: "short-term summary"}
 
 @dataclass(frozen=True, slots=True)
 class SummaryFile:
-    """A summary as it stands in the vault.
-
-    Attributes:
-        step: The compaction or undoing after which it was written.
-        edited: A person changed the body since.
-    """
+    """A summary as it stands in the vault."""
 
     path: Path
     text: str
-    step: int
-    edited: bool
+    step: int  # the compaction or undoing after which it was written
+    edited: bool  # a person changed the body since
 
 
 class SummaryFolder:

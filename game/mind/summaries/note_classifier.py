@@ -69,17 +69,12 @@ _SPOKE = re.compile(r"^~[^~<>]{1,40}>\s*(?:say|whisper|shout|ask|emote|pose)\b")
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedNote:
-    """One sentence that may be kept.
-
-    Attributes:
-        text: As it is written down, without its number.
-        number: The memory it came from; None if that is not known.
-    """
+    """One sentence that may be kept."""
 
     kind: NoteKind
-    text: str
+    text: str  # as it is written down, without its number
     told: ToldSentence
-    number: int | None = None
+    number: int | None = None  # the memory it came from; None if that is not known
     kept: bool = False
 
     @property

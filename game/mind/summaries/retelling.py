@@ -48,17 +48,11 @@ _TOLD_ME = re.compile(r" (?:said|told) (?:to )?me$")
 
 @dataclass(frozen=True, slots=True)
 class ToldSentence:
-    """One sentence of a summary.
+    """One sentence of a summary."""
 
-    Attributes:
-        words: What was said or what happened, without the speaker.
-        speaker: ``Tom said``, ``I said``; empty if nobody speaks.
-        day: When, as in ``4 May``; empty where that is not known.
-    """
-
-    words: str
-    speaker: str = ""
-    day: str = ""
+    words: str  # what was said or what happened, without the speaker
+    speaker: str = ""  # ``Tom said``, ``I said``; empty if nobody speaks
+    day: str = ""  # when, as in ``4 May``; empty where that is not known
 
     @property
     def own(self) -> bool:

@@ -33,30 +33,20 @@ _OBJECT_AT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RoundtripQuestion:
-    """A question that one memory answers.
+    """A question that one memory answers."""
 
-    Attributes:
-        text: The question, in words that a search can use.
-        answer: The word or words that answer it.
-    """
-
-    text: str
-    answer: str
+    text: str  # the question, in words that a search can use
+    answer: str  # the word or words that answer it
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How many questions can still be answered after a compaction.
+    """How many questions can still be answered after a compaction."""
 
-    Attributes:
-        asked: Questions that were drawn.
-        prompt: Those that the prompt alone answers.
-        recalled: Those that prompt and recall together answer; None if recall was not asked.
-    """
-
-    asked: int
-    prompt: int
+    asked: int  # questions that were drawn
+    prompt: int  # those that the prompt alone answers
+    # those that prompt and recall together answer; None if recall was not asked
     recalled: int | None = None
 
     def to_record(self) -> dict[str, Any]:

@@ -42,13 +42,10 @@ _NUMBER = re.compile(r"\s*\((?:memory|memories) (\d{1,12})\)\.?$")
 
 @dataclass(frozen=True, slots=True)
 class Structured:
-    """Notes under headings.
-
-    Attributes:
-        sections: The notes by heading, one line each; a heading that was not found is no key.
-    """
+    """Notes under headings."""
 
     headings: tuple[str, ...]
+    # the notes by heading, one line each; a heading that was not found is no key
     sections: Mapping[str, tuple[str, ...]]
 
     @property

@@ -26,31 +26,24 @@ _WORDS_PER_TOKEN = 0.75
 class SummarySource:
     """What one summary is to be made of.
 
-    Attributes:
-        lines: The memories, or for the long-term summary the two summaries, oldest first.
-            An own act is ``~Mira> say …``, with its private reason after `` | `` if it has one.
-        numbers: The memory number of each line, 0 for an older summary.
-        strategy: How it is to be written; None for the narrative way.
-        limit_tokens: The most tokens that it may have; 0 for the usual.
-        must_keep: Constraints and open matters that have to be in it.
-        importance: How much each line matters, 1 to 10, and 0 for an older summary.
-        weighty: The memories that matter, of those that the older summaries tell.
-        days: The day of each line, as in ``4 May``, empty for an older summary.
-
     Of ``numbers``, ``importance`` and ``days`` what is not as long as ``lines`` is not known.
     """
 
     tier: Tier
     agent: str
+    # the memories, or for the long-term summary the two summaries, oldest first. An own act is
+    # ``~Mira> say …``, with its private reason after `` | `` if it has one
     lines: tuple[str, ...]
-    numbers: tuple[int, ...] = ()
-    strategy: Strategy | None = None
-    limit_tokens: int = 0
-    must_keep: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()  # the memory number of each line, 0 for an older summary
+    strategy: Strategy | None = None  # how it is to be written; None for the narrative way
+    limit_tokens: int = 0  # the most tokens that it may have; 0 for the usual
+    must_keep: tuple[str, ...] = ()  # constraints and open matters that have to be in it
     tokens: Callable[[str], int] = estimate_tokens
+    # how much each line matters, 1 to 10, and 0 for an older summary
     importance: tuple[int, ...] = ()
+    # the memories that matter, of those that the older summaries tell
     weighty: tuple[KeyMemory, ...] = ()
-    days: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()  # the day of each line, as in ``4 May``, empty for an older summary
 
     def __post_init__(self) -> None:
         for name, unknown in (("numbers", 0), ("importance", 0), ("days", "")):

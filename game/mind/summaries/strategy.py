@@ -79,13 +79,9 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TemplateLine:
-    """What a template sees of one line that is to be summarised.
+    """What a template sees of one line that is to be summarised."""
 
-    Attributes:
-        text: The line; it is what the line itself stands for in a template.
-    """
-
-    text: str
+    text: str  # the line; it is what the line itself stands for in a template
     number: int | None = None
 
     def __str__(self) -> str:
@@ -94,19 +90,14 @@ class TemplateLine:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """One way of writing summaries.
-
-    Attributes:
-        headings: The headings that a summary must have, in order; none for prose.
-        stop: Strings that end the model's answer.
-        templates: What Jinja made of the prompts, by tier; none where there are no summaries.
-    """
+    """One way of writing summaries."""
 
     name: str
     layout: Layout
-    headings: tuple[str, ...]
+    headings: tuple[str, ...]  # the headings that a summary must have, in order; none for prose
     path: Path
-    stop: tuple[str, ...] = DEFAULT_STOP
+    stop: tuple[str, ...] = DEFAULT_STOP  # strings that end the model's answer
+    # what Jinja made of the prompts, by tier; none where there are no summaries
     templates: Mapping[Tier, jinja2.Template] = field(default_factory=dict, repr=False, hash=False)
 
     def prompt(

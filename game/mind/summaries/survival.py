@@ -69,51 +69,35 @@ _DATES = frozenset(map(root, " ".join((*day_name, *month_name)).casefold().split
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One sentence, taken apart.
-
-    Attributes:
-        signs: For each stem and number whether it is asserted (True), denied, or both.
-        clauses: The stems of each part that one "not" reaches.
-        order: Names, and verbs between two people, in the order in which they come.
-        around: Stems of its line close by: the sentence itself and its neighbours.
-    """
+    """One sentence, taken apart."""
 
     text: str
+    # for each stem and number whether it is asserted (True), denied, or both
     signs: dict[str, frozenset[bool]]
-    clauses: tuple[frozenset[str], ...]
-    order: tuple[str, ...]
+    clauses: tuple[frozenset[str], ...]  # the stems of each part that one "not" reaches
+    order: tuple[str, ...]  # names, and verbs between two people, in the order in which they come
     question: bool
+    # stems of its line close by: the sentence itself and its neighbours
     around: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class ConstraintMatch:
-    """How far a sentence says what a constraint says.
+    """How far a sentence says what a constraint says."""
 
-    Attributes:
-        coverage: Share of the constraint's stems that stand in it, asserted or denied alike.
-        firm: Nothing of it stands in another order, apart, or as a question.
-        contrary: Share of the stems that are in both and are denied in only one of them.
-        complete: All its stems stand in the sentence, whether denied or not.
-    """
-
-    coverage: float
-    firm: bool
-    contrary: float
-    complete: bool
+    coverage: float  # share of the constraint's stems that stand in it, asserted or denied alike
+    firm: bool  # nothing of it stands in another order, apart, or as a question
+    contrary: float  # share of the stems that are in both and are denied in only one of them
+    complete: bool  # all its stems stand in the sentence, whether denied or not
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """One sentence of what has to be kept, taken apart.
+    """One sentence of what has to be kept, taken apart."""
 
-    Attributes:
-        text: All of what is to be kept, word for word.
-        person: Names of the one it was promised to or asked by; to be named close by.
-    """
-
-    text: str
+    text: str  # all of what is to be kept, word for word
     unit: Unit
+    # names of the one it was promised to or asked by; to be named close by
     person: frozenset[str] = frozenset()
 
 

@@ -43,25 +43,17 @@ _FURNITURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SummaryVerdict:
-    """What the check of a compaction found.
+    """What the check of a compaction found."""
 
-    Attributes:
-        wanted: Constraints and open loops that had to survive.
-        put_back: Those of them that had not, and were put back word for word.
-        details: Names, places and numbers in what was summarised.
-        vanished: Those of them that the agent no longer sees.
-        invented: Names and numbers in the summaries that nothing before them held.
-        problems: What is wrong with the summaries, one sentence each; empty for a good one.
-        tries: How often summaries were written until these were taken.
-    """
-
-    wanted: int = 0
-    put_back: tuple[str, ...] = ()
-    details: int = 0
-    vanished: int = 0
+    wanted: int = 0  # constraints and open loops that had to survive
+    put_back: tuple[str, ...] = ()  # those of them that had not, and were put back word for word
+    details: int = 0  # names, places and numbers in what was summarised
+    vanished: int = 0  # those of them that the agent no longer sees
+    # names and numbers in the summaries that nothing before them held
     invented: tuple[str, ...] = ()
+    # what is wrong with the summaries, one sentence each; empty for a good one
     problems: tuple[str, ...] = ()
-    tries: int = 1
+    tries: int = 1  # how often summaries were written until these were taken
 
     @property
     def words(self) -> str:

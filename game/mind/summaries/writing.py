@@ -16,19 +16,14 @@ _TRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class SummaryWriter:
-    """Writes the summaries of one compaction; called from several threads at once.
-
-    Attributes:
-        forgiving: Whether a model that fails is replaced at once by the summary that needs
-            none; else its failure is the compaction's.
-        must_keep: Constraints and open loops: no summary may say the opposite of one.
-        standing: Lines that the agent sees anyway, so that no summary need hold them.
-    """
+    """Writes the summaries of one compaction; called from several threads at once."""
 
     summarizer: Summarizer
+    # whether a model that fails is replaced at once by the summary that needs none; else its
+    # failure is the compaction's
     forgiving: bool
-    must_keep: tuple[str, ...]
-    standing: tuple[str, ...]
+    must_keep: tuple[str, ...]  # constraints and open loops: no summary may say the opposite of one
+    standing: tuple[str, ...]  # lines that the agent sees anyway, so that no summary need hold them
     log: Callable[[str], None]
 
     def write(self, source: SummarySource, *, forgiving: bool = False) -> Draft:

@@ -43,15 +43,12 @@ type _Change = tuple[Sequence[JournalEntry], Sequence[JournalEntry]]
 
 @dataclass(frozen=True, slots=True)
 class JournalSnapshot:
-    """All that was read, at one moment.
-
-    Attributes:
-        by_number: The entry that tells of a memory, by its number: of several the weightiest.
-    """
+    """All that was read, at one moment."""
 
     version: int = 0
     entries: tuple[JournalEntry, ...] = ()
     by_id: Mapping[str, JournalEntry] = field(default_factory=dict)
+    # the entry that tells of a memory, by its number: of several the weightiest
     by_number: Mapping[int, JournalEntry] = field(default_factory=dict)
 
 

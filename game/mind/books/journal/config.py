@@ -10,20 +10,13 @@ from game.mind.markdown_config import between, load_settings
 
 @dataclass(frozen=True, slots=True)
 class JournalConfig:
-    """Each is explained in the file.
-
-    Attributes:
-        draw_from: How much a memory must matter to be drawn out before a compaction, 1 to 10.
-        drawn: The most memories that are drawn out before one compaction.
-        entries: The most entries of one day; the least important go into one line.
-        days: The most days that are looked at; older files stay, unread.
-    """
+    """Each is explained in the file."""
 
     budget: int = between(150, high=100_000)
-    draw_from: int = 6
-    drawn: int = 12
-    entries: int = 60
-    days: int = 60
+    draw_from: int = 6  # how much a memory must matter to be drawn out before a compaction, 1 to 10
+    drawn: int = 12  # the most memories that are drawn out before one compaction
+    entries: int = 60  # the most entries of one day; the least important go into one line
+    days: int = 60  # the most days that are looked at; older files stay, unread
 
 
 def load_journal_config(path: Path) -> JournalConfig:

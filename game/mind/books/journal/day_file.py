@@ -58,17 +58,12 @@ heading with a number that is still free, such as `## {short}-900`, and the text
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a file, from its heading on.
+    """A part of a file, from its heading on."""
 
-    Attributes:
-        start: Index of its first line.
-        number: The number in its heading; 0 if it is none of this day's entries.
-    """
-
-    start: int
+    start: int  # index of its first line
     lines: tuple[str, ...]
     entry: JournalEntry | None = None
-    number: int = 0
+    number: int = 0  # the number in its heading; 0 if it is none of this day's entries
     problem: str = ""
 
 

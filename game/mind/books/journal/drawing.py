@@ -55,15 +55,11 @@ PATIENCE = 8
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A memory, told as an entry.
-
-    Attributes:
-        to: Whom the agent said or gave it to, by name; empty for what others did.
-    """
+    """A memory, told as an entry."""
 
     text: str
     origin: EntryOrigin
-    to: str = ""
+    to: str = ""  # whom the agent said or gave it to, by name; empty for what others did
 
 
 def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which it says it

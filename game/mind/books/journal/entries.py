@@ -44,38 +44,25 @@ class Judge(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """How much something matters, and why.
+    """How much something matters, and why."""
 
-    Attributes:
-        score: 1, nothing at all, to 10, the turn of a life.
-        reasons: Why, a few words each: ``a promise``, ``named me``.
-    """
-
-    score: int
+    score: int  # 1, nothing at all, to 10, the turn of a life
     judge: Judge = Judge.RULES
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # why, a few words each: ``a promise``, ``named me``
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One entry of a journal.
+    """One entry of a journal."""
 
-    Attributes:
-        id: ``20261121-3``: the day and the entry's number on it; never given twice.
-        text: One line; what others said names who said it.
-        memories: Numbers of the memories that it rests on, ascending.
-        tags: Words to sort by, lower case: ``promise``, ``tom``, ``insight``.
-        who: Keys of the people it is about, as in
-            :attr:`game.mind.archive.records.Memory.source_id`.
-    """
-
-    id: str
+    id: str  # ``20261121-3``: the day and the entry's number on it; never given twice
     time: datetime
-    text: str
+    text: str  # one line; what others said names who said it
     importance: Importance
     origin: EntryOrigin
-    memories: tuple[int, ...] = ()
-    tags: tuple[str, ...] = ()
+    memories: tuple[int, ...] = ()  # numbers of the memories that it rests on, ascending
+    tags: tuple[str, ...] = ()  # words to sort by, lower case: ``promise``, ``tom``, ``insight``
+    # keys of the people it is about, as in :attr:`game.mind.archive.records.Memory.source_id`
     who: tuple[str, ...] = ()
 
     @property

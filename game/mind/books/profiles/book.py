@@ -40,16 +40,12 @@ type Weigh = Callable[[Memory], Importance]
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a book has come.
+    """How far a book has come."""
 
-    Attributes:
-        through: Number of the last memory that is worked in.
-        behind: For each key whose file could not be read then, the last that is in that one.
-        scene: What the next memories are understood by.
-    """
-
-    through: int = 0
+    through: int = 0  # number of the last memory that is worked in
+    # for each key whose file could not be read then, the last that is in that one
     behind: Mapping[str, int] = field(default_factory=dict)
+    # what the next memories are understood by
     scene: SortingContext = field(default_factory=SortingContext)
 
 

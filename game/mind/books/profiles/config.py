@@ -18,11 +18,7 @@ _CURE = f"Write `whispers: {PRIVATE}` or `whispers: {IN_CONFIDENCE}` between its
 
 @dataclass(frozen=True, slots=True)
 class PeopleConfig:
-    """Each is explained in the file.
-
-    Attributes:
-        in_confidence: Whether what was whispered may be said to others, marked as confided.
-    """
+    """Each is explained in the file."""
 
     budget: int = between(300, high=100_000)
     shown: int = 6
@@ -30,6 +26,7 @@ class PeopleConfig:
     facts: int = 30
     conclusions: int = 8
     things: int = 200
+    # whether what was whispered may be said to others, marked as confided
     in_confidence: bool = False
 
 

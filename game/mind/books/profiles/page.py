@@ -57,13 +57,10 @@ _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A file: the profile, and what a person wrote around it.
-
-    Attributes:
-        by_hand: Other lines, by the heading that they stand under; empty for above the first.
-    """
+    """A file: the profile, and what a person wrote around it."""
 
     profile: Profile
+    # other lines, by the heading that they stand under; empty for above the first
     by_hand: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

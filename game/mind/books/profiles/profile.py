@@ -33,36 +33,25 @@ class Closeness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Something seen or heard, as it was.
-
-    Attributes:
-        text: One line; what was said names who said it.
-        weight: How much it matters, 1 to 10, as it was judged when it happened.
-    """
+    """Something seen or heard, as it was."""
 
     number: int
     time: datetime
-    text: str
-    weight: int = 3
+    text: str  # one line; what was said names who said it
+    weight: int = 3  # how much it matters, 1 to 10, as it was judged when it happened
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that holds, or once held, of whom the profile is about.
+    """Something that holds, or once held, of whom the profile is about."""
 
-    Attributes:
-        attribute: What it is about, lower case: ``work``, ``home``, ``brother``.
-        value: What it is: ``baker``, ``the house by the ford``.
-        until: When another value took its place, or it was taken back; None if it holds.
-        told_by: Name of who said so; empty for what the agent saw itself.
-    """
-
-    attribute: str
-    value: str
+    attribute: str  # what it is about, lower case: ``work``, ``home``, ``brother``
+    value: str  # what it is: ``baker``, ``the house by the ford``
     since: datetime
+    # when another value took its place, or it was taken back; None if it holds
     until: datetime | None = None
     numbers: tuple[int, ...] = ()
-    told_by: str = ""
+    told_by: str = ""  # name of who said so; empty for what the agent saw itself
     origin: EntryOrigin = EntryOrigin.TOLD
 
     @property
@@ -73,14 +62,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What the agent made of its observations.
-
-    Attributes:
-        numbers: The memories that it rests on, ascending; empty only where a person wrote it
-            into the file.
-    """
+    """What the agent made of its observations."""
 
     text: str
+    # the memories that it rests on, ascending; empty only where a person wrote it into the file
     numbers: tuple[int, ...]
     time: datetime
 
@@ -95,57 +80,39 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """Somebody whom the agent has met at a place, counted.
-
-    Attributes:
-        meetings: How many times they met there; two with an hour or more between them are two.
-        numbers: A memory of each meeting, ascending: of the first and of the newest.
-    """
+    """Somebody whom the agent has met at a place, counted."""
 
     key: str
-    meetings: int
+    meetings: int  # how many times they met there; two with an hour or more between them are two
     days: int
     last: datetime
-    numbers: tuple[int, ...]
+    numbers: tuple[int, ...]  # a memory of each meeting, ascending: of the first and of the newest
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """All that an agent knows of one person, place or thing.
+    """All that an agent knows of one person, place or thing."""
 
-    Attributes:
-        key: Who it is, whatever they are called: see ``game.agent.surroundings``.
-        names: What they were called, the present name last; never empty.
-        before: When the meeting before this one ended, with time zone; None at the first.
-        meetings: How many times; two with an hour or more between them are two.
-        exchanges: How often one of them said something to the other.
-        warmth: What the agent feels, -1 (hatred) to 1 (love).
-        warmed: How far warmth has moved at this meeting, which has its bounds.
-        observations: What was seen and heard, oldest first; the newest and the weightiest.
-        through: Number of the last memory that was worked into it.
-        formerly: Keys that it had before, when only the name was known.
-        studied: Number of the last memory that was gone through for it, in sleep.
-        company: Of a place: who was met there.
-    """
-
-    key: str
+    key: str  # who it is, whatever they are called: see ``game.agent.surroundings``
     kind: ProfileKind
-    names: tuple[Name, ...]
+    names: tuple[Name, ...]  # what they were called, the present name last; never empty
     first_met: datetime
     last_met: datetime
-    meetings: int = 1
-    exchanges: int = 0
-    warmth: float = 0.0
-    warmed: float = 0.0
+    meetings: int = 1  # how many times; two with an hour or more between them are two
+    exchanges: int = 0  # how often one of them said something to the other
+    warmth: float = 0.0  # what the agent feels, -1 (hatred) to 1 (love)
+    warmed: float = 0.0  # how far warmth has moved at this meeting, which has its bounds
     facts: tuple[Fact, ...] = ()
+    # what was seen and heard, oldest first; the newest and the weightiest
     observations: tuple[Observation, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()
     shared: Observation | None = None
-    through: int = 0
-    studied: int = 0
+    through: int = 0  # number of the last memory that was worked into it
+    studied: int = 0  # number of the last memory that was gone through for it, in sleep
+    # when the meeting before this one ended, with time zone; None at the first
     before: datetime | None = None
-    formerly: tuple[str, ...] = ()
-    company: tuple[Company, ...] = ()
+    formerly: tuple[str, ...] = ()  # keys that it had before, when only the name was known
+    company: tuple[Company, ...] = ()  # of a place: who was met there
 
     @property
     def name(self) -> str:

@@ -13,18 +13,12 @@ CONCLUSION = "conclusion"
 
 @dataclass(frozen=True, slots=True)
 class ProfileEvents:
-    """Something that changes profiles.
-
-    Attributes:
-        by: ``rules``, ``night`` or ``hand``.
-        n: The memory that it comes from; 0 for the first one that each fact rests on.
-        gone: What became of a conclusion that is not there any more: ``superseded`` or
-            ``forgotten``.
-    """
+    """Something that changes profiles."""
 
     agent: str
-    by: str
-    n: int = 0
+    by: str  # ``rules``, ``night`` or ``hand``
+    n: int = 0  # the memory that it comes from; 0 for the first one that each fact rests on
+    # what became of a conclusion that is not there any more: ``superseded`` or ``forgotten``
     gone: str = "forgotten"
 
     def changes(self, before: Profile | None, after: Profile) -> Iterator[MemoryChange]:

@@ -42,21 +42,13 @@ _LOOKED_AT = 5
 
 @dataclass(frozen=True, slots=True)
 class ReplyPrompt:
-    """A prompt, and what an answer to it is judged by.
+    """A prompt, and what an answer to it is judged by."""
 
-    Attributes:
-        rendered: The text with the section of each line; of chat messages, their words.
-        messages: For a chat endpoint; empty for a dialogue to continue.
-        chosen: What was put before the question.
-        examples: The exchanges that stood there to show how.
-        frame: Lines of instruction that are nobody's speech.
-    """
-
-    rendered: Rendered
-    messages: tuple[ChatMessage, ...] = ()
-    chosen: tuple[Sentence, ...] = ()
-    examples: tuple[Example, ...] = ()
-    frame: tuple[str, ...] = ()
+    rendered: Rendered  # the text with the section of each line; of chat messages, their words
+    messages: tuple[ChatMessage, ...] = ()  # for a chat endpoint; empty for a dialogue to continue
+    chosen: tuple[Sentence, ...] = ()  # what was put before the question
+    examples: tuple[Example, ...] = ()  # the exchanges that stood there to show how
+    frame: tuple[str, ...] = ()  # lines of instruction that are nobody's speech
 
 
 @dataclass

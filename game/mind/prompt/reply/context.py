@@ -21,31 +21,19 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class ReplyContext:
-    """What a reply is made from.
+    """What a reply is made from."""
 
-    Attributes:
-        name: The agent's name.
-        profile: Who it is, in the second person; ties to others behind it.
-        place: The room's name.
-        partner: Who is answered.
-        said: What they said since they were answered last, oldest first; empty if nothing.
-        event: What happened in place of words: ``Tom comes in.``
-        others: Who else is there.
-        ranked: What the agent has, best first.
-        turns: The talk before ``said``, oldest first.
-        examples: The lines of its profile that show its voice.
-    """
-
-    name: str
-    profile: str
-    place: str
-    partner: str
+    name: str  # the agent's name
+    profile: str  # who it is, in the second person; ties to others behind it
+    place: str  # the room's name
+    partner: str  # who is answered
+    # what they said since they were answered last, oldest first; empty if nothing
     said: tuple[str, ...] = ()
-    event: str = ""
-    others: tuple[str, ...] = ()
-    ranked: tuple[Scored, ...] = ()
-    turns: tuple[TalkTurn, ...] = ()
-    examples: tuple[str, ...] = ()
+    event: str = ""  # what happened in place of words: ``Tom comes in.``
+    others: tuple[str, ...] = ()  # who else is there
+    ranked: tuple[Scored, ...] = ()  # what the agent has, best first
+    turns: tuple[TalkTurn, ...] = ()  # the talk before ``said``, oldest first
+    examples: tuple[str, ...] = ()  # the lines of its profile that show its voice
 
     @property
     def words(self) -> str:

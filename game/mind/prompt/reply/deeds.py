@@ -60,19 +60,12 @@ _DECLINED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Something that can be done now.
+    """Something that can be done now."""
 
-    Attributes:
-        verb: Of a command of the game, or :data:`FOLLOW` or :data:`UNFOLLOW`; empty for nothing.
-        argument: What follows it.
-        told: What others see, without the agent's name: ``gives the cup to Tom``.
-        names: What it is done with: a thing or an exit.
-    """
-
-    verb: str
-    argument: str
-    told: str
-    names: str = ""
+    verb: str  # of a command of the game, or :data:`FOLLOW` or :data:`UNFOLLOW`; empty for nothing
+    argument: str  # what follows it
+    told: str  # what others see, without the agent's name: ``gives the cup to Tom``
+    names: str = ""  # what it is done with: a thing or an exit
 
     @property
     def command(self) -> Command:

@@ -17,23 +17,14 @@ _STRANGERS = ("Piet", "Anders", "Gudrun")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One exchange.
+    """One exchange."""
 
-    Attributes:
-        who: Who spoke.
-        heard_words: What they said; empty where something happened instead.
-        answer: What the agent answered.
-        heard: What happened, where nobody spoke.
-        facts: What it was answered from.
-        holds: Whether the answer may be right anywhere: that one does not know.
-    """
-
-    who: str
-    heard_words: str
-    answer: str
-    heard: str = ""
-    facts: tuple[str, ...] = ()
-    holds: bool = False
+    who: str  # who spoke
+    heard_words: str  # what they said; empty where something happened instead
+    answer: str  # what the agent answered
+    heard: str = ""  # what happened, where nobody spoke
+    facts: tuple[str, ...] = ()  # what it was answered from
+    holds: bool = False  # whether the answer may be right anywhere: that one does not know
 
     @property
     def line(self) -> str:

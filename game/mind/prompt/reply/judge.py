@@ -61,19 +61,12 @@ _ADMITS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An answer, as it would be said.
+    """An answer, as it would be said."""
 
-    Attributes:
-        words: What would be said; empty if nothing is left.
-        fault: Why it may not be; empty if it may.
-        grounded: How much of it comes from what was to be used, 0 to 1.
-        admits: Whether it says that the agent does not know.
-    """
-
-    words: str
-    fault: str = ""
-    grounded: float = 0.0
-    admits: bool = False
+    words: str  # what would be said; empty if nothing is left
+    fault: str = ""  # why it may not be; empty if it may
+    grounded: float = 0.0  # how much of it comes from what was to be used, 0 to 1
+    admits: bool = False  # whether it says that the agent does not know
 
 
 def judge(

@@ -66,27 +66,17 @@ class SentenceOrigin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Something that can stand in the prompt of a reply.
+    """Something that can stand in the prompt of a reply."""
 
-    Attributes:
-        text: As the prompt shows it.
-        bare: What is compared with the question: the words alone, without who said them.
-        origin: Where it comes from.
-        who: Who said it; empty for nobody.
-        time: When it was said; the beginning of time for what always holds.
-        number: The memory that it stands in; 0 for none.
-        written: As the profile has it, in words to the agent: "You take your tea with sugar."
-        confided: Whether it was whispered, and the answer is for somebody else.
-    """
-
-    text: str
-    bare: str
-    origin: SentenceOrigin
-    who: str = ""
-    time: datetime = _BEGINNING
-    number: int = 0
+    text: str  # as the prompt shows it
+    bare: str  # what is compared with the question: the words alone, without who said them
+    origin: SentenceOrigin  # where it comes from
+    who: str = ""  # who said it; empty for nobody
+    time: datetime = _BEGINNING  # when it was said; the beginning of time for what always holds
+    number: int = 0  # the memory that it stands in; 0 for none
+    # as the profile has it, in words to the agent: "You take your tea with sugar."
     written: str = ""
-    confided: bool = False
+    confided: bool = False  # whether it was whispered, and the answer is for somebody else
 
     @property
     def to_agent(self) -> str:

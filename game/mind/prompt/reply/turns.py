@@ -18,19 +18,12 @@ LONGEST = 240
 
 @dataclass(frozen=True, slots=True)
 class TalkTurn:
-    """One line of a talk.
+    """One line of a talk."""
 
-    Attributes:
-        who: The speaker's name; empty for the agent itself.
-        words: What was said.
-        number: The memory that it stands in.
-        time: When.
-    """
-
-    who: str
-    words: str
-    number: int
-    time: datetime
+    who: str  # the speaker's name; empty for the agent itself
+    words: str  # what was said
+    number: int  # the memory that it stands in
+    time: datetime  # when
 
 
 def turns_with(window: Sequence[Memory], partner: str) -> list[TalkTurn]:
