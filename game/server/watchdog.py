@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import evennia
 from evennia.commands.cmdhandler import CMD_LOGINSTART
@@ -27,6 +27,8 @@ LOOK_SECONDS = 0.25
 HUNG_LOOKS = 480
 """So many looks, two minutes', may the Server take to answer; looks, and not seconds, as a machine
 that was suspended, or has no time for the Portal either, shows nothing of the Server."""
+COMING_LOOKS = 1200
+"""And so many, five minutes', to come up: the first of all builds the world meanwhile, deaf."""
 _NOBODY = 0
 """No session has that number: what it sends is taken and forgotten."""
 _log = Logger()
@@ -40,7 +42,10 @@ class Watchdog:
         self._looking = LoopingCall(self._look_on)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Begin to look, until the reactor stops: whoever ends both wants neither back."""
+        from twisted.internet import reactor  # noqa: PLC0415 - not before the game has chosen one
+
+        cast("Any", reactor).addSystemEventTrigger("before", "shutdown", self.stop)
         self._looking.start(LOOK_SECONDS)
 
     def stop(self) -> None:
@@ -76,6 +81,8 @@ class ServerWatchdog(Watchdog):
         self._server = Launcher(here, Half.SERVER)
         self._lost_at = 0.0
         self._asked_for = self._wanted = self._is_up = False
+        self._asked_on: Any = None
+        """The line on which the Server was asked last: with it, its answer is lost."""
         self._waited = 0
         """Looks since the Server was asked whether it hears, or began to come up."""
         here.server_down.unlink(missing_ok=True)
@@ -104,7 +111,7 @@ class ServerWatchdog(Watchdog):
         if not (self._asked_for or self._wanted):
             return
         if self._server.lives():
-            self._wait()
+            self._wait(COMING_LOOKS)
             return
         self._waited = 0
         if self._asked_for:
@@ -120,21 +127,21 @@ class ServerWatchdog(Watchdog):
 
     def _ask(self, line: Any) -> None:
         """Ask the Server whether it hears."""
-        if self._waited:
-            self._wait()
+        if self._waited and self._asked_on is line:
+            self._wait(HUNG_LOOKS)
             return
-        self._waited = 1
+        self._waited, self._asked_on = 1, line
         nothing = dumps((_NOBODY, {}))
         line.callRemote(MsgPortal2Server, packed_data=nothing).addBoth(self._answered)
 
     def _answered(self, _answer: object) -> None:
         self._waited = 0
 
-    def _wait(self) -> None:
+    def _wait(self, looks: int) -> None:
         """Wait for an answer, or for one that comes up; but not for ever."""
         self._waited += 1
-        if self._waited > HUNG_LOOKS:
-            seconds = HUNG_LOOKS * LOOK_SECONDS
+        if self._waited > looks:
+            seconds = looks * LOOK_SECONDS
             _log.error("The Server has not answered for {s:.0f} s and is ended", s=seconds)
             self._waited = 0
             self._server.kill()

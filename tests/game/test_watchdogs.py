@@ -16,7 +16,7 @@ from twisted.internet.defer import Deferred
 from game.child.serving import read_pid
 from game.paths import places
 from game.server.portal_watchdog import LastingServer, PortalWatchdog
-from game.server.watchdog import HUNG_LOOKS, ServerWatchdog
+from game.server.watchdog import COMING_LOOKS, HUNG_LOOKS, ServerWatchdog
 from tests.cli.test_processes import child
 
 
@@ -76,7 +76,7 @@ def test_one_that_comes_up_and_never_gets_there_is_ended_too(here, watchdog, lin
     with child(f"--pidfile={here.server_pid}") as server:
         here.server_pid.write_text(str(server.pid))
         watchdog.launch()
-        for _ in range(HUNG_LOOKS - 1):
+        for _ in range(COMING_LOOKS - 1):
             watchdog.look()
         assert server.poll() is None
         watchdog.look()
@@ -92,6 +92,20 @@ def test_one_that_answers_late_lives_and_is_asked_again(here, watchdog, line):
             assert len(line.asked) == number
             line.asked[-1].callback({})
         watchdog.look()
+        assert server.poll() is None
+
+
+def test_an_answer_that_went_with_its_line_is_not_waited_for(here, watchdog, line, link):
+    """A Server whose line broke is back on another one before anybody has looked."""
+    with child(f"--pidfile={here.server_pid}") as server:
+        here.server_pid.write_text(str(server.pid))
+        watchdog.look()
+        link.server_connection = again = Line()
+        watchdog.look()
+        again.asked[-1].callback({})
+        for _ in range(HUNG_LOOKS):
+            watchdog.look()
+        assert len(line.asked) == 1
         assert server.poll() is None
 
 
