@@ -308,10 +308,25 @@ class TestFromMemory:
         done = Sentence(text, text, SentenceOrigin.PARTNER, "Tom", NOON, 1)
         made = asked("Who carries Bram's apples down?", more=[done])
         assert from_memory(made, ()).endswith("You carry Bram's apples down to me, as I had asked.")
+        for does, do in (("lies", "lie"), ("fixes", "fix"), ("passes", "pass"), ("dries", "dry")):
+            text = f"Tom {does} the old net."
+            done = Sentence(text, text, SentenceOrigin.PARTNER, "Tom", NOON, 1)
+            made = replace(asked("Who?"), ranked=(Scored(done, 0.8),))
+            assert from_memory(made, ()) == f"You {do} the old net."
         text = "Ann has carried Bram's apples down to me."
         done = Sentence(text, text, SentenceOrigin.OTHER, "Ann", NOON, 1)
         made = asked("Who has carried Bram's apples down?", more=[done])
         assert from_memory(made, ()).endswith(text)
+
+    def test_who_is_called_you_by_another_is_not_taken_for_the_agent(self):
+        words = "You owe me a coin."
+        for who, origin, said in (
+            ("Ann", SentenceOrigin.OTHER, "Ann told Bram, 'You owe me a coin.'"),
+            ("Tom", SentenceOrigin.PARTNER, "You told Bram, 'You owe me a coin.'"),
+        ):
+            told = Sentence(f'{who} told Bram, "{words}"', words, origin, who)
+            made = replace(asked("Who owes a coin?"), ranked=(Scored(told, 0.8),))
+            assert from_memory(made, ()) == said
 
     def test_its_own_life_in_its_own_words(self):
         made = asked("What is gone from its hook, the blue cup?")

@@ -171,14 +171,23 @@ def said_to(text: str, name: str) -> str:
     return " ".join(filter(None, ("You", _SECOND_PERSON.get(verb) or _plural(verb), rest)))
 
 
-_SECOND_PERSON = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
+_SECOND_PERSON = {
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "does": "do",
+    "goes": "go",
+    "lies": "lie",
+    "ties": "tie",
+    "dies": "die",
+}
 
 
 def _plural(verb: str) -> str:
     """``gives`` as ``give``; a past tense as it is."""
     if verb.endswith("ies"):
         return f"{verb[:-3]}y"
-    if verb.endswith(("shes", "ches", "sses")):
+    if verb.endswith(("shes", "ches", "sses", "xes")):
         return verb[:-2]
     return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
 

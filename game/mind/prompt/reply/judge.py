@@ -43,6 +43,7 @@ _LABEL = re.compile(r"^\W{0,2}(?:answer|reply|response|output)\s*:\s*", re.I)
 _SPEAKER = re.compile(r"^[A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?:\s+(?=\S)")
 _SAY = re.compile(r"^(?:say|says|replies|answers)\s+(?=[\"“A-Z])")
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]ine)\b")
+_YOU = re.compile(r"\byou", re.I)
 _OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
 
 
@@ -128,11 +129,14 @@ def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
     own = sentence.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE)
     if own and _SECRET.search(sentence.text):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
+    who, text = sentence.who, sentence.text.replace('"', "'")  # double ones end a speech
     quoted = sentence.bare != sentence.text  # else it tells what they did, in the agent's words
-    if sentence.who == scene.partner:
-        words = turned(sentence.bare) if quoted else said_to(sentence.text, sentence.who)
+    if quoted and not text.startswith(f"{who} told me"):
+        quoted = not _YOU.search(sentence.bare)  # that was somebody else: say whose words they are
+    if who == scene.partner:
+        words = turned(sentence.bare) if quoted else said_to(text, who)
     else:
-        words = told_of(sentence.bare, sentence.who) if sentence.who and quoted else sentence.text
+        words = told_of(sentence.bare, who) if who and quoted else text
     return _paired(_SPEAKER.sub("", tidy_speech(words)))
 
 
