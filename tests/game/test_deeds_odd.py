@@ -10,6 +10,8 @@ from typing import Any
 
 from evennia.utils.ansi import strip_ansi
 
+from game.agent.surroundings import identity_of
+from game.mind.archive.privacy import confidant
 from tests.game.test_deeds_of_the_village import ATLAS, DEEDS, DeedsVillage
 from typeclasses.deeds.progress import install, progress, records, standing
 from typeclasses.everywhere import find
@@ -58,6 +60,12 @@ class TestOneAnswer(DeedsVillage):
         self.pass_time(30)
         prompt = self.prompts_of("Oswin")[-1]
         assert "Tom: Mira says that the soup is on.\nOswin: At noon exactly, then" in prompt
+
+    def test_what_it_says_to_a_whisper_it_remembers_as_whispered(self):
+        self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")
+        own = [m for m in self.memories("joss") if m.kind == "act" and m.to == "Tom"]
+        assert [m.text.split(",")[0] for m in own] == ["whisper Tom = Every crossing"]
+        assert confidant(own[0]) == identity_of(self.char1)
 
     def test_nothing_that_is_said_in_a_deeds_words_is_a_promise(self):
         self.play("boathouse: get cup")

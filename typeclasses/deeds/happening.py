@@ -11,6 +11,7 @@ from game.agent.agent_log import logged
 from game.agent.almanac import almanac_now
 from game.agent.services import running, services
 from game.agent.surroundings import identity_of, place_of, players_near
+from game.mind.archive.privacy import WHISPER
 from game.mind.archive.records import MemoryKind
 from game.mind.language.deeds import DEED
 from game.mind.ports import SystemClock
@@ -121,13 +122,14 @@ def _take(deed: WorldDeed, step: DeedStep, scene: DeedScene) -> None:
 
 
 def _quote(step: DeedStep, scene: DeedScene) -> None:
-    """Whom the step is told or given to keeps what it says there as its own words."""
+    """Whom the step is told or given to keeps what it says there, as it was told, as its own."""
     persons = {step.when.get("tell"), *step.when.get("give", {}).values()} & {*scene.people}
     words = " ".join(_QUOTED.findall(step.then.get("you", "")))
     for person in persons if words and len(persons) == 1 else ():
         if (mind := mind_of(agent := scene.people[person])) is not None:
+            how = f"{WHISPER} {scene.player.key} =" if scene.how == WHISPER else "say"
             mind.memory.remember(
-                f"say {words}",
+                f"{how} {words}",
                 MemoryKind.ACT,
                 place=place_of(agent),
                 event=DEED,
