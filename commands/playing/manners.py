@@ -197,8 +197,7 @@ class AccountSpeech:
 
     def parse(self) -> None:
         """Show markup instead of obeying it: it could forge lines of the game."""
-        if not self.args.startswith("/"):
-            self.args = harmless(visible(self.args))
+        self.args = harmless(visible(self.args))
         super().parse()  # type: ignore[misc]
 
     def func(self) -> Any:

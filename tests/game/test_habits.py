@@ -205,6 +205,13 @@ class TestHands(Village):
             assert not self.heard["Joan"], line
             assert evennia.Msg.objects.filter(db_receivers_accounts=self.ada.account).count() == 0
 
+    def test_markup_is_shown_in_letters_and_obeyed_in_none(self):
+        self.type("mail ada = Cup/|rIt|/is.")
+        self.type("mail/reply 1 = |rThank|/you.", self.ada)
+        for reader, words in ((self.ada, "||rIt||/is."), (self.tom, "||rThank||/you.")):
+            letter = evennia.Msg.objects.get(db_receivers_accounts=reader.account)
+            assert letter.message.partition("\n")[0] == words
+
     def test_what_may_not_be_taken_worn_traded_or_looked_into(self):
         for line, answer in (
             ("get all from mira", "What Mira has is theirs. Ask"),
