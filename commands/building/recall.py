@@ -155,6 +155,7 @@ class CmdMemories(BuilderCommand):
     def run(self) -> None:
         """Read the archive in the background."""
         words, summary = re.subn(r"\s*/\s*summar(y|ies)\b", " ", self.args)
+        words = re.sub(r"(?<=\d)\s*-\s*(?=\d)", "-", words)
         agent, number = self.agent_and_last(words, r"\d{1,9}(-\d{1,9})?")
         numbers = sorted(map(int, number.split("-"))) if number else []
         name, archive = agent.key, self.mind(agent).memory.memory.archive

@@ -320,6 +320,7 @@ class TestBuilders(Building, RecallWorld):
         assert "mends nets" in shown
         assert "brass key" in shown
         assert "ferry" not in shown
+        assert self.type("@memories Mira 2 - 3") == shown
         assert "     3 " in self.type("@memories Mira 3")
         listed = self.type("@memories Mira/summary")
         assert "memories 1-5" in listed
