@@ -95,7 +95,7 @@ class Places:
     # the IPv4 address that players reach; internal ports stay on loopback
     listen: str = DEFAULT_LISTEN
     certificate: Certificate | None = None  # for encrypted connections; None for plain ones
-    # how often within :data:`RESTART_SECONDS` a Server that died is started again
+    # how often within :data:`RESTART_SECONDS` a Server or a Portal that died is started again
     restarts: int = DEFAULT_RESTARTS
 
     config = _Path("vault", "config")

@@ -23,7 +23,7 @@ class ModelInfo:
 
     name: str  # what it calls itself; may be empty
     architecture: str  # ``gemma3``, ``qwen2`` …
-    chat_template: str  # jinja; empty for a model without one, as base models are
+    chat_template: str  # Jinja; empty for a model without one, as base models are
     context: int  # tokens it was trained for; 0 when the file does not say
     cache_bytes: int  # memory that one token of context takes, in bytes
     window: bool  # whether some layers look back a few tokens only (sliding window attention)

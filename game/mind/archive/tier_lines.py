@@ -18,7 +18,7 @@ class SummaryState:
 
     longterm: Summary | None = None
     recent: Summary | None = None
-    summarised: int = 0  # s: the newest memory that is not in the window
+    summarised: int = 0  # S: the newest memory that is not in the window
     # the compaction that they are of, 0 for none; ``time`` is when that was made, ``verdict`` what
     # its check found, ``rate`` how many of its questions can be answered
     standing: int = 0

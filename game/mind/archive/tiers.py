@@ -36,7 +36,7 @@ class Tiers:
     standing: int = 0
     verdict: SummaryVerdict | None = None
     rate: Rate | None = None
-    undone_at: int | None = None  # n when a compaction was last taken back and none was made since
+    undone_at: int | None = None  # N when a compaction was last taken back and none was made since
 
     @property
     def summarised(self) -> int:
