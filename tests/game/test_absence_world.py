@@ -115,6 +115,13 @@ class TestAbsence(AgentsWorld):
         self.settle()
         assert not any("promised you" in text for text in heard)
 
+    def test_words_for_somebody_who_has_gone_are_not_for_whoever_is_called_alike(self):
+        self.leave()
+        self.ada.key = "Tommy"
+        self.mira.mind.actor.speak(self.mira, "I promise I will mend your net.", "Tom")
+        spoken = self.mira.mind.memory.context().window[-1]
+        assert (spoken.to, spoken.to_id) == ("Tom", "")
+
     def test_a_damaged_line_of_an_archive_hides_nothing(self):
         self.leave()
         self.ada.execute_cmd("say Tom owes me six pence.")

@@ -198,8 +198,9 @@ def _spoken_to(agent: Body, command: Command, to: str) -> str:
     if not name:
         return ""
     near = people_near(agent)
-    exact = [each for each in near if each.key.casefold() == name]
-    found = exact or [each for each in near if each.key.casefold().startswith(name)]
+    found = [each for each in near if each.key.casefold() == name]
+    if whispered and not found:  # as the command finds them
+        found = [each for each in near if each.key.casefold().startswith(name)]
     return identity_of(found[0]) if len(found) == 1 else ""
 
 

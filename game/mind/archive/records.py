@@ -82,7 +82,7 @@ class Memory:
     # to whom an own act was meant, by name; empty where it was meant for nobody, or that is not
     # known, as in archives of before it was kept
     to: str = ""
-    # who that is, whatever they are called; kept of an own whisper, and of what is done by rule. Of
+    # who that is, whatever they are called; kept of own words, and of what is done by rule. Of
     # hearsay that was heard: whom it tells of
     to_id: str = ""
     # how much it matters, 1 to 10, where the world itself says so, as of a deed; 0 where it does
