@@ -11,7 +11,7 @@ from evennia.utils.utils import make_iter
 from commands.base import PlayerCommand
 from commands.wording import CannotDo, quoted, spoken
 
-_MARK = re.compile(r"\$\d+")
+_MARK, _ANYTHING = re.compile(r"\$\d+"), re.compile(r"\$\d+|[*?\s]")
 _TYPED = "inputline"
 _WHERE = (_TYPED, "object", "account")
 """Where Evennia looks for a player's own words: in what they type, and in names that they type."""
@@ -128,9 +128,14 @@ class CmdAlias(PlayerCommand):
     def _make(self, word: str, command: str) -> None:
         if not word or not command or word.casefold() == command.casefold():
             raise CannotDo("Which word, for what? For instance: alias gk = go kettle.")
-        if {*_MARK.findall(word)} != {*_MARK.findall(command)}:
-            how = "as in: alias hi $1 = talk $1 Good evening."
+        marks = _MARK.findall(word)
+        if {*marks} != {*_MARK.findall(command)} or len({*marks}) < len(marks):
+            how = "each once in your word, as in: alias hi $1 = talk $1 Good evening."
             raise CannotDo(f"The same $1, $2 … must stand on both sides, {how}")
+        if not _ANYTHING.sub("", word):  # it could not even be dropped again
+            raise CannotDo("That stands for all that you type. Give it a letter: alias hi $1 = …")
+        if {*"{}"} & {*command}:  # Evennia's template of it breaks on them
+            raise CannotDo("A word of yours can do nothing with { or } in it.")
         self.caller.nicks.add(word, command, category=_TYPED)
         self.msg(f"From now on {quoted(word)} does: {command}")
 
