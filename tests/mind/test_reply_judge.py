@@ -280,6 +280,19 @@ class TestWhoseLife:
         assert (found.fault, found.words) == ("", answer)
 
 
+class TestOnce:
+    @pytest.mark.parametrize(
+        ("answer", "said"),
+        [
+            ("I'm sorry, I'm sorry, I'm sorry.", "I'm sorry."),
+            ("It is a long, long road to Corran Head.", "It is a long, long road to Corran Head."),
+            ("At Corran Head. At Corran Head.", "At Corran Head."),
+        ],
+    )
+    def test_a_model_that_falls_into_saying_one_thing_again_says_it_once(self, answer, said):
+        assert spoken(answer, asked("Where does my sister keep her bees?")) == said
+
+
 class TestGrounds:
     def test_how_much_of_it_comes_from_what_it_was_given(self):
         assert judged("At Corran Head, Lisbet does.").grounded == 1.0

@@ -81,6 +81,10 @@ class TestProfiles:
 
 
 class TestWhatOthersSaid:
+    def test_a_name_alone_tells_nothing(self):
+        assert of_memory(said_to_her("I'm Tom.", 7), "Tom", "Mira") == []
+        assert of_memory(said_to_her("I'm Tom, I keep bees.", 7), "Tom", "Mira")
+
     def test_it_is_quoted_with_their_name(self):
         (found,) = of_memory(said_to_her("I keep bees up on the hill.", 7), "Tom", "Mira")
         assert found.text == 'Tom told me, "I keep bees up on the hill."'

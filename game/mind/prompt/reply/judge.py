@@ -31,6 +31,7 @@ _LEAST_WORDS = 3
 _RUN = 6
 """So many words of the instructions in a row are no accident."""
 _STAGE = re.compile(r"\*[^*]{0,200}\*|\([^()]{0,200}\)|\[[^\[\]]{0,200}\]|<[^<>]{0,60}>")
+_AGAIN_AND_AGAIN = re.compile(r"\b([\w'’]+ [\w'’ ]*\w)(?:, (?:and )?\1\b)+", re.I)
 _LOOSE = re.compile(r"\s+(?=[.,!?;](?:\s|$))")
 _MARKUP = re.compile(
     r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|says to you\b|\bnote words\b|^\s*:"
@@ -157,7 +158,8 @@ def spoken(answer: str, scene: ReplyContext) -> str:
 
 
 def _once(said: str) -> str:
-    """Each sentence once: small models fall into saying one again and again."""
+    """Each sentence once: small models fall into saying one, or a part of it, again and again."""
+    said = _AGAIN_AND_AGAIN.sub(r"\1", said)
     found = sentences(said)
     once: dict[str, str] = {}
     for each in found:

@@ -48,6 +48,7 @@ _TOLD = re.compile(
     re.S,
 )
 """How profiles, journal and summaries keep what somebody said."""
+_I_AM = re.compile(r"^(?:I['’]m|I am|My name is)\b", re.I)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
@@ -240,6 +241,8 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
     origin = SentenceOrigin.EVERYDAY if memory.event == SCENE else origin
     for part in _quotations(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")):
+        if telling(_I_AM.sub("", part)) <= telling(said.who):
+            continue  # "I'm Ann." tells nothing of Ann
         text = f'{said.who} {how}, "{part}"'
         yield Sentence(text, part, origin, said.who, memory.time, memory.number, confided=confided)
 
