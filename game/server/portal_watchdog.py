@@ -49,7 +49,10 @@ class PortalWatchdog(Watchdog):
             self._is_up = False
             sessions: Any = evennia.SERVER_SESSION_HANDLER
             for session in list(sessions.values()):
-                sessions.portal_disconnect(session)
+                try:
+                    sessions.portal_disconnect(session)
+                except Exception:  # whatever a hook of the world raises; the others go all the same
+                    _log.failure("One who came by the Portal that is gone could not leave")
         if self._given_up or self._portal.lives():
             return
         if told := self._portal.died():

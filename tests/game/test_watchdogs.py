@@ -121,14 +121,15 @@ def test_the_server_lets_go_who_came_by_a_portal_that_is_gone(here, sessions, mo
     """And starts none that died too often: here once is enough."""
     amp = mock.Mock()
     monkeypatch.setattr(evennia, "EVENNIA_SERVER_SERVICE", SimpleNamespace(amp_protocol=amp))
-    watchdog, player = PortalWatchdog(here), object()
-    sessions.values.return_value = [player]
+    watchdog, stuck, player = PortalWatchdog(here), object(), object()
+    sessions.values.return_value = [stuck, player]
+    sessions.portal_disconnect.side_effect = [ValueError("a hook"), None]
     watchdog.look()
     sessions.portal_disconnect.assert_not_called()
     amp.transport.connected = False
     for _ in range(3):
         watchdog.look()
-    sessions.portal_disconnect.assert_called_once_with(player)
+    assert sessions.portal_disconnect.mock_calls == [mock.call(stuck), mock.call(player)]
     assert read_pid(here.portal_pid) == 0
     assert not (here.logs / "portal.log").exists()
 
