@@ -9,7 +9,7 @@ from game.lab.replays.ledger import CostLedger
 from game.mind.memory import Rung
 
 HORIZON = 50
-"""Thoughts over which a saving is counted, as ``rounds`` has it."""
+"""Thoughts over which a saving is counted."""
 
 
 @dataclass

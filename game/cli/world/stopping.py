@@ -74,8 +74,7 @@ def end_all(here: Places, say: Callable[[str], None], *, ask: bool = True) -> No
     Args:
         here: The copy.
         say: Shows what is being done.
-        ask: Whether Evennia is asked first; a Portal that waits for a Server that has died
-            would not answer, for a minute.
+        ask: Whether Evennia is asked first; one that has just failed to start would not answer.
 
     Raises:
         KeepsakeError: A process cannot be ended.
