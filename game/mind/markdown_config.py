@@ -140,10 +140,11 @@ class ConfigSection:
             ConfigError: A key is not in ``known``; it names the nearest one that is.
         """
         keys = set(known)
+        offered = sorted(keys - RETIRED.get(self.path.name, frozenset()))
         for key, entry in self.entries.items():
             if key not in keys:
-                near = difflib.get_close_matches(key, keys, 1)
-                cure = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(sorted(keys))}"
+                near = difflib.get_close_matches(key, offered, 1)
+                cure = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(offered)}"
                 raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
 
     def value(self, of: Field[Any]) -> Any:
