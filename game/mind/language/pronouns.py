@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from game.mind.language.patterns import pattern
+
 
 def _any_of(forms: Mapping[str, str]) -> re.Pattern[str]:
     longest_first = sorted(forms, key=len, reverse=True)
@@ -158,9 +160,23 @@ _FIRST = _any_of(_THEIRS)
 
 def told_of(text: str, name: str) -> str:
     """What ``name`` said of themselves, as somebody else tells it: "Ann is a sailmaker."."""
+    text = pattern(rf"^My name is {re.escape(name)}(?:,| and) (?=I\b)", re.I).sub("", text)
     agreeing = _SUBJECT.sub(lambda match: f"I {_third_person(match)}", text)
     told = _FIRST.sub(lambda match: _form_in(_THEIRS, match[0].casefold()).format(name), agreeing)
-    return _begun(in_first_person(told))
+    return _ellipsis(_begun(in_first_person(told)), name)
+
+
+def _ellipsis(text: str, name: str) -> str:
+    """With the name once where it is the subject twice: "Ann keeps bees and carries honey."."""
+    again = pattern(rf" (and|but) {re.escape(name)} (?=[a-z])")
+    first, *rest = again.split(text, maxsplit=1)
+    if not rest or not pattern(rf"(?:^|[.!?] ){re.escape(name)} [^.!?;]*$").search(first):
+        return text
+    clause = re.split("[.!?] ", first)[-1]
+    if (_OPENS - {"and", "but", "all"}) & {*clause.casefold().split()}:
+        return text  # "Ann knows who came and Ann told it": the other may be meant
+    conjunction, more = rest
+    return f"{first} {conjunction} {more}"
 
 
 def said_to(text: str, name: str) -> str:

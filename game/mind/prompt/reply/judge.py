@@ -16,17 +16,20 @@ from game.mind.language.pronouns import said_to, told_of, turned
 from game.mind.language.speech import tidy_speech
 from game.mind.language.words import nearly_same, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
-from game.mind.prompt.reply.context import DOUBTED, ReplyContext, is_question
+from game.mind.prompt.reply.context import (
+    AGAIN,
+    ANEW,
+    DOUBTED,
+    NOT_SURE,
+    ReplyContext,
+    is_question,
+)
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
 from game.mind.prompt.reply.worth import is_of_asker, without_address
 
 AS_GOOD = 0.9
 """A sentence worth this share of the best is said beside it."""
 _LONGEST = 200
-AGAIN = ("As I said:", "I told you:", "Well:", "Once more:")
-"""What an agent begins with where it says the same again."""
-NOT_SURE = ("I'm not sure.", "I couldn't swear to it.", "I may be wrong.", "I don't rightly know.")
-"""What it begins with where it may not be what was asked."""
 _LEAST_WORDS = 3
 _RUN = 6
 """So many words of the instructions in a row are no accident."""
@@ -53,6 +56,15 @@ _SECRET = re.compile(
     r"|only \w+(?: \w+)? knows?|few know|does not know|alone knows|own up|unsigned|do not dare)\b",
     re.I,
 )
+_MANNER = re.compile(r"^I (?:speak|talk) (?:in|fast|slow|little|low|quick|soft|plain)", re.I)
+"""How it speaks is told to a model, and to nobody who asks."""
+_QUOTED = re.compile(r', "(?P<words>[^"]+)"$')
+_OPENER_WORDS = """
+    you you're you've you'll your my the a an it it's its this that these there they their
+    he she his her we our in on at some somebody nobody
+"""
+_OPENERS = frozenset(_OPENER_WORDS.split())
+"""Words that have a capital only where they begin a sentence."""
 _ADMITS = re.compile(
     r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
     r"|can(?:not|['’]t) (?:say|remember|recall)|never told)\b",
@@ -84,7 +96,7 @@ def judge(
     said = spoken(answer, scene)
     if not said:
         return Judged("", "there is nothing in it that can be said")
-    said = _given_back(said, scene)
+    said = _admitted(_given_back(said, scene), scene)
     fault = (
         _markup(answer, said)
         or _again(said, own_lines, _REPEATED)
@@ -111,15 +123,31 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
         return ""
     for other in others[:1]:
         more = _told_by_itself(other.sentence, scene)
-        is_more = more and not _again(more, [said], _REPEATED)
+        is_more = telling(more) - telling(said)
         if is_more and other.worth >= AS_GOOD * best.worth and len(said + more) < _LONGEST:
             said = f"{said} {more}"
     if _again(said, scene.said, _REPEATED):
         return ""
     own = list(own_lines)
-    openings = ("", *AGAIN) if best.worth >= DOUBTED else NOT_SURE
-    fit = (f"{opening} {said}".strip() for opening in openings)
+    if best.worth >= DOUBTED and not _said_before(said, own):
+        return said
+    fit = (f"{opening} {_continued(said)}" for opening in _openings(said, best.worth, scene, own))
     return next((each for each in fit if not _said_before(each, own)), "")
+
+
+def _openings(said: str, worth: float, scene: ReplyContext, own: Sequence[str]) -> Sequence[str]:
+    """What may stand before it, the fittest first."""
+    if worth >= DOUBTED:
+        told = [turn.words for turn in scene.turns if not turn.who]
+        return AGAIN if any(said in each or _continued(said) in each for each in told) else ANEW
+    used = {opening: i for i, line in enumerate(own) for opening in NOT_SURE if opening in line}
+    return sorted(NOT_SURE, key=lambda opening: used.get(opening, -1))
+
+
+def _continued(said: str) -> str:
+    """With a small letter, as it follows a colon, where the first word is no name."""
+    first = said.split(maxsplit=1)[0].casefold().replace("’", "'")
+    return f"{said[0].lower()}{said[1:]}" if first in _OPENERS else said
 
 
 def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
@@ -127,13 +155,14 @@ def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
     if sentence.confided:
         return ""
     own = sentence.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE)
-    if own and _SECRET.search(sentence.text):
+    if own and (_SECRET.search(sentence.text) or _MANNER.match(sentence.text)):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
     quoted = sentence.bare != sentence.text  # else it tells what they did, in the agent's words
     if sentence.who == scene.partner:
         words = turned(sentence.bare) if quoted else said_to(sentence.text, sentence.who)
     else:
         words = told_of(sentence.bare, sentence.who) if sentence.who and quoted else sentence.text
+    words = _QUOTED.sub(r": \g<words>", words)  # of a promise
     return _paired(_SPEAKER.sub("", tidy_speech(words)))
 
 
@@ -187,8 +216,10 @@ def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
     # Of a fact that somebody told, what they said.
     facts = [fact.partition('"')[2] or fact for each in shown for fact in each.facts]
     runs = {run for line in prompt.frame for run in _runs(line)}
-    if fault := _again(said, [*(e.answer for e in shown), *facts], "it is a line of an example"):
-        return fault
+    lines = [*(e.answer for e in shown), *facts]
+    for each in (said, *sentences(said)):
+        if fault := _again(each, lines, "it is a line of an example"):
+            return fault
     return "it recites the instructions" if runs & set(_runs(said)) else ""
 
 
@@ -252,6 +283,16 @@ def _whose(sentence: str, scene: ReplyContext, own: set[str]) -> str:
         if shared and not shared <= own and len(shared) >= 0.6 * len(claimed):
             return who
     return ""
+
+
+def _admitted(said: str, scene: ReplyContext) -> str:
+    """Without what it makes up of its own life after it said that it does not know."""
+    first, *rest = sentences(said) or [said]
+    if not rest or not _ADMITS.search(first):
+        return said
+    known = _own_words(scene) | telling(" ".join(each.sentence.text for each in scene.ranked[:8]))
+    kept = [each for each in rest if not _FIRST_PERSON.search(each) or telling(each) <= known]
+    return " ".join([first, *kept])
 
 
 _REPORTS = re.compile(
