@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from game.mind.language.speech import LONGEST_SPEECH
 from game.mind.prompt.reply.compose import compose
-from game.mind.prompt.reply.context import AGAIN, ANEW, NOT_SURE
+from game.mind.prompt.reply.context import AGAIN, ANEW, NOT_SURE, OF_ITSELF
 from game.mind.prompt.reply.judge import from_memory, judge, spoken
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.worth import Scored
@@ -322,6 +322,20 @@ class TestAdmitted:
         assert found.fault == "it is a line of an example"
 
 
+class TestAddressed:
+    @pytest.mark.parametrize(
+        ("said", "refused"),
+        [
+            ("A joke, Piet.", True),
+            ("I'm sorry, Mira. That I can't say.", True),
+            ("I don't know, Tom.", False),
+            ("Oswin knows, and Piet and Anders.", False),
+        ],
+    )
+    def test_it_speaks_to_nobody_else(self, said, refused):
+        assert ("somebody else" in judged(said, "Tell me a joke.").fault) is refused
+
+
 class TestFromMemory:
     """What is said where a model makes nothing of it."""
 
@@ -410,6 +424,11 @@ class TestFromMemory:
         ranked = tuple(Scored(each, 0.8) for each in pair)
         made = replace(asked("Who keeps bees?"), ranked=ranked)
         assert from_memory(made, ()) == "You keep bees on the hill."
+
+    def test_of_its_own_life_it_is_sure(self):
+        mine = Sentence("I keep bees.", "I keep bees.", SELF)
+        made = replace(asked("What do you do?"), ranked=(Scored(mine, 0.35),))
+        assert from_memory(made, ()) == f"{OF_ITSELF[0]} I keep bees."
 
     def test_how_it_speaks_is_told_to_nobody(self):
         manner = Sentence("I speak in short sentences.", "I speak in short sentences.", SELF)

@@ -194,9 +194,13 @@ _GOING = re.compile(
     re.I,
 )
 _NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
+_PROMISED_BEFORE = re.compile(r"\bI promised\b[^,:;.!?]{0,60}[,:]", re.I)
+"""Who tells what they promised does not promise it to whoever hears that."""
 
 
 def _is_promise(sentence: str) -> bool:
+    if _PROMISED_BEFORE.search(sentence):
+        return False
     return bool(VOW.search(sentence) or _WILL.search(sentence) or _GOING.search(sentence))
 
 

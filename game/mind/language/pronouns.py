@@ -160,7 +160,6 @@ _FIRST = _any_of(_THEIRS)
 
 def told_of(text: str, name: str) -> str:
     """What ``name`` said of themselves, as somebody else tells it: "Ann is a sailmaker."."""
-    text = pattern(rf"^My name is {re.escape(name)}(?:,| and) (?=I\b)", re.I).sub("", text)
     agreeing = _SUBJECT.sub(lambda match: f"I {_third_person(match)}", text)
     told = _FIRST.sub(lambda match: _form_in(_THEIRS, match[0].casefold()).format(name), agreeing)
     return _ellipsis(_begun(in_first_person(told)), name)

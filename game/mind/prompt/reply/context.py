@@ -24,6 +24,14 @@ NOT_SURE = (
     "I don't rightly know. I can only tell you this:",
 )
 """What it begins with where it may not be what was asked: each in its turn."""
+OF_ITSELF = (
+    "This much I can tell you:",
+    "All I can say is this:",
+    "What can I tell you?",
+    "I can tell you this:",
+)
+"""What it begins with where that is its own life, of which it is sure."""
+OPENINGS = (*AGAIN, *ANEW, *NOT_SURE, *OF_ITSELF)
 _ASKING_WORDS = """
     what what's whats who who's whose whom where where's when why which how do does did is are was
     were can could will would tell
@@ -81,5 +89,5 @@ def is_question(words: str) -> bool:
 
 def without_opening(words: str) -> str:
     """What the agent said, without what tells how sure it was: a model would begin so, too."""
-    found = (words[len(each) :].strip() for each in (*AGAIN, *NOT_SURE) if words.startswith(each))
+    found = (words[len(each) :].strip() for each in OPENINGS if words.startswith(each))
     return next(filter(None, found), words)

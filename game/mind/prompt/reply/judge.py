@@ -21,11 +21,13 @@ from game.mind.prompt.reply.context import (
     ANEW,
     DOUBTED,
     NOT_SURE,
+    OF_ITSELF,
     ReplyContext,
     is_question,
 )
+from game.mind.prompt.reply.examples import STRANGERS
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
-from game.mind.prompt.reply.worth import is_of_asker, without_address
+from game.mind.prompt.reply.worth import Scored, is_of_asker, without_address
 
 AS_GOOD = 0.9
 """A sentence worth this share of the best is said beside it."""
@@ -56,6 +58,7 @@ _SECRET = re.compile(
     r"|only \w+(?: \w+)? knows?|few know|does not know|alone knows|own up|unsigned|do not dare)\b",
     re.I,
 )
+_OWN = (SentenceOrigin.SELF, SentenceOrigin.TIE)
 _MANNER = re.compile(r"^I (?:speak|talk) (?:in|fast|slow|little|low|quick|soft|plain)", re.I)
 """How it speaks is told to a model, and to nobody who asks."""
 _QUOTED = re.compile(r', "(?P<words>[^"]+)"$')
@@ -105,6 +108,7 @@ def judge(
         or _of_another(said, scene)
         or _of_itself(said, scene)
         or _made_up(said, scene)
+        or _to_another(said, scene)
     )
     admits = _ADMITS.search(said) is not None
     return Judged(said, fault, _grounded(said, scene, prompt.chosen), admits)
@@ -131,17 +135,18 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     own = list(own_lines)
     if best.worth >= DOUBTED and not _said_before(said, own):
         return said
-    fit = (f"{opening} {_continued(said)}" for opening in _openings(said, best.worth, scene, own))
+    fit = (f"{opening} {_continued(said)}" for opening in _openings(said, best, scene, own))
     return next((each for each in fit if not _said_before(each, own)), "")
 
 
-def _openings(said: str, worth: float, scene: ReplyContext, own: Sequence[str]) -> Sequence[str]:
+def _openings(said: str, best: Scored, scene: ReplyContext, own: Sequence[str]) -> Sequence[str]:
     """What may stand before it, the fittest first."""
-    if worth >= DOUBTED:
+    if best.worth >= DOUBTED:
         told = [turn.words for turn in scene.turns if not turn.who]
         return AGAIN if any(said in each or _continued(said) in each for each in told) else ANEW
-    used = {opening: i for i, line in enumerate(own) for opening in NOT_SURE if opening in line}
-    return sorted(NOT_SURE, key=lambda opening: used.get(opening, -1))
+    fit = OF_ITSELF if best.sentence.origin in _OWN else NOT_SURE
+    used = {opening: i for i, line in enumerate(own) for opening in fit if opening in line}
+    return sorted(fit, key=lambda opening: used.get(opening, -1))
 
 
 def _continued(said: str) -> str:
@@ -154,7 +159,7 @@ def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
     """A sentence as the agent may say it to whoever asks; empty if it is to be kept."""
     if sentence.confided:
         return ""
-    own = sentence.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE)
+    own = sentence.origin in _OWN
     if own and (_SECRET.search(sentence.text) or _MANNER.match(sentence.text)):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
     quoted = sentence.bare != sentence.text  # else it tells what they did, in the agent's words
@@ -248,6 +253,13 @@ def _made_up(said: str, scene: ReplyContext) -> str:
     claims = (telling(claim["what"]) for claim in _IS_A.finditer(said))
     made_up = any(what and not what & known for what in claims)
     return "it makes up a life of its own" if made_up else ""
+
+
+def _to_another(said: str, scene: ReplyContext) -> str:
+    """Whether it calls somebody else by their name, or itself."""
+    named = {scene.name, *scene.others, *STRANGERS} - {scene.partner}
+    called = ({each, without_address(each, name)} for name in named for each in sentences(said))
+    return "it speaks to somebody else" if any(len(each) > 1 for each in called) else ""
 
 
 def _given_back(said: str, scene: ReplyContext) -> str:

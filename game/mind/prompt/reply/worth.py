@@ -22,7 +22,7 @@ A_WORD = 0.12
 MOST_WORDS = 3
 OWN_LIFE, THEIR_LIFE, NOT_ASKED = 0.08, 0.12, -0.1
 """What it is worth that somebody asked about the agent's life, or about their own; and what the
-other's life is worth then."""
+agent's life is worth then."""
 SUMMARISED, SMALL_TALK = -0.05, -0.15
 """A raw memory says the same better than a summary of it; what an ordinary day brings matters
 little."""
@@ -39,8 +39,6 @@ _LEAST_CLAUSE = 3
 _MOST_KEPT = 8192
 _MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
 _YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
-_ITS_OWN = re.compile(r"\byour\b", re.I)
-"""Of what is the agent's, nobody's own life tells; "you" alone may be anybody's."""
 _ASIDE = re.compile(
     r"\b(?:(?:tell|remind|show|give) me|do you (?:still )?(?:remember|recall|know)|remember me"
     r"|can you tell|i (?:told|said to) you"
@@ -195,8 +193,6 @@ def _by_life(question: str, each: Sentence) -> float:
             return SMALL_TALK
         case SentenceOrigin.PARTNER if mine:
             return THEIR_LIFE
-        case SentenceOrigin.PARTNER if _ITS_OWN.search(question):
-            return NOT_ASKED
         case SentenceOrigin.SELF if mine != yours:
             return OWN_LIFE if yours else NOT_ASKED
     return 0.0
