@@ -425,6 +425,28 @@ class TestFromMemory:
         made = replace(asked("Who keeps bees?"), ranked=ranked)
         assert from_memory(made, ()) == "You keep bees on the hill."
 
+    @pytest.mark.parametrize(
+        ("passed_on", "said"),
+        [
+            (
+                "I heard it myself: Ada told Oswin: I have a son and I fear geese.",
+                "I have it from Oswin: Ada has a son and fears geese.",
+            ),
+            (
+                "They say, and I have it from Nell: Tom told Nell: I fear geese.",
+                "I have it from Oswin: you fear geese.",
+            ),
+            (
+                "I saw it myself: Ada gave Nell a stick of wax.",
+                "I have it from Oswin: Ada gave Nell a stick of wax.",
+            ),
+        ],
+    )
+    def test_what_was_passed_on_is_told_of_whom_it_tells(self, passed_on, said):
+        news = Sentence(f'Oswin told me, "{passed_on}"', passed_on, SentenceOrigin.OTHER, "Oswin")
+        made = replace(asked("Who fears geese?"), ranked=(Scored(news, 0.8),))
+        assert from_memory(made, ()) == said
+
     def test_of_its_own_life_it_is_sure(self):
         mine = Sentence("I keep bees.", "I keep bees.", SELF)
         made = replace(asked("What do you do?"), ranked=(Scored(mine, 0.35),))

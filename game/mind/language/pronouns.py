@@ -140,6 +140,8 @@ _SUBJECT = re.compile(
 _PAST_AND_MODAL = """
     can could will would shall should may might must did had was were went came saw made lost found
     kept told said took gave bought sold left lived grew got put let ran began broke met
+    heard felt meant sent spent taught thought brought caught built held paid wrote drew fell flew
+    forgot knew drank ate slept stood sat sang swam woke wore won stole spoke hid fought dug
 """
 _KEEPS = frozenset(_PAST_AND_MODAL.split())
 """Verbs with one form for all persons."""

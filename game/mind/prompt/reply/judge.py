@@ -62,6 +62,11 @@ _OWN = (SentenceOrigin.SELF, SentenceOrigin.TIE)
 _MANNER = re.compile(r"^I (?:speak|talk) (?:in|fast|slow|little|low|quick|soft|plain)", re.I)
 """How it speaks is told to a model, and to nobody who asks."""
 _QUOTED = re.compile(r', "(?P<words>[^"]+)"$')
+_RETOLD = re.compile(
+    r"^(?:I (?:heard|saw) it myself|They say, and I have it from [^:]{1,48}|[^:]{1,48} tells me): "
+    r"(?P<news>(?:(?P<who>[^:]{1,48}?) (?:told|said)\b[^:]{0,48}: )?(?P<words>.+))$"
+)
+"""How agents pass on what they saw or heard (:attr:`game.mind.books.hearsay.Rumour.words`)."""
 _OPENER_WORDS = """
     you you're you've you'll your my the a an it it's its this that these there they their
     he she his her we our in on at some somebody nobody
@@ -163,12 +168,23 @@ def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
     if own and (_SECRET.search(sentence.text) or _MANNER.match(sentence.text)):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
     quoted = sentence.bare != sentence.text  # else it tells what they did, in the agent's words
-    if sentence.who == scene.partner:
+    if news := _RETOLD.match(sentence.bare) if sentence.who else None:
+        words = f"I have it from {sentence.who}: {_retold(news, scene.partner)}"
+    elif sentence.who == scene.partner:
         words = turned(sentence.bare) if quoted else said_to(sentence.text, sentence.who)
     else:
         words = told_of(sentence.bare, sentence.who) if sentence.who and quoted else sentence.text
     words = _QUOTED.sub(r": \g<words>", words)  # of a promise
     return _paired(_SPEAKER.sub("", tidy_speech(words)))
+
+
+def _retold(news: re.Match[str], partner: str) -> str:
+    """What was passed on, in the person of whom it tells."""
+    first = news["who"]
+    if not first:
+        return said_to(news["news"], partner)
+    told = turned(news["words"]) if first == partner else told_of(news["words"], first)
+    return _continued(told)
 
 
 def _said_before(said: str, own_lines: Iterable[str]) -> bool:
