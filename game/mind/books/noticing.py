@@ -168,7 +168,8 @@ _PROMISE_HINT = re.compile(
 )
 VOW = re.compile(
     r"\b(?:I (?:promise|vow)\b|you have my word|I give you my (?:word|promise)"
-    r"|I swear\b(?! (?:I (?!will\b|shall\b|won['’]t\b)|(?:he|she|it|they|there|you)\b))"
+    r"|I swear\b(?! (?:I (?!will\b|shall\b|won['’]t\b)"
+    r"|(?:he|she|it|they|there|you|people|them|others|everybody|everyone)\b))"
     r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",
     re.I,
 )
