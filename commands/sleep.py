@@ -175,8 +175,10 @@ class CmdWake(PlayerCommand):
 
     Usage:
       wake <name>
+      wake
 
-    The beginning of a name will do. You can also |wshout|n their name.
+    The beginning of a name will do; |wwake|n alone ends your own sleep. You can
+    also |wshout|n their name.
     """
 
     key = "wake"
@@ -184,6 +186,9 @@ class CmdWake(PlayerCommand):
 
     def act(self) -> None:
         """Shake them."""
+        if not self.args and self.caller.is_asleep:
+            self.execute_cmd("stand")
+            return
         if not self.args:
             raise CannotDo("Wake whom? For instance: wake mira")
         target = self.find_person(self.args.removeprefix("up "))

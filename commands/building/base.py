@@ -138,14 +138,17 @@ class BuilderCommand(AuditedCommand):
 
     def agent_here(self) -> Agent | None:
         """The only agent in the caller's room; None if there is none or several."""
-        place = self.caller.location
-        here = [a for a in all_agents() if place is not None and a.location == place]
+        here = self._agents_here()
         return here[0] if len(here) == 1 else None
+
+    def _agents_here(self) -> list[Agent]:
+        place = self.caller.location
+        return [a for a in all_agents() if place is not None and a.location == place]
 
     def _agent_here_or_refusal(self) -> Agent:
         if agent := self.agent_here():
             return agent
-        names = listed([agent.key for agent in all_agents()], "or")
+        names = listed([agent.key for agent in self._agents_here() or all_agents()], "or")
         raise KeepsakeError("It is not clear which agent you mean", f"Name one: {names}")
 
     @staticmethod

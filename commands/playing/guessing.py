@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from evennia.commands.cmdhandler import CMD_MULTIMATCH, CMD_NOMATCH
+from evennia.help.filehelp import FILE_HELP_ENTRIES
 from evennia.utils.utils import at_search_result
 
 from commands.audit import AuditedCommand
@@ -51,6 +52,8 @@ class CmdNoMatch(AuditedCommand):
                 return (
                     f"To speak to {person.key}: talk {first.rstrip(',:').lower()} {harmless(rest)}"
                 )
+        if line.casefold() in _topics():
+            return f'Type "help {line.lower()}".'
         names = {
             n for n in self.cmdset.get_all_cmd_keys_and_aliases(self.caller) if n[0] not in "@_"
         }
@@ -60,6 +63,12 @@ class CmdNoMatch(AuditedCommand):
             first.lower(), [n for n in names if len(n) >= SHORTEST], 3, _LIKE
         )
         return f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?" if near else ""
+
+
+def _topics() -> set[str]:
+    """What the world's own help tells of."""
+    entries = FILE_HELP_ENTRIES.all()
+    return {name.casefold() for each in entries for name in (each.key, *each.aliases)}
 
 
 class CmdSeveral(AuditedCommand):

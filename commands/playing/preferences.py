@@ -184,4 +184,7 @@ class CmdGender(PlayerCommand):
 
     def act(self) -> None:
         """Keep it, by Evennia's own command."""
+        if not self.args:
+            now = self.caller.db.gender or "ambiguous"
+            raise CannotDo(f"You are {now}. For instance: gender female.")
         SetGender.func(self)

@@ -486,6 +486,7 @@ def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: Watch
     expect(page.locator(".turns").first).to_contain_text("its last act but 1")
     builder = Player.admin(world.copy)
     builder.type("@agent/create Novus = You are Novus, who has no day of his own.", "Made Novus")
+    builder.type("@agent/pause Novus", "paused")
     page.goto("/agents/")
     page.locator("#agents").get_by_role("link", name="Novus").click()
     page.locator("#sections").get_by_role("link", name="Why").click()

@@ -104,16 +104,18 @@ class Life:
             "Mira",
             Archive(self.folder / "archive"),
             SummaryFolder(self.folder / "summaries", "Mira"),
-            Dependencies(
-                config=lambda: self.config,
-                summarizer=lambda: self.summarizer,
-                clock=self.clock,
-                log=self.log.append,
-                tokens=self.tokens,
-                strategy=lambda: self.strategy,
-                must_keep=lambda: self.must_keep,
-                standing=lambda: self.standing,
-                asleep=lambda: self.asleep,
+            replace(
+                Dependencies(
+                    config=lambda: self.config,
+                    summarizer=lambda: self.summarizer,
+                    clock=self.clock,
+                    log=self.log.append,
+                    tokens=self.tokens,
+                    strategy=lambda: self.strategy,
+                    must_keep=lambda: self.must_keep,
+                    standing=lambda: self.standing,
+                    asleep=lambda: self.asleep,
+                ),
                 **self.more,
             ),
         )

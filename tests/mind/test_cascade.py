@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -160,22 +161,23 @@ def test_what_happens_during_a_compaction(life, memory):
 
 @contextmanager
 def thinking(life):
-    """While somebody thinks over whether a compaction is due; gives what comes of it."""
-    entered, gate = threading.Event(), threading.Event()
+    """While somebody plans whether a compaction is due; gives what comes of it."""
+    asked, entered, gate = itertools.count(1), threading.Event(), threading.Event()
 
-    def judged(_memory):  # by the plan alone, as nothing is masked
-        entered.set()
-        assert gate.wait(60)
-        return 1
+    def strategy():
+        if threading.current_thread().name.startswith("planning") and next(asked) == 2:
+            entered.set()  # the first asks whether there may be one, the second plans it
+            assert gate.wait(60)
+        return life.strategy
 
     life.config = replace(life.config, immediate_window=16, recent_window=16, mask=False)
-    life.more = {"importance": judged}
+    life.more = {"strategy": strategy}
     memory = life.open()
     live(memory, 33)
-    with ThreadPoolExecutor(2) as threads:
-        turn = threads.submit(memory.next_turn)
-        assert entered.wait(60)
+    with ThreadPoolExecutor(2) as threads, ThreadPoolExecutor(1, "planning") as planning:
+        turn = planning.submit(memory.next_turn)
         try:
+            assert entered.wait(60)
             yield memory, turn, threads
         finally:
             gate.set()

@@ -160,6 +160,8 @@ def test_a_promise(line, who, text):
         ),
         *("note garden: I will plant peas", "say Will I bring soup?", "say I'll bet he drinks."),
         "whisper I will bring it",
+        "say I swear people to secrecy and then tell them everything.",
+        "say As I said: I promised Ada: Good, I'll be there.",
         *("say I am going to bed.", "say I am going to miss you.", "say I am going to the mill."),
         *("say I am going to ask you something.", "say Are you going to mend it for me?"),
     ],

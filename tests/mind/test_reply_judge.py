@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from game.mind.language.speech import LONGEST_SPEECH
 from game.mind.prompt.reply.compose import compose
-from game.mind.prompt.reply.judge import AGAIN, from_memory, judge, spoken
+from game.mind.prompt.reply.context import AGAIN, ANEW, NOT_SURE, OF_ITSELF
+from game.mind.prompt.reply.judge import from_memory, judge, spoken
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.worth import Scored
 from tests.mind.lives import WordTokens
 from tests.mind.reply_scenes import NOON, did, said_to_her, scene, talk
 
+SELF = SentenceOrigin.SELF
 KNOWN = talk(
     "I am Tom, a sailmaker from Harrow Bay. I'm allergic to leeks.",
     "No leeks for you, then. Sit by the fire!",
@@ -303,6 +305,37 @@ class TestGrounds:
         assert judged("Your sister keeps her bees, Tom.").grounded == 0.0
 
 
+class TestAdmitted:
+    """What a model says after it said that it does not know."""
+
+    def test_what_it_makes_up_of_itself_is_left_out(self):
+        made = judged("I don't know. I have a cousin who sails.", "What is my cousin called?")
+        assert made.words == "I don't know."
+        assert judged("I don't know. Ask Oswin.", "What is my cousin called?").words.endswith("in.")
+
+    def test_what_it_knows_of_itself_stays(self):
+        said = "I don't know. I can taste nothing since a fever."
+        assert judged(said, "Is it salt enough?").words == said
+
+    def test_a_line_of_an_example_is_none_behind_it_either(self):
+        found = judged("Yes. I keep bees up on the hill.", "Where does my sister keep her bees?")
+        assert found.fault == "it is a line of an example"
+
+
+class TestAddressed:
+    @pytest.mark.parametrize(
+        ("said", "refused"),
+        [
+            ("A joke, Piet.", True),
+            ("I'm sorry, Mira. That I can't say.", True),
+            ("I don't know, Tom.", False),
+            ("Oswin knows, and Piet and Anders.", False),
+        ],
+    )
+    def test_it_speaks_to_nobody_else(self, said, refused):
+        assert ("somebody else" in judged(said, "Tell me a joke.").fault) is refused
+
+
 class TestFromMemory:
     """What is said where a model makes nothing of it."""
 
@@ -320,7 +353,7 @@ class TestFromMemory:
         text = "Tom carries Bram's apples down to me, as I had asked."
         done = Sentence(text, text, SentenceOrigin.PARTNER, "Tom", NOON, 1)
         made = asked("Who carries Bram's apples down?", more=[done])
-        assert from_memory(made, ()).endswith("You carry Bram's apples down to me, as I had asked.")
+        assert from_memory(made, ()).endswith("ou carry Bram's apples down to me, as I had asked.")
         for does, do in (("lies", "lie"), ("fixes", "fix"), ("passes", "pass"), ("dries", "dry")):
             text = f"Tom {does} the old net."
             done = Sentence(text, text, SentenceOrigin.PARTNER, "Tom", NOON, 1)
@@ -343,29 +376,33 @@ class TestFromMemory:
 
     def test_its_own_life_in_its_own_words(self):
         made = asked("What is gone from its hook, the blue cup?")
-        assert "My mother's blue cup is gone from its hook" in from_memory(made, ())
+        assert "y mother's blue cup is gone from its hook" in from_memory(made, ())
 
     def test_nothing_where_nothing_bears_on_it(self):
         assert from_memory(asked("What is the price of tin?"), ()) == ""
         assert from_memory(asked("Lisbet keeps bees at Corran Head."), ()) == ""
 
     def test_what_was_said_already_is_said_as_that(self):
+        told = "Your sister Lisbet keeps bees at Corran Head."
+        question = said_to_her("Where does my sister keep bees?", 5)
+        window = [*KNOWN, question, did(f"say {told}", 6, "Tom")]
+        made = asked("Where does my sister Lisbet keep her bees?", window=window)
+        said = [told]
+        while again := from_memory(made, said):
+            said.append(again)
+        assert said[1:] == [f"{each} y{told[1:]}" for each in AGAIN]
+
+    def test_what_was_said_to_somebody_else_is_not_said_again_to_this_one(self):
+        told = "Your sister Lisbet keeps bees at Corran Head."
         made = asked("Where does my sister Lisbet keep her bees?")
-        said = []
-        while told := from_memory(made, said):
-            assert told.endswith("Your sister Lisbet keeps bees at Corran Head.")
-            assert told not in said
-            said.append(told)
-        assert [each.partition(":")[0] for each in said[1:]] == [
-            opening.rstrip(":") for opening in AGAIN
-        ]
+        assert from_memory(made, [told]) == f"{ANEW[0]} y{told[1:]}"
 
     @pytest.mark.parametrize(
         ("worths", "said"),
         [
             ((0.8, 0.5), "You keep bees."),
             ((0.8, 0.75), "You keep bees. Ann mends nets."),
-            ((0.35, 0.1), "I'm not sure. You keep bees."),
+            ((0.35, 0.1), f"{NOT_SURE[0]} you keep bees."),
             ((0.2, 0.1), ""),
         ],
     )
@@ -376,6 +413,74 @@ class TestFromMemory:
         nets = Sentence('Ann told me, "I mend nets."', "I mend nets.", SentenceOrigin.OTHER, "Ann")
         made = replace(asked("Who keeps bees?"), ranked=tuple(map(Scored, (bees, nets), worths)))
         assert from_memory(made, ()) == said
+
+    def test_no_model_reads_how_sure_it_was(self):
+        said = f"{NOT_SURE[0]} your sister keeps bees."
+        question = said_to_her("Where does my sister keep bees?", 5)
+        made = asked("And when?", window=[*KNOWN, question, did(f"say {said}", 6, "Tom")])
+        text = compose(made, 400, WordTokens(), chat=False).rendered.text
+        assert "Mira: your sister keeps bees." in text
+        assert NOT_SURE[0] not in text
+
+    def test_doubt_is_said_in_another_way_each_time(self):
+        nets = Sentence('Ann told me, "I mend nets."', "I mend nets.", SentenceOrigin.OTHER, "Ann")
+        made = replace(asked("Who keeps bees?"), ranked=(Scored(nets, 0.35),))
+        before = [f"{NOT_SURE[0]} you keep a dog.", f"{NOT_SURE[1]} you keep a cat."]
+        assert from_memory(made, before) == f"{NOT_SURE[2]} Ann mends nets."
+        before += [f"{each} it rains." for each in NOT_SURE[2:]]
+        assert from_memory(made, before) == f"{NOT_SURE[0]} Ann mends nets."
+
+    def test_nothing_is_said_beside_it_that_says_no_more(self):
+        one, other = "I keep bees on the hill.", "On the hill I keep bees."
+        pair = [
+            Sentence(f'Tom told me, "{each}"', each, SentenceOrigin.PARTNER, "Tom")
+            for each in (one, other)
+        ]
+        ranked = tuple(Scored(each, 0.8) for each in pair)
+        made = replace(asked("Who keeps bees?"), ranked=ranked)
+        assert from_memory(made, ()) == "You keep bees on the hill."
+
+    @pytest.mark.parametrize(
+        ("passed_on", "said"),
+        [
+            (
+                "I heard it myself: Ada told Oswin: I have a son and I fear geese.",
+                "I have it from Oswin: Ada has a son and fears geese.",
+            ),
+            (
+                "They say, and I have it from Nell: Tom told Nell: I fear geese.",
+                "I have it from Oswin: you fear geese.",
+            ),
+            (
+                "I saw it myself: Ada gave Nell a stick of wax.",
+                "I have it from Oswin: Ada gave Nell a stick of wax.",
+            ),
+        ],
+    )
+    def test_what_was_passed_on_is_told_of_whom_it_tells(self, passed_on, said):
+        news = Sentence(f'Oswin told me, "{passed_on}"', passed_on, SentenceOrigin.OTHER, "Oswin")
+        made = replace(asked("Who fears geese?"), ranked=(Scored(news, 0.8),))
+        assert from_memory(made, ()) == said
+
+    def test_of_its_own_life_it_is_sure(self):
+        mine = Sentence("I keep bees.", "I keep bees.", SELF)
+        made = replace(asked("What do you do?"), ranked=(Scored(mine, 0.35),))
+        assert from_memory(made, ()) == f"{OF_ITSELF[0]} I keep bees."
+
+    def test_how_it_speaks_is_told_to_nobody(self):
+        manner = Sentence("I speak in short sentences.", "I speak in short sentences.", SELF)
+        made = replace(asked("How do you speak?"), ranked=(Scored(manner, 0.8),))
+        assert from_memory(made, ()) == ""
+
+    def test_a_promise_has_no_half_of_a_quotation(self):
+        text = 'I promised Tom, "Good, I will be there."'
+        promise = Sentence(text, text, SentenceOrigin.KEPT)
+        made = replace(asked("What did you promise?"), ranked=(Scored(promise, 0.8),))
+        assert from_memory(made, ()) == "I promised Tom: Good, I will be there."
+
+    def test_how_are_you_asks_for_no_memory(self):
+        assert not asked("How are you today?").asks
+        assert asked("How are you paid for the soup?").asks
 
     def test_no_secret_is_said_beside_it(self):
         bees = Sentence(

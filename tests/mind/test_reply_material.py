@@ -118,6 +118,7 @@ class TestWhatOthersSaid:
             "…",
             "Who are you? And what is that?",
             "'Is it so?'",
+            "Tell me a joke.",
         ],
     )
     def test_questions_and_greetings_are_no_facts(self, words):
@@ -127,6 +128,13 @@ class TestWhatOthersSaid:
         said = "Good evening, Mira! I keep bees on the hill. Do you like honey?"
         found = of_memory(said_to_her(said), "Tom", "Mira")
         assert texts(found) == ['Tom told me, "I keep bees on the hill."']
+
+    def test_a_name_beside_a_fact_is_left_out(self):
+        said = "My name is Tom and I'm a sailmaker."
+        found = of_memory(said_to_her(said), "Tom", "Mira")
+        assert texts(found) == ['Tom told me, "I\'m a sailmaker."']
+        (other,) = of_memory(said_to_her("My name is Ned and I'm a spy."), "Tom", "Mira")
+        assert "Ned" in other.text
 
     def test_what_it_did_itself_is_none(self):
         window = talk("I keep bees.", "I am a piper from Ostrey.", "A piper, are you?")

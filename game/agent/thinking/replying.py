@@ -31,7 +31,7 @@ from game.mind.ports import GenerationRequest
 from game.mind.prompt.reply import material
 from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
 from game.mind.prompt.reply.context import ReplyContext
-from game.mind.prompt.reply.judge import Judged, from_memory, judge
+from game.mind.prompt.reply.judge import AS_GOOD, Judged, from_memory, judge
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import turns_with, unanswered
 from game.mind.prompt.reply.worth import Scored
@@ -87,6 +87,7 @@ class Reply:
             than what it was given.
         looking: Whether the model is asked just now if the agent knows the answer at all.
         looked: Whether it was asked.
+        by_rule: Whether the answer is known by rule: from whom the agent has what it said.
     """
 
     partner: str
@@ -100,6 +101,7 @@ class Reply:
     trusted: bool = False
     looking: bool = False
     looked: bool = False
+    by_rule: bool = False
 
     @property
     def used(self) -> frozenset[int]:
@@ -138,7 +140,9 @@ class Replying:
         rank = partial(self._services.ranker.rank, question, sentences, before, agent.key)
         ranked = await self._services.in_time(rank, SECONDS)
         known = self._known_of(impulse, reply.scene)
-        worth = max(CERTAIN, ranked[0].worth if ranked else 0.0)
+        reply.by_rule = bool(known and reply.scene.said)
+        # What is known by rule is the answer: nothing is said beside it.
+        worth = max(CERTAIN, ranked[0].worth if ranked else 0.0) / (AS_GOOD**2)
         found = (*(Scored(each, worth) for each in known), *(ranked or ()))
         reply.scene = replace(reply.scene, ranked=found)
         return reply
@@ -249,6 +253,8 @@ class Replying:
         scene = reply.scene
         enough = WELL_GROUNDED if reply.trusted else MOSTLY_GROUNDED
         known = scene.asks and scene.knows and not scene.confided
+        if reply.by_rule:  # a model would make another story of it
+            return known
         if not known or found.grounded >= enough:
             return False
         # A model that follows instructions may be right in that it does not know.

@@ -168,7 +168,8 @@ _PROMISE_HINT = re.compile(
 )
 VOW = re.compile(
     r"\b(?:I (?:promise|vow)\b|you have my word|I give you my (?:word|promise)"
-    r"|I swear\b(?! (?:I (?!will\b|shall\b|won['’]t\b)|(?:he|she|it|they|there|you)\b))"
+    r"|I swear\b(?! (?:I (?!will\b|shall\b|won['’]t\b)"
+    r"|(?:he|she|it|they|there|you|people|them|others|everybody|everyone)\b))"
     r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",
     re.I,
 )
@@ -194,9 +195,13 @@ _GOING = re.compile(
     re.I,
 )
 _NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
+_PROMISED_BEFORE = re.compile(r"\bI promised\b[^,:;.!?]{0,60}[,:]", re.I)
+"""Who tells what they promised does not promise it to whoever hears that."""
 
 
 def _is_promise(sentence: str) -> bool:
+    if _PROMISED_BEFORE.search(sentence):
+        return False
     return bool(VOW.search(sentence) or _WILL.search(sentence) or _GOING.search(sentence))
 
 

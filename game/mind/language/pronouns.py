@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from game.mind.language.patterns import pattern
+
 
 def _any_of(forms: Mapping[str, str]) -> re.Pattern[str]:
     longest_first = sorted(forms, key=len, reverse=True)
@@ -138,6 +140,8 @@ _SUBJECT = re.compile(
 _PAST_AND_MODAL = """
     can could will would shall should may might must did had was were went came saw made lost found
     kept told said took gave bought sold left lived grew got put let ran began broke met
+    heard felt meant sent spent taught thought brought caught built held paid wrote drew fell flew
+    forgot knew drank ate slept stood sat sang swam woke wore won stole spoke hid fought dug
 """
 _KEEPS = frozenset(_PAST_AND_MODAL.split())
 """Verbs with one form for all persons."""
@@ -160,7 +164,20 @@ def told_of(text: str, name: str) -> str:
     """What ``name`` said of themselves, as somebody else tells it: "Ann is a sailmaker."."""
     agreeing = _SUBJECT.sub(lambda match: f"I {_third_person(match)}", text)
     told = _FIRST.sub(lambda match: _form_in(_THEIRS, match[0].casefold()).format(name), agreeing)
-    return _begun(in_first_person(told))
+    return _ellipsis(_begun(in_first_person(told)), name)
+
+
+def _ellipsis(text: str, name: str) -> str:
+    """With the name once where it is the subject twice: "Ann keeps bees and carries honey."."""
+    again = pattern(rf" (and|but) {re.escape(name)} (?=[a-z])")
+    first, *rest = again.split(text, maxsplit=1)
+    if not rest or not pattern(rf"(?:^|[.!?] ){re.escape(name)} [^.!?;]*$").search(first):
+        return text
+    clause = re.split("[.!?] ", first)[-1]
+    if (_OPENS - {"and", "but", "all"}) & {*clause.casefold().split()}:
+        return text  # "Ann knows who came and Ann told it": the other may be meant
+    conjunction, more = rest
+    return f"{first} {conjunction} {more}"
 
 
 def said_to(text: str, name: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from game.mind.language.perception import for_prompt
 from game.mind.ports import ChatMessage, Tokens
 from game.mind.prompt.marks import FRAME, PromptLine
-from game.mind.prompt.reply.context import ReplyContext
+from game.mind.prompt.reply.context import ReplyContext, without_opening
 from game.mind.prompt.reply.examples import (
     ACKNOWLEDGED,
     GREETED,
@@ -194,7 +194,10 @@ def _turns(scene: ReplyContext, purse: _ReplyBudget, budget: int, attempt: int) 
     """The last turns of the talk; none in a later try, since the agent's own may be nonsense."""
     turns = scene.turns if attempt == 1 else ()
     most = max(min(budget // 100, _MOST_TURNS), 2)
-    lines = [f"{turn.who or scene.name}: {turn.words}" for turn in turns]
+    lines = [
+        f"{turn.who}: {turn.words}" if turn.who else f"{scene.name}: {without_opening(turn.words)}"
+        for turn in turns
+    ]
     return purse.fit(reversed(lines), int(budget * _TURNS), most)[::-1]
 
 

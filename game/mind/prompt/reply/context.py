@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from game.mind.language.greetings import is_greeting
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored
 
@@ -12,6 +13,25 @@ TO_THE_POINT = 0.3
 talk and what nobody told."""
 DOUBTED = 0.4
 """Below this it is told as something that is not certain."""
+AGAIN = ("As I said:", "I told you:", "Well:", "Once more:")
+"""What an agent begins with where it says the same again to the same person."""
+ANEW = ("Well:", "Let me think:", "So far as I know:", "I'd say:")
+"""What it begins with where it has said so to somebody else."""
+NOT_SURE = (
+    "I'm not sure. I only know this:",
+    "I couldn't swear to it. What I know is this:",
+    "I may be wrong. All I know is this:",
+    "I don't rightly know. I can only tell you this:",
+)
+"""What it begins with where it may not be what was asked: each in its turn."""
+OF_ITSELF = (
+    "This much I can tell you:",
+    "All I can say is this:",
+    "What can I tell you?",
+    "I can tell you this:",
+)
+"""What it begins with where that is its own life, of which it is sure."""
+OPENINGS = (*AGAIN, *ANEW, *NOT_SURE, *OF_ITSELF)
 _ASKING_WORDS = """
     what what's whats who who's whose whom where where's when why which how do does did is are was
     were can could will would tell
@@ -42,8 +62,8 @@ class ReplyContext:
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question."""
-        return is_question(self.words)
+        """Whether it is a question, and no greeting: no memory answers "How are you?"."""
+        return is_question(self.words) and not is_greeting(self.words)
 
     @property
     def best(self) -> float:
@@ -65,3 +85,9 @@ def is_question(words: str) -> bool:
     """Whether it asks for something, with or without a question mark."""
     first = words.strip().split(maxsplit=1)[0].casefold().strip(",.") if words.strip() else ""
     return "?" in words or first in _ASKING
+
+
+def without_opening(words: str) -> str:
+    """What the agent said, without what tells how sure it was: a model would begin so, too."""
+    found = (words[len(each) :].strip() for each in OPENINGS if words.startswith(each))
+    return next(filter(None, found), words)

@@ -11,7 +11,7 @@ from game.mind.prompt.reply.context import ReplyContext
 _SAID = re.compile(r'^(?P<who>[^",:]{1,40}?) says(?: to you)?, "(?P<words>.*)"$')
 _ANSWER = re.compile(r"^~[^<>~]{1,40}>\s*say\s+(?P<words>.+)$")
 _REASON = re.compile(r"\s\|\s.*$")
-_STRANGERS = ("Piet", "Anders", "Gudrun")
+STRANGERS = ("Piet", "Anders", "Gudrun")
 """Names for whoever speaks in a general example: the first that nobody here bears."""
 
 
@@ -66,7 +66,7 @@ GREETED = Example("Piet", "", "Good day to you! What brings you here?", heard="P
 def named(example: Example, scene: ReplyContext) -> Example:
     """The example, with a name in it that nobody has who is there."""
     taken = {scene.name, scene.partner, *scene.others}
-    name = next((each for each in _STRANGERS if each not in taken), _STRANGERS[0])
+    name = next((each for each in STRANGERS if each not in taken), STRANGERS[0])
     return replace(
         example,
         who=name,

@@ -16,17 +16,22 @@ from game.mind.language.pronouns import said_to, told_of, turned
 from game.mind.language.speech import tidy_speech
 from game.mind.language.words import nearly_same, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
-from game.mind.prompt.reply.context import DOUBTED, ReplyContext, is_question
+from game.mind.prompt.reply.context import (
+    AGAIN,
+    ANEW,
+    DOUBTED,
+    NOT_SURE,
+    OF_ITSELF,
+    ReplyContext,
+    is_question,
+)
+from game.mind.prompt.reply.examples import STRANGERS
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
-from game.mind.prompt.reply.worth import is_of_asker, without_address
+from game.mind.prompt.reply.worth import Scored, is_of_asker, without_address
 
 AS_GOOD = 0.9
 """A sentence worth this share of the best is said beside it."""
 _LONGEST = 200
-AGAIN = ("As I said:", "I told you:", "Well:", "Once more:")
-"""What an agent begins with where it says the same again."""
-NOT_SURE = ("I'm not sure.", "I couldn't swear to it.", "I may be wrong.", "I don't rightly know.")
-"""What it begins with where it may not be what was asked."""
 _LEAST_WORDS = 3
 _RUN = 6
 """So many words of the instructions in a row are no accident."""
@@ -54,6 +59,21 @@ _SECRET = re.compile(
     r"|only \w+(?: \w+)? knows?|few know|does not know|alone knows|own up|unsigned|do not dare)\b",
     re.I,
 )
+_OWN = (SentenceOrigin.SELF, SentenceOrigin.TIE)
+_MANNER = re.compile(r"^I (?:speak|talk) (?:in|fast|slow|little|low|quick|soft|plain)", re.I)
+"""How it speaks is told to a model, and to nobody who asks."""
+_PROMISE = re.compile(r"^(I promised[^:,]*), '(?P<words>.+)'$")
+_RETOLD = re.compile(
+    r"^(?:I (?:heard|saw) it myself|They say, and I have it from [^:]{1,48}|[^:]{1,48} tells me): "
+    r"(?P<news>(?:(?P<who>[^:]{1,48}?) (?:told|said)\b[^:]{0,48}: )?(?P<words>.+))$"
+)
+"""How agents pass on what they saw or heard (:attr:`game.mind.books.hearsay.Rumour.words`)."""
+_OPENER_WORDS = """
+    you you're you've you'll your my the a an it it's its this that these there they their
+    he she his her we our in on at some somebody nobody
+"""
+_OPENERS = frozenset(_OPENER_WORDS.split())
+"""Words that have a capital only where they begin a sentence."""
 _ADMITS = re.compile(
     r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
     r"|can(?:not|['’]t) (?:say|remember|recall)|never told)\b",
@@ -85,7 +105,7 @@ def judge(
     said = spoken(answer, scene)
     if not said:
         return Judged("", "there is nothing in it that can be said")
-    said = _given_back(said, scene)
+    said = _admitted(_given_back(said, scene), scene)
     fault = (
         _markup(answer, said)
         or _again(said, own_lines, _REPEATED)
@@ -94,6 +114,7 @@ def judge(
         or _of_another(said, scene)
         or _of_itself(said, scene)
         or _made_up(said, scene)
+        or _to_another(said, scene)
     )
     admits = _ADMITS.search(said) is not None
     return Judged(said, fault, _grounded(said, scene, prompt.chosen), admits)
@@ -112,33 +133,62 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
         return ""
     for other in others[:1]:
         more = _told_by_itself(other.sentence, scene)
-        is_more = more and not _again(more, [said], _REPEATED)
+        is_more = telling(more) - telling(said)
         if is_more and other.worth >= AS_GOOD * best.worth and len(said + more) < _LONGEST:
             said = f"{said} {more}"
     if _again(said, scene.said, _REPEATED):
         return ""
     own = list(own_lines)
-    openings = ("", *AGAIN) if best.worth >= DOUBTED else NOT_SURE
-    fit = (f"{opening} {said}".strip() for opening in openings)
+    if best.worth >= DOUBTED and not _said_before(said, own):
+        return said
+    fit = (f"{opening} {_continued(said)}" for opening in _openings(said, best, scene, own))
     return next((each for each in fit if not _said_before(each, own)), "")
+
+
+def _openings(said: str, best: Scored, scene: ReplyContext, own: Sequence[str]) -> Sequence[str]:
+    """What may stand before it, the fittest first."""
+    if best.worth >= DOUBTED:
+        told = [turn.words for turn in scene.turns if not turn.who]
+        return AGAIN if any(said in each or _continued(said) in each for each in told) else ANEW
+    fit = OF_ITSELF if best.sentence.origin in _OWN else NOT_SURE
+    used = {opening: i for i, line in enumerate(own) for opening in fit if opening in line}
+    return sorted(fit, key=lambda opening: used.get(opening, -1))
+
+
+def _continued(said: str) -> str:
+    """With a small letter, as it follows a colon, where the first word is no name."""
+    first = said.split(maxsplit=1)[0].casefold().replace("’", "'")
+    return f"{said[0].lower()}{said[1:]}" if first in _OPENERS else said
 
 
 def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
     """A sentence as the agent may say it to whoever asks; empty if it is to be kept."""
     if sentence.confided:
         return ""
-    own = sentence.origin in (SentenceOrigin.SELF, SentenceOrigin.TIE)
-    if own and _SECRET.search(sentence.text):
+    own = sentence.origin in _OWN
+    if own and (_SECRET.search(sentence.text) or _MANNER.match(sentence.text)):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
     who, text = sentence.who, sentence.text.replace('"', "'")  # double ones end a speech
     quoted = sentence.bare != sentence.text  # else it tells what they did, in the agent's words
     if quoted and not text.startswith(f"{who} told me"):
         quoted = not _YOU.search(sentence.bare)  # that was somebody else: say whose words they are
-    if who == scene.partner:
+    if news := _RETOLD.match(sentence.bare) if who else None:
+        words = f"I have it from {who}: {_retold(news, scene.partner)}"
+    elif who == scene.partner:
         words = turned(sentence.bare) if quoted else said_to(text, who)
     else:
         words = told_of(sentence.bare, who) if who and quoted else text
+    words = _PROMISE.sub(r"\1: \g<words>", words)
     return _paired(_SPEAKER.sub("", tidy_speech(words)))
+
+
+def _retold(news: re.Match[str], partner: str) -> str:
+    """What was passed on, in the person of whom it tells."""
+    first = news["who"]
+    if not first:
+        return said_to(news["news"], partner)
+    told = turned(news["words"]) if first == partner else told_of(news["words"], first)
+    return _continued(told)
 
 
 def _said_before(said: str, own_lines: Iterable[str]) -> bool:
@@ -191,8 +241,10 @@ def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
     # Of a fact that somebody told, what they said.
     facts = [fact.partition('"')[2] or fact for each in shown for fact in each.facts]
     runs = {run for line in prompt.frame for run in _runs(line)}
-    if fault := _again(said, [*(e.answer for e in shown), *facts], "it is a line of an example"):
-        return fault
+    lines = [*(e.answer for e in shown), *facts]
+    for each in (said, *sentences(said)):
+        if fault := _again(each, lines, "it is a line of an example"):
+            return fault
     return "it recites the instructions" if runs & set(_runs(said)) else ""
 
 
@@ -221,6 +273,13 @@ def _made_up(said: str, scene: ReplyContext) -> str:
     claims = (telling(claim["what"]) for claim in _IS_A.finditer(said))
     made_up = any(what and not what & known for what in claims)
     return "it makes up a life of its own" if made_up else ""
+
+
+def _to_another(said: str, scene: ReplyContext) -> str:
+    """Whether it calls somebody else by their name, or itself."""
+    named = {scene.name, *scene.others, *STRANGERS} - {scene.partner}
+    called = ({each, without_address(each, name)} for name in named for each in sentences(said))
+    return "it speaks to somebody else" if any(len(each) > 1 for each in called) else ""
 
 
 def _given_back(said: str, scene: ReplyContext) -> str:
@@ -256,6 +315,16 @@ def _whose(sentence: str, scene: ReplyContext, own: set[str]) -> str:
         if shared and not shared <= own and len(shared) >= 0.6 * len(claimed):
             return who
     return ""
+
+
+def _admitted(said: str, scene: ReplyContext) -> str:
+    """Without what it makes up of its own life after it said that it does not know."""
+    first, *rest = sentences(said) or [said]
+    if not rest or not _ADMITS.search(first):
+        return said
+    known = _own_words(scene) | telling(" ".join(each.sentence.text for each in scene.ranked[:8]))
+    kept = [each for each in rest if not _FIRST_PERSON.search(each) or telling(each) <= known]
+    return " ".join([first, *kept])
 
 
 _REPORTS = re.compile(

@@ -23,6 +23,7 @@ from game.mind.books.profiles.profile import Profile
 from game.mind.language import deeds
 from game.mind.language.greetings import is_greeting
 from game.mind.language.heard import Utterance, heard
+from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.pronouns import in_first_person
 from game.mind.language.words import DAY, listed, sentences, telling, words
@@ -48,6 +49,7 @@ _TOLD = re.compile(
     re.S,
 )
 """How profiles, journal and summaries keep what somebody said."""
+_ASKS_FOR = re.compile(r"^(?:please |now )?(?:tell|show|remind|sing|help|let) (?:me|us)\b", re.I)
 _I_AM = re.compile(r"^(?:I['’]m|I am|My name is)\b", re.I)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
@@ -240,11 +242,19 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     how = told if said.to == "you" else "said" if not said.to else f"told {said.to}"
     origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
     origin = SentenceOrigin.EVERYDAY if memory.event == SCENE else origin
-    for part in _quotations(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")):
+    for quotation in _quotations(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")):
+        part = _without_name(quotation, said.who)
         if telling(_I_AM.sub("", part)) <= telling(said.who):
             continue  # "I'm Ann." tells nothing of Ann
         text = f'{said.who} {how}, "{part}"'
         yield Sentence(text, part, origin, said.who, memory.time, memory.number, confided=confided)
+
+
+def _without_name(part: str, who: str) -> str:
+    """Without "My name is Ann and" at its beginning: whose words they are stands before them."""
+    named = rf"^(?:my name is|my name['’]s) {re.escape(who)}(?:,? and|,) (?=(?:I|my)\b)"
+    bare = pattern(named, re.I).sub("", part)
+    return part if bare == part else f"{bare[0].upper()}{bare[1:]}"
 
 
 def _quotations(said: str) -> Iterator[str]:
@@ -258,8 +268,8 @@ def _quotations(said: str) -> Iterator[str]:
 
 
 def _is_idle(sentence: str) -> bool:
-    """Whether nothing is told: a question, a greeting, a word or two."""
-    asks = sentence.rstrip("\"'”’ ").endswith("?")
+    """Whether nothing is told: a question, a request, a greeting, a word or two."""
+    asks = sentence.rstrip("\"'”’ ").endswith("?") or _ASKS_FOR.match(sentence) is not None
     says = len(telling(sentence))
     return asks or is_greeting(sentence) or not says or (says == 1 and len(words(sentence)) < 4)
 
