@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from game.mind.language.speech import LONGEST_SPEECH
 from game.mind.prompt.reply.compose import compose
 from game.mind.prompt.reply.context import AGAIN, ANEW, NOT_SURE, OF_ITSELF
-from game.mind.prompt.reply.judge import from_memory, judge, spoken
+from game.mind.prompt.reply.judge import fault_of_act, from_memory, judge, spoken
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.worth import Scored
 from tests.mind.lives import WordTokens
@@ -499,3 +499,9 @@ class TestFromMemory:
             assert from_memory(made, ()) == "You keep bees."
             made = replace(made, ranked=made.ranked[::-1])
             assert from_memory(made, ()) == ""
+
+
+@pytest.mark.parametrize("shown", ["4", "…", "2, 3!"])
+def test_an_act_that_only_counts_is_not_shown(shown):
+    assert "nothing" in fault_of_act(shown, (), ())
+    assert fault_of_act("Four!", (), ()) == ""

@@ -76,8 +76,13 @@ class TestProfiles:
     def test_who_is_there_and_whom_it_knows_can_be_said(self):
         assert texts(of_place("", ["Tom", "Nell"])) == ["Tom and Nell are here with me."]
         profile = "You are Mira.\nOthers you know. Joss: he pays. Bram: he brings apples."
-        assert texts(of_profile(profile))[-1] == "The people I know here are Joss and Bram."
-        assert of_profile(profile)[-1].to_agent == "The people you know here are Joss and Bram."
+        assert (
+            texts(of_profile(profile))[-1] == "The people I know who live here are Joss and Bram."
+        )
+        assert (
+            of_profile(profile)[-1].to_agent
+            == "The people you know who live here are Joss and Bram."
+        )
 
 
 class TestWhatOthersSaid:

@@ -385,6 +385,8 @@ def fault_of_act(shown: str, own_lines: Iterable[str], examples: Iterable[str]) 
         own_lines: What the agent said and played lately.
         examples: The same of the lines that show its voice.
     """
+    if not any(letter.isalpha() for letter in shown):
+        return "there is nothing in it that can be said"
     if fault := _again(shown, examples, "it is a line of your examples"):
         return fault
     return _markup(shown, shown) or _again(shown, own_lines, _REPEATED)

@@ -97,7 +97,7 @@ def of_profile(profile: str) -> tuple[Sentence, ...]:
     known = [(_tie(in_first_person(each)), _tie(each)) for each in _sentences(ties)]
     names = [name for each in _sentences(ties) if (name := _tied(each))]
     if len(names) > 1:  # "Who lives here?" is answered by no single tie
-        everybody = f"The people I know here are {listed(names)}."
+        everybody = f"The people I know who live here are {listed(names)}."
         known.append((everybody, everybody.replace(" I ", " you ")))
     return (
         *(Sentence(text, text, SentenceOrigin.SELF, written=each) for text, each in found),
