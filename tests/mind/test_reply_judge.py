@@ -445,15 +445,15 @@ class TestFromMemory:
         [
             (
                 "I heard it myself: Ada told Oswin: I have a son and I fear geese.",
-                "I have it from Oswin: Ada has a son and fears geese.",
+                "Oswin told me so: Ada has a son and fears geese.",
             ),
             (
                 "They say, and I have it from Nell: Tom told Nell: I fear geese.",
-                "I have it from Oswin: you fear geese.",
+                "Oswin told me so: you fear geese.",
             ),
             (
                 "I saw it myself: Ada gave Nell a stick of wax.",
-                "I have it from Oswin: Ada gave Nell a stick of wax.",
+                "Oswin told me so: Ada gave Nell a stick of wax.",
             ),
         ],
     )
@@ -476,7 +476,7 @@ class TestFromMemory:
         text = 'I promised Tom, "Good, I will be there."'
         promise = Sentence(text, text, SentenceOrigin.KEPT)
         made = replace(asked("What did you promise?"), ranked=(Scored(promise, 0.8),))
-        assert from_memory(made, ()) == "I promised Tom: Good, I will be there."
+        assert from_memory(made, ()) == "I promised Tom this: Good, I will be there."
 
     def test_how_are_you_asks_for_no_memory(self):
         assert not asked("How are you today?").asks

@@ -62,7 +62,7 @@ _SECRET = re.compile(
 _OWN = (SentenceOrigin.SELF, SentenceOrigin.TIE)
 _MANNER = re.compile(r"^I (?:speak|talk) (?:in|fast|slow|little|low|quick|soft|plain)", re.I)
 """How it speaks is told to a model, and to nobody who asks."""
-_PROMISE = re.compile(r"^(I promised[^:,]*), '(?P<words>.+)'$")
+_PROMISE = re.compile(r"^I promised(?P<to>[^:,]*), '(?P<words>.+)'$")
 _RETOLD = re.compile(
     r"^(?:I (?:heard|saw) it myself|They say, and I have it from [^:]{1,48}|[^:]{1,48} tells me): "
     r"(?P<news>(?:(?P<who>[^:]{1,48}?) (?:told|said)\b[^:]{0,48}: )?(?P<words>.+))$"
@@ -173,12 +173,13 @@ def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
     if quoted and not text.startswith(f"{who} told me"):
         quoted = not _YOU.search(sentence.bare)  # that was somebody else: say whose words they are
     if news := _RETOLD.match(sentence.bare) if who else None:
-        words = f"I have it from {who}: {_retold(news, scene.partner)}"
+        words = f"{who} told me so: {_retold(news, scene.partner)}"
     elif who == scene.partner:
         words = turned(sentence.bare) if quoted else said_to(text, who)
     else:
         words = told_of(sentence.bare, who) if who and quoted else text
-    words = _PROMISE.sub(r"\1: \g<words>", words)
+    # Not "I promised Tom: …", which reads as if Tom spoke.
+    words = _PROMISE.sub(r"I promised\g<to> this: \g<words>", words)
     return _paired(_SPEAKER.sub("", tidy_speech(words)))
 
 
