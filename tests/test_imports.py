@@ -19,13 +19,22 @@ OUTSIDE = ["evennia", "django", "twisted", "httpx", "requests", "ollama", "chrom
 RULES = {
     # The longest prefix of a module's name counts: what it may import of ours.
     "game.mind": ["game.mind"],
-    "game.agent": ["game.mind", "game.llm", "game.index", "game.paths", "game.agent"],
+    "game.agent": [
+        "game.mind",
+        "game.llm",
+        "game.index",
+        "game.memories",
+        "game.paths",
+        "game.agent",
+    ],
+    "game.memories": ["game.mind", "game.index", "game.memories"],
     "game.paths": ["game.mind.errors"],
     "game.child": ["game.mind.errors", "game.child", "game.paths"],
     "game.llm": ["game.mind", "game.llm", "game.child", "game.paths"],
     "game.index": ["game.mind", "game.index", "game.child", "game.paths"],
     "typeclasses": [
         *("game.mind", "game.agent", "game.llm", "game.index", "game.paths", "typeclasses"),
+        "game.memories",
     ],
     "commands": [
         *("game.mind", "game.agent", "game.llm", "game.index", "game.paths"),

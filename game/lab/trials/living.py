@@ -1,0 +1,121 @@
+"""Lives a trial through a memory and asks its questions, each when its time has come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from game.lab.trials.trial import Trial, TrialQuestion
+from game.memories.loading import Maker
+from game.memories.protocol import MemorySystem, Recalled, Surroundings
+from game.mind.archive.records import Memory
+
+QUIET = timedelta(minutes=30)
+"""So long without a memory is a rest."""
+NIGHT = timedelta(hours=4)
+"""So long without one, or a new day, is a night."""
+
+
+class TrialClock:
+    """Stands at what is lived through."""
+
+    def __init__(self, now: datetime) -> None:
+        self.time = now
+
+    def now(self) -> datetime:
+        """The time of the present memory or question."""
+        return self.time
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One question and what the memory had for it."""
+
+    question: TrialQuestion
+    context: tuple[str, ...]  # what every prompt shows
+    recalled: tuple[Recalled, ...]  # what was found for this question, best first
+    tokens: int  # of both, by our estimate
+    seconds: float  # that the memory took for both
+
+    @property
+    def found(self) -> tuple[int, ...]:
+        """Numbers of the memories that were recalled, best first, each once."""
+        return tuple(dict.fromkeys(n for each in self.recalled for n in each.numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """What living through a trial cost."""
+
+    perceiving: float  # seconds
+    resting: float
+    state: dict[str, str | int | float]
+
+
+class Living:
+    """One life through one memory; blocks.
+
+    Args:
+        trial: What is lived and asked.
+        make: Makes the memory.
+        given: What the memory is given; its clock is replaced by the trial's.
+        limit: How much is recalled for a question.
+    """
+
+    def __init__(
+        self, trial: Trial, memory: MemorySystem, clock: TrialClock, given: Surroundings, limit: int
+    ) -> None:
+        self._trial, self._memory, self._clock = trial, memory, clock
+        self._given, self._limit = given, limit
+        self._perceiving = self._resting = 0.0
+
+    def ask_all(self) -> Iterator[Asking]:
+        """Live from the first memory to the last question."""
+        waiting = sorted(self._trial.questions, key=lambda each: each.time)
+        for memory in self._trial.memories:
+            while waiting and waiting[0].time < memory.time:
+                yield self._ask(waiting.pop(0))
+            self._live(memory)
+        for question in waiting:
+            yield self._ask(question)
+
+    def lived(self) -> Lived:
+        """What it cost so far."""
+        return Lived(self._perceiving, self._resting, dict(self._memory.state()))
+
+    def _live(self, memory: Memory) -> None:
+        self._pass_to(memory.time)
+        began = time.perf_counter()
+        self._memory.perceive(memory)
+        self._perceiving += time.perf_counter() - began
+
+    def _pass_to(self, moment: datetime) -> None:
+        gap = moment - self._clock.time
+        if gap >= QUIET:
+            began = time.perf_counter()
+            self._memory.rest(asleep=gap >= NIGHT or moment.date() != self._clock.time.date())
+            self._resting += time.perf_counter() - began
+        self._clock.time = max(moment, self._clock.time)
+
+    def _ask(self, question: TrialQuestion) -> Asking:
+        self._pass_to(question.time)
+        began = time.perf_counter()
+        recalled = tuple(self._memory.recall(question.text, self._limit))
+        context = tuple(self._memory.context(self._given.budget))
+        seconds = time.perf_counter() - began
+        costs = self._given.tokens.each([*context, *(each.text for each in recalled)])
+        return Asking(question, context, recalled, sum(costs), seconds)
+
+
+def asked(
+    trial: Trial, make: Maker, given: Surroundings, clock: TrialClock, limit: int = 20
+) -> tuple[Sequence[Asking], Lived]:
+    """Live a trial through a new memory, and ask all of it."""
+    memory = make(given)
+    try:
+        living = Living(trial, memory, clock, given, limit)
+        return list(living.ask_all()), living.lived()
+    finally:
+        memory.close()

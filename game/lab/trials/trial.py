@@ -1,0 +1,45 @@
+"""A life with questions about it, whoever wrote it: a benchmark's talk, visitors of a village."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from game.mind.archive.records import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class TrialQuestion:
+    """One question, asked at its time by somebody."""
+
+    id: str
+    text: str
+    time: datetime  # what was lived up to then may be known
+    kind: str = "all"  # the category of its benchmark
+    answers: tuple[str, ...] = ()  # any of them is right, in these or other words
+    evidence: frozenset[int] = frozenset()  # numbers of the memories that answer it
+    # patterns, whatever the case: an answer with one of ``wrong`` is none, else one of ``right``
+    # makes it right; none where words are compared with ``answers``
+    right: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    asker: str = ""
+    delay: timedelta | None = None  # since the last of its evidence; None where it was not planned
+    answerable: bool = True  # whether the life holds the answer; else not knowing is right
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One life and what is asked about it."""
+
+    name: str  # what tables call it
+    agent: str  # whose life it is; empty for a talk that is only listened to
+    memories: tuple[Memory, ...]  # in the order lived, numbered from 1
+    questions: tuple[TrialQuestion, ...] = field(default=())
+    load: int = 0  # memories a day beside what is asked about; 0 where it was not planned
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Everybody who speaks in it, and every place."""
+        return frozenset({m.source for m in self.memories} | {m.place for m in self.memories}) - {
+            ""
+        }

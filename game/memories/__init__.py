@@ -1,0 +1,1 @@
+"""Memories that agents may have: ours and others, behind one Protocol."""
