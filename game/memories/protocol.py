@@ -21,7 +21,7 @@ type Figure = str | int | float
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledLine:
     """Something that a memory found for a question."""
 
     text: str  # a line for a prompt, with who said it
@@ -67,7 +67,7 @@ class MemorySystem(Protocol):
         """Lines that stand in every prompt, whatever is asked; oldest first, ``budget`` tokens."""
         ...
 
-    def recall(self, question: str, limit: int) -> Sequence[Recalled]:
+    def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
         """What bears on a question, best first; ``limit`` at most."""
         ...
 

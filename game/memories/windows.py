@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from game.memories.protocol import Figure, Recalled, Surroundings, dated
+from game.memories.protocol import Figure, RecalledLine, Surroundings, dated
 from game.mind.archive.records import Memory
 
 
@@ -34,7 +34,7 @@ class FullContext:
             shown.append(line)
         return shown[::-1]
 
-    def recall(self, question: str, limit: int) -> Sequence[Recalled]:
+    def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
         """Nothing: what there is stands in the context."""
         return ()
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from game.lab.trials.trial import Trial, TrialQuestion
 from game.memories.loading import Maker
-from game.memories.protocol import MemorySystem, Recalled, Surroundings
+from game.memories.protocol import MemorySystem, RecalledLine, Surroundings
 from game.mind.archive.records import Memory
 
 QUIET = timedelta(minutes=30)
@@ -35,7 +35,7 @@ class Asking:
 
     question: TrialQuestion
     context: tuple[str, ...]  # what every prompt shows
-    recalled: tuple[Recalled, ...]  # what was found for this question, best first
+    recalled: tuple[RecalledLine, ...]  # what was found for this question, best first
     tokens: int  # of both, by our estimate
     seconds: float  # that the memory took for both
 
