@@ -6,10 +6,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from game.lab.trials.trial import Trial, TrialQuestion
 from game.memories.loading import Maker
 from game.memories.protocol import MemorySystem, RecalledLine, Surroundings
+from game.mind.archive.privacy import PrivateWords
 from game.mind.archive.records import Memory
 
 QUIET = timedelta(minutes=30)
@@ -70,6 +72,7 @@ class Living:
         self._trial, self._memory, self._clock = trial, memory, clock
         self._given, self._limit = given, limit
         self._perceiving = self._resting = 0.0
+        self._private = PrivateWords()
 
     def ask_all(self) -> Iterator[Asking]:
         """Live from the first memory to the last question."""
@@ -89,6 +92,7 @@ class Living:
         self._pass_to(memory.time)
         began = time.perf_counter()
         self._memory.perceive(memory)
+        self._private.saw(memory)
         self._perceiving += time.perf_counter() - began
 
     def _pass_to(self, moment: datetime) -> None:
@@ -102,9 +106,13 @@ class Living:
     def _ask(self, question: TrialQuestion) -> Asking:
         self._pass_to(question.time)
         began = time.perf_counter()
-        recalled = tuple(self._memory.recall(question.text, self._limit))
+        # Whoever asks is known, as in the world: "my sister" is theirs.
+        words = f"{question.asker}: {question.text}" if question.asker else question.text
+        recalled = self._memory.recall(words, self._limit)
         context = tuple(self._memory.context(self._given.budget))
         seconds = time.perf_counter() - began
+        may = partial(self._private.may_hear_all, audience=question.audience)
+        recalled = tuple(each for each in recalled if may(each.numbers))
         costs = self._given.tokens.each([*context, *(each.text for each in recalled)])
         return Asking(question, context, recalled, sum(costs), seconds)
 

@@ -23,6 +23,8 @@ class TrialQuestion:
     right: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
     asker: str = ""
+    # who hears the answer, as in :attr:`Memory.source_id`: what was whispered is for its two alone
+    audience: frozenset[str] = frozenset()
     delay: timedelta | None = None  # since the last of its evidence; None where it was not planned
     answerable: bool = True  # whether the life holds the answer; else not knowing is right
 
