@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from game.cli import index, models
 from game.cli.lab import commands as lab_commands
+from game.cli.lab import probing
 from game.cli.lab import talk as talking
 from game.cli.logs import logs as event_logs
 from game.cli.output import err, out, plain_table, print_json
@@ -306,6 +307,7 @@ def evaluate_recall(
 
 
 eval_app.command("talk")(talking.talk)
+eval_app.command("probes")(probing.probes)
 
 
 def _refuse_beside_resume(context: typer.Context) -> None:

@@ -1,0 +1,63 @@
+"""What is known over time, as a picture: a line a memory, a panel a load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from game.lab.talk.scores import wilson
+from game.lab.trials.probes import DELAYS
+from game.lab.trials.probing import ALONE, RECALL, SPOKEN, ProbeResult, shares
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_STYLES = {ALONE: ":", RECALL: "-", SPOKEN: "--"}
+
+
+def draw(results: Sequence[ProbeResult], path: Path) -> None:
+    """Draw the curves; the same results give the same picture.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    mpl.use("agg")
+    loads = sorted({each.load for each in results})
+    with mpl.rc_context({"svg.hashsalt": "keepsake", "font.size": 9}):
+        picture = Figure(figsize=(1.5 + 4.5 * len(loads), 4.6), layout="constrained")
+        panels = picture.subplots(1, len(loads), sharey=True, squeeze=False)[0]
+        for load, axes in zip(loads, panels, strict=True):
+            _panel(axes, [each for each in results if each.load == load], load)
+        panels[0].set_ylabel("per cent known, 95 % interval")
+        handles, labels = panels[0].get_legend_handles_labels()
+        picture.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+        dated = {"Date": None} if path.suffix.casefold() == ".svg" else {}
+        picture.savefig(path, dpi=120, metadata=dated)
+
+
+def _panel(axes: Axes, results: Sequence[ProbeResult], load: int) -> None:
+    memories = list(dict.fromkeys(each.memory for each in results))
+    for where, style in _STYLES.items():
+        points = list(shares(results, where))
+        for place, memory in enumerate(memories):
+            own = [point for point in points if point[0] == memory]
+            if not own:
+                continue
+            at = [list(DELAYS).index(delay) + 0.04 * place for _, _, delay, _, _ in own]
+            share = [100 * known / n for *_, known, n in own]
+            ends = [wilson(known, n) for *_, known, n in own]
+            below = [max(s - 100 * low, 0) for s, (low, _) in zip(share, ends, strict=True)]
+            above = [max(100 * high - s, 0) for s, (_, high) in zip(share, ends, strict=True)]
+            label = f"{memory}, {where}"
+            colour = mpl.colormaps["tab10"](place % 10)
+            axes.errorbar(at, share, [below, above], ls=style, color=colour, label=label, capsize=2)
+    axes.set_xticks(
+        range(len(DELAYS)), [f"after an {d}" if d == "hour" else f"a {d}" for d in DELAYS]
+    )
+    axes.set_ylim(-3, 103)
+    axes.set_title(f"{load} memories a day", fontsize=10, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,162 @@
+"""Probes: what is planted can be asked for, and grading tells who knows it from who does not."""
+
+import json
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from typer.testing import CliRunner
+
+from game.cli.app import app
+from game.lab.trials.living import TrialClock, asked
+from game.lab.trials.probes import DELAYS, KEPT, START, UNTOLD, id_of, probe_trials, trial_around
+from game.lab.trials.probing import ALONE, RECALL, SPOKEN, is_right, probed, shares
+from game.memories.protocol import RecalledLine, Surroundings
+from game.memories.windows import FullContext, SlidingWindow
+from game.mind.archive.privacy import is_private
+from game.mind.errors import KeepsakeError
+
+(QUIET, BUSY) = probe_trials(7)
+
+
+def matches(patterns, text):
+    return any(re.search(pattern, text, re.I) for pattern in patterns)
+
+
+def test_a_seed_gives_the_same_lives_and_another_seed_others():
+    assert probe_trials(7) == [QUIET, BUSY]
+    assert probe_trials(8)[0].memories != QUIET.memories
+
+
+@pytest.mark.parametrize("trial", [QUIET, BUSY], ids=lambda trial: trial.name)
+def test_what_is_asked_for_was_said_once_before_it_is_asked(trial):
+    told = {memory.number: memory for memory in trial.memories}
+    assert list(told) == list(range(1, len(trial.memories) + 1))
+    for question in trial.questions:
+        if not question.answerable:
+            continue
+        (number,) = question.evidence
+        having = [m.number for m in trial.memories if matches(question.right, m.text)]
+        assert having == [number], question.id
+        assert question.time - told[number].time == question.delay
+        assert not matches(question.wrong, told[number].text)
+
+
+def test_it_is_asked_after_an_hour_a_day_and_a_week_in_other_words_each_time():
+    by_plant = {}
+    for question in QUIET.questions:
+        if question.answerable:
+            by_plant.setdefault(question.evidence, []).append(question)
+    assert all(tuple(q.delay for q in each) == tuple(DELAYS.values()) for each in by_plant.values())
+    assert all(len({q.text for q in each}) == len(DELAYS) for each in by_plant.values())
+    assert {q.kind for each in by_plant.values() for q in each} == {
+        *("fact", "update", "contradiction", "rule", "promise", "overheard", "secret"),
+    }
+
+
+def test_the_load_is_what_lies_between():
+    planted = len(QUIET.memories) - 9 * QUIET.load
+    assert len(BUSY.memories) - 9 * BUSY.load == planted
+    assert [q.text for q in QUIET.questions] == [q.text for q in BUSY.questions]
+
+
+def test_nobody_told_what_is_asked_as_never_told():
+    questions = [q for q in QUIET.questions if q.kind == "never told"]
+    assert questions
+    for question in questions:
+        own = [m.text for m in QUIET.memories if m.source == question.asker]
+        assert not any(matches(question.wrong, text) for text in own)
+        assert is_right(question, "I don't know, you never said.")
+        assert not is_right(question, "You are a mason.") or not matches(question.wrong, "mason")
+
+
+class Remembers(FullContext):
+    """Recalls every line there is, whoever asks."""
+
+    def __init__(self, given):
+        super().__init__(given)
+        self._all = []
+
+    def perceive(self, memory):
+        self._all.append(RecalledLine(memory.text, (memory.number,)))
+
+    def recall(self, question, limit):
+        return self._all
+
+
+def test_a_whisper_is_recalled_for_the_two_of_it_and_kept_from_others():
+    clock = TrialClock(QUIET.memories[0].time)
+    given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
+    askings, _ = asked(QUIET, Remembers, given, clock)
+    whispers = {m.number for m in QUIET.memories if is_private(m)}
+    assert whispers
+    for asking in askings:
+        own = whispers & set(asking.found)
+        if asking.question.kind == KEPT:
+            assert not own
+        elif asking.question.kind == "secret":
+            assert asking.question.evidence <= own
+            assert asking.question.audience == {id_of(asking.question.asker)}
+
+
+def test_windows_forget_and_curves_say_when():
+    run = probed("sliding-window", BUSY, embedder=None)
+    points = {delay: known / n for _, _, delay, known, n in shares(run.results, ALONE)}
+    assert points == {"hour": 1.0, "day": 0.0, "week": 0.0}
+    assert not list(shares(run.results, SPOKEN))
+
+
+def test_what_is_spoken_is_graded_by_what_it_says():
+    run = probed(
+        "full-context",
+        QUIET,
+        embedder=None,
+        speak=lambda asking: next(iter(asking.question.answers), "I don't know."),
+    )
+    assert all(each.known[SPOKEN] for each in run.results)
+    question = next(q for q in QUIET.questions if q.kind == "update")
+    (old, *_) = (each.strip("\\b") for each in question.wrong)
+    assert not is_right(question, f"{question.answers[0]}, or was it {old}?")
+
+
+def test_probes_lie_among_another_lifes_own_talk():
+    start = START + timedelta(days=30)
+    around = [replace(m, time=m.time + timedelta(days=30)) for m in BUSY.memories[:50]]
+    trial = trial_around("Nell", around, start, 3)
+    assert trial.agent == "Nell"
+    assert len(trial.memories) > 50
+    assert trial.memories[0].time >= start
+    assert trial == trial_around("Nell", around, start, 3)
+
+
+def test_the_command_shows_curves_and_writes_each_question(tmp_path):
+    told, chart = tmp_path / "probes.json", tmp_path / "probes.svg"
+    line = ["eval", "probes", "--memory", "sliding-window", "--load", "30", "--words", "--kinds"]
+    result = CliRunner().invoke(app, [*line, "--json", str(told), "--chart", str(chart)])
+    assert result.exit_code == 0, result.output
+    assert "after a week" in result.output
+    assert "overheard" in result.output
+    found = json.loads(told.read_text())
+    assert {each["load"] for each in found} == {30}
+    assert {RECALL, ALONE, SPOKEN} == set(found[0]["known"])
+    assert "<svg" in chart.read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "cure"),
+    [
+        ("--memory", "photographic", "sliding-window"),
+        ("--load", "many", "20,100"),
+        ("--set", "x", "key=value"),
+    ],
+)
+def test_what_cannot_be_says_what_can(option, value, cure):
+    result = CliRunner().invoke(app, ["eval", "probes", "--load", "10", "--words", option, value])
+    assert isinstance(result.exception, KeepsakeError)
+    assert cure in str(result.exception)
+
+
+def test_unknown_words_for_not_knowing_are_known():
+    assert matches((UNTOLD,), "I'm not sure.")
+    assert SlidingWindow(Surroundings(agent="", folder=None, clock=None, settings={"window": "3"}))
