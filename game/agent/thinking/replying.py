@@ -316,6 +316,7 @@ class Replying:
         noticed = mind.memory.noticed_for(reply.audience)
         return [
             *material.of_profile(scene.profile),
+            *material.of_names(agent.key, partner, scene.place),
             *material.of_place(_described(agent), scene.others),
             *material.of_kept((*mind.keeper.shown_pins, *noticed, *mind.diary.lines), partner),
             *material.of_summaries(context, partner),
