@@ -27,7 +27,7 @@ RULES = {
         "game.paths",
         "game.agent",
     ],
-    "game.memories": ["game.mind", "game.index", "game.memories"],
+    "game.memories": ["game.mind", "game.index", "game.memories", "game.paths"],
     "game.paths": ["game.mind.errors"],
     "game.child": ["game.mind.errors", "game.child", "game.paths"],
     "game.llm": ["game.mind", "game.llm", "game.child", "game.paths"],

@@ -38,7 +38,8 @@ class Surroundings:
     folder: Path  # its own; there, and empty the first time
     clock: Clock  # what time it is for the agent
     embedder: Embedder | None = None  # None where there are words alone
-    model: LanguageModel | None = None  # writes summaries and reflections; None for rules
+    # writes summaries and reflections: continues a text, or answers messages; None for rules
+    model: LanguageModel | None = None
     tokens: Tokens = field(default_factory=Heuristic)
     budget: int = 3840  # tokens that a prompt may have
     # its own settings, as somebody wrote them: ``--set window=32``
@@ -49,9 +50,10 @@ class Surroundings:
 class MemorySystem(Protocol):
     """What one agent remembers.
 
-    It is made with :class:`Surroundings` as its only argument. One method is called at a time, in a
-    worker thread; each may block. What it raises beside a
+    It is made with :class:`Surroundings` as its only argument. One method is called at a time, in
+    any worker thread; each may block. What it raises beside a
     :class:`~game.mind.errors.KeepsakeError` is a fault of its own, and the agent goes on without.
+    :mod:`game.memories.conformance` tests all of what is said here.
     """
 
     @property
@@ -60,7 +62,7 @@ class MemorySystem(Protocol):
         ...
 
     def perceive(self, memory: Memory) -> None:
-        """Take in one line of the life, in order; the same number again is a repeat of it."""
+        """Take in one line of the life: 1, 2, 3 …; the newest again where it was repeated."""
         ...
 
     def context(self, budget: int) -> Sequence[str]:
@@ -80,7 +82,7 @@ class MemorySystem(Protocol):
         ...
 
     def close(self) -> None:
-        """Bring everything to the disk and let go of it."""
+        """Bring everything to the disk and let go of it; a second call does nothing."""
         ...
 
 

@@ -2,37 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from game.memories import settings
 from game.memories.protocol import Figure, RecalledLine, Surroundings, dated
 from game.mind.archive.records import Memory
+from game.mind.markdown_config import between
+from game.mind.ports import Tokens
+
+MOST_LINES = 100_000
+"""The largest window that a setting may ask for."""
 
 
-class FullContext:
-    """Everything verbatim, as far back as the prompt has room: no summary, no search."""
+def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[str]:
+    """The first of ``lines``, as many as ``budget`` tokens hold."""
+    for line in lines:
+        budget -= tokens.of(line)
+        if budget < 0:
+            return
+        yield line
 
-    def __init__(self, given: Surroundings) -> None:
-        self._tokens = given.tokens
+
+class Newest:
+    """A memory that shows its newest ``size`` lines in every prompt, and finds nothing.
+
+    It keeps no file: it is lived anew from the archive whenever it is opened. So nothing can be out
+    of step with the archive, and what is forgotten there is gone here as well.
+    """
+
+    def __init__(self, given: Surroundings, size: int) -> None:
+        self._tokens, self._size = given.tokens, size
         self._lines: dict[int, str] = {}
+        self._newest = 0
 
     @property
     def newest(self) -> int:
         """Nothing is kept on disk."""
-        return max(self._lines, default=0)
+        return self._newest
 
     def perceive(self, memory: Memory) -> None:
-        """Keep the line."""
+        """Keep the line, and drop the oldest."""
+        self._newest = memory.number
         self._lines[memory.number] = dated(memory)
+        while len(self._lines) > self._size:
+            del self._lines[next(iter(self._lines))]
 
     def context(self, budget: int) -> Sequence[str]:
         """The newest lines that fit."""
-        shown: list[str] = []
-        for line in reversed(self._lines.values()):
-            budget -= self._tokens.of(line)
-            if budget < 0:
-                break
-            shown.append(line)
-        return shown[::-1]
+        return list(first_within(reversed(self._lines.values()), budget, self._tokens))[::-1]
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
         """Nothing: what there is stands in the context."""
@@ -42,22 +61,35 @@ class FullContext:
         """Nothing to do."""
 
     def state(self) -> Mapping[str, Figure]:
-        """How many lines it has."""
+        """How many lines it shows."""
         return {"lines": len(self._lines)}
 
     def close(self) -> None:
         """Nothing is held."""
 
 
-class SlidingWindow(FullContext):
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """Nothing can be set."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSettings:
+    """What a sliding window takes."""
+
+    window: int = between(64, low=1, high=MOST_LINES)  # memories
+
+
+class FullContext(Newest):
+    """Everything verbatim, as far back as the prompt has room: no summary, no search."""
+
+    def __init__(self, given: Surroundings) -> None:
+        settings.read(NoSettings, given.settings)
+        super().__init__(given, sys.maxsize)
+
+
+class SlidingWindow(Newest):
     """The newest ``window`` memories (64), and nothing else."""
 
     def __init__(self, given: Surroundings) -> None:
-        super().__init__(given)
-        self._size = int(given.settings.get("window", "64"))
-
-    def perceive(self, memory: Memory) -> None:
-        """Keep the line, and drop the oldest."""
-        super().perceive(memory)
-        while len(self._lines) > self._size:
-            del self._lines[next(iter(self._lines))]
+        super().__init__(given, settings.read(WindowSettings, given.settings).window)

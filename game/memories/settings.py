@@ -1,0 +1,47 @@
+"""Reads what somebody wrote as a memory's own settings: ``--set window=32``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.markdown_config import ConfigSection, Setting
+
+
+def read[C](config: type[C], written: Mapping[str, str]) -> C:
+    """Settings as a dataclass that has a field with a default for each of them.
+
+    Bounds come from :func:`game.mind.markdown_config.between`.
+
+    Raises:
+        KeepsakeError: A value or a name is wrong; says which, and what there is.
+    """
+    known = fields(cast("Any", config))
+    section = _section(written)
+
+    def made() -> C:
+        section.only(each.name for each in known)
+        return config(**{each.name: section.value(each) for each in known})
+
+    return plainly(made)
+
+
+def plainly[T](reading: Callable[[], T]) -> T:
+    """What ``reading`` gives; what it refuses is told without a file's name and line.
+
+    Raises:
+        KeepsakeError: A setting is wrong.
+    """
+    try:
+        return reading()
+    except ConfigError as error:
+        _, _, reason = error.what.partition(f"line {error.line}: ")
+        raise KeepsakeError(f"A memory's setting: {reason or error.what}", error.cure) from error
+
+
+def _section(written: Mapping[str, str]) -> ConfigSection:
+    entries = {key: Setting(value, 1) for key, value in written.items()}
+    return ConfigSection(Path("settings"), "", 1, entries)

@@ -1,0 +1,82 @@
+"""The shipped memories hold to what any memory must; and the kit finds one that does not."""
+
+import pytest
+
+from game.memories import loading
+from game.memories.conformance import MemoryConformance, check
+from game.memories.generative_agents import GenerativeAgents
+from game.memories.keepsake import KeepsakeMemory
+from game.memories.protocol import RecalledLine
+from game.memories.rag import Rag
+from game.memories.windows import FullContext, SlidingWindow
+
+
+class TestFullContext(MemoryConformance):
+    make = staticmethod(FullContext)
+
+
+class TestSlidingWindow(MemoryConformance):
+    make = staticmethod(SlidingWindow)
+
+
+class TestRag(MemoryConformance):
+    make = staticmethod(Rag)
+
+
+class TestRagByWords(MemoryConformance):
+    make = staticmethod(Rag)
+    embedder = None
+
+
+class TestGenerativeAgents(MemoryConformance):
+    make = staticmethod(GenerativeAgents)
+
+
+class TestGenerativeAgentsByWords(MemoryConformance):
+    make = staticmethod(GenerativeAgents)
+    embedder = None
+
+
+class TestKeepsake(MemoryConformance):
+    make = staticmethod(KeepsakeMemory)
+
+
+class TestKeepsakeByWords(MemoryConformance):
+    make = staticmethod(KeepsakeMemory)
+    embedder = None
+
+
+class _Invents(FullContext):
+    """Names memories that there never were, more of them than it may."""
+
+    def recall(self, question, limit):
+        return [RecalledLine("something", (n,)) for n in range(limit + 999)]
+
+
+class _Overfull(FullContext):
+    """Shows all there is, whatever may be shown."""
+
+    def context(self, budget):
+        return list(self._lines.values())
+
+
+class _Breaks(FullContext):
+    def state(self):
+        return {"lines": {1, 2}}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [(_Invents, "the limit is kept"), (_Overfull, "the budget is kept"), (_Breaks, "TypeError")],
+)
+def test_a_memory_that_does_not_conform_is_told_so(wrong, told):
+    assert any(told in line for line in check(wrong))
+
+
+def test_one_that_conforms_has_no_faults():
+    assert check(SlidingWindow, {"window": "3"}) == []
+
+
+def test_the_shipped_ones_are_known_by_name():
+    shipped = {"full-context", "sliding-window", "rag", "generative-agents", "keepsake"}
+    assert shipped <= set(loading.names())

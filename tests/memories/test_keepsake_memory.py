@@ -1,0 +1,137 @@
+"""Ours as a library: the recall of the agents, the settings of the vault, its summaries."""
+
+from pathlib import Path
+
+import pytest
+
+from game.cli.recall import evaluate, read_data
+from game.llm.clients.minilm import MiniLMEmbedder
+from game.llm.clients.openai import OpenAIModel
+from game.memories.conformance import FixedClock, life
+from game.memories.keepsake import KeepsakeMemory
+from game.memories.protocol import Surroundings
+from game.mind.archive.log import Archive
+from game.mind.archive.records import Memory, MemoryKind
+from game.mind.errors import KeepsakeError
+from game.mind.language.times import moment
+from game.mind.recall.measure import DEPTHS, Answered, scores
+from tests.fakes.model_server import FakeModelServer, Reply
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    made = MiniLMEmbedder()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def fake():
+    with FakeModelServer() as server:
+        yield server
+
+
+def made(folder, lived=(), **more):
+    memory = KeepsakeMemory(
+        Surroundings(folder=folder, **{"agent": "Mira", "clock": FixedClock(), **more})
+    )
+    for each in lived:
+        memory.perceive(each)
+    return memory
+
+
+def said(number, text, who="Ada"):
+    first = life(1, start=number)[0]
+    return Memory(number, first.time, MemoryKind.PERCEPTION, text, source=who, source_id=f"{who}-1")
+
+
+@pytest.mark.parametrize("name", ["recall_hythe.json", "recall_two_friends.json"])
+def test_it_finds_what_the_recall_of_the_agents_finds(tmp_path, embedder, name):
+    turns, questions = read_data(DATA / name)
+    clock = FixedClock()
+    memory = made(tmp_path, agent="", clock=clock, embedder=embedder)
+    ids = {}
+    for number, turn in enumerate(turns, 1):
+        clock.time = moment(turn.time, clock.time) or clock.time
+        kind, about = MemoryKind.PERCEPTION, {"place": turn.place, "source": turn.speaker}
+        memory.perceive(Memory(number, clock.time, kind, turn.text, **about))
+        ids[number] = turn.id
+        if number % 100 == 0:
+            memory.rest(asleep=True)
+    assert memory.state()["compactions"] > 0
+    answered = []
+    for question in questions:
+        lines = memory.recall(question.text, max(DEPTHS))
+        found = [ids[line.numbers[0]] for line in lines]
+        answered.append(Answered(question.kind, question.evidence, found))
+    memory.close()
+    assert scores(answered) == evaluate(DATA / name, embedder)
+
+
+def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
+    rule = said(1, 'Ada says to you, "Never open the cellar door."')
+    memory = made(tmp_path, [rule, *life(300)[1:]])
+    memory.rest(asleep=True)
+    shown = "\n".join(memory.context(3840))
+    assert "Ada told you: Never open the cellar door. (memory 1)" in shown
+    assert memory.state()["compactions"] > 0
+    assert memory.state()["window"] < 150
+    memory.close()
+
+
+def test_the_archive_is_in_its_folder_with_every_repeat(tmp_path):
+    lived = life(3)
+    memory = made(tmp_path, lived)
+    memory.perceive(lived[-1].repeated(4))
+    memory.close()
+    archive = Archive(tmp_path / "archive")
+    kept = archive.read(1, 3)
+    archive.close()
+    assert kept == [*lived[:-1], lived[-1].repeated(4)]
+
+
+def test_settings_are_those_of_the_vault_by_name(tmp_path):
+    settings = {"immediate_window": "4", "recent_window": "4", "min_saving_tokens": "0"}
+    memory = made(tmp_path, life(40), settings=settings)
+    assert memory.state()["window"] <= 8
+    assert memory.state()["compactions"] >= 3
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"immediat_window": "4"}, "Did you mean immediate_window"),
+        ({"immediate_window": "four"}, "not a whole number"),
+        ({"strategy": "sliding"}, "sliding-window"),
+        ({"strategy": "nothing"}, "there is no template 'nothing'"),
+    ],
+)
+def test_wrong_settings_are_refused_in_words(tmp_path, settings, told):
+    with pytest.raises(KeepsakeError, match=told) as problem:
+        made(tmp_path, settings=settings)
+    assert "line 1" not in str(problem.value)
+
+
+def test_a_model_writes_the_summaries(tmp_path, fake):
+    fake.script = lambda prompt: " Ada lost the blue kettle, and Bram found a jar of honey."
+    model = OpenAIModel(fake.address, "fake")
+    memory = made(tmp_path, life(140), model=model)
+    memory.close()
+    model.close()
+    calls = fake.calls("/v1/completions")
+    assert calls, [each.path for each in fake.calls()]
+    assert "the blue kettle" in calls[0].body["prompt"]
+
+
+def test_without_an_answer_the_life_goes_on(tmp_path, fake):
+    fake.always("/v1/completions", Reply(status=500))
+    model = OpenAIModel(fake.address, "fake", time_limit=5)
+    memory = made(tmp_path, life(140), model=model)
+    assert memory.newest == 140
+    assert memory.state()["failures"] + memory.state()["compactions"] > 0
+    assert memory.context(3840)
+    memory.close()
+    model.close()
