@@ -11,7 +11,19 @@ from typing import Any, TextIO
 from rich.table import Table
 
 from game.cli.output import plain_table
-from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion, read_questions
+from game.index.conversation import (
+    Conversation,
+    ConversationTurn,
+    MarkedQuestion,
+    Progress,
+    UnreadableTurns,
+    read_questions,
+    read_turns,
+)
+from game.lab.trials.items import FORMATS_PAGE, UnreadableBenchmark
+from game.lab.trials.reading import read_trials
+from game.lab.trials.trial import Trial
+from game.mind.archive.records import Memory
 from game.mind.errors import KeepsakeError
 from game.mind.language.words import writable
 from game.mind.ports import Embedder
@@ -21,7 +33,8 @@ _MOST_HITS = 1000
 _DEFAULT_HITS = 20
 _REQUESTS = (
     'Send {"op": "ingest", "turns": [{"id": "D1:1", "speaker": "Ann", "time": "8 May 2023", '
-    '"text": "…"}]} or {"op": "query", "text": "…", "k": 20}'
+    '"text": "…"}]}, {"op": "add", "turns": […]} or {"op": "query", "text": "…", "k": 20}, each on '
+    "one line; the file of a benchmark is read by `keepsake eval recall FILE`"
 )
 
 
@@ -36,72 +49,82 @@ class RecallServer:
         self._conversation = Conversation(embedder)
 
     def serve(self, lines: Iterable[str], out: TextIO) -> None:
-        """Answer each line with one line until there are no more; blank lines are skipped."""
+        """Answer each line until there are no more; blank lines are skipped.
+
+        An answer is one line. Before it stand lines ``{"progress": n, "of": m}`` for a request
+        that asks for them.
+        """
+
+        def write(answer: dict[str, Any]) -> None:
+            print(_one_line(answer), file=out, flush=True)
+
         for line in lines:
             if line.strip("\ufeff \t\r\n"):
-                print(_one_line(self.answer(line)), file=out, flush=True)
+                write(self.answer(line, lambda n, of: write({"progress": n, "of": of})))
 
-    def answer(self, line: str) -> dict[str, Any]:
+    def answer(self, line: str, progress: Progress | None = None) -> dict[str, Any]:
         """The answer to one request: ``ok``, ``ids`` or ``error``."""
         try:
-            return self._answered(_request(line))
+            request = _request(line)
+            return self._answered(request, progress if request.get("progress") is True else None)
         except KeepsakeError as error:
             return {"error": str(error)}
 
-    def _answered(self, request: dict[str, Any]) -> dict[str, Any]:
-        if request.get("op") == "ingest":
-            self._conversation.ingest(read_turns(request))
-            return {"ok": True}
-        if request.get("op") == "query":
-            return {"ids": self._conversation.query(_text(request), _limit(request))}
-        raise UnreadableRequest(f"The op {request.get('op')!r} is unknown", _REQUESTS)
-
-
-def read_turns(data: Any) -> list[ConversationTurn]:
-    """The turns of a request or a data file.
-
-    Raises:
-        UnreadableRequest: There is no list of turns.
-        UnreadableTurns: One of them has another shape.
-    """
-    turns = data.get("turns") if isinstance(data, dict) else None
-    if not isinstance(turns, list):
-        raise UnreadableRequest('There is no list of "turns"', _REQUESTS)
-    return [ConversationTurn.read(turn) for turn in turns]
+    def _answered(self, request: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+        match request.get("op"):
+            case "ingest":
+                self._conversation.ingest(_turns(request), progress)
+            case "add":
+                self._conversation.add(_turns(request), progress)
+            case "query":
+                return {"ids": self._conversation.query(_text(request), _limit(request))}
+            case None:
+                raise UnreadableRequest('The line has no "op"', _REQUESTS)
+            case other:
+                raise UnreadableRequest(f"The op {other!r:.60} is unknown", _REQUESTS)
+        return {"ok": True}
 
 
 def evaluate(path: Path, embedder: Embedder) -> list[RetrievalScore]:
     """Ask each question of a data file and measure what comes back, by kind of question.
 
+    Questions without evidence are left out.
+
     Raises:
-        KeepsakeError: The file cannot be read.
+        KeepsakeError: The file cannot be read, or has no question with evidence.
     """
-    turns, questions = read_data(path)
+    answered = [found for trial in read_trials(path) for found in _answers(trial, embedder)]
+    if not answered:
+        raise UnreadableBenchmark(f"{path} has no question with evidence", FORMATS_PAGE)
+    return scores(answered)
+
+
+def _answers(trial: Trial, embedder: Embedder) -> Iterator[Answered]:
+    marked = [question for question in trial.questions if question.evidence]
+    if not marked:
+        return
     conversation = Conversation(embedder)
-    conversation.ingest(turns)
-    depth = max(DEPTHS)
-    return scores(
-        Answered(q.kind, q.evidence, conversation.query(q.text, depth)) for q in questions
-    )
+    conversation.ingest([_as_turn(memory) for memory in trial.memories])
+    for question in marked:
+        evidence = frozenset(map(str, question.evidence))
+        found = conversation.query(question.text, max(DEPTHS))
+        yield Answered(question.kind, evidence, found)
+
+
+def _as_turn(memory: Memory) -> ConversationTurn:
+    time = memory.time.isoformat()
+    return ConversationTurn(str(memory.number), memory.source, time, memory.text, memory.place)
 
 
 def read_data(path: Path) -> tuple[list[ConversationTurn], list[MarkedQuestion]]:
-    """Turns and questions of a data file.
+    """Turns and questions of a data file in our own format.
 
     Raises:
         KeepsakeError: It cannot be read, or has another shape.
     """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UnreadableRequest(f"{path} cannot be read ({error})", _DATA) from error
+    data = json.loads(path.read_text(encoding="utf-8"))
     turns = read_turns(data)
     return turns, read_questions(data.get("questions"), {turn.id for turn in turns})
-
-
-_DATA = (
-    'A data file is {"turns": [{"id": …, "speaker": …, "time": …, "text": …}], "questions": […]}'
-)
 
 
 def as_table(found: Iterable[RetrievalScore]) -> Table:
@@ -135,6 +158,13 @@ def _request(line: str) -> dict[str, Any]:
     if not isinstance(request, dict):
         raise UnreadableRequest("The line is no JSON object", _REQUESTS)
     return request
+
+
+def _turns(request: dict[str, Any]) -> list[ConversationTurn]:
+    try:
+        return read_turns(request)
+    except UnreadableTurns as error:
+        raise UnreadableRequest(error.what, _REQUESTS) from error
 
 
 def _text(request: dict[str, Any]) -> str:

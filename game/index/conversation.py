@@ -5,7 +5,7 @@ It is searched by exactly the recall that the agents use, over indexes in memory
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +21,11 @@ from game.mind.recall.fusion import Weights
 from game.mind.recall.recall import MemorySearch
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+_PORTION = 256
+"""Turns that are embedded between two words on how far it has come."""
+
+type Progress = Callable[[int, int], None]
+"""Told how many turns are done, and of how many."""
 
 
 class UnreadableTurns(KeepsakeError):
@@ -72,30 +77,76 @@ class Conversation:
     def __init__(self, embedder: Embedder | None, weights: Weights = Weights()) -> None:  # noqa: B008 - frozen
         self.embedder = embedder
         self._weights = weights
+        self._hold()
+
+    def _hold(self) -> None:
+        """Begin anew, with nothing."""
         self._ids: dict[str, str] = {}
-        self._now = _NO_TIME
+        self._now = self._last = _NO_TIME
         self.names: set[str] = set()
-        self._hold([], [])
+        self.words, self.vectors = Fts5Index(), ExactVectors()
+        self.recall = MemorySearch(
+            self.words,
+            self.vectors,
+            self.embedder,
+            names=lambda: self.names,
+            clock=self,
+            weights=self._weights,
+        )
 
     def now(self) -> datetime:
         """When the conversation ended: "last week" in a question is relative to it."""
         return self._now
 
-    def ingest(self, turns: Sequence[ConversationTurn]) -> None:
+    def ingest(self, turns: Sequence[ConversationTurn], progress: Progress | None = None) -> None:
         """Hold these turns instead of those before.
 
         Raises:
             UnreadableTurns: Two turns have one id.
             ModelError: They could not be embedded.
         """
-        if len({turn.id for turn in turns}) < len(turns):
+        self._take(turns, progress, after=0)
+
+    def add(self, turns: Sequence[ConversationTurn], progress: Progress | None = None) -> None:
+        """Hold these turns beside those before, as what was said after them.
+
+        Raises:
+            UnreadableTurns: Two turns have one id, those before included.
+            ModelError: They could not be embedded.
+        """
+        self._take(turns, progress, after=len(self._ids))
+
+    def _take(
+        self, turns: Sequence[ConversationTurn], progress: Progress | None, after: int
+    ) -> None:
+        """Nothing changes before all of it is known to be well."""
+        held = set(self._ids.values()) if after else set()
+        if len(held | {turn.id for turn in turns}) < len(held) + len(turns):
             raise UnreadableTurns("Two turns have the same id", "Give each its own")
-        documents = _documents(turns)
-        vectors = self.embedder.embed([turn.text for turn in turns]) if self.embedder else []
-        self._hold(documents, vectors)
-        self._ids = {d.key: turn.id for d, turn in zip(documents, turns, strict=True)}
-        self._now = max((document.time for document in documents), default=_NO_TIME)
-        self.names = {name for turn in turns for name in (turn.speaker, turn.place) if name}
+        times = list(times_of(turns, self._last if after else _NO_TIME))
+        numbered = enumerate(zip(turns, times, strict=True), after + 1)
+        documents = [_document(number, turn, time) for number, (turn, time) in numbered]
+        vectors = self._embedded([turn.text for turn in turns], progress)
+        if not after:
+            self._hold()
+        self.words.add(documents)
+        if self.embedder is not None:
+            self.vectors.add(documents, vectors)
+        self._ids |= {d.key: turn.id for d, turn in zip(documents, turns, strict=True)}
+        self._last = times[-1] if times else self._last
+        self._now = max((self._now, *times)) if times else self._now
+        self.names |= {name for turn in turns for name in (turn.speaker, turn.place) if name}
+
+    def _embedded(self, texts: list[str], progress: Progress | None) -> list[list[float]]:
+        if self.embedder is None:
+            return []
+        if progress is None:
+            return self.embedder.embed(texts)
+        found: list[list[float]] = []
+        for start in range(0, len(texts), _PORTION):
+            found += self.embedder.embed(texts[start : start + _PORTION])
+            progress(len(found), len(texts))
+        return found
 
     def query(self, text: str, limit: int) -> list[str]:
         """Ids of the turns that answer ``text``, best first.
@@ -112,39 +163,37 @@ class Conversation:
         """The conversation's own name for a document."""
         return self._ids[key]
 
-    def _hold(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
-        words_there, vectors_there = Fts5Index(), ExactVectors()
-        words_there.add(documents)
-        if self.embedder is not None:
-            vectors_there.add(documents, vectors)
-        self.words, self.vectors = words_there, vectors_there
-        self.recall = MemorySearch(
-            self.words,
-            self.vectors,
-            self.embedder,
-            names=lambda: self.names,
-            clock=self,
-            weights=self._weights,
-        )
+
+def times_of(turns: Sequence[ConversationTurn], before: datetime = _NO_TIME) -> Iterator[datetime]:
+    """When each turn was said: where that cannot be read, at the time of the turn before."""
+    for turn in turns:
+        before = moment(turn.time, before) or before
+        yield before
 
 
-def _documents(turns: Sequence[ConversationTurn]) -> list[Document]:
-    time, found = _NO_TIME, []
-    for number, turn in enumerate(turns, 1):
-        time = moment(turn.time, time) or time
-        found.append(
-            Document(
-                key=f"{DocumentKind.MEMORY}:{number}",
-                kind=DocumentKind.MEMORY,
-                text=turn.text,
-                time=time,
-                first=number,
-                last=number,
-                speaker=turn.speaker,
-                place=turn.place,
-            )
-        )
-    return found
+def _document(number: int, turn: ConversationTurn, time: datetime) -> Document:
+    return Document(
+        key=f"{DocumentKind.MEMORY}:{number}",
+        kind=DocumentKind.MEMORY,
+        text=turn.text,
+        time=time,
+        first=number,
+        last=number,
+        speaker=turn.speaker,
+        place=turn.place,
+    )
+
+
+def read_turns(data: Any) -> list[ConversationTurn]:
+    """The turns of a request or a data file.
+
+    Raises:
+        UnreadableTurns: There is no list of turns, or one of them has another shape.
+    """
+    turns = data.get("turns") if isinstance(data, dict) else None
+    if not isinstance(turns, list):
+        raise UnreadableTurns('There is no list of "turns"', _SHAPE)
+    return [ConversationTurn.read(turn) for turn in turns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +201,14 @@ class MarkedQuestion:
     """A question with the turns that answer it."""
 
     text: str
-    evidence: frozenset[str]
+    evidence: frozenset[str]  # ids; none only where it is not answerable
     kind: str
+    answers: tuple[str, ...] = ()  # any of them is right
+    answerable: bool = True  # whether the turns tell; else not knowing is right
 
 
 def read_questions(data: Any, ids: Collection[str]) -> list[MarkedQuestion]:
-    """Questions from JSON: ``{"text": …, "evidence": [ids], "kind": …}``.
+    """Questions from JSON: ``{"text": …, "evidence": [ids], "kind": …, "answer": …}``.
 
     Raises:
         UnreadableTurns: They have another shape, or name a turn that is not there.
@@ -171,14 +222,20 @@ _ASKED = 'A question looks like {"kind": "fact", "text": "…?", "evidence": ["D
 
 
 def _marked(data: Any, ids: Collection[str]) -> MarkedQuestion:
-    try:
-        text, evidence, kind = data["text"], data["evidence"], data.get("kind", "all")
-    except (TypeError, KeyError, AttributeError) as error:
-        raise UnreadableTurns(f"The question {data!r:.60} cannot be read", _ASKED) from error
-    if not isinstance(evidence, list) or not all(isinstance(e, str) for e in (text, *evidence)):
-        raise UnreadableTurns(f"The question {data!r:.60} cannot be read", _ASKED)
-    found = MarkedQuestion(text, frozenset(evidence), str(kind))
-    if not found.evidence or found.evidence.difference(ids):
+    unreadable = UnreadableTurns(f"The question {data!r:.60} cannot be read", _ASKED)
+    if not isinstance(data, Mapping):
+        raise unreadable
+    answerable = data.get("answerable", True) is not False
+    text, answers = data.get("text"), data.get("answer", [])
+    evidence = data.get("evidence", None if answerable else [])
+    answers = answers if isinstance(answers, list) else [answers]
+    if not isinstance(evidence, list):
+        raise unreadable
+    if not all(isinstance(each, str) for each in (text, *evidence, *answers)):
+        raise unreadable
+    kind = str(data.get("kind", "all"))
+    found = MarkedQuestion(str(text), frozenset(evidence), kind, tuple(answers), answerable)
+    if (answerable and not evidence) or found.evidence.difference(ids):
         raise UnreadableTurns(
             f"The question {found.text!r} has no evidence or names unknown turns", _ASKED
         )

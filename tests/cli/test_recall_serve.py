@@ -4,18 +4,18 @@ import io
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from game.cli.recall import RecallServer, as_json, evaluate, read_data
 from game.index.conversation import Conversation
 from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.errors import KeepsakeError, ModelUnavailable
+from game.mind.errors import ModelUnavailable
 from game.paths import REPOSITORY
 from tests.lab.in_process import keepsake
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
+LOCOMO = REPOSITORY / "tests" / "data" / "benchmarks" / "locomo.json"
 FRIENDS = REPOSITORY / "tests" / "data" / "recall_two_friends.json"
 TURNS = [
     ("D1:1", "Ann", "1:56 pm on 8 May, 2023", "I finally adopted a puppy from the shelter!"),
@@ -193,20 +193,50 @@ def test_eval_prints_a_table_and_json(copy, tmp_path):
     assert set(found[-1]["recall"]) == {"5", "10", "20"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{}",
-        '{"turns": []}',
-        '{"turns": [], "questions": [{}]}',
-        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": ["b"]}]}',
-        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": []}]}',
-        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": "a"}]}',
-    ],
-)
-def test_a_data_file_that_cannot_be_read_is_named(tmp_path: Path, text):
-    path = tmp_path / "data.json"
-    path.write_text(text)
-    with pytest.raises(KeepsakeError):
-        read_data(path)
+def test_turns_can_be_added_and_progress_is_told_to_whoever_asks(server):
+    assert ask(server, op="ingest", turns=turns(TURNS[:3])) == {"ok": True}
+    out = io.StringIO()
+    requests = [
+        {"op": "add", "turns": turns(TURNS[3:]), "progress": True},
+        {"op": "query", "text": "Who climbed in the mountains?", "k": 1},
+        {"op": "add", "turns": turns(TURNS[:1])},
+        {"op": "query", "text": "puppy from the shelter", "k": 1},
+    ]
+    server.serve(map(json.dumps, requests), out)
+    answers = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert answers[:3] == [{"progress": 2, "of": 2}, {"ok": True}, {"ids": ["D2:2"]}]
+    assert "same id" in answers[3]["error"]
+    assert answers[4] == {"ids": ["D1:1"]}
+
+
+def test_what_was_added_is_found_as_if_it_had_come_at_once(embedder):
+    whole, parts = RecallServer(embedder), RecallServer(embedder)
+    lines, marked = read_data(HYTHE)
+    data = [{name: getattr(turn, name) for name in turn.__slots__} for turn in lines]
+    assert ask(whole, op="ingest", turns=data) == {"ok": True}
+    assert ask(parts, op="ingest", turns=data[:100]) == {"ok": True}
+    for start in range(100, len(data), 100):
+        assert ask(parts, op="add", turns=data[start : start + 100]) == {"ok": True}
+    for question in marked[::10]:
+        found = [ask(each, op="query", text=question.text, k=10)["ids"] for each in (whole, parts)]
+        # Vectors are rounded by what else stands in their batch.
+        assert len({*found[0]} & {*found[1]}) >= 8, question.text
+
+
+@pytest.mark.parametrize("line", ["[", '[{"sample_id": "x", "conversation": {}}]', '{"qa": []}'])
+def test_the_file_of_a_benchmark_is_sent_to_the_command_that_reads_it(server, line):
+    assert "keepsake eval recall FILE" in server.answer(line)["error"]
+
+
+def test_a_benchmark_is_evaluated_as_it_is_published(embedder):
+    found = {score.kind: score for score in evaluate(LOCOMO, embedder)}
+    assert set(found) == {
+        "adversarial",
+        "all",
+        "multi-hop",
+        "open-domain",
+        "single-hop",
+        "temporal",
+    }
+    assert found["all"].questions == 16
+    assert found["all"].recall[20] > 0.9

@@ -1,0 +1,75 @@
+"""Reads the files of benchmarks as they are published; which format it is, the content says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from game.lab.trials.items import FORMATS_PAGE, Item, UnreadableBenchmark
+from game.lab.trials.locomo import is_locomo, is_realtalk, read_locomo, read_realtalk
+from game.lab.trials.longmemeval import is_longmemeval, read_longmemeval
+from game.lab.trials.marked_turns import is_marked_turns, read_marked_turns
+from game.lab.trials.trial import Trial
+
+ENDINGS = (".json", ".jsonl")
+_KNOWN = (
+    'Known are LoCoMo ("conversation" with "session_1" …, and "qa"), LongMemEval '
+    '("haystack_sessions"), REALTALK ("session_1" … and "qa") and {"turns": …, "questions": …}; '
+    f"{FORMATS_PAGE}"
+)
+
+
+def read_trials(path: Path) -> list[Trial]:
+    """The lives of a file, or of all files of a folder, with their questions.
+
+    Raises:
+        UnreadableBenchmark: It cannot be read; names the file, the item and the cure.
+    """
+    if path.is_dir():
+        files = sorted(each for each in path.iterdir() if each.suffix in ENDINGS)
+        if not files:
+            raise UnreadableBenchmark(f"{path} has no .json files", "Name the folder of the data")
+        return [trial for file in files for trial in read_trials(file)]
+    found = list(_trials(path, _loaded(path)))
+    if not any(trial.questions for trial in found):
+        raise UnreadableBenchmark(f"{path} has no questions", _KNOWN)
+    return found
+
+
+def _loaded(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix == ".jsonl":
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return json.loads(text)
+    except OSError as error:
+        told = f"{path} cannot be read ({error.strerror or error})"
+        raise UnreadableBenchmark(told, "Name a file that is there") from error
+    except (ValueError, RecursionError) as error:
+        raise UnreadableBenchmark(f"{path} is no JSON ({error})", _KNOWN) from error
+
+
+def _trials(path: Path, data: Any) -> Iterator[Trial]:
+    """A list holds one sample an entry; an object is one alone."""
+    if not isinstance(data, list):
+        yield _trial(Item(data, path.name), path.stem)
+        return
+    for number, each in enumerate(data, 1):
+        yield _trial(Item(each, f"{path.name}, sample {number}"), f"{path.stem} {number}")
+
+
+def _trial(item: Item, name: str) -> Trial:
+    if is_marked_turns(item.value):
+        return read_marked_turns(item, name)
+    if is_longmemeval(item.value):
+        return read_longmemeval(item)
+    if is_locomo(item.value):
+        return read_locomo(item)
+    if is_realtalk(item.value):
+        return read_realtalk(item, name)
+    has = ", ".join(map(str, item.value)) if isinstance(item.value, dict) else repr(item.value)
+    raise UnreadableBenchmark(
+        f"{item.where} is in no format that is known (it has {has:.80})", _KNOWN
+    )

@@ -1,0 +1,149 @@
+"""Benchmarks are read in the form in which they are published; errors name file, item and cure."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from game.lab.trials.reading import read_trials
+from game.mind.errors import KeepsakeError
+from game.paths import REPOSITORY
+
+FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
+
+
+def text_of(trial, number):
+    return trial.memories[number - 1].text
+
+
+def test_locomo_is_read_as_it_is_published():
+    first, second = read_trials(FOLDER / "locomo.json")
+    assert (first.name, second.name) == ("made-up-1", "made-up-2")
+    assert [m.number for m in first.memories] == list(range(1, 25))
+    assert first.memories[0].time == datetime(2023, 3, 3, 10, 15, tzinfo=UTC)
+    assert first.memories[8].time == datetime(2023, 4, 21, 19, 40, tzinfo=UTC)
+    assert text_of(first, 7).endswith("[shares a photo of a crooked blue bowl]")
+    assert first.names == {"Nadia", "Oskar"}
+    asked = {q.text: q for q in first.questions}
+    earned = asked["How much did Nadia earn with her bowls at the market?"]
+    assert (earned.kind, earned.answers, earned.evidence) == ("multi-hop", ("120",), {12, 14})
+    # Two ids in one text, and an id with a zero too many, as the data has them.
+    assert asked["Which two jobs has Oskar had?"].evidence == {4, 5}
+    assert asked["When did Oskar begin at the ferry office?"].evidence == {4}
+    assert asked["Would Oskar be a good companion for a long run?"].answers == ("Likely no",)
+    trick = asked["What did Oskar sell at the market in Varde?"]
+    assert (trick.kind, trick.answerable, trick.answers) == ("adversarial", False, ())
+    assert all(q.time == first.memories[-1].time for q in first.questions)
+
+
+def test_realtalk_is_read_with_the_time_of_each_turn():
+    (chat,) = read_trials(FOLDER / "realtalk.json")
+    assert len(chat.memories) == 18
+    assert chat.memories[1].time == datetime(2023, 12, 31, 16, 5, 20, tzinfo=UTC)
+    assert text_of(chat, 10).endswith("[shares a wedding cake on the floor of a lift]")
+    kinds = [question.kind for question in chat.questions]
+    assert kinds == ["multi-hop", "multi-hop", "temporal", "temporal", "commonsense"]
+    assert chat.questions[3].evidence == {15}
+    assert chat.questions[4].evidence == {3, 17, 18}
+
+
+def test_longmemeval_is_read_in_the_order_of_its_dates():
+    trials = read_trials(FOLDER / "longmemeval.json")
+    assert [t.name for t in trials] == ["m1", "m2", "m3", "m4", "m5_abs"]
+    bike = trials[2]
+    assert [m.time.day for m in bike.memories] == [20] * 4 + [21] * 4 + [2] * 2
+    assert {text_of(bike, n)[:13] for n in bike.questions[0].evidence} == {
+        "Thanks. I bak",
+        "It was grit. ",
+        "I sold the Pe",
+    }
+    assert bike.questions[0].time == datetime(2023, 6, 10, 8, tzinfo=UTC)
+    assert trials[3].questions[0].answers == ("14",)
+    unknown = trials[4].questions[0]
+    assert (unknown.kind, unknown.answerable, unknown.evidence) == ("abstention", False, set())
+
+
+def test_our_own_format_has_answers_and_questions_without_one():
+    (trial,) = read_trials(FOLDER / "turns.json")
+    known, unknown = trial.questions
+    assert known.answers == ("Biscuit", "she is called Biscuit")
+    assert known.evidence == {3}
+    assert trial.memories[2].place == "the inn"
+    assert not unknown.answerable
+
+
+def test_a_folder_is_all_its_files_and_lines_are_samples(tmp_path):
+    samples = json.loads((FOLDER / "longmemeval.json").read_text())
+    (tmp_path / "some.jsonl").write_text("\n".join(map(json.dumps, samples)))
+    (tmp_path / "chat.json").write_text((FOLDER / "realtalk.json").read_text())
+    assert len(read_trials(tmp_path)) == 6
+
+
+def spoilt(name, spoil, tmp_path):
+    data = json.loads((FOLDER / name).read_text())
+    spoil(data)
+    path = tmp_path / "spoilt.json"
+    path.write_text(json.dumps(data))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "told"),
+    [
+        ("locomo.json", lambda d: d[1].pop("qa"), "sample 2: it has no list in its 'qa'"),
+        ("locomo.json", lambda d: d[0]["qa"][2].pop("question"), "sample 1, question 3"),
+        (
+            "locomo.json",
+            lambda d: d[0]["conversation"].pop("session_2_date_time"),
+            "session 2, turn 1: it has no 'date_time', and there is no session_2_date_time",
+        ),
+        (
+            "locomo.json",
+            lambda d: d[0]["conversation"]["session_1"][4].pop("speaker"),
+            "session 1, turn 5: it has no text in its 'speaker'",
+        ),
+        ("locomo.json", lambda d: d[0]["conversation"].clear(), "no session with turns"),
+        ("realtalk.json", lambda d: d["session_1"][0].pop("clean_text"), "session 1, turn 1"),
+        ("longmemeval.json", lambda d: d[1]["haystack_dates"].pop(), "2 sessions and 1 dates"),
+        ("longmemeval.json", lambda d: d[0].pop("question_date"), "a date that cannot be read"),
+        (
+            "longmemeval.json",
+            lambda d: d[0]["haystack_sessions"][1][2].pop("content"),
+            "sample 1, session 2, turn 3",
+        ),
+        ("turns.json", lambda d: d["questions"][0]["evidence"].append("z"), "unknown turns"),
+        ("turns.json", lambda d: d["turns"].clear(), "unknown turns"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place_and_a_cure(name, spoil, told, tmp_path):
+    path = spoilt(name, spoil, tmp_path)
+    with pytest.raises(KeepsakeError, match=told) as found:
+        read_trials(path)
+    assert "spoilt.json" in str(found.value)
+    assert found.value.cure
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        "[1]",
+        '{"some": "thing"}',
+        '{"turns": []}',
+        '{"turns": [], "questions": [{}]}',
+        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": ["b"]}]}',
+        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": []}]}',
+        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": "a"}]}',
+        "[" * 100_000,
+    ],
+)
+def test_a_file_in_no_known_format_says_which_there_are(tmp_path, text):
+    path = tmp_path / "data.json"
+    path.write_text(text)
+    with pytest.raises(KeepsakeError, match=r"data\.json") as found:
+        read_trials(path)
+    assert found.value.cure
+    with pytest.raises(KeepsakeError, match=r"nothing\.json cannot be read"):
+        read_trials(tmp_path / "nothing.json")
