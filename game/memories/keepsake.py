@@ -16,6 +16,7 @@ from game.memories.protocol import Figure, RecalledLine, Surroundings, dated
 from game.memories.windows import first_within
 from game.mind.archive.forgetting import FORGOTTEN
 from game.mind.archive.log import Archive
+from game.mind.archive.privacy import outward
 from game.mind.archive.records import SCENE, Memory
 from game.mind.books.commitments import Commitments
 from game.mind.compaction import carried_over
@@ -103,7 +104,9 @@ class KeepsakeMemory:
         tokens = self._given.tokens
         head = list(first_within(chain(noticed, summaries), budget, tokens))
         room = budget - sum(tokens.each(head))
-        window = first_within(map(dated, reversed(now.shown)), room, tokens)
+        # As in a prompt that answers nobody in particular: no whispered word is in it.
+        shown = map(dated, map(outward, reversed(now.shown)))
+        window = first_within(shown, room, tokens)
         return [*head, *list(window)[::-1]]
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:

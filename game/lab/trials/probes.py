@@ -288,15 +288,16 @@ def _said(time: datetime, who: str, text: str, event: str) -> Memory:
 def _chatter(chance: random.Random, load: int, days: int) -> Iterator[Memory]:
     """So many lines a day, by day, of the village's own people, with an answer here and there."""
     content = _content()
+    people = [*content["visitors"].split(), *content["slots"]["name"]]
     for day in range(days):
         for moment in sorted(chance.random() for _ in range(load)):
             time = START + timedelta(days=day) + _WAKING * moment
             slots = {name: chance.choice(values) for name, values in content["slots"].items()}
-            slots["other"] = chance.choice(content["slots"]["name"])
+            slots["name"], slots["other"] = chance.sample(people, 2)
             if chance.random() < 0.15:
                 own = chance.choice(content["answers"]).format_map(slots)
                 yield Memory(0, time, MemoryKind.ACT, own, PLACE, to=slots["name"])
                 continue
             text = chance.choice(content["chatter"]).format_map(slots)
-            event = "talk" if "to you," in text else "say" if "says," in text else ""
+            event = "talk" if "to you," in text else "say" if "says" in text else ""
             yield _said(time, slots["name"], text, event)
