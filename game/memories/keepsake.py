@@ -48,7 +48,7 @@ class KeepsakeMemory:
     that lives in a world, and are not here.
     """
 
-    def __init__(self, given: Surroundings) -> None:
+    def __init__(self, given: Surroundings, summarizer: Summarizer | None = None) -> None:
         self._given, self._asleep = given, False
         self._config, ways = _configured(given)
         self._noticed = Commitments(given.folder / "noticed.md", agent=given.agent)
@@ -59,7 +59,7 @@ class KeepsakeMemory:
             Dependencies(
                 clock=given.clock,
                 config=lambda: self._config,
-                summarizer=partial(_summarizer, given),
+                summarizer=lambda: summarizer or _summarizer(given),
                 strategy=lambda: ways.get(self._config.strategy),
                 tokens=given.tokens,
                 must_keep=self._must_keep,

@@ -14,8 +14,6 @@ import typer
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
-MOST_QUESTIONS = 500
-
 
 def replay(
     agent: Annotated[str, typer.Argument(help="Whose life.")],
@@ -31,9 +29,6 @@ def replay(
     model: Annotated[
         str, typer.Option(help="The profile of llm.md that writes summaries; none: by rules.")
     ] = "none",
-    questions: Annotated[
-        int, typer.Option(min=1, max=MOST_QUESTIONS, help="Asked at the life's end, at most.")
-    ] = 20,
     overhead: Annotated[
         int | None,
         typer.Option(min=0, help="Tokens of a prompt beside the memory; else from the event log."),
@@ -58,7 +53,6 @@ def replay(
     if not live_again(
         *(places_of(lab), agent, grid, output),
         model=model,
-        questions=questions,
         overhead=overhead,
         jobs=jobs,
     ):

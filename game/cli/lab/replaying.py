@@ -19,7 +19,6 @@ from game.lab.replays.cells import Cell, lived_for
 from game.lab.replays.chart import chart, check_form
 from game.lab.replays.course import EVERY, LifeCourse, course
 from game.lab.replays.event_history import Log, read_log
-from game.lab.replays.exam import set_exam
 from game.lab.replays.figures import (
     LIVED,
     Failed,
@@ -67,7 +66,6 @@ def replay(
     output: Output,
     *,
     model: str,
-    questions: int,
     overhead: int | None,
     jobs: int | None,
 ) -> bool:
@@ -89,7 +87,7 @@ def replay(
     folder, name = find_agent(here.agents, agent)
     life, log = read_life(folder, name), read_log(here.events, name)
     given = _given(here, log, overhead)
-    task = Task(here, life, set_exam(life, questions), model, given)
+    task = Task(here, life, model, given)
     wanted = [cell for cell in grid if lived_as[cell] is cell and cell not in problems]
     with _bar(name, len(wanted)) as done:
         found = run(task, wanted, jobs or os.cpu_count() or 1, done)
@@ -127,7 +125,7 @@ def _given(here: Places, log: Log, overhead: int | None) -> LifeSetup:
     path = here.config / "recall.md"
     recall = load_recall_config(path) if path.exists() else RecallConfig()
     beside = log.overhead if overhead is None else overhead
-    return LifeSetup(beside, fixed=overhead is not None, log=log, recall=recall)
+    return LifeSetup(beside, fixed=overhead is not None, log=log, recall=recall, config=here.config)
 
 
 # -- what is said

@@ -72,11 +72,15 @@ def _draw_kept(axes: Axes, done: Sequence[Figures]) -> None:
         axes.scatter([], [], **_RING, label="with recall by words")
         axes.legend(**_LEGEND, ncols=3)
     else:  # points at nought would look like answers
-        told = "no questions could be drawn from this life"
+        told = "nothing was asked"
         axes.text(0.5, 0.5, told, transform=axes.transAxes, ha="center")
-    axes.set_title("Questions about the life that can still be answered", fontsize=10, loc="left")
+    axes.set_title(
+        "What visitors told after the life, asked for an hour, a day and a week later",
+        fontsize=10,
+        loc="left",
+    )
     axes.set_xlabel("cost: tokens evaluated anew or spent on summaries, a thought (less is better)")
-    axes.set_ylabel("per cent answered (more is better)")
+    axes.set_ylabel("per cent known (more is better)")
     axes.set_ylim(-4, 108)
     axes.margins(x=0.08)
     axes.grid(alpha=0.25)

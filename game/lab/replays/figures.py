@@ -62,6 +62,8 @@ def as_figures(each: Result, same_as: str = "") -> Figures:
         "questions": kept.asked,
         "answers_in_prompt": kept.in_prompt,
         "answers_with_recall": kept.with_recall,
+        **{f"prompt_after_{delay}": round(s, 4) for delay, s in kept.prompt_after.items()},
+        **{f"recall_after_{delay}": round(s, 4) for delay, s in kept.recall_after.items()},
         "details": kept.details,
         "details_seen": kept.details_seen,
         "rules": kept.rules,
@@ -126,8 +128,12 @@ _ROWS = {
     "largest prompt": ("largest", "{largest_prompt:.0%}"),
     "prompts over the budget": ("over", "{over_budget}"),
     "memories in the window": ("", "{window:.0f}"),
-    "answers in the prompt": ("prompt", "{answers_in_prompt} of {questions}"),
-    "answers with recall": ("recall", "{answers_with_recall} of {questions}"),
+    "known after an hour, in the prompt": ("", "{prompt_after_hour:.0%}"),
+    "… after a day": ("", "{prompt_after_day:.0%}"),
+    "… after a week": ("prompt", "{prompt_after_week:.0%}"),
+    "known after an hour, with recall": ("", "{recall_after_hour:.0%}"),
+    "… after a day, with recall": ("", "{recall_after_day:.0%}"),
+    "… after a week, with recall": ("recall", "{recall_after_week:.0%}"),
     "names and numbers seen": ("seen", "{details_seen} of {details}"),
     "rules and promises kept": ("rules", "{rules_kept} of {rules}"),
     "… put back by the check": ("", "{put_back}"),
@@ -135,8 +141,8 @@ _ROWS = {
 """The short label where there are many columns, empty where there is no room then; the figure."""
 _LEGEND = (
     "Tokens a thought: sent, and its cost: evaluated anew or spent on summaries. Then compactions, "
-    "the largest prompt, prompts over the budget; answers by the prompt alone and with recall, "
-    "names and numbers seen, rules kept."
+    "the largest prompt, prompts over the budget; known after a week, in the prompt and with "
+    "recall, names and numbers seen, rules kept."
 )
 
 

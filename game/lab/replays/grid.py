@@ -1,7 +1,7 @@
 """A grid of configurations, each lived through by itself, in processes side by side.
 
-The results are the same however many processes there are: a cell sees nothing but the life,
-the exam and its own settings.
+The results are the same however many processes there are: a cell sees nothing but the life
+and its own settings.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from pathlib import Path
 
 from game.lab.refusing import refusing
 from game.lab.replays.cells import Cell, settings_of
-from game.lab.replays.exam import Exam
 from game.lab.replays.figures import Failed, Result
 from game.lab.replays.lived import ArchivedLife
 from game.lab.replays.replay import LifeSetup, replay
@@ -37,7 +36,6 @@ class Task:
 
     here: Places  # whose configuration and whose model
     life: ArchivedLife  # what is lived through
-    exam: Exam  # what is asked at its end
     model: str  # who writes the summaries; see :func:`game.lab.replays.writers.writer`
     given: LifeSetup  # what is the same for every configuration
 
@@ -46,7 +44,7 @@ def _lived(task: Task, author: SummaryAuthor, cell: Cell) -> Result:
     """One cell; whatever goes wrong in it is its own."""
     try:
         settings = settings_of(cell, task.here.config)
-        return replay(cell, settings, task.life, task.exam, author, given=task.given)
+        return replay(cell, settings, task.life, author, given=task.given)
     except KeepsakeError as error:
         return Failed(cell, str(error))
     except Exception as error:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from game.lab.replays.accounting import WindowMarks, compacted, thought
+from game.lab.replays.aftermath import known_after
 from game.lab.replays.cells import Cell, CellSettings
 from game.lab.replays.course import Happening, course
 from game.lab.replays.event_history import ASSUMED, AskedFor, Counted, Log, Moment, Prompted, Turn
-from game.lab.replays.exam import Exam, RetentionResult, WordRecall, examine
+from game.lab.replays.exam import RetentionResult, retention
 from game.lab.replays.ledger import CostLedger
 from game.lab.replays.lived import ArchivedLife
 from game.lab.replays.weighing import Weighing
@@ -66,6 +66,7 @@ class LifeSetup:
     fixed: bool = False  # whether they are so many in every prompt, whatever the log tells
     log: Log = field(default_factory=Log)  # what the event log tells of the life
     recall: RecallConfig = field(default_factory=RecallConfig)  # how much recall may say
+    config: Path = Path()  # the vault's settings
     scratch: Path | None = None  # where temporary folders are made; None for the system's place
 
 
@@ -86,12 +87,11 @@ def replay(
     cell: Cell,
     settings: CellSettings,
     life: ArchivedLife,
-    exam: Exam,
     writer: SummaryAuthor,
     *,
     given: LifeSetup,
 ) -> Replayed:
-    """Live a life at one configuration, and ask what is left of it; blocks.
+    """Live a life at one configuration, see what is left of it, and live on; blocks.
 
     Raises:
         KeepsakeError: The temporary folder cannot be written, or the model does not answer.
@@ -100,7 +100,7 @@ def replay(
         living = _Living(Path(scratch), settings, life, writer, given)
         try:
             living.live()
-            return living.result(cell, exam)
+            return living.result(cell)
         finally:
             living.memory.close()
 
@@ -170,13 +170,23 @@ class _Living:
         self._begin_what_is_due()
         self._ledger.memories = self.memory.archive.last_number
 
-    def result(self, cell: Cell, exam: Exam) -> Replayed:
+    def result(self, cell: Cell) -> Replayed:
         """What it came to, and what is left of it at its end."""
         self._clock.time = self._life.steps[-1].time
         noticed, context = self._noticed, self.memory.context()
         wanted = [item.line for item in (*noticed.items, *noticed.refused)]
-        with closing(WordRecall(self._life, self.memory, self._clock, self._given.recall)) as found:
-            kept = examine(exam, (*noticed.lines, *context.lines), wanted, found)
+        visible = (*noticed.lines, *context.lines)
+        noticed.save()
+        self.memory.close()
+        probes = known_after(
+            *(self._life, self._folder, self._settings, dict(cell.changes)),
+            config=self._given.config,
+            overhead=self._given.overhead,
+            tokens=self._tokens,
+            limit=self._given.recall.memories,
+            summarizer=self._writer.summarizer,
+        )
+        kept = retention(self._life, visible, wanted, probes)
         config = self._settings.config
         failed = self._failures, self._put_back, self._last_failure
         return Replayed(cell, self._ledger, kept, config, *failed)

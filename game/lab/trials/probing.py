@@ -77,10 +77,11 @@ def probed(
         )
         maker(name)  # an unknown name is told before anything is lived
         askings, lived = asked(trial, lambda made: opened(name, made), given, clock, LIMIT)
-    return ProbeRun(tuple(_result(name, trial, each, speak) for each in askings), lived)
+    return ProbeRun(tuple(graded(name, trial, each, speak) for each in askings), lived)
 
 
-def _result(name: str, trial: Trial, asking: Asking, speak: Speak | None) -> ProbeResult:
+def graded(name: str, trial: Trial, asking: Asking, speak: Speak | None) -> ProbeResult:
+    """What a memory knew of one question, and what a model said of it, if one is asked."""
     question = asking.question
     answer = speak(asking) if speak is not None else ""
     recalled = [*asking.context, *(each.text for each in asking.recalled)]
