@@ -116,7 +116,10 @@ class KeepsakeMemory:
         every prompt.
         """
         self._settle()
-        found = self._recall.search(question, limit=limit) or ()
+        asker, _, words = question.partition(": ")
+        if asker not in self._names:
+            asker, words = "", question
+        found = self._recall.search(words, limit=limit, asker=asker) or ()
         return [
             RecalledLine(dated(self._lived[n]), (n,), hit.score)
             for hit in found

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -42,7 +41,15 @@ def replay(home, *options):
 
 def test_figures_are_whole_in_a_narrow_terminal_in_files_and_in_a_chart(home):
     files = [home / "grid.csv", home / "grid.svg"]
-    options = ["--windows", "8/8,16/16", "--strategy", "narrative,sliding", "--jobs", "1"]
+    options = [
+        "--windows",
+        "8/8,16/16",
+        "--strategy",
+        "narrative,sliding",
+        "--no-probes",
+        "--jobs",
+        "1",
+    ]
     command = [sys.executable, "-m", "game", "replay", "mira", *options, "--csv", files[0]]
     done = subprocess.run(
         [*command, "--chart", files[1]],
@@ -71,34 +78,33 @@ def test_figures_are_whole_in_a_narrow_terminal_in_files_and_in_a_chart(home):
 def test_the_same_grid_draws_the_same_chart(home):
     charts = [home / "one.png", home / "two.png"]
     for chart in charts:
-        assert replay(home, "--windows", "8/8", "--chart", chart).returncode == 0
+        assert replay(home, "--windows", "8/8", "--no-probes", "--chart", chart).returncode == 0
     assert charts[0].read_bytes() == charts[1].read_bytes()
     assert charts[0].read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_life_that_is_too_short_to_ask_about_is_not_drawn_as_one_without_answers(home):
-    lived(places(home).agents / "Joss", 1, name="Joss")
+def test_without_probes_the_chart_says_that_nothing_was_asked(home):
     chart = home / "short.svg"
-    assert keepsake(home, "replay", "joss", "--jobs", "1", "--chart", chart).returncode == 0
-    assert "no questions could be drawn" in chart.read_text()
+    assert replay(home, "--no-probes", "--chart", chart).returncode == 0
+    assert "nothing was asked" in chart.read_text()
     assert "by the prompt alone" not in chart.read_text()
-    shutil.rmtree(places(home).agents / "Joss")
 
 
 def test_a_configuration_that_cannot_be_is_a_row_beside_those_that_can(home):
-    options = ("--high", "0.3,0.9", "--strategy", "structurd,structured", "--questions", "4")
+    options = ("--high", "0.3,0.9", "--strategy", "structurd,structured", "--no-probes")
     done = replay(home, *options, "--json")
     assert done.returncode == 0
     assert "There is no template 'structurd'" in done.stderr
     found = json.loads(done.stdout)  # and nothing else is on standard output
     assert [bool(each["problem"]) for each in found] == [False, True, True, True, False]
     assert [each["strategy"] for each in found[:3]] == ["narrative", "structurd", "structurd"]
-    assert found[0]["questions"] <= 4
+    assert found[0]["questions"] == 0
 
 
 def test_each_row_has_its_settings_and_twins_are_named(home):
     file = home / "twins.csv"
-    done = replay(home, "--windows", "32/32,64/64", "--strategy", "narrative", "--csv", file)
+    grid = ("--windows", "32/32,64/64", "--strategy", "narrative", "--no-probes")
+    done = replay(home, *grid, "--csv", file)
     assert "'narrative 64/64' comes to the same as 'as it is'" in done.stdout
     with file.open(newline="") as lines:
         rows = list(csv.DictReader(lines))
@@ -114,7 +120,7 @@ def test_each_row_has_its_settings_and_twins_are_named(home):
 def test_a_csv_that_cannot_be_written_does_not_keep_the_chart_back(home):
     taken = home / "taken.csv"
     taken.mkdir()
-    done = replay(home, "--csv", taken, "--chart", home / "there.svg")
+    done = replay(home, "--no-probes", "--csv", taken, "--chart", home / "there.svg")
     assert done.returncode == 1
     assert "taken.csv could not be written" in " ".join(done.stderr.split())
     assert (home / "there.svg").read_text().startswith("<?xml")

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from game.lab.replays.accounting import Charged
+from game.lab.replays.aftermath import MOST, aftermath
 from game.lab.replays.cells import CURRENT, Cell, axes, cells, lived_for, settings_of
-from game.lab.replays.exam import Exam, set_exam
 from game.lab.replays.figures import Failed, all_figures, as_csv, as_figures
 from game.lab.replays.grid import Task, run
 from game.lab.replays.lived import find_agent, read_life
@@ -16,14 +16,11 @@ from game.lab.replays.writers import NONE, SummaryAuthor, writer
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import KeepsakeError
-from game.mind.language.details import key
 from game.mind.memory import CompactReason
-from game.mind.summaries.roundtrip import RoundtripQuestion
+from game.mind.recall.config import RecallConfig
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 from tests.lab.archived import APART, FACT, NAME, START, fingerprint, lived, places, settle_down
-
-EDWIN = RoundtripQuestion('Tom, "… My brother ___ mends nets in Ostrey"', "Edwin", 10)
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +36,13 @@ def life(world):
     return read_life(*find_agent(world[0].agents, "mira"))
 
 
-def once(here, life, *, exam=None, hand=None, given=None, **changes):
+def once(here, life, *, hand=None, given=None, **changes):
     cell = Cell("tried", tuple(changes.items()))
-    exam = exam or set_exam(life, 10)
     hand = hand or SummaryAuthor(Charged())
-    return replay(cell, settings_of(cell, here.config), life, exam, hand, given=given or FREE)
+    return replay(cell, settings_of(cell, here.config), life, hand, given=given or FREE)
 
 
-FREE = LifeSetup(overhead=0)
+FREE = LifeSetup(overhead=0, probed=False)
 
 
 def test_a_replay_at_the_same_settings_compacts_when_the_life_did(world, life):
@@ -81,22 +77,38 @@ def test_smaller_windows_send_less_and_compact_more(world, life):
     assert small.ledger.window < large.ledger.window
 
 
-def test_what_the_prompt_has_lost_recall_still_finds(world, life):
-    exam = Exam((EDWIN,), ((key("edwin"),), (key("ostrey"),)))
-    slid = once(world[0], life, exam=exam, strategy="sliding", immediate_window="8")
-    assert (slid.kept.in_prompt, slid.kept.with_recall) == (0, 1)
-    assert slid.kept.details_seen == 0
-    assert slid.ledger.made == []
-    whole = once(
-        world[0], life, exam=exam, context_tokens="200000", on_count="no", on_high="no", mask="no"
+def test_what_comes_after_the_life_is_asked_after_an_hour_a_day_and_a_week(world, life):
+    given = LifeSetup(overhead=0, recall=RecallConfig(memories=5))
+    slid, ours = (
+        once(world[0], life, given=given, strategy=way, immediate_window="32")
+        for way in ("sliding", "narrative")
     )
-    assert (whole.kept.in_prompt, whole.kept.details_seen) == (1, 2)
-    assert whole.ledger.made == []
+    slid, kept = slid.kept, ours.kept
+    assert slid.asked == kept.asked > 100
+    # The window alone has forgotten by the next day, what recall and summaries have not.
+    assert slid.prompt_after["week"] < kept.prompt_after["week"]
+    assert slid.recall_after["week"] > slid.prompt_after["week"]
+    assert kept.prompt_after["hour"] > kept.prompt_after["week"] > 0.0
+    figures = as_figures(ours)
+    assert 0 < figures["answers_in_prompt"] <= figures["answers_with_recall"] < figures["questions"]
+    assert 0.0 < figures["recall_after_week"] < 1.0
+
+
+def test_what_comes_after_a_life_is_its_own_talk_with_visitors_in_it(life):
+    trial = aftermath(life, 300)
+    assert trial == aftermath(life, 300)
+    assert trial.memories[0].number == 301
+    assert trial.memories[0].time > life.steps[-1].time
+    own = [each for each in trial.memories if each.text in {step.text for step in life.steps}]
+    assert 100 < len(own) <= 10 * MOST
+    told = {each.number: each.text for each in trial.memories}
+    (question, *_) = (each for each in trial.questions if each.kind == "rule")
+    assert question.answers[0] in told[min(question.evidence)]
 
 
 def test_overhead_brings_compactions_forward_and_counts_in_what_is_sent(world, life):
     bare = once(world[0], life)
-    heavy = once(world[0], life, given=LifeSetup(overhead=2000))
+    heavy = once(world[0], life, given=LifeSetup(overhead=2000, probed=False))
     assert heavy.ledger.largest > bare.ledger.largest
     assert len(heavy.ledger.made) > len(bare.ledger.made)
     assert heavy.ledger.sent > 2000 * heavy.ledger.thoughts
@@ -131,9 +143,7 @@ def test_repeats_clearings_and_torn_lines_are_read_as_they_were(tmp_path):
         (2, START + 2 * APART),
     ]
     assert (life.cleared, life.unreadable, life.memories) == (frozenset({2}), 1, 2)
-    exam = Exam((RoundtripQuestion('Nobody, "A ___ rings"', "bell", 1),), ())
-    result = once(places(tmp_path), life, exam=exam)
-    assert result.kept.in_prompt == 0  # it was cleared from the prompt then, and is now
+    result = once(places(tmp_path), life)
     assert result.ledger.memories == 2
 
 
@@ -181,7 +191,7 @@ def test_options_that_cannot_be_read_say_how_they_are_written():
 
 
 def grid_of(here, life, written, jobs):
-    task = Task(here, life, set_exam(life, 8), NONE, LifeSetup(overhead=500))
+    task = Task(here, life, NONE, LifeSetup(overhead=500, probed=False))
     done = []
     results = run(task, cells(axes(**written)), jobs, done.append)
     assert sorted(each.cell.name for each in done) == sorted(each.cell.name for each in results)
@@ -207,27 +217,7 @@ def test_figures_add_up(world, life):
     assert figures["strategy"] == "narrative"
     cost = (figures["tokens_evaluated"] + figures["tokens_spent"]) / figures["thoughts"]
     assert figures["cost_a_thought"] == pytest.approx(cost, abs=0.01)
-    assert figures["answers_in_prompt"] <= figures["answers_with_recall"] <= figures["questions"]
     json.dumps(figures)
-
-
-def test_questions_come_from_the_whole_life_and_are_the_same_each_time(world):
-    here, _ = world
-    life = read_life(*find_agent(here.agents, NAME))
-    long = replace(life, steps=tuple(_again(life.steps, 4)))
-    exam = set_exam(long, 12)
-    assert exam == set_exam(long, 12)
-    numbers = [question.number for question in exam.questions]
-    assert numbers == sorted(numbers)
-    assert numbers[0] < len(long.steps) / 3 < len(long.steps) * 2 / 3 < numbers[-1]
-
-
-def _again(steps, times):
-    for turn in range(times):
-        for step in steps:
-            number = step.number + turn * len(steps)
-            # Other names each time, so that they are other facts.
-            yield replace(step, number=number, text=step.text.replace("Tom", f"Tom{'abcd'[turn]}"))
 
 
 # -- the model

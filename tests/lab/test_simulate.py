@@ -29,7 +29,6 @@ from game.lab.forks.lab_fork import fork_lab, fork_lab_world
 from game.lab.replays.cells import CURRENT, Cell, settings_of
 from game.lab.replays.course import course
 from game.lab.replays.event_history import read_log
-from game.lab.replays.exam import set_exam
 from game.lab.replays.figures import as_figures, lived
 from game.lab.replays.lived import find_agent, read_life
 from game.lab.replays.replay import LifeSetup, replay
@@ -502,7 +501,7 @@ def replayed(here, name, **given):
     life = read_life(*find_agent(here.agents, name))
     cell = Cell(CURRENT)
     settings, hand = settings_of(cell, here.config), writer(here, NONE)
-    return life, replay(cell, settings, life, set_exam(life, 4), hand, given=LifeSetup(**given))
+    return life, replay(cell, settings, life, hand, given=LifeSetup(probed=False, **given))
 
 
 def test_the_unchanged_configuration_makes_the_compactions_that_were_made(uninterrupted):

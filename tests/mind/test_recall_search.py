@@ -125,6 +125,21 @@ def test_who_said_it_counts(world):
     assert world.found("What is Nell afraid of?", limit=1) == ["memory:20"]
 
 
+@pytest.mark.parametrize("vectors", [True, False])
+def test_who_asks_of_their_own_life_is_told_of_it(vectors):
+    world, time = World(vectors), NOW - timedelta(days=1)
+    for number, who in ((20, "Nell"), (30, "Joss"), (40, "Tom")):
+        said = f'{who} says to you, "A {["saddler", "cooper", "glazier"][number // 10 - 2]}."'
+        world.put(memory(number, who, said, time))
+    for number, who in ((20, "Nell"), (30, "Joss")):
+        hits = world.recall.search("What is my trade?", limit=2, asker=who)
+        assert f"memory:{number}" in [hit.document.key for hit in hits]
+        assert all(f"said by {who}" in hit.reasons for hit in hits)
+    # Of another's life they are asked as anybody is.
+    about_tom = {who: world.found("What does Tom do?", asker=who) for who in ("Nell", "")}
+    assert about_tom["Nell"] == about_tom[""]
+
+
 def test_when_it_was_counts(world):
     for number, days in ((20, 1), (30, 8), (40, 40)):
         world.put(memory(number, "Joss", "We lost an oar on the bar.", NOW - timedelta(days=days)))

@@ -242,14 +242,26 @@ class MemoryTools:
             self._remembered = ()
 
     async def relate(
-        self, question: str, *, scene: bool, by: str = "thought", audience: Audience = NOBODY
+        self,
+        question: str,
+        *,
+        scene: bool,
+        by: str = "thought",
+        audience: Audience = NOBODY,
+        asker: str = "",
     ) -> SearchResult | None:
         """Search for what may matter to a thought, as :meth:`Recaller.search` does."""
         if not self._config.budget:
             return None
         before, seconds = self.recaller.window_starts_at(), self._config.patience
         found = await self.recaller.search(
-            question, by=by, before=before, scene=scene, seconds=seconds, audience=audience
+            question,
+            by=by,
+            before=before,
+            scene=scene,
+            seconds=seconds,
+            audience=audience,
+            asker=asker,
         )
         if found is None and self._services.indexes is not None:
             log(f"[Recall] {self._name}: no answer in time; the thought goes on without")

@@ -57,18 +57,20 @@ class Recaller:
         scene: bool = False,
         seconds: float,
         audience: Audience = NOBODY,
+        asker: str = "",
     ) -> SearchResult | None:
         """Search in a worker thread; None if nothing could be searched in time.
 
         ``by`` says for whom (:class:`game.mind.events.types.Recall`), ``before`` which memories the
-        window does not show, ``audience`` who hears what comes of it. In a ``scene`` what is recent
-        counts more.
+        window does not show, ``audience`` who hears what comes of it, ``asker`` whose words they
+        are. In a ``scene`` what is recent counts more.
         """
         if self._recall is None:
             return None
         self.prepare()
         began = self._services.seconds()
-        what = partial(self._found, text, before, scene=scene, seconds=seconds, audience=audience)
+        wanted = partial(self._found, text, before, scene=scene, seconds=seconds)
+        what = partial(wanted, audience=audience, asker=asker)
         found = await self._services.in_time(what, seconds)
         self._tell(by, text, None if found is None else found.hits, began, before)
         return found
@@ -98,6 +100,7 @@ class Recaller:
         scene: bool,
         seconds: float,
         audience: Audience = NOBODY,
+        asker: str = "",
     ) -> SearchResult | None:
         config, recall = self._services.recall.current, self._recall
         if recall is None:
@@ -114,7 +117,7 @@ class Recaller:
             return not one or private.may_hear(document.first, audience)
 
         found = recall.search_each(
-            text, wanted, before=before, scene=scene, seconds=seconds, may=may
+            text, wanted, before=before, scene=scene, seconds=seconds, asker=asker, may=may
         )
         if found is None:
             return None

@@ -133,7 +133,7 @@ class Replying:
         window = self._heard_by(reply.audience)
         question = reply.scene.words
         reply.found = await self._mind.keeper.relate(
-            question, scene=False, by="reply", audience=reply.audience
+            question, scene=False, by="reply", audience=reply.audience, asker=reply.partner
         )
         sentences = self._material(agent, reply, window)
         before = next((turn.words for turn in reversed(reply.scene.turns) if turn.who), "")

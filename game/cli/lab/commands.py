@@ -29,6 +29,9 @@ def replay(
     model: Annotated[
         str, typer.Option(help="The profile of llm.md that writes summaries; none: by rules.")
     ] = "none",
+    probes: Annotated[
+        bool, typer.Option(help="Live nine days more, in which visitors ask what they told.")
+    ] = True,
     overhead: Annotated[
         int | None,
         typer.Option(min=0, help="Tokens of a prompt beside the memory; else from the event log."),
@@ -54,6 +57,7 @@ def replay(
         *(places_of(lab), agent, grid, output),
         model=model,
         overhead=overhead,
+        probed=probes,
         jobs=jobs,
     ):
         raise typer.Exit(1)

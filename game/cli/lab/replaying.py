@@ -68,6 +68,7 @@ def replay(
     model: str,
     overhead: int | None,
     jobs: int | None,
+    probed: bool,
 ) -> bool:
     """Live through a grid, the present configuration first, and show what came of it.
 
@@ -86,7 +87,7 @@ def replay(
     writer(here, model).close()
     folder, name = find_agent(here.agents, agent)
     life, log = read_life(folder, name), read_log(here.events, name)
-    given = _given(here, log, overhead)
+    given = replace(_given(here, log, overhead), probed=probed)
     task = Task(here, life, model, given)
     wanted = [cell for cell in grid if lived_as[cell] is cell and cell not in problems]
     with _bar(name, len(wanted)) as done:

@@ -27,7 +27,7 @@ from game.mind.summaries.source import Summarizer
 from game.mind.summaries.strategy import Layout
 
 SEED = 7
-MOST = 100
+MOST = 60
 """Memories a day that are lived once more, at most: a busy life need not take ten minutes more."""
 _DAY = timedelta(days=1)
 
@@ -46,9 +46,10 @@ def aftermath(life: ArchivedLife, newest: int) -> Trial:
 
 def _lived_again(life: ArchivedLife, start: datetime) -> Iterator[Memory]:
     """The newest days of the life once more, again and again where it was shorter than that."""
-    steps = life.steps[-DAYS * MOST :]
+    steps = [step for step in life.steps if life.steps[-1].time - step.time < DAYS * _DAY]
     first = steps[0].time.replace(hour=8, minute=0, second=0, microsecond=0)
     span = timedelta(days=(steps[-1].time - first).days + 1)
+    steps = steps[:: len(steps) // (MOST * span.days) + 1]
     again = 0
     while again * span < DAYS * _DAY:
         for step in steps:

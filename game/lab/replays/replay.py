@@ -23,6 +23,7 @@ from game.lab.replays.ledger import CostLedger
 from game.lab.replays.lived import ArchivedLife
 from game.lab.replays.weighing import Weighing
 from game.lab.replays.writers import SummaryAuthor
+from game.lab.trials.probing import ProbeResult
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory
@@ -67,6 +68,7 @@ class LifeSetup:
     log: Log = field(default_factory=Log)  # what the event log tells of the life
     recall: RecallConfig = field(default_factory=RecallConfig)  # how much recall may say
     config: Path = Path()  # the vault's settings
+    probed: bool = True  # whether what comes after the life is lived, and asked about
     scratch: Path | None = None  # where temporary folders are made; None for the system's place
 
 
@@ -178,7 +180,16 @@ class _Living:
         visible = (*noticed.lines, *context.lines)
         noticed.save()
         self.memory.close()
-        probes = known_after(
+        kept = retention(self._life, visible, wanted, self._known_after(cell))
+        config = self._settings.config
+        failed = self._failures, self._put_back, self._last_failure
+        return Replayed(cell, self._ledger, kept, config, *failed)
+
+    def _known_after(self, cell: Cell) -> Sequence[ProbeResult]:
+        """What it knows of what comes after its life."""
+        if not self._given.probed:
+            return ()
+        return known_after(
             *(self._life, self._folder, self._settings, dict(cell.changes)),
             config=self._given.config,
             overhead=self._given.overhead,
@@ -186,10 +197,6 @@ class _Living:
             limit=self._given.recall.memories,
             summarizer=self._writer.summarizer,
         )
-        kept = retention(self._life, visible, wanted, probes)
-        config = self._settings.config
-        failed = self._failures, self._put_back, self._last_failure
-        return Replayed(cell, self._ledger, kept, config, *failed)
 
     def _meet(self, each: Happening) -> None:
         match each:

@@ -45,6 +45,7 @@ class Weights:
     # to a third of it at :data:`_REACH`
     nearby: float = 0.3
     speaker: float = 2.5  # said or done by somebody whom the question names
+    asker: float = 8.0  # said by whoever asks about their own life
     named: float = 0.2  # the text itself holds a name of the question
     place: float = 0.4  # lived at a place that the question names
     time: float = 3.5  # lived at a time that the question names
@@ -155,6 +156,8 @@ class _Judge:
         document, weights = self._found.documents[key], self._weights
         question, held = self._question, self._stems[key]
         total = weights.words * self._words.get(key, 0.0) + weights.meaning * self._meaning[key]
+        if question.asker and document.speaker.casefold() == question.asker:
+            total += weights.asker
         if question.names:
             total += self._person(document, held)
             if document.place and document.place.casefold() in question.names:
@@ -191,7 +194,7 @@ class _Judge:
             found.append(f"words: {', '.join(matched)}")
         if self._found.meaning and key in self._found.meaning:
             found.append(f"meaning {self._found.meaning[key]:.2f}")
-        if document.speaker and document.speaker.casefold() in question.names:
+        if document.speaker.casefold() in {*question.names, question.asker} - {""}:
             found.append(f"said by {document.speaker}")
         if document.place and document.place.casefold() in question.names:
             found.append(f"at {document.place}")

@@ -30,6 +30,7 @@ _BLANKS = re.compile(r"\s+")
 
 _UNKNOWN = re.compile(r"(?<=\s)(?<![.!?:]\s)(?!I\b)[A-Z][\w-]+(?:['’]s?\b)?")
 """A capitalised word that does not begin a sentence."""
+_OF_ASKER = re.compile(r"\b(?:my|mine|me|myself|i|i['’](?:m|ve|ll|d))\b", re.I)
 _WHEN = re.compile(
     r"\bwhen (?:did|does|do|was|were|is|are|will|would|has|have|had|must|should|can|could)\b"
     r"|\b(?:what|which) (?:day|date|week|month|year|time)\b|\bhow long ago\b",
@@ -54,14 +55,15 @@ class RecallQuery:
     meaning: str
     nameless: str = ""
     when: bool = False
+    asker: str = ""  # who asks, in lower case, where they ask of themselves: "What is my trade?"
 
     def forms(self) -> tuple[str, ...]:
         """The terms with the irregular forms of each: buy, bought."""
         return tuple(dict.fromkeys(f for term in self.terms for f in FORMS.get(term, (term,))))
 
 
-def read(text: str, names: Collection[str], now: datetime) -> RecallQuery:
-    """What ``text`` asks for."""
+def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> RecallQuery:
+    """What ``text`` asks for, of somebody called ``asker`` if that is known."""
     text = writable(text)
     known = _named(text, names)
     timeless = without_times(_without(text, known))
@@ -75,6 +77,7 @@ def read(text: str, names: Collection[str], now: datetime) -> RecallQuery:
         meaning=meaning,
         nameless=nameless if nameless != meaning else "",
         when=_WHEN.search(text) is not None,
+        asker=asker.casefold() if _OF_ASKER.search(text) else "",
     )
 
 

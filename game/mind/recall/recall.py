@@ -78,17 +78,19 @@ class MemorySearch:
         kinds: Collection[DocumentKind] = (),
         before: int | None = None,
         scene: bool = False,
+        asker: str = "",
     ) -> list[Hit] | None:
         """The best hits for ``text``; blocks (embedding, index), for worker threads only.
 
         Only documents whose last memory comes ``before`` that number, so that what is visible in
-        the window is left out; notes always. In a ``scene`` what is recent counts more.
+        the window is left out; notes always. In a ``scene`` what is recent counts more. ``asker``
+        is who says ``text``, by name.
 
         Returns:
             Best first, ``[]`` if nothing was found, None if nobody could be asked.
         """
         found = self.search_each(
-            text, [SearchRequest(limit, tuple(kinds))], before=before, scene=scene
+            text, [SearchRequest(limit, tuple(kinds))], before=before, scene=scene, asker=asker
         )
         return None if found is None else found[0]
 
@@ -100,6 +102,7 @@ class MemorySearch:
         before: int | None = None,
         scene: bool = False,
         seconds: float | None = None,
+        asker: str = "",
         may: Callable[[Document], bool] = lambda _: True,
     ) -> list[list[Hit]] | None:
         """Several searches for one text, each with its own order; see :meth:`search`.
@@ -112,7 +115,7 @@ class MemorySearch:
             The hits of each, in the order of ``wanted``; None if one could not be asked.
         """
         now = self._clock.now()
-        question = read(text, self._names(), now)
+        question = read(text, self._names(), now, asker)
         views = [question.meaning]
         if question.nameless and not scene:  # a scene is long: twice would take twice as long
             views.append(question.nameless)
@@ -146,7 +149,16 @@ class MemorySearch:
         scores = self._attempt(
             "words", lambda: dict(self._words.search(terms, wanted.pool, wanted.kinds))
         )
-        documents = None if scores is None else self._documents(_around(scores, wanted))
+        keys = _around(scores or {}, wanted)
+        worded = self._vectors is None or self._embedder is None
+        if question.asker and wanted.memories and worded:
+            # Their own lines need share no word with it, and nothing else would find them.
+            theirs = (question.asker,)
+            told = self._attempt(
+                "words", lambda: self._words.search(theirs, wanted.pool, wanted.kinds)
+            )
+            keys |= {key for key, _ in told or ()}
+        documents = None if scores is None else self._documents(keys)
         if scores is None or documents is None:
             return None
         for document in documents.values():
