@@ -97,11 +97,13 @@ class MemoryConformance:
         make: The class, or any function from :class:`Surroundings` to a memory.
         settings: Its own settings in all tests.
         embedder: What embeds; None to test it with words alone.
+        long: Memories of the longest life that is lived.
     """
 
     make: Maker
     settings: Mapping[str, str] = {}
     embedder: Embedder | None = WordHashes()
+    long: int = 1500
 
     # -- what it is given
 
@@ -208,9 +210,9 @@ class MemoryConformance:
             assert _cost(memory.context(1000)) <= 1000
 
     def test_a_long_life_is_taken(self, tmp_path: Path) -> None:
-        with self.opened(tmp_path / "life", life(1500)) as memory:
+        with self.opened(tmp_path / "life", life(self.long)) as memory:
             memory.rest(asleep=True)
-            assert memory.newest == 1500
+            assert memory.newest == self.long
             assert len(_recalled(memory, "Who painted the north gate?", 10)) <= 10
             assert _cost(memory.context(1000)) <= 1000
 
