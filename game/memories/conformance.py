@@ -5,7 +5,7 @@ As a pytest class::
     class TestMine(MemoryConformance):
         make = staticmethod(MyMemory)
 
-or as a function, without pytest: ``check(MyMemory)`` gives what is wrong, in words. Or from a shell::
+or as a function, without pytest: ``check(MyMemory)`` gives what is wrong, in words. From a shell::
 
     python -m game.memories.conformance package.module:Class
 """
