@@ -5,12 +5,15 @@ As a pytest class::
     class TestMine(MemoryConformance):
         make = staticmethod(MyMemory)
 
-or as a function, without pytest: ``check(MyMemory)`` gives what is wrong, in words.
+or as a function, without pytest: ``check(MyMemory)`` gives what is wrong, in words. From a shell::
+
+    python -m game.memories.conformance package.module:Class
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from game.memories.loading import Maker
+from game.memories.loading import Maker, maker
 from game.memories.protocol import Figure, MemorySystem, RecalledLine, Surroundings
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.ports import Embedder
@@ -97,11 +100,13 @@ class MemoryConformance:
         make: The class, or any function from :class:`Surroundings` to a memory.
         settings: Its own settings in all tests.
         embedder: What embeds; None to test it with words alone.
+        long: Memories of the longest life that is lived.
     """
 
     make: Maker
     settings: Mapping[str, str] = {}
     embedder: Embedder | None = WordHashes()
+    long: int = 1500
 
     # -- what it is given
 
@@ -208,9 +213,9 @@ class MemoryConformance:
             assert _cost(memory.context(1000)) <= 1000
 
     def test_a_long_life_is_taken(self, tmp_path: Path) -> None:
-        with self.opened(tmp_path / "life", life(1500)) as memory:
+        with self.opened(tmp_path / "life", life(self.long)) as memory:
             memory.rest(asleep=True)
-            assert memory.newest == 1500
+            assert memory.newest == self.long
             assert len(_recalled(memory, "Who painted the north gate?", 10)) <= 10
             assert _cost(memory.context(1000)) <= 1000
 
@@ -262,7 +267,7 @@ class MemoryConformance:
         assert found[0] == found[1], "two runs of one life differ"
 
 
-def check(maker: Maker, settings: Mapping[str, str] | None = None) -> list[str]:
+def check(memory: Maker, settings: Mapping[str, str] | None = None) -> list[str]:
     """Run all tests on a memory; blocks, some seconds.
 
     Returns:
@@ -270,7 +275,7 @@ def check(maker: Maker, settings: Mapping[str, str] | None = None) -> list[str]:
     """
 
     class Checked(MemoryConformance):
-        make = staticmethod(maker)
+        make = staticmethod(memory)
 
     Checked.settings = settings or {}
     return [line for name in _tests() if (line := _fault(getattr(Checked(), name), name))]
@@ -322,3 +327,17 @@ def _numbered(memory: Memory, number: int) -> Memory:
 def _saying(number: int, text: str) -> Memory:
     when = BEGAN + timedelta(hours=number)
     return Memory(number, when, MemoryKind.PERCEPTION, text, source="Ada", source_id="Ada-1")
+
+
+def main(names: Sequence[str]) -> int:
+    """Test the memories of these names and say what is wrong; how many of them do not conform."""
+    wrong = 0
+    for name in names:
+        faults = check(maker(name))
+        wrong += bool(faults)
+        print(f"{name}: {len(_tests()) - len(faults)} of {len(_tests())} hold", *faults, sep="\n  ")
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

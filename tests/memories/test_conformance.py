@@ -78,5 +78,5 @@ def test_one_that_conforms_has_no_faults():
 
 
 def test_the_shipped_ones_are_known_by_name():
-    shipped = {"full-context", "sliding-window", "rag", "generative-agents", "keepsake"}
+    shipped = {"full-context", "sliding-window", "rag", "generative-agents", "keepsake", "mem0"}
     assert shipped <= set(loading.names())
