@@ -50,6 +50,7 @@ Kinds = Annotated[
 ]
 
 OfLab = Annotated[str, typer.Option("--lab", help="Of the simulation of that name.")]
+_DATA_FILE = "LoCoMo, LongMemEval, REALTALK or ours: docs/benchmark-formats.md; or a folder."
 MOST_LINES = 1_000_000_000
 
 
@@ -292,13 +293,28 @@ def serve_recall() -> None:
 
 @eval_app.command("recall")
 def evaluate_recall(
-    data: Annotated[Path, typer.Argument(help="JSON with turns, and questions with evidence.")],
+    data: Annotated[Path, typer.Argument(help=_DATA_FILE)],
+    memory: Annotated[
+        list[str] | None,
+        typer.Option("--memory", "-m", help="Through this memory; may be repeated."),
+    ] = None,
+    settings: lab_commands.MemorySettings = None,
+    limit: lab_commands.QuestionLimit = 0,
     as_json: AsJson = False,
 ) -> None:
     """Ask the questions of a file and show how much of their evidence recall finds."""
     from game.cli import recall  # noqa: PLC0415 - other commands need not wait
     from game.llm.clients.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
 
+    if memory:
+        from game.cli.lab import evaluating  # noqa: PLC0415 - the same
+
+        chosen = evaluating.settings_of(settings or ())
+        cells = evaluating.cells_of(data, memory, settings=chosen, limit=limit)
+        evaluating.recall(places(), cells, as_json=as_json)
+        return
+    if settings or limit:
+        raise KeepsakeError("--set and --limit go with --memory", "Name a memory, such as keepsake")
     found = recall.evaluate(data, MiniLMEmbedder(threads=2))
     if as_json:
         print_json(recall.as_json(found))
@@ -308,6 +324,7 @@ def evaluate_recall(
 
 eval_app.command("talk")(talking.talk)
 eval_app.command("probes")(probing.probes)
+eval_app.command("answers")(lab_commands.answers)
 
 
 def _refuse_beside_resume(context: typer.Context) -> None:

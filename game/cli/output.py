@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 out = Console(highlight=False, soft_wrap=True)
@@ -16,6 +17,16 @@ err = Console(stderr=True, highlight=False, soft_wrap=True)
 def print_json(data: object) -> None:
     """Print it for other programs."""
     print(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+_WIDEST = 10_000
+"""No terminal, and no table, is wider."""
+
+
+def print_wide(table: Table) -> None:
+    """Print a table as wide as it is: cut off at a narrow terminal's edge, a figure would lie."""
+    needed = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
+    Console(highlight=False, soft_wrap=True, width=max(out.width, needed)).print(table, crop=False)
 
 
 def plain_table(

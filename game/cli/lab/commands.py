@@ -15,6 +15,15 @@ from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
 
+MemorySettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting of the memory: window=32; may be repeated."),
+]
+QuestionLimit = Annotated[
+    int, typer.Option(min=0, help="At most so many questions, spread over all; 0: all.")
+]
+
+
 def replay(
     agent: Annotated[str, typer.Argument(help="Whose life.")],
     *,
@@ -61,6 +70,52 @@ def replay(
         jobs=jobs,
     ):
         raise typer.Exit(1)
+
+
+def answers(
+    data: Annotated[Path, typer.Argument(help="A file or folder: docs/benchmark-formats.md.")],
+    *,
+    memory: Annotated[
+        list[str], typer.Option("--memory", "-m", help="Through this memory; may be repeated.")
+    ],
+    profile: Annotated[str, typer.Option(help="The profile of llm.md that answers.")],
+    judge: Annotated[str, typer.Option(help="The profile that judges the answers as well.")] = "",
+    writer: Annotated[
+        str, typer.Option(help="The profile that writes memories' summaries; else by rules.")
+    ] = "",
+    settings: MemorySettings = None,
+    limit: QuestionLimit = 0,
+    budget: Annotated[
+        int, typer.Option(min=0, help="Tokens of memory in a prompt; 0: as the profile has room.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Where chance comes from.")] = 1,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures and answers there; goes on if broken off."),
+    ] = None,
+    show_judge: Annotated[
+        bool, typer.Option("--show-judge", help="Print what the judge is asked, and end.")
+    ] = False,
+) -> None:
+    """Have a model answer a benchmark's questions from what memories give it; grade the answers."""
+    from game.cli.lab import evaluating  # noqa: PLC0415 - other commands need not wait
+    from game.lab.trials.judging import KNOWN, UNKNOWN  # noqa: PLC0415 - the same
+
+    if show_judge:
+        print(KNOWN, UNKNOWN, sep="\n\n---\n\n")
+        return
+    cells = evaluating.cells_of(
+        data,
+        memory,
+        settings=evaluating.settings_of(settings or ()),
+        seed=seed,
+        profile=profile,
+        judge=judge,
+        writer=writer,
+        limit=limit,
+        budget=budget,
+    )
+    evaluating.answers(places(), cells, json_file)
 
 
 def fork(

@@ -9,12 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from game.cli.output import err, out
+from game.cli.output import err, out, print_wide
 from game.lab.replays.cells import Cell, lived_for
 from game.lab.replays.chart import chart, check_form
 from game.lab.replays.course import EVERY, LifeCourse, course
@@ -37,9 +35,6 @@ from game.llm.profiles import EXTRACTIVE
 from game.mind.errors import KeepsakeError
 from game.mind.recall.config import RecallConfig, load_recall_config
 from game.paths import Places
-
-_WIDEST = 10_000
-"""No terminal, and no table, is wider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +183,7 @@ def _show(
 ) -> None:
     """The figures, and what went wrong that was not said before."""
     out.print(title, *(f"  {note}" for note in notes), sep="\n", markup=False)
-    table = as_table(figures)
-    # Cut off at a narrow terminal's edge, a figure would look like another one: as wide as it is.
-    needed = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
-    Console(highlight=False, soft_wrap=True, width=max(out.width, needed)).print(table, crop=False)
+    print_wide(as_table(figures))
     for each in results:
         if isinstance(each, Failed):
             _complain(each.cell, each.problem)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +29,24 @@ def read_trials(path: Path) -> list[Trial]:
     Raises:
         UnreadableBenchmark: It cannot be read; names the file, the item and the cure.
     """
+    files = [path]
     if path.is_dir():
         files = sorted(each for each in path.iterdir() if each.suffix in ENDINGS)
         if not files:
             raise UnreadableBenchmark(f"{path} has no .json files", "Name the folder of the data")
-        return [trial for file in files for trial in read_trials(file)]
-    found = list(_trials(path, _loaded(path)))
+    found = [trial for file in files for trial in _trials(file, _loaded(file))]
     if not any(trial.questions for trial in found):
         raise UnreadableBenchmark(f"{path} has no questions", _KNOWN)
-    return found
+    return list(_distinct(found))
+
+
+def _distinct(found: Iterable[Trial]) -> Iterator[Trial]:
+    """Each with a name of its own, by which its figures are told from those of others."""
+    times: Counter[str] = Counter()
+    for trial in found:
+        times[trial.name] += 1
+        count = times[trial.name]
+        yield trial if count == 1 else replace(trial, name=f"{trial.name} ({count})")
 
 
 def _loaded(path: Path) -> Any:

@@ -1,0 +1,160 @@
+"""``keepsake eval recall --memory`` and ``keepsake eval answers``: memories side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from game.cli.output import err, plain_table, print_json, print_wide
+from game.lab.refusing import refusing
+from game.lab.trials.answering import TASK
+from game.lab.trials.cell import FILE, TrialCell, TrialSource, run_cell
+from game.lab.trials.evaluating import IN_REACH
+from game.lab.trials.intervals import Estimate
+from game.lab.trials.journal import Row, RowJournal
+from game.lab.trials.judging import KNOWN, UNKNOWN
+from game.lab.trials.measures import COSTS, MEASURES, MRR, RECALL, MeasuredKind, measured
+from game.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
+from game.llm.clients.minilm import MiniLMEmbedder
+from game.mind.errors import KeepsakeError
+from game.paths import Places
+
+RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")
+ANSWERS = (F1, EXACT, ROUGE_L, RIGHT, "judged", IN_REACH)
+SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds")
+
+
+def settings_of(written: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """What ``--set key=value`` says.
+
+    Raises:
+        KeepsakeError: One of them is no such pair.
+    """
+    found = {}
+    for each in written:
+        key, equals, value = each.partition("=")
+        if not equals or not key.strip():
+            raise KeepsakeError(f"--set {each!r} is no setting", "Write --set key=value")
+        found[key.strip()] = value.strip()
+    return tuple(found.items())
+
+
+def cells_of(file: Path, memories: Sequence[str], **same: Any) -> list[TrialCell]:
+    """A cell a memory, all else being equal."""
+    source = TrialSource(FILE, str(file))
+    return [TrialCell(source=source, memory=name, **same) for name in dict.fromkeys(memories)]
+
+
+def recall(here: Places, cells: Sequence[TrialCell], *, as_json: bool) -> None:
+    """Ask the questions of a file through several memories, and show what evidence they find."""
+    found = _run(here, cells, None, evidence=True)
+    if as_json:
+        print_json(figures(found))
+    else:
+        print_wide(as_table(found, RETRIEVAL))
+
+
+def answers(here: Places, cells: Sequence[TrialCell], json_file: Path | None) -> None:
+    """Have a model answer the questions of a file from several memories, and grade the answers."""
+    part = json_file.with_name(f"{json_file.name}.part") if json_file else None
+    found = _run(here, cells, part)
+    if json_file is not None:
+        text = json.dumps(figures(found), indent=1, ensure_ascii=False)
+        with refusing(f"{json_file} could not be written", "Name a file that can be"):
+            json_file.write_text(f"{text}\n", encoding="utf-8")
+    if part is not None:
+        part.unlink(missing_ok=True)
+    print_wide(as_table(found, (*ANSWERS, *SPENT)))
+
+
+def _run(
+    here: Places, cells: Sequence[TrialCell], part: Path | None, *, evidence: bool = False
+) -> dict[TrialCell, list[Row]]:
+    """The rows of each cell; of those with evidence alone, if only they count."""
+    trials = cells[0].questions()  # read once: all cells have the same
+    count = sum(len(trial.questions) for trial in trials) * len(cells)
+    embedder = MiniLMEmbedder(threads=2)
+    run = {"cells": [cell.as_json() for cell in cells]}
+    found: dict[TrialCell, list[Row]] = {}
+    with _bar(count) as shown, RowJournal(part, run) as journal:
+        if len(journal):
+            err.print(f"Going on: {len(journal)} of {count} questions were answered before")
+        for cell in cells:
+            told = _telling(shown, cell)
+            rows = run_cell(cell, here, journal, embedder, trials=trials, done=told)
+            found[cell] = [row for row in rows if row["evidence"] or not evidence]
+    if not any(found.values()):
+        told_file = cells[0].source.path
+        raise KeepsakeError(f"{told_file} has no question with evidence", "Try eval answers")
+    return found
+
+
+def _telling(shown: Callable[[str], None], cell: TrialCell) -> Callable[[Row], None]:
+    return lambda _: shown(cell.name)
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error, so that standard output holds the figures alone."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn())
+    counts = (MofNCompleteColumn(), TimeElapsedColumn())
+    quiet = not err.is_terminal
+    with Progress(*columns, *counts, console=err, transient=True, disable=quiet) as bars:
+        task = bars.add_task("reading", total=total)
+        yield lambda name: bars.update(task, advance=1, description=name)
+
+
+def as_table(found: Mapping[TrialCell, Sequence[Row]], measures: Sequence[str]) -> Table:
+    """Memory by memory, category by category; shares in per cent, with their 95 % intervals."""
+    by_cell = {cell: measured(rows, measures) for cell, rows in found.items()}
+    there = {name for kinds in by_cell.values() for each in kinds for name in each.estimates}
+    shown = [measure for measure in measures if measure in there]
+    names = {**MEASURES, **COSTS}
+    headings = ("memory", "kind", "n", *(names[measure] for measure in shown))
+    table = plain_table(headings, right=headings[2:], no_wrap=True)
+    for cell, kinds in by_cell.items():
+        for place, kind in enumerate(kinds):
+            last = place == len(kinds) - 1
+            cells = (_figure(kind.estimates.get(measure), measure) for measure in shown)
+            name = cell.name if place == 0 else ""
+            style = "bold" if last else ""
+            table.add_row(name, kind.kind, str(kind.questions), *cells, style=style)
+        table.add_section()
+    return table
+
+
+def _figure(each: Estimate | None, measure: str) -> str:
+    if each is None:
+        return ""
+    if measure in COSTS:
+        return f"{each.mean:,.0f}" if "tokens" in measure else f"{each.mean:.3f}"
+    return f"{100 * each.mean:.1f} ({100 * each.low:.0f}-{100 * each.high:.0f})"
+
+
+def figures(found: Mapping[TrialCell, Sequence[Row]]) -> dict[str, Any]:
+    """All of it for other programs: configurations, prompts, figures with intervals, rows."""
+    return {
+        "prompt": TASK,
+        "judge": {"known": KNOWN, "unknown": UNKNOWN},
+        "cells": [
+            {
+                "name": cell.name,
+                "configuration": cell.as_json(),
+                "scores": [_kind_json(each) for each in measured(rows)],
+                "rows": list(rows),
+            }
+            for cell, rows in found.items()
+        ],
+    }
+
+
+def _kind_json(each: MeasuredKind) -> dict[str, Any]:
+    estimates = {name: asdict(estimate) for name, estimate in each.estimates.items()}
+    return {"kind": each.kind, "questions": each.questions, **estimates}

@@ -1,0 +1,144 @@
+"""What answers are worth, and how sure a mean is."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from game.lab.trials.intervals import difference, estimate, holm
+from game.lab.trials.scoring import (
+    NOT_KNOWN,
+    abstains,
+    exact_match,
+    rouge_l,
+    scores,
+    stands_in,
+    token_f1,
+)
+from game.lab.trials.trial import TrialQuestion
+
+WORDS = st.lists(st.sampled_from(["blue", "kiln", "shed", "May", "2023"]), max_size=6).map(" ".join)
+
+
+def asked(**fields):
+    return TrialQuestion("1", "What?", datetime(2026, 5, 4, tzinfo=UTC), **fields)
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "f1", "exact", "rouge"),
+    [
+        ("The electric kiln.", "an electric kiln", 1, 1, 1),
+        ("kiln, electric", "electric kiln", 1, 1, 0.5),
+        ("a blue electric kiln", "electric kiln", 0.8, 0, 0.8),
+        ("7 May 2023", "May 7, 2023", 1, 1, 2 / 3),
+        ("salt and pepper", "pepper", 2 / 3, 0, 2 / 3),
+        ("", "kiln", 0, 0, 0),
+        ("kiln", "boat", 0, 0, 0),
+    ],
+)
+def test_words_are_compared_as_the_benchmarks_do(answer, right, f1, exact, rouge):
+    assert token_f1(answer, right) == pytest.approx(f1)
+    assert exact_match(answer, right) == exact
+    assert rouge_l(answer, right) == pytest.approx(rouge)
+
+
+@given(WORDS, WORDS)
+def test_measures_lie_between_0_and_1_and_have_no_side(one, other):
+    for measure in (token_f1, rouge_l, exact_match):
+        assert measure(one, other) == measure(other, one)
+        assert 0 <= measure(one, other) <= 1
+        assert measure(one, one) == 1
+    assert rouge_l(one, other) <= token_f1(one, other) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("answer", "no_answer"),
+    [
+        (NOT_KNOWN, True),
+        ("It is not mentioned in the conversation.", True),
+        ("I don’t know.", True),
+        ("The lines cannot say; it is unknown", True),
+        ("Nobody knows it but Ann, who said Friday", False),
+        ("Friday", False),
+        ("", False),
+    ],
+)
+def test_an_answer_that_claims_nothing_is_seen(answer, no_answer):
+    assert abstains(answer) is no_answer
+
+
+def test_where_nothing_can_be_known_saying_so_is_right():
+    trick = asked(answerable=False)
+    assert scores(trick, NOT_KNOWN) == {"f1": 1, "exact": 1, "rouge_l": 1}
+    assert scores(trick, "six bowls") == {"f1": 0, "exact": 0, "rouge_l": 0}
+    secret = asked(answerable=False, right=(".",), wrong=(r"\bWinnow\b",))
+    assert scores(secret, "Ask her yourself.") == {"right": 1}
+    assert scores(secret, "Her boat is the winnow.") == {"right": 0}
+
+
+def test_patterns_decide_where_there_are_some_and_the_best_of_several_answers_counts():
+    changed = asked(answers=("Tuesday",), right=(r"\btuesday\b",), wrong=(r"\bmonday\b",))
+    assert scores(changed, "On Tuesday")["right"] == 1
+    assert scores(changed, "On Monday, no, Tuesday")["right"] == 0
+    assert scores(asked(answers=("a dog", "Biscuit")), "Biscuit")["f1"] == 1
+    assert "right" not in scores(asked(answers=("Biscuit",)), "Biscuit")
+
+
+def test_an_answer_stands_in_lines_as_whole_words():
+    question = asked(answers=("the Bullitt",))
+    assert stands_in(question, ["I have a cargo bike, a Bullitt!", "And a bell."])
+    assert not stands_in(question, ["The bullitts of this town"])
+    assert stands_in(asked(right=(r"twel\w+",)), ["at Twelve"])
+
+
+# -- intervals
+
+
+def test_an_interval_holds_its_mean_and_narrows_with_more_questions():
+    few, many = estimate([0, 1] * 10), estimate([0, 1] * 500)
+    for each in (few, many):
+        assert each.low <= each.mean == 0.5 <= each.high
+    assert many.high - many.low < (few.high - few.low) / 4
+    # Near the normal one of the same data: 1.96 · √(¼ / 20).
+    assert few.high - few.low == pytest.approx(2 * 1.96 * np.sqrt(0.25 / 20), rel=0.15)
+    assert estimate([0, 1] * 10) == few
+    alone = estimate([0.3])
+    assert (alone.mean, alone.low, alone.high, alone.n) == (0.3, 0.3, 0.3, 1)
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say():
+    chance = np.random.default_rng(1)
+    held = sum(
+        each.low <= 0.4 <= each.high
+        for each in (estimate((chance.random(60) < 0.4).astype(float)) for _ in range(300))
+    )
+    assert 0.90 <= held / 300 <= 0.99
+
+
+def test_a_pair_is_told_apart_where_unpaired_means_could_not_be():
+    chance = np.random.default_rng(2)
+    hard = chance.random(80)
+    better = hard + 0.05 + 0.01 * chance.standard_normal(80)
+    found = difference(better, hard)
+    assert found.low > 0
+    assert found.p < 0.01
+    assert found.mean == pytest.approx(0.05, abs=0.01)
+    assert estimate(better).low < estimate(hard).high
+    back = difference(hard, better)
+    assert (back.mean, back.p) == (pytest.approx(-found.mean), found.p)
+    assert difference(hard, hard).p == 1
+
+
+def test_chance_alone_is_seldom_called_a_difference():
+    chance = np.random.default_rng(3)
+    draws = [chance.standard_normal((2, 50)) for _ in range(200)]
+    wrong = sum(difference(*draw).p < 0.05 for draw in draws)
+    assert wrong / 200 < 0.1
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.001]) == pytest.approx([0.5, 0.002])
+    assert holm([]) == []
