@@ -16,7 +16,7 @@ from django.utils import timezone
 from game.mind.errors import ArchiveUnwritable, ModelUnavailable
 from game.mind.events.reader import events
 from game.mind.memory import CompactReason
-from game.web.api import recalling
+from game.web.api import running
 from game.web.api.on_reactor import WorldBusy
 from game.web.site.access import may_act, may_watch
 from game.web.site.sessions import forget_old_sessions
@@ -527,7 +527,7 @@ class TestRecall(WebWorld, RecallWorld):
     def test_a_search_that_comes_too_late_is_not_made_any_more(self):
         self.says(*FACTS)
         busy = _Busy()
-        with patch.object(recalling, "PATIENCE", 0.01):
+        with patch.object(running, "PATIENCE", 0.01):
             ready, self.services.searchers = self.services.searchers, busy
             try:
                 told = self.get(self.of_mira("/recall"), 503, q="a brass key")

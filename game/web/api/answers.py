@@ -11,9 +11,10 @@ from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 
 from game.mind.errors import KeepsakeError
+from game.web.api.lives import NoSuchAgent
 from game.web.api.openapi import BadRequest, Operation
 from game.web.api.shapes import Shape
-from game.web.api.snapshots import NoSuchAgent
+from game.web.api.source import source
 from game.web.api.why_view import NoSuchAct
 from game.web.site.access import api, refused
 
@@ -25,6 +26,8 @@ class NotAllowed(KeepsakeError):
     """Whoever asks may look, but not do that."""
 
 
+NOW = "X-Keepsake-Now"
+"""The header that has the present of a recorded world."""
 _STATUS: dict[type[KeepsakeError], HTTPStatus] = {
     BadRequest: HTTPStatus.BAD_REQUEST,
     NotAllowed: HTTPStatus.FORBIDDEN,
@@ -51,9 +54,17 @@ def answering(function: Answer, operation: Operation) -> Callable[..., HttpRespo
         except OSError as error:  # an archive, or the log
             problem = f"A file cannot be read ({error.strerror}): see `keepsake doctor`"
             return refused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
-        return JsonResponse(found.model_dump() if isinstance(found, Shape) else found)
+        return JsonResponse(
+            found.model_dump() if isinstance(found, Shape) else found, headers=_present()
+        )
 
     return view
+
+
+def _present() -> dict[str, str]:
+    """Of a record its present, by which the pages say how long ago something was."""
+    shown = source()
+    return {NOW: shown.now().isoformat()} if shown.recorded else {}
 
 
 def _asked(request: HttpRequest, operation: Operation) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from game.mind.events.types import Thought
 from game.mind.events.why import thoughts_of, why_did
 from game.mind.json_lines import Record
 from game.web.api.archive_views import Bounds, memory_view
+from game.web.api.lives import ArchiveAccess
 from game.web.api.shapes import (
     Cost,
     HitView,
@@ -29,7 +30,6 @@ from game.web.api.shapes import (
     WhyView,
     iso,
 )
-from game.web.api.snapshots import ArchiveAccess
 
 
 class NoSuchAct(KeepsakeError):

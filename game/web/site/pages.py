@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
+from django.urls import path
 
 from game.mind.errors import KeepsakeError
-from game.web.api.on_reactor import on_reactor
-from game.web.api.snapshots import NoSuchAgent, agent_with
+from game.web.api.lives import NoSuchAgent
+from game.web.api.source import source
 from game.web.site.access import page
 
 
@@ -24,7 +25,7 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
     """One of them."""
     get_token(request)
     try:
-        name = on_reactor(lambda: str(agent_with(number).key))
+        name = source().names(number).now
     except NoSuchAgent:
         return missing(request)
     except KeepsakeError as error:
@@ -41,3 +42,9 @@ def elsewhere(request: HttpRequest, rest: str) -> HttpResponse:
 def missing(request: HttpRequest) -> HttpResponse:
     """Evennia's page for what is not there."""
     return render(request, "404.html", status=404)
+
+
+urlpatterns = [
+    path("agents/", agents, name="agents"),
+    path("agents/<int:number>/", agent, name="agent"),
+]

@@ -1,5 +1,7 @@
 /* The JSON API: answers, or a Refusal with words for people. */
 
+import { setNow } from "./words.js";
+
 const BASE = "/agents/api/";
 const PATIENCE = 30000;
 const CUT_OFF = "The world went away while it answered; it may be reloading. This page tries again.";
@@ -32,6 +34,8 @@ async function ask(address, options) {
   } catch {
     throw new Refusal(0, "The server does not answer. It may be reloading; this page tries again.");
   }
+  const now = answer.headers.get("X-Keepsake-Now");
+  if (now) setNow(now);
   const said = await answer.json().catch(() => null);
   if (answer.ok && said !== null) return said;
   throw new Refusal(answer.status, said?.error || (answer.ok ? CUT_OFF : wordsFor(answer.status)));

@@ -10,6 +10,8 @@ import { ago, count, many, seconds, time } from "./words.js";
 
 const SOON = 1500;
 const POLL = 4000;
+/** Rows that are shown before somebody asks for all: a page of a hundred cards has no end on a phone. */
+const MOST = 25;
 const COLUMNS = {
   name: { by: (a) => a.name.toLowerCase() },
   state: { by: (a) => a.state },
@@ -28,12 +30,14 @@ const rows = new Map();
 const sorting = { column: "trouble", down: true };
 let overview = null;
 let onlyTrouble = false;
+let showAll = false;
 
 // -- drawing
 
 function draw() {
   if (overview === null) return;
-  const shown = sorted(overview.agents.filter(wanted));
+  const fitting = sorted(overview.agents.filter(wanted));
+  const shown = showAll ? fitting : fitting.slice(0, MOST);
   for (const agent of overview.agents) drawRow(agent);
   const known = new Set(overview.agents.map((agent) => agent.id));
   for (const id of rows.keys()) if (!known.has(id)) rows.delete(id);
@@ -41,6 +45,7 @@ function draw() {
   // Moving a row takes the focus from it, so rows move only when their order is another one.
   if (!same([...body.children], wantedRows)) reorder(wantedRows);
   drawSummary(shown.length);
+  drawMore(fitting.length);
   drawServers();
 }
 
@@ -87,6 +92,13 @@ function act(agent) {
 
 function cell(label, ...children) {
   return el("td", { role: "cell", "data-label": label }, el("div", {}, children));
+}
+
+/** The way to the rest, and back: below the rows. */
+function drawMore(fitting) {
+  const more = byId("more");
+  more.hidden = fitting <= MOST;
+  fill(more, showAll ? `Only the first ${MOST}` : `Show all ${count(fitting)}`);
 }
 
 function drawSummary(shown) {
@@ -214,6 +226,10 @@ byId("sort").addEventListener("change", ({ target }) => {
 filter.addEventListener("input", draw);
 byId("trouble").addEventListener("click", () => {
   onlyTrouble = !onlyTrouble;
+  draw();
+});
+byId("more").addEventListener("click", () => {
+  showAll = !showAll;
   draw();
 });
 document.addEventListener("visibilitychange", refresh);
