@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Literal
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
@@ -84,6 +85,30 @@ class Words(Parameter):
         return text
 
 
+class Day(Parameter):
+    """A day such as ``2026-05-04``; without it that of now."""
+
+    @property
+    def schema(self) -> Schema:
+        """What it may be."""
+        return {"type": "string", "format": "date"}
+
+    def read(self, given: str) -> int | str | None:
+        """Its value.
+
+        Raises:
+            BadRequest: It is no day.
+        """
+        if not given:
+            return None
+        try:
+            return date.fromisoformat(given).isoformat()
+        except ValueError as error:
+            raise BadRequest(
+                f"{self.name} cannot be {given[:40]!r}", "Write it so: 2026-05-04"
+            ) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One address of the API."""
@@ -106,10 +131,12 @@ _FIRST = Parameter("first", "The first memory; without it the newest are given."
 _LAST = Parameter("last", "The last memory; at most 200 are given.")
 _WORDS = Words("q", "What to search for.", most=1000)
 _HITS = Parameter("limit", "How many at most.", 12, 50)
+_HITS_OF_ALL = Parameter("limit", "How many at most.", 100, 500)
 _HOURS = Parameter("hours", "How many hours, until now; at most a week.", 1, 168)
 _NEWEST = Parameter("limit", "How many, the newest first.", 20, 100)
 _OLDER = Parameter("before", "Only those older than the compaction of this number.")
 _NTH = Parameter("n", "Which of its last acts, 1 for the very last.", 1, 1000)
+_DAY = Day("day", "Which day, by the world's own time zone; today without it.")
 _ALL = Parameter(
     "all",
     "1 to count what came to nothing as well: waiting, refused answers, no answer.",
@@ -129,6 +156,11 @@ def _do(rest: str, help: str, **body: str) -> Operation:
 
 OPERATIONS = (
     Operation("/agents", "All agents at a glance, and the model servers.", shapes.Overview),
+    Operation("/world", "The map, and one day of all agents.", shapes.WorldView, (_DAY,)),
+    Operation(
+        "/search", "Words in all agents' memories.", shapes.SearchView, (_WORDS, _HITS_OF_ALL)
+    ),
+    Operation("/acquaintances", "Who knows whom.", shapes.Acquaintances),
     _look("", "One agent at a glance.", shapes.AgentRow),
     _look("/prompt", "What was last sent for it.", shapes.PromptView),
     _look("/tiers", "Which memory is where.", shapes.TiersView),

@@ -7,23 +7,28 @@ asked of :func:`game.web.api.source.source`; what is read from disk is read here
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from django.http import HttpRequest
 
-from game.web.api import archive_views, recalling, why_view
+from game.web.api import acquaintances as knowing
+from game.web.api import archive_views, recalling, searching, why_view, world_view
 from game.web.api.archive_views import MOST_MEMORIES
 from game.web.api.openapi import BadRequest, document
 from game.web.api.shapes import (
+    Acquaintances,
     AgentRow,
     Compactions,
     Memories,
     Overview,
     PromptView,
     RecallView,
+    SearchView,
     Series,
     TiersView,
     WhyView,
+    WorldView,
 )
 from game.web.api.source import source
 from game.web.live.series import Charts, current
@@ -34,6 +39,21 @@ def agents(request: HttpRequest) -> Overview:
     """All agents, and the model servers."""
     _charts()  # whoever looks at all will look at one, and then the log has been read
     return source().overview(may_act=may_act(request.user))
+
+
+def world(_: HttpRequest, day: str | None) -> WorldView:
+    """The map, and one day of all agents."""
+    return world_view.world(None if day is None else date.fromisoformat(day))
+
+
+def search(_: HttpRequest, q: str, limit: int) -> SearchView:
+    """Words in all agents' memories."""
+    return searching.search(q, limit)
+
+
+def acquaintances(_: HttpRequest) -> Acquaintances:
+    """Who knows whom."""
+    return knowing.acquaintances()
 
 
 def agent(request: HttpRequest, number: int) -> AgentRow:

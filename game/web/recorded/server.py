@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponseBase
 from twisted.internet import reactor
 from twisted.internet.defer import succeed
 from twisted.internet.error import CannotListenError
-from twisted.web.resource import IResource, Resource
+from twisted.web.resource import Resource
 from twisted.web.server import Site
 from twisted.web.wsgi import WSGIResource
 
@@ -103,7 +103,7 @@ class AsReader:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer."""
-        request.user = Reader()  # type: ignore[assignment]  # no account: there is no database
+        request.user = Reader()  # no account: there is no database
         return self._answer_of(request)
 
 
@@ -120,9 +120,10 @@ class _Root(Resource):
     def __init__(self, world: RecordedWorld, hub: Hub) -> None:
         super().__init__()
         pool = _reactor.getThreadPool()
-        self._pages = WSGIResource(_reactor, pool, get_wsgi_application())
-        self.putChild(b"static", StaticFiles(settings.STATIC_ROOT))
-        live = LiveResource(
+        # Any: Twisted declares its interfaces to no type checker.
+        self._pages: Any = WSGIResource(_reactor, pool, get_wsgi_application())
+        files: Any = StaticFiles(settings.STATIC_ROOT)
+        live: Any = LiveResource(
             hub,
             lambda _: succeed(True),
             lambda number: _names_of(world, number),
@@ -130,9 +131,10 @@ class _Root(Resource):
             headers=tuple(HEADERS.items()),
             missing=lambda number: _names_of(world, number) is None,
         )
+        self.putChild(b"static", files)
         self.putChild(b"agents-live", live)
 
-    def getChild(self, path: bytes, request: Any) -> IResource:  # noqa: N802 - Twisted's name
+    def getChild(self, path: bytes, request: Any) -> Any:  # noqa: N802 - Twisted's name
         """All else is Django's."""
         request.prepath.pop()
         request.postpath.insert(0, path)

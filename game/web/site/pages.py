@@ -1,4 +1,4 @@
-"""The dashboard's two pages; all that they show comes from the API."""
+"""The dashboard's pages; all that they show comes from the API."""
 
 from __future__ import annotations
 
@@ -44,7 +44,21 @@ def missing(request: HttpRequest) -> HttpResponse:
     return render(request, "404.html", status=404)
 
 
+@page
+def world(request: HttpRequest) -> HttpResponse:
+    """The map, and a day of all agents."""
+    return render(request, "website/world.html")
+
+
+@page
+def search(request: HttpRequest) -> HttpResponse:
+    """Words in all agents' memories."""
+    return render(request, "website/search.html")
+
+
 urlpatterns = [
     path("agents/", agents, name="agents"),
+    path("agents/world/", world, name="world"),
+    path("agents/search/", search, name="search"),
     path("agents/<int:number>/", agent, name="agent"),
 ]
