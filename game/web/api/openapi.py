@@ -85,6 +85,30 @@ class Words(Parameter):
         return text
 
 
+@dataclass(frozen=True, slots=True)
+class Choice(Parameter):
+    """One of a few words."""
+
+    words: tuple[str, ...] = ()
+    required = True
+
+    @property
+    def schema(self) -> Schema:
+        """What it may be."""
+        return {"type": "string", "enum": [*self.words]}
+
+    def read(self, given: str) -> int | str | None:
+        """Its value.
+
+        Raises:
+            BadRequest: It is none of them.
+        """
+        if given in self.words:
+            return given
+        cure = f"Give one of: {', '.join(self.words)}"
+        raise BadRequest(f"{self.name} cannot be {given[:40]!r}", cure)
+
+
 class Day(Parameter):
     """A day such as ``2026-05-04``; without it that of now."""
 
@@ -136,6 +160,13 @@ _HOURS = Parameter("hours", "How many hours, until now; at most a week.", 1, 168
 _NEWEST = Parameter("limit", "How many, the newest first.", 20, 100)
 _OLDER = Parameter("before", "Only those older than the compaction of this number.")
 _NTH = Parameter("n", "Which of its last acts, 1 for the very last.", 1, 1000)
+_BOOKS = ("journal", "people", "places", "things", "notes", "dreams", "nights", "kept")
+_BOOK = Choice("of", "Which book; ``kept`` is what always stands in its prompts.", words=_BOOKS)
+_PAGES = Parameter("limit", "How many pages at most.", 30, 200)
+_SKIP = Parameter("skip", "How many of the newest to leave out.", 0, least=0)
+_SEQ = Parameter("seq", "Of the thought with this number in the event log; the last without it.")
+_BEFORE = Parameter("before", "Only those of thoughts with a smaller number.")
+_SENT = Parameter("limit", "How many at most.", 20, 100)
 _DAY = Day("day", "Which day, by the world's own time zone; today without it.")
 _ALL = Parameter(
     "all",
@@ -162,7 +193,9 @@ OPERATIONS = (
     ),
     Operation("/acquaintances", "Who knows whom.", shapes.Acquaintances),
     _look("", "One agent at a glance.", shapes.AgentRow),
-    _look("/prompt", "What was last sent for it.", shapes.PromptView),
+    _look("/prompt", "What was sent for it.", shapes.PromptView, _SEQ),
+    _look("/prompts", "What was sent for it before.", shapes.SentPrompts, _BEFORE, _SENT),
+    _look("/book", "What it keeps beside its memories.", shapes.Book, _BOOK, _PAGES, _SKIP),
     _look("/tiers", "Which memory is where.", shapes.TiersView),
     _look("/memories", "Raw memories by number.", shapes.Memories, _FIRST, _LAST),
     _look("/recall", "A search by hand.", shapes.RecallView, _WORDS, _HITS),

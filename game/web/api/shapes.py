@@ -620,3 +620,54 @@ class SearchView(Shape):
     """Who remembers any, those with most first."""
     complete: bool
     """False if so much has been lived that only the newest of it was read."""
+
+
+class PageView(Shape):
+    """A page of one of an agent's books."""
+
+    title: str
+    """What it is called: a day, a name, a night."""
+    at: str | None
+    """When it was written last; of a profile, when they met last; of a night, when it began; None
+    where the file does not say."""
+    text: str
+    """Its words, as markdown."""
+    facts: Mapping[str, str]
+    """What else is said of it, by name."""
+    file: str
+    """The file that it is from, in the agent's folder."""
+
+
+class Book(Shape):
+    """``GET …/book?of=&limit=&skip=``: what an agent keeps beside its memories."""
+
+    pages: tuple[PageView, ...]
+    """The newest first."""
+    total: int
+    """How many there are."""
+
+
+class SentRow(Shape):
+    """A prompt that was sent."""
+
+    seq: int
+    """The number of its thought in the event log."""
+    at: str
+    """When the thought ended."""
+    trigger: str
+    """What it was about."""
+    outcome: str
+    """What came of it."""
+    command: str
+    """What the agent did; empty if it did nothing."""
+    tokens: int
+    """What the prompt cost, by our own count."""
+
+
+class SentPrompts(Shape):
+    """``GET …/prompts?before=&limit=``: what was sent for an agent."""
+
+    prompts: tuple[SentRow, ...]
+    """The newest first."""
+    more: bool
+    """Whether there are older ones, as far as the newest part of the event log tells."""

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from game.mind.events.agent_names import Names
 from game.mind.recall.documents import Hit
-from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant
+from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant, no_such
 from game.web.api.shapes import AgentRow, Overview, PromptView, TiersView
 
 
@@ -98,3 +98,16 @@ def source() -> WorldSource:
         use(RunningWorld())
     assert _source is not None
     return _source
+
+
+def inhabitant(number: int) -> Inhabitant:
+    """The agent with that number.
+
+    Raises:
+        NoSuchAgent: There is none.
+        KeepsakeError: The world cannot answer now.
+    """
+    found = next((each for each in source().inhabitants() if each.number == number), None)
+    if found is None:
+        raise no_such(number)
+    return found

@@ -13,18 +13,20 @@ from typing import Any
 from django.http import HttpRequest
 
 from game.web.api import acquaintances as knowing
-from game.web.api import archive_views, recalling, searching, why_view, world_view
+from game.web.api import archive_views, books, recalling, searching, why_view, world_view
 from game.web.api.archive_views import MOST_MEMORIES
 from game.web.api.openapi import BadRequest, document
 from game.web.api.shapes import (
     Acquaintances,
     AgentRow,
+    Book,
     Compactions,
     Memories,
     Overview,
     PromptView,
     RecallView,
     SearchView,
+    SentPrompts,
     Series,
     TiersView,
     WhyView,
@@ -61,8 +63,20 @@ def agent(request: HttpRequest, number: int) -> AgentRow:
     return source().row(number, may_act=may_act(request.user))
 
 
-def agent_prompt(_: HttpRequest, number: int) -> PromptView:
-    """What was last sent for it."""
+def agent_book(_: HttpRequest, number: int, of: str, limit: int, skip: int) -> Book:
+    """What it keeps beside its memories."""
+    return books.book(number, of, limit, skip)
+
+
+def agent_prompts(_: HttpRequest, number: int, before: int | None, limit: int) -> SentPrompts:
+    """What was sent for it, the newest first."""
+    return why_view.sent_prompts(source().events, source().names(number), before, limit)
+
+
+def agent_prompt(_: HttpRequest, number: int, seq: int | None) -> PromptView:
+    """What was last sent for it, or for the thought of that number."""
+    if seq is not None:
+        return why_view.prompt_of(source().events, source().names(number), seq)
     found = source().prompt(number)
     if found.at is not None:
         return found

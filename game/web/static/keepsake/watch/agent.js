@@ -1,6 +1,7 @@
 /* An agent's page: its sections by anchor, each loaded when it is looked at. */
 
 import { get } from "./api.js";
+import { Dreams, Journal, Nights, Notes, People } from "./book.js";
 import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
 import { Head } from "./agent_head.js";
@@ -17,8 +18,9 @@ const id = Number(document.body.dataset.agent);
 const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
-const RELOADED = ["charts", "compactions", "prompt"];
-const MAKERS = { prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why };
+const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "dreams", "nights"];
+const MAKERS = { prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
+  journal: Journal, people: People, notes: Notes, dreams: Dreams, nights: Nights };
 const NAMES = ["live", ...Object.keys(MAKERS)];
 
 const sections = {};
@@ -116,7 +118,7 @@ function gone() {
 }
 
 bindKeys([
-  ...NAMES.map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
+  ...NAMES.slice(0, 9).map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
   ...rowKeys(() => panel(wanted()[0])),
   ["/", "type into the section's field", () => panel(wanted()[0]).querySelector("input[type=search], input")?.focus()],
   ["p", "hold the stream, or let it go on", () => feed.pause()],

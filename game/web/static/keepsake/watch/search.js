@@ -5,6 +5,7 @@ import { announce, byId, el, fill } from "./dom.js";
 import { bindKeys, rowKeys } from "./keys.js";
 import { count, many, time } from "./words.js";
 
+const MOST = 50;
 const hits = byId("hits");
 let only = null;
 let found = null;
@@ -14,7 +15,7 @@ async function search(words) {
   if (!words) return;
   fill(byId("summary"), "Looking …");
   try {
-    const answer = await get("search", { q: words });
+    const answer = await get("search", { q: words, limit: MOST });
     if (byId("q").value.trim() !== words) return;
     found = answer;
     only = null;
