@@ -383,7 +383,7 @@ class TestLooking(WebWorld):
             ("/why?all=2", "0 to 1"),
             ("/compactions?before=0", "whole number"),
             ("/why?nth=2", "n or all"),
-            ("/prompt?x=1", "Give none"),
+            ("/tiers?x=1", "Give none"),
             (f"/tiers?{'a' * 3000}=1", "Give none"),
             ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Give hours"),
         ):
@@ -440,7 +440,7 @@ class TestLooking(WebWorld):
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("game.web.api.snapshots.on_reactor", busy)
-            patch.setattr("game.web.api.views.on_reactor", busy)
+            patch.setattr("game.web.api.running.on_reactor", busy)
             for path in ("/agents", self.of_mira("/tiers"), self.of_mira("/series")):
                 assert "Try again" in self.get(path, 503)["error"]
 

@@ -14,7 +14,7 @@ from game.mind.books.profiles.page import Page, parse_page
 from game.mind.books.profiles.profile import ProfileKind
 from game.mind.errors import NoteRefused
 from game.web.api.lives import Inhabitant
-from game.web.api.shapes import Acquaintances, TieView
+from game.web.api.shapes import TiesView, TieView
 from game.web.api.source import source
 
 MOST_TIES = 5_000
@@ -34,7 +34,7 @@ def _page(path: Path, changed: int) -> Page:
     return parse_page(path, path.read_text("utf-8"), datetime.fromtimestamp(changed / 1e9, UTC))
 
 
-def acquaintances() -> Acquaintances:
+def acquaintances() -> TiesView:
     """All ties between people.
 
     Raises:
@@ -42,7 +42,7 @@ def acquaintances() -> Acquaintances:
     """
     now, there = source().now(), source().inhabitants()
     ties = [tie for each in there for tie in _ties(each, now)]
-    return Acquaintances(
+    return TiesView(
         people=tuple(sorted({name for tie in ties for name in (tie.who, tie.whom)})),
         agents={each.name: each.number for each in there},
         ties=tuple(ties[:MOST_TIES]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -81,21 +81,29 @@ def _asked(request: HttpRequest, operation: Operation) -> dict[str, Any]:
         raise BadRequest("The address names too much", cure) from error
     if unknown:
         raise BadRequest(f"There is no parameter {unknown[0][:40]!r}", cure)
-    body = _flags(request, operation.body) if operation.method == "post" else {}
+    body = _body(request, operation) if operation.method == "post" else {}
     asked = {each.name: each.read(request.GET.get(each.name, "")) for each in operation.parameters}
     return asked | body
 
 
-def _flags(request: HttpRequest, names: Collection[str]) -> dict[str, bool]:
-    """What the JSON object in the body, if there is one, says of each of these names."""
-    such = " or ".join(f'{{"{name}": true}}' for name in names)
-    cure = f"Send none, or a JSON object such as {such}" if names else "Send none"
+def _body(request: HttpRequest, operation: Operation) -> dict[str, bool | str]:
+    """What the JSON object in the body says: all the texts, and of the rest whether it is so."""
+    flags, texts = operation.body, operation.texts
+    such = [f'{{"{name}": true}}' for name in flags]
+    such += ["{" + ", ".join(f'"{name}": "…"' for name in texts) + "}"] if texts else []
+    none = "a" if texts else "none, or a"
+    cure = f"Send {none} JSON object such as {' or '.join(such)}" if such else "Send none"
     try:
         given = json.loads(request.body or b"{}")
     except (ValueError, RecursionError):
         given = None
-    if not isinstance(given, dict) or not all(isinstance(each, bool) for each in given.values()):
+    if not isinstance(given, dict) or any(
+        not isinstance(each, str if name in texts else bool) for name, each in given.items()
+    ):
         raise BadRequest("The body cannot be read", cure)
-    if unknown := sorted(given.keys() - set(names)):
+    if unknown := sorted(given.keys() - flags.keys() - texts.keys()):
         raise BadRequest(f"There is no {unknown[0][:40]!r} to be said", cure)
-    return dict.fromkeys(names, False) | given
+    if missing := sorted(texts.keys() - given.keys()):
+        raise BadRequest(f"There is no {missing[0]!r} in the body", cure)
+    said: dict[str, bool | str] = given
+    return {**dict.fromkeys(flags, False), **said}

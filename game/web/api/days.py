@@ -33,7 +33,7 @@ _TIME = re.compile(rb'"t":"(\d{4}-\d\d-\d\d)')
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DaySpan:
     """A day in a time zone."""
 
     day: date
@@ -41,7 +41,7 @@ class Span:
     ends: datetime
 
     @classmethod
-    def of(cls, day: date, zone: tzinfo | None) -> Span:
+    def of(cls, day: date, zone: tzinfo | None) -> DaySpan:
         """The day in that zone; in this machine's for None."""
         first, after = (_midnight(each, zone) for each in (day, day + timedelta(days=1)))
         return cls(day, first, after)
@@ -89,7 +89,7 @@ def first_day(agents: Sequence[Inhabitant], zone: tzinfo | None) -> date | None:
     return min((each.astimezone(zone).date() for each in found if each is not None), default=None)
 
 
-def lived_day(log: Path, agents: Sequence[Inhabitant], span: Span) -> WorldDay:
+def lived_day(log: Path, agents: Sequence[Inhabitant], span: DaySpan) -> WorldDay:
     """That day, as far as archives and log tell of it.
 
     Raises:
@@ -116,7 +116,7 @@ def _midnight(day: date, zone: tzinfo | None) -> datetime:
 # -- the archive
 
 
-def _from_archive(agent: Inhabitant, span: Span) -> LivedDay:
+def _from_archive(agent: Inhabitant, span: DaySpan) -> LivedDay:
     folder = agent.folder / "archive"
     sizes = tuple(segment_sizes(folder).items()) if folder.is_dir() else ()
     day = LivedDay()
@@ -129,7 +129,7 @@ def _from_archive(agent: Inhabitant, span: Span) -> LivedDay:
     return day
 
 
-def _live(day: LivedDay, memory: Memory, span: Span) -> None:
+def _live(day: LivedDay, memory: Memory, span: DaySpan) -> None:
     at, today = span.minute(memory.time), span.holds(memory.time)
     if memory.place and (not day.places or day.places[-1][1] != memory.place):
         if day.places and today:
@@ -142,7 +142,7 @@ def _live(day: LivedDay, memory: Memory, span: Span) -> None:
 
 
 @lru_cache(maxsize=400)
-def _memories(folder: Path, _sizes: object, span: Span) -> tuple[Memory, ...]:
+def _memories(folder: Path, _sizes: object, span: DaySpan) -> tuple[Memory, ...]:
     """The memories of that day, and the one before it, which tells where it began."""
     # A line's own zone may be another, so it may bear the day before or after.
     early, late = (str(span.day + timedelta(days=each)) for each in (-1, 1))
@@ -174,7 +174,7 @@ def _first_memory(folder: Path) -> datetime | None:
 # -- the event log
 
 
-def _thoughts(log: Path, span: Span) -> Iterator[Record]:
+def _thoughts(log: Path, span: DaySpan) -> Iterator[Record]:
     """All thoughts that ended on that day, oldest first."""
     files = files_of(log, STEM)
     # A file is named after the day of its first line, in UTC, and may go on for a while.
@@ -194,7 +194,7 @@ def _thoughts(log: Path, span: Span) -> Iterator[Record]:
                     yield record
 
 
-def _think(day: LivedDay, record: Record, span: Span) -> int:
+def _think(day: LivedDay, record: Record, span: DaySpan) -> int:
     ended = time_of(record["t"]) or span.begins
     began = ended - timedelta(seconds=float(record.get("latency") or 0.0))
     day.mark(span.minute(began), span.minute(ended), THINKING)

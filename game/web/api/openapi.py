@@ -144,6 +144,8 @@ class Operation:
     method: Literal["get", "post"] = "get"  # how it is asked for
     # names of yes-or-no fields that a JSON body may have, with their meaning
     body: Mapping[str, str] = field(default_factory=dict)
+    # names of texts that it must have, with their meaning
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -185,13 +187,17 @@ def _do(rest: str, help: str, **body: str) -> Operation:
     return Operation(f"/agents/{{id}}/{rest}", help, shapes.Done, (), "post", body)
 
 
+def _write(rest: str, help: str, **texts: str) -> Operation:
+    return Operation(f"/agents/{{id}}/{rest}", help, shapes.Done, (), "post", {}, texts)
+
+
 OPERATIONS = (
     Operation("/agents", "All agents at a glance, and the model servers.", shapes.Overview),
     Operation("/world", "The map, and one day of all agents.", shapes.WorldView, (_DAY,)),
     Operation(
         "/search", "Words in all agents' memories.", shapes.SearchView, (_WORDS, _HITS_OF_ALL)
     ),
-    Operation("/acquaintances", "Who knows whom.", shapes.Acquaintances),
+    Operation("/acquaintances", "Who knows whom.", shapes.TiesView),
     _look("", "One agent at a glance.", shapes.AgentRow),
     _look("/prompt", "What was sent for it.", shapes.PromptView, _SEQ),
     _look("/prompts", "What was sent for it before.", shapes.SentPrompts, _BEFORE, _SENT),
@@ -207,6 +213,17 @@ OPERATIONS = (
     _do("compact", "Compact its memory now."),
     _do("sleep", "Send it to bed.", here="Lie down where it is, instead of going home."),
     _do("wake", "Wake it."),
+    _do("undo", "Take its last compaction back."),
+    _write("pin", "Pin a line: it always stands in its prompts.", text="The line."),
+    _write("unpin", "Take a pinned line out.", text="The line, or its number."),
+    _write("note", "Write a note, or add to it.", title="The note's title.", text="What to add."),
+    _write(
+        "summary",
+        "Change a summary that stands in its prompts.",
+        kind="``longterm`` or ``recent``.",
+        at="When the one that is changed was written, as it was told: another is left alone.",
+        text="All of its new words.",
+    ),
     Operation("/openapi.json", "This document.", None),
 )
 _ERRORS = {
@@ -259,12 +276,17 @@ def _operation(operation: Operation) -> Schema:
         made["parameters"] = parameters
     if operation.method == "post":
         made["security"] = [{"session": [], "token": []}]
-    if operation.body:
+    if operation.body or operation.texts:
         flags = {
             name: {"type": "boolean", "default": False, "description": said}
             for name, said in operation.body.items()
         }
-        body = {"type": "object", "properties": flags}
+        texts = {
+            name: {"type": "string", "description": said} for name, said in operation.texts.items()
+        }
+        body: Schema = {"type": "object", "properties": flags | texts}
+        if texts:
+            body["required"] = [*texts]
         made["requestBody"] = {"content": {"application/json": {"schema": body}}}
     return made
 

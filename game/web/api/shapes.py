@@ -568,7 +568,7 @@ class TieView(Shape):
     """How many facts it knows."""
 
 
-class Acquaintances(Shape):
+class TiesView(Shape):
     """``GET /acquaintances``: who knows whom, from the agents' profiles of people."""
 
     people: tuple[str, ...]

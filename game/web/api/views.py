@@ -17,7 +17,6 @@ from game.web.api import archive_views, books, recalling, searching, why_view, w
 from game.web.api.archive_views import MOST_MEMORIES
 from game.web.api.openapi import BadRequest, document
 from game.web.api.shapes import (
-    Acquaintances,
     AgentRow,
     Book,
     Compactions,
@@ -29,6 +28,7 @@ from game.web.api.shapes import (
     SentPrompts,
     Series,
     TiersView,
+    TiesView,
     WhyView,
     WorldView,
 )
@@ -53,7 +53,7 @@ def search(_: HttpRequest, q: str, limit: int) -> SearchView:
     return searching.search(q, limit)
 
 
-def acquaintances(_: HttpRequest) -> Acquaintances:
+def acquaintances(_: HttpRequest) -> TiesView:
     """Who knows whom."""
     return knowing.acquaintances()
 

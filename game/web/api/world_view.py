@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from game.web.api.days import MINUTES, LivedDay, Span, first_day, lived_day
+from game.web.api.days import MINUTES, DaySpan, LivedDay, first_day, lived_day
 from game.web.api.lives import Inhabitant
 from game.web.api.openapi import BadRequest
 from game.web.api.shapes import DayRow, RoomView, WayView, WorldView
@@ -23,7 +23,7 @@ def world(day: date | None) -> WorldView:
     now = shown.now().astimezone(shown.zone)
     if day is not None and day > now.date():
         raise BadRequest(f"{day} is not lived yet", f"Today is {now.date()}")
-    span = Span.of(day or now.date(), shown.zone)
+    span = DaySpan.of(day or now.date(), shown.zone)
     there, grounds = shown.inhabitants(), shown.grounds()
     lived = lived_day(shown.events, there, span)
     first = first_day(there, shown.zone) or now.date()

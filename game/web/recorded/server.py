@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponseBase
 from twisted.internet import reactor
 from twisted.internet.defer import succeed
 from twisted.internet.error import CannotListenError
+from twisted.web.pages import forbidden
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 from twisted.web.wsgi import WSGIResource
@@ -39,6 +40,7 @@ from game.web.site.headers import HEADERS
 from game.web.site.static_files import StaticFiles
 
 HERE = "127.0.0.1"
+_NAMES = (HERE.encode(), b"localhost")
 _WEB = REPOSITORY / "game" / "web"
 _POLL = 1.0
 """Seconds between two looks at the log."""
@@ -74,7 +76,7 @@ def _configure(title: str) -> None:
     templates = _WEB / "templates"
     settings.configure(
         SECRET_KEY=secrets.token_hex(),
-        ALLOWED_HOSTS=["localhost", HERE],  # no other name may lead a browser here
+        ALLOWED_HOSTS=[each.decode() for each in _NAMES],
         ROOT_URLCONF="game.web.recorded.urls",
         MIDDLEWARE=["game.web.site.headers.SiteHeaders", f"{__name__}.AsReader"],
         STATIC_URL="/static/",
@@ -133,6 +135,12 @@ class _Root(Resource):
         )
         self.putChild(b"static", files)
         self.putChild(b"agents-live", live)
+
+    def getChildWithDefault(self, path: bytes, request: Any) -> Any:  # noqa: N802 - the same
+        """Only who asks for this machine: a page elsewhere may have its own name lead here."""
+        if request.getRequestHostname() not in _NAMES:
+            return forbidden()
+        return super().getChildWithDefault(path, request)
 
     def getChild(self, path: bytes, request: Any) -> Any:  # noqa: N802 - Twisted's name
         """All else is Django's."""

@@ -21,9 +21,10 @@ export function get(path, parameters = {}) {
   return ask(BASE + path + (query ? `?${query}` : ""), { method: "GET" });
 }
 
-/** POST without a body, with the token that Django wants to see. */
-export function post(path) {
-  return ask(BASE + path, { method: "POST", headers: { "X-CSRFToken": token() } });
+/** POST, with a body where there is something to say, and the token that Django wants to see. */
+export function post(path, said = null) {
+  const headers = { "X-CSRFToken": token(), ...(said && { "Content-Type": "application/json" }) };
+  return ask(BASE + path, { method: "POST", headers, body: said && JSON.stringify(said) });
 }
 
 async function ask(address, options) {

@@ -1,5 +1,6 @@
 /* What an agent keeps beside its memories: a section for each kind of book. */
 
+import { act, actButton, actForm, field } from "./acting.js";
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
 import { count, time } from "./words.js";
@@ -28,6 +29,11 @@ class Book {
     this.#rest(found);
   }
 
+  /** What else stands below a page. */
+  beside(_page) {
+    return null;
+  }
+
   async #next() {
     try {
       const found = await get(`agents/${this.id}/book`, { of: this.of, limit: PAGE, skip: this.#skip });
@@ -53,7 +59,7 @@ class Book {
     const said = Object.entries(facts).map(([name, value]) => `${name} ${value}`).join(" · ");
     return el("li", { "data-row": true, tabindex: "-1" }, el("details", { open },
       el("summary", { "data-opens": true }, el("b", { dir: "auto" }, title), at ? el("small", {}, time(at)) : null, el("small", { dir: "auto" }, said)),
-      el("pre", { class: "text prose", dir: "auto", title: file }, linked(text))));
+      el("pre", { class: "text prose", dir: "auto", title: file }, linked(text)), this.beside({ file, text })));
   }
 }
 
@@ -78,6 +84,16 @@ export class People extends Book {
 export class Notes extends Book {
   constructor(root, id) {
     super(root, id, [["notes", "notes"], ["kept", "what always stands in its prompts"]]);
+    const again = () => this.load();
+    fill(this.above, actForm("Write a note", [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again),
+      actForm("Pin a line", field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again));
+  }
+
+  /** Behind each pinned line the way to take it out. */
+  beside({ file, text }) {
+    if (file !== "pinned.md") return null;
+    const lines = [...text.matchAll(/^[ \t]*-[ \t]+(.*?)[ \t]*(?:<!--.*-->)?$/gm)].map(([, line]) => line);
+    return el("ul", {}, lines.map((line, i) => el("li", {}, line, " ", actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(i + 1) }), () => this.load()))));
   }
 }
 
