@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from game.mind.archive.history import compactions
 from game.mind.events.reader import events
+from game.mind.sleep.log import SleepLog
 from tests.game.web_world import API, WebWorld
 from typeclasses.written_down import AUDIT, newest
 
@@ -39,7 +40,11 @@ class TestWorldPage(WebWorld):
 
     def test_a_night_is_seen_as_such(self):
         self.post(self.of_mira("/sleep"), body={"here": True})
-        assert "z" in self.get("/world")["agents"][0]["minutes"]
+        self.settle(lambda: bool(SleepLog(self.mind.memory.folder).nights()))
+        found = self.get("/world")
+        minutes = found["agents"][0]["minutes"]
+        assert minutes[found["minute"]] == "z"
+        assert "z" not in minutes[found["minute"] + 1 :], "nobody knows yet when it will wake"
 
     def test_a_day_that_is_none_or_not_lived_is_refused(self):
         for day in ("2026-02-30", "yesterday", "9999-01-01"):
@@ -53,7 +58,7 @@ class TestWorldPage(WebWorld):
         self.said = ["say Good evening, Tom.", "wait"]
         self.char1.execute_cmd("talk Mira I am a baker by trade.")
         self.pass_time(4)
-        self.settle(lambda: bool(self.get("/acquaintances")["ties"]))
+        self.mind.acquaintances.settle()
         found = self.get("/acquaintances")
         assert found["agents"] == {"Mira": self.mira.id}
         assert [(each["who"], each["whom"]) for each in found["ties"]] == [("Mira", "Tom")]
@@ -93,7 +98,7 @@ class TestBooks(WebWorld):
         assert (note["title"], note["text"]) == ("well", "The cup lies there.")
         kept = self.get(self.of_mira("/book"), of="kept")["pages"]
         assert "- Tom keeps bees." in next(e["text"] for e in kept if e["file"] == "pinned.md")
-        self.settle(lambda: self.get(self.of_mira("/book"), of="people")["total"] == 1)
+        self.mind.acquaintances.settle()
         (tom,) = self.get(self.of_mira("/book"), of="people")["pages"]
         assert tom["title"] == "Tom"
         assert tom["facts"]["is"] == "stranger"

@@ -89,13 +89,13 @@ def first_day(agents: Sequence[Inhabitant], zone: tzinfo | None) -> date | None:
     return min((each.astimezone(zone).date() for each in found if each is not None), default=None)
 
 
-def lived_day(log: Path, agents: Sequence[Inhabitant], span: DaySpan) -> WorldDay:
-    """That day, as far as archives and log tell of it.
+def lived_day(log: Path, agents: Sequence[Inhabitant], span: DaySpan, now: datetime) -> WorldDay:
+    """That day, as far as archives and log tell of it by ``now``.
 
     Raises:
         OSError: A file cannot be read.
     """
-    days = {each.number: (each, _from_archive(each, span)) for each in agents}
+    days = {each.number: (each, _from_archive(each, span, now)) for each in agents}
     heard: list[tuple[int, str, str]] = []
     names = {each.name for each in agents}
     for record in _thoughts(log, span):
@@ -116,15 +116,15 @@ def _midnight(day: date, zone: tzinfo | None) -> datetime:
 # -- the archive
 
 
-def _from_archive(agent: Inhabitant, span: DaySpan) -> LivedDay:
+def _from_archive(agent: Inhabitant, span: DaySpan, now: datetime) -> LivedDay:
     folder = agent.folder / "archive"
     sizes = tuple(segment_sizes(folder).items()) if folder.is_dir() else ()
     day = LivedDay()
     for memory in _memories(folder, sizes, span) if sizes else ():
         _live(day, memory, span)
     for night in SleepLog(agent.folder).nights():
-        woke = night.woke or span.ends
-        if night.fell_asleep < span.ends and woke > span.begins:
+        woke = night.woke or now
+        if night.fell_asleep < span.ends and woke >= span.begins:
             day.mark(span.minute(night.fell_asleep), span.minute(woke), ASLEEP)
     return day
 

@@ -153,6 +153,9 @@ class Operation:
         return self.path.strip("/").replace("agents/{id}", "agent").replace("/", "_")
 
 
+FORMS = ("json", "csv")
+"""In which form an answer may be asked for; a table has a row for each of what it lists."""
+FORM = "format"
 _FIRST = Parameter("first", "The first memory; without it the newest are given.")
 _LAST = Parameter("last", "The last memory; at most 200 are given.")
 _WORDS = Words("q", "What to search for.", most=1000)
@@ -162,6 +165,7 @@ _HOURS = Parameter("hours", "How many hours, until now; at most a week.", 1, 168
 _NEWEST = Parameter("limit", "How many, the newest first.", 20, 100)
 _OLDER = Parameter("before", "Only those older than the compaction of this number.")
 _NTH = Parameter("n", "Which of its last acts, 1 for the very last.", 1, 1000)
+_FORM = Choice(FORM, "``csv`` for a table of what is listed.", words=FORMS)
 _BOOKS = ("journal", "people", "places", "things", "notes", "dreams", "nights", "kept")
 _BOOK = Choice("of", "Which book; ``kept`` is what always stands in its prompts.", words=_BOOKS)
 _PAGES = Parameter("limit", "How many pages at most.", 30, 200)
@@ -293,13 +297,15 @@ def _operation(operation: Operation) -> Schema:
 
 def _parameters(operation: Operation) -> Iterator[Schema]:
     taken = [("query", each) for each in operation.parameters]
+    if operation.method == "get" and operation.answer:
+        taken.append(("query", _FORM))
     if "{id}" in operation.path:
         taken.insert(0, ("path", Parameter("id", "The agent's database number.", least=0)))
     for where, each in taken:
         yield {
             "name": each.name,
             "in": where,
-            "required": each.required or where == "path",
+            "required": (each.required and each is not _FORM) or where == "path",
             "description": each.help,
             "schema": each.schema,
         }

@@ -25,7 +25,7 @@ def world(day: date | None) -> WorldView:
         raise BadRequest(f"{day} is not lived yet", f"Today is {now.date()}")
     span = DaySpan.of(day or now.date(), shown.zone)
     there, grounds = shown.inhabitants(), shown.grounds()
-    lived = lived_day(shown.events, there, span)
+    lived = lived_day(shown.events, there, span, now)
     first = first_day(there, shown.zone) or now.date()
     return WorldView(
         day=span.day.isoformat(),

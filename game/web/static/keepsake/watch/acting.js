@@ -59,19 +59,27 @@ export function actButton(words, sure, work, then) {
   return button;
 }
 
-/** A form of fields; `work(values)` gives whether it was done, then it is emptied and `then()`. */
-export function actForm(label, fields, work, then, { open = false } = {}) {
+/** A folded form; `fields()` makes what is in it when it is opened, `work(values)` gives whether it
+ * was done, then it is emptied and `then()`. */
+export function actForm(label, fields, work, then) {
+  const details = el("details", { "data-acts": true, hidden: !allowed, on: { toggle: () => {
+    if (details.open && !details.querySelector("form")) details.append(form(label, fields(), work, then));
+  } } }, el("summary", {}, label));
+  return details;
+}
+
+function form(label, fields, work, then) {
   const send = el("button", {}, label);
-  const form = el("form", { class: "act-form", on: { submit: async (event) => {
+  const made = el("form", { class: "act-form", on: { submit: async (event) => {
     event.preventDefault();
     send.disabled = true;
-    if (await work(Object.fromEntries(new FormData(form)))) {
-      form.reset();
+    if (await work(Object.fromEntries(new FormData(made)))) {
+      made.reset();
       await then();
     }
     send.disabled = false;
   } } }, fields, send);
-  return open ? form : el("details", { "data-acts": true, hidden: !allowed }, el("summary", {}, label), form);
+  return made;
 }
 
 /** A labelled field, one line or several. */

@@ -6,6 +6,7 @@ import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
 import { Head } from "./agent_head.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
+import { exportLinks } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
 import { Prompt } from "./prompt.js";
@@ -21,6 +22,9 @@ const SEEDED = 60;
 const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "dreams", "nights"];
 const MAKERS = { prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
   journal: Journal, people: People, notes: Notes, dreams: Dreams, nights: Nights };
+/** Which answer of the API each section shows, where its name is another. */
+const SHOWN = { live: "memories", memory: "memories", charts: "series",
+  journal: "book", people: "book", notes: "book", dreams: "book", nights: "book" };
 const NAMES = ["live", ...Object.keys(MAKERS)];
 
 const sections = {};
@@ -117,6 +121,7 @@ function gone() {
   announce(byId("trouble-here").textContent);
 }
 
+byId("main").append(exportLinks(() => SHOWN[wanted()[0]] ?? wanted()[0]));
 bindKeys([
   ...NAMES.slice(0, 9).map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
   ...rowKeys(() => panel(wanted()[0])),

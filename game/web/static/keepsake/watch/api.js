@@ -18,7 +18,16 @@ export class Refusal extends Error {
 export function get(path, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== null);
   const query = new URLSearchParams(given).toString();
-  return ask(BASE + path + (query ? `?${query}` : ""), { method: "GET" });
+  const address = BASE + path + (query ? `?${query}` : "");
+  asked.set(path.split("/").at(-1), address);
+  return ask(address, { method: "GET" });
+}
+
+const asked = new Map();
+
+/** The address of the last answer of that kind (`series`, `book` …), which is what a view shows. */
+export function lastAsked(kind) {
+  return asked.get(kind) ?? null;
 }
 
 /** POST, with a body where there is something to say, and the token that Django wants to see. */

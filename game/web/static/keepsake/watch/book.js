@@ -85,8 +85,8 @@ export class Notes extends Book {
   constructor(root, id) {
     super(root, id, [["notes", "notes"], ["kept", "what always stands in its prompts"]]);
     const again = () => this.load();
-    fill(this.above, actForm("Write a note", [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again),
-      actForm("Pin a line", field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again));
+    fill(this.above, actForm("Write a note", () => [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again),
+      actForm("Pin a line", () => field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again));
   }
 
   /** Behind each pinned line the way to take it out. */

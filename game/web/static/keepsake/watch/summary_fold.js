@@ -30,7 +30,7 @@ export function summaryFold(id, summary, { open = false, changed = null } = {}) 
 
 /** Other words for a summary that stands; the words of before stay in the archive. */
 function editForm(id, { kind, at, text }, changed) {
-  const words = field("Its words", "text", { lines: 12, value: text, most: 8000 });
+  const words = () => field("Its words", "text", { lines: 12, value: text, most: 8000 });
   return actForm("Change this summary", words, (said) => act(id, "summary", { ...said, kind, at }), changed);
 }
 

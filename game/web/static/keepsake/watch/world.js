@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { announce, byId, fill, setAttribute, setText } from "./dom.js";
+import { exportLinks } from "./export.js";
 import { bindKeys } from "./keys.js";
 import { Stream } from "./stream.js";
 import { Ties } from "./ties.js";
@@ -124,6 +125,8 @@ const stream = new Stream({
   },
 });
 setInterval(() => following && !document.hidden && world && load(), LATER);
+byId("timeline").after(exportLinks(() => "world"));
+byId("ties").after(exportLinks(() => "acquaintances"));
 await load();
 ties.load();
 stream.start();
