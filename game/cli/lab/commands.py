@@ -134,14 +134,17 @@ def soak(
 def watch(
     *,
     lab: Annotated[
-        str, typer.Option(help="A simulation's name, or the folder of a fork; else this world.")
-    ] = "",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="A free one if not given.")] = 0,
+        list[str] | None,
+        typer.Option(
+            help="A simulation's name, or a fork's folder; may be repeated; else this world."
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65000, help="A free one if not given.")] = 0,
 ) -> None:
     """Show a world's folder in the dashboard's pages, without starting it or writing into it."""
     from game.cli.lab import watching  # noqa: PLC0415 - other commands need not wait
 
-    watching.watch(places(), lab, port)
+    watching.watch(places(), lab or (), port)
 
 
 def places_of(lab: str) -> Places:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -14,16 +15,20 @@ from game.web.recorded.server import serve
 from game.web.recorded.world import RecordedWorld
 
 
-def watch(here: Places, lab: str, port: int) -> None:
-    """Serve the pages until Ctrl-C; an empty ``lab`` is this copy's own world.
+def watch(here: Places, labs: Sequence[str], port: int) -> None:
+    """Serve the pages until Ctrl-C; without ``labs`` those of this copy's own world.
 
     Raises:
         KeepsakeError: There is no such simulation or folder, or the port is taken.
     """
-    places, title, zone = _found(here, lab)
+    found = [_found(here, lab) for lab in labs or [""]]
     with tempfile.TemporaryDirectory(prefix="keepsake-watch-") as scratch:
-        world = RecordedWorld(places, Path(scratch), zone)
-        serve(world, title, port, lambda address: _say(title, address))
+        worlds = []
+        for number, (places, title, zone) in enumerate(found):
+            own = Path(scratch) / str(number)
+            own.mkdir()
+            worlds.append(RecordedWorld(places, title, own, zone))
+        serve(worlds, port, _say)
 
 
 def _found(here: Places, lab: str) -> tuple[Places, str, ZoneInfo | None]:

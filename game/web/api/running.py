@@ -29,6 +29,7 @@ class RunningWorld:
     """Asks the reactor thread for what concerns objects."""
 
     recorded = False
+    title = ""
     zone: tzinfo | None = None
 
     @property

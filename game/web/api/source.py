@@ -6,6 +6,7 @@ A view that asks nothing else shows a running world and a simulation's folder al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Protocol
@@ -27,6 +28,11 @@ class WorldSource(Protocol):
     @property
     def recorded(self) -> bool:
         """Whether nothing runs: its present is the last event's time."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """What a record is called; empty for the world that runs."""
         ...
 
     @property
@@ -80,24 +86,33 @@ class WorldSource(Protocol):
         ...
 
 
-_source: WorldSource | None = None
+_worlds: list[WorldSource] = []
+_chosen: ContextVar[int] = ContextVar("chosen", default=0)
 
 
-def use(source: WorldSource) -> None:
-    """Show this world from now on; without it, the one that runs in this process."""
-    global _source  # noqa: PLW0603 - one a process, like the reactor
-    _source = source
+def use(*worlds: WorldSource) -> None:
+    """Show these worlds from now on; without any, the one that runs in this process."""
+    _worlds[:] = worlds
+
+
+def choose(place: int) -> None:
+    """Show the world at that place of those in use, in this request; the first for any other."""
+    _chosen.set(place if 0 <= place < len(_worlds) else 0)
+
+
+def titles() -> list[str]:
+    """What the worlds are called that can be chosen."""
+    return [each.title for each in _worlds]
 
 
 def source() -> WorldSource:
     """The world that is shown."""
-    if _source is None:
+    if not _worlds:
         # Only where it runs: it brings Evennia, of which a record knows nothing.
         from game.web.api.running import RunningWorld  # noqa: PLC0415
 
         use(RunningWorld())
-    assert _source is not None
-    return _source
+    return _worlds[_chosen.get()]
 
 
 def inhabitant(number: int) -> Inhabitant:

@@ -176,28 +176,25 @@ class Charts:
 
 
 class _Current:
-    """The charts of the log that is written in this process."""
+    """The charts of the logs that are shown in this process: mostly one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._charts: Charts | None = None
-        self._folder: Path | None = None
+        self._charts: dict[Path, Charts] = {}
 
     def of(self, folder: Path, clock: Callable[[], datetime] = _utc) -> Charts:
         """Those of the log in ``folder``, begun when they are first asked for."""
         with self._lock:
-            if self._charts is None or self._folder != folder:
-                if self._charts is not None:
-                    self._charts.close()
-                self._charts, self._folder = Charts(folder, clock=clock), folder
-                self._charts.start()
-            return self._charts
+            if folder not in self._charts:
+                self._charts[folder] = Charts(folder, clock=clock)
+                self._charts[folder].start()
+            return self._charts[folder]
 
     def close(self) -> None:
         """Let go of them; whoever asks next has them begun anew."""
         with self._lock:
-            charts, self._charts, self._folder = self._charts, None, None
-        if charts is not None:
+            known, self._charts = self._charts, {}
+        for charts in known.values():
             charts.close()
 
 

@@ -31,7 +31,7 @@ from game.mind.events.types import MemoryChange
 from game.mind.json_lines import Record
 from game.paths import REPOSITORY
 from game.web.api.lives import NoSuchAgent
-from game.web.api.source import source, use
+from game.web.api.source import choose, source, use
 from game.web.live.hub import KEPT, Hub, as_written
 from game.web.live.resource import LiveResource
 from game.web.recorded.world import RecordedWorld
@@ -40,6 +40,9 @@ from game.web.site.headers import HEADERS
 from game.web.site.static_files import StaticFiles
 
 HERE = "127.0.0.1"
+WORLD = "X-Keepsake-World"
+"""The header by which a page asks for another world than its own: its place, from 0."""
+_PLACE = "keepsake.world"
 _NAMES = (HERE.encode(), b"localhost")
 _WEB = REPOSITORY / "game" / "web"
 _POLL = 1.0
@@ -48,30 +51,38 @@ _reactor: Any = reactor  # Twisted makes it at import; no type says what it can 
 
 
 def serve(
-    world: RecordedWorld, title: str, port: int, ready: Callable[[str], None] = lambda _: None
+    worlds: Sequence[RecordedWorld], port: int, ready: Callable[[str, str], None] = lambda *_: None
 ) -> None:
-    """Show it until the process is ended; ``ready`` is told the address once it answers.
+    """Show them until the process is ended, each at a port of its own; ``port`` is the first one's.
+
+    ``ready`` is told title and address of each once it answers.
 
     Raises:
-        KeepsakeError: The port is taken.
+        KeepsakeError: A port is taken.
     """
-    use(world)
-    _configure(title)
+    use(*worlds)
+    _configure()
+    for place, world in enumerate(worlds):
+        _listen(world, place, port + place if port else 0, ready)
+    _reactor.run()
+
+
+def _listen(world: RecordedWorld, place: int, port: int, ready: Callable[[str, str], None]) -> None:
     hub, ending = Hub(_reactor, window_of=lambda name: _window_of(world, name)), threading.Event()
     try:
-        listening = _reactor.listenTCP(port, Site(_Root(world, hub)), interface=HERE)
+        listening = _reactor.listenTCP(port, Site(_Root(world, place, hub)), interface=HERE)
     except CannotListenError as error:
         cure = "Choose another with --port, or leave it out for a free one"
         raise KeepsakeError(f"Port {port} is taken", cure) from error
     following = threading.Thread(target=_follow, args=(world, hub, ending), daemon=True)
+    address = f"http://{HERE}:{listening.getHost().port}/agents/"
     _reactor.callWhenRunning(following.start)
-    _reactor.callWhenRunning(ready, f"http://{HERE}:{listening.getHost().port}/agents/")
+    _reactor.callWhenRunning(ready, world.title, address)
     _reactor.addSystemEventTrigger("before", "shutdown", ending.set)
     _reactor.addSystemEventTrigger("before", "shutdown", hub.close)
-    _reactor.run()
 
 
-def _configure(title: str) -> None:
+def _configure() -> None:
     """Django's settings for pages that know no accounts."""
     templates = _WEB / "templates"
     settings.configure(
@@ -82,7 +93,6 @@ def _configure(title: str) -> None:
         STATIC_URL="/static/",
         STATIC_ROOT=str(_WEB / "static"),
         USE_TZ=True,
-        RECORD=title,
         TEMPLATES=[
             {
                 "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -104,7 +114,9 @@ class AsReader:
         self._answer_of = answer_of
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer."""
+        """Answer, of the world that is asked for: a page may show two side by side."""
+        wanted = str(request.headers.get(WORLD) or request.META[_PLACE])
+        choose(int(wanted) if wanted.isdecimal() else 0)
         request.user = Reader()  # no account: there is no database
         return self._answer_of(request)
 
@@ -113,17 +125,22 @@ def record(_: HttpRequest) -> dict[str, str]:
     """What templates know of the record: its title, its present, the time zone of its days."""
     shown = source()
     zone = str(shown.zone or "")
-    return {"record": settings.RECORD, "now": shown.now().isoformat(), "zone": zone}
+    return {"record": shown.title, "now": shown.now().isoformat(), "zone": zone}
 
 
 class _Root(Resource):
     """The pages; beside them their files and the live stream, as in the game."""
 
-    def __init__(self, world: RecordedWorld, hub: Hub) -> None:
+    def __init__(self, world: RecordedWorld, place: int, hub: Hub) -> None:
         super().__init__()
         pool = _reactor.getThreadPool()
         # Any: Twisted declares its interfaces to no type checker.
-        self._pages: Any = WSGIResource(_reactor, pool, get_wsgi_application())
+        django_app = get_wsgi_application()
+
+        def pages(environ: dict[str, Any], start: Any) -> Any:
+            return django_app({**environ, _PLACE: str(place)}, start)
+
+        self._pages: Any = WSGIResource(_reactor, pool, pages)
         files: Any = StaticFiles(settings.STATIC_ROOT)
         live: Any = LiveResource(
             hub,

@@ -58,8 +58,11 @@ class RecordedWorld:
 
     recorded = True
 
-    def __init__(self, places: Places, scratch: Path, zone: tzinfo | None = None) -> None:
-        self._places, self._scratch, self.zone = places, scratch, zone
+    def __init__(
+        self, places: Places, title: str, scratch: Path, zone: tzinfo | None = None
+    ) -> None:
+        self._places, self._scratch = places, scratch
+        self.title, self.zone = title, zone
         self._lock = threading.Lock()
         self._lives: dict[int, _Life] = {}
         self._indexes: dict[int, AgentIndex] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
@@ -9,7 +11,7 @@ from django.urls import path
 
 from game.mind.errors import KeepsakeError
 from game.web.api.lives import NoSuchAgent
-from game.web.api.source import source
+from game.web.api.source import source, titles
 from game.web.site.access import page
 
 
@@ -56,9 +58,17 @@ def search(request: HttpRequest) -> HttpResponse:
     return render(request, "website/search.html")
 
 
+@page
+def beside(request: HttpRequest) -> HttpResponse:
+    """Two agents side by side, of one world or of two that are shown."""
+    source()  # without which it is not known what is shown
+    return render(request, "website/beside.html", {"worlds": json.dumps(titles())})
+
+
 urlpatterns = [
     path("agents/", agents, name="agents"),
     path("agents/world/", world, name="world"),
     path("agents/search/", search, name="search"),
+    path("agents/beside/", beside, name="beside"),
     path("agents/<int:number>/", agent, name="agent"),
 ]

@@ -1,27 +1,19 @@
 /* An agent's page: its sections by anchor, each loaded when it is looked at. */
 
 import { get } from "./api.js";
-import { Dreams, Journal, Nights, Notes, People } from "./book.js";
-import { Charts } from "./charts.js";
-import { Compactions } from "./compactions.js";
 import { Head } from "./agent_head.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
 import { exportLinks } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
-import { Prompt } from "./prompt.js";
-import { Recall } from "./recall.js";
+import { MAKERS } from "./sections.js";
 import { Stream } from "./stream.js";
-import { Tiers } from "./tiers.js";
-import { Why } from "./why.js";
 
 const id = Number(document.body.dataset.agent);
 const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
 const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "dreams", "nights"];
-const MAKERS = { prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
-  journal: Journal, people: People, notes: Notes, dreams: Dreams, nights: Nights };
 /** Which answer of the API each section shows, where its name is another. */
 const SHOWN = { live: "memories", memory: "memories", charts: "series",
   journal: "book", people: "book", notes: "book", dreams: "book", nights: "book" };

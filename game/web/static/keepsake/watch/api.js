@@ -14,13 +14,15 @@ export class Refusal extends Error {
   }
 }
 
-/** GET; parameters that are null are left out. */
+/** GET; parameters that are null are left out. `agents/50@1/…` asks for agent 50 of the world at
+ * that place, where several are shown. */
 export function get(path, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== null);
   const query = new URLSearchParams(given).toString();
-  const address = BASE + path + (query ? `?${query}` : "");
+  const [, world] = path.match(/@(\d+)/) ?? [];
+  const address = BASE + path.replace(/@\d+/, "") + (query ? `?${query}` : "");
   asked.set(path.split("/").at(-1), address);
-  return ask(address, { method: "GET" });
+  return ask(address, { method: "GET", headers: world ? { "X-Keepsake-World": world } : {} });
 }
 
 const asked = new Map();
