@@ -12,11 +12,11 @@ from evennia.accounts.models import AccountDB
 from evennia.commands.default import admin
 from evennia.server.models import ServerConfig
 
-from commands.audit import AUDIT, REPORTS, newest
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import quoted
 from game.mind.errors import KeepsakeError
 from typeclasses.accounts import ban_notice, current_bans, until_when
+from typeclasses.written_down import AUDIT, REPORTS, newest
 
 SHOWN = 30
 _TO_THE_SECOND = 19

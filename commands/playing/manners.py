@@ -11,7 +11,6 @@ from evennia.commands.default import comms
 from evennia.comms.models import Msg
 from evennia.objects.models import ObjectDB
 
-from commands.audit import REPORTS, keep
 from commands.base import PlayerCommand
 from commands.wording import CannotDo, counted, harmless, listed, one_line, quoted, within_length
 from game.mind.language.perception import visible
@@ -19,6 +18,7 @@ from typeclasses.accounts import Account
 from typeclasses.characters import Character
 from typeclasses.everywhere import tell_builders
 from typeclasses.forgetting import forget_everywhere
+from typeclasses.written_down import REPORTS, keep
 
 LONGEST_REPORT = 500
 REPORTS_AN_HOUR = 6

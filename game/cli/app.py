@@ -246,6 +246,7 @@ def simulate(
 app.command("replay")(lab_commands.replay)
 app.command("fork")(lab_commands.fork)
 app.command("soak")(lab_commands.soak)
+app.command("watch")(lab_commands.watch)
 
 
 @app.command()

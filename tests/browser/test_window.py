@@ -16,7 +16,10 @@ from tests.browser.conftest import log_in
 from tests.browser.watched import FACT, HOSTILE, WatchedWorld
 from tests.e2e.players import PASSWORD, Player
 
-SECTIONS = ("live", "prompt", "memory", "recall", "compactions", "charts", "why")
+SECTIONS = (
+    *("live", "prompt", "memory", "recall", "compactions", "charts", "why"),
+    *("journal", "people", "notes", "dreams", "nights"),
+)
 
 
 def open_mira(page: Page, section: str = "live") -> None:
@@ -605,6 +608,62 @@ def test_nothing_scrolls_sideways_and_fingers_find_what_they_want(page: Page) ->
             page.set_viewport_size({"width": width, "height": 740})
             assert _overhang(page) <= 0, (section, width)
             assert _small(page) == [], (section, width)
+
+
+def test_the_world_fits_and_tells_who_is_where(page: Page, world: WatchedWorld) -> None:
+    page.goto("/agents/")
+    page.get_by_role("link", name="World").click()
+    inn = page.locator(".room", has_text="The Kettle").first
+    expect(inn).to_contain_text("Mira")
+    expect(page.locator("#live")).to_have_text("live")
+    expect(page.locator(".lane", has_text="Mira").locator("rect").first).to_be_visible()
+    expect(page.locator(".pairs li", has_text="Tamsin").first).to_contain_text("Mira")
+    expect(page.locator("#ties .person", has_text="Tamsin")).to_be_visible()
+    line = world.say("Herons nest by the weir")
+    page.get_by_role("link", name="Search").click()
+    page.get_by_label("Words").fill(line)
+    page.keyboard.press("Enter")
+    expect(page.locator("#hits li").first).to_contain_text("Mira")
+    for address in ("/agents/world/", "/agents/search/?q=ferry"):
+        page.goto(address)
+        expect(page.locator(".room, #hits li").first).to_be_visible()
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 740})
+            assert _overhang(page) <= 0, (address, width)
+
+
+def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
+    open_mira(page, "notes")
+    for label, fields in (
+        ("Write a note", {"Title": "weir", "Text": "Herons nest there."}),
+        ("Pin a line", {"Line": "Tamsin counts herons."}),
+    ):
+        fold = page.locator("#panel-notes details", has_text=label).first
+        fold.locator("summary").click()
+        for name, words in fields.items():
+            fold.get_by_label(name).fill(words)
+        fold.get_by_role("button", name=label).click()
+        expect(page.locator("#outcome")).to_be_visible()
+    expect(page.locator(".book")).to_contain_text("Herons nest there.")
+    page.get_by_label("Which").select_option("kept")
+    pinned = page.locator(".book li", has_text="Tamsin counts herons.").get_by_role("button")
+    pinned.click()
+    expect(pinned).to_have_text("Sure?")
+    pinned.click()
+    expect(page.locator("#outcome")).to_contain_text("No longer pinned")
+    page.locator("#sections").get_by_role("link", name="Memory").click()
+    page.get_by_role("button", name=re.compile("^Open the short-term")).click()
+    page.locator("details.summary").get_by_text("Change this summary").click()
+    page.get_by_label("Its words").fill("Tamsin talked of herons.")
+    page.get_by_role("button", name="Change this summary").click()
+    expect(page.locator("#outcome")).to_contain_text("adopted")
+    expect(page.locator(".summary pre").first).to_have_text("Tamsin talked of herons.")
+    page.locator("#sections").get_by_role("link", name="Compactions").click()
+    undo = page.get_by_role("button", name="Undo the last")
+    undo.click()
+    page.get_by_role("button", name=re.compile("^Sure")).click()
+    expect(page.locator("#outcome")).to_contain_text("Took back compaction")
+    expect(page.locator(".compactions li").first).to_contain_text("taken back")
 
 
 def test_headings_follow_one_another_and_the_head_can_be_skipped(page: Page) -> None:

@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 from django.test import override_settings
 from evennia.objects.models import ObjectDB
 
-from commands.audit import AUDIT, newest
 from game.agent.services import Services
 from game.mind.archive.records import MemoryKind
 from game.mind.books.commitments_room import LIMIT as RULES_LIMIT
@@ -27,6 +26,7 @@ from game.mind.prompt.tokens import estimate_tokens
 from game.mind.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import FixedConfig
 from tests.game.test_private_words import PrivateWorld, secrets_in
+from typeclasses.written_down import AUDIT, newest
 
 ATTACKS = Path(__file__).parents[1] / "data" / "injection" / "attacks.jsonl"
 VERBS = frozenset(verb.name for verb in STANDARD_VERBS)

@@ -14,10 +14,10 @@ from evennia.server.models import ServerConfig
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
-from commands import audit
 from game.mind.events.files import files_of, wait_until_packed
 from tests.game.agents_world import Building
 from tests.game.test_hospitality import Inn
+from typeclasses import written_down
 from typeclasses.accounts import Account
 
 SAID = ("say Hello.", "talk tom Hi.", "emote nods.", "whisper tom = Hi.", "shout Oi!")
@@ -179,7 +179,7 @@ class TestModeration(Building, Inn):
     def test_logs_are_cut_bounded_and_read_across_the_cuts(self):
         (self.logs / "audit.jsonl").write_text('{"t": "2026-01-01T00:00:00", "line": "@old"}\n')
         small = {"FILE_BYTES": 500, "MOST_FILES": 4}
-        with mock.patch.multiple(audit, **small):
+        with mock.patch.multiple(written_down, **small):
             for number in range(3):
                 self.type(f"@rules {number}")
             shown = self.type("@audit")

@@ -16,7 +16,7 @@ from django.utils import timezone
 from game.mind.errors import ArchiveUnwritable, ModelUnavailable
 from game.mind.events.reader import events
 from game.mind.memory import CompactReason
-from game.web.api import recalling
+from game.web.api import running
 from game.web.api.on_reactor import WorldBusy
 from game.web.site.access import may_act, may_watch
 from game.web.site.sessions import forget_old_sessions
@@ -383,7 +383,7 @@ class TestLooking(WebWorld):
             ("/why?all=2", "0 to 1"),
             ("/compactions?before=0", "whole number"),
             ("/why?nth=2", "n or all"),
-            ("/prompt?x=1", "Give none"),
+            ("/tiers?x=1", "Give none"),
             (f"/tiers?{'a' * 3000}=1", "Give none"),
             ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Give hours"),
         ):
@@ -440,7 +440,7 @@ class TestLooking(WebWorld):
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("game.web.api.snapshots.on_reactor", busy)
-            patch.setattr("game.web.api.views.on_reactor", busy)
+            patch.setattr("game.web.api.running.on_reactor", busy)
             for path in ("/agents", self.of_mira("/tiers"), self.of_mira("/series")):
                 assert "Try again" in self.get(path, 503)["error"]
 
@@ -527,7 +527,7 @@ class TestRecall(WebWorld, RecallWorld):
     def test_a_search_that_comes_too_late_is_not_made_any_more(self):
         self.says(*FACTS)
         busy = _Busy()
-        with patch.object(recalling, "PATIENCE", 0.01):
+        with patch.object(running, "PATIENCE", 0.01):
             ready, self.services.searchers = self.services.searchers, busy
             try:
                 told = self.get(self.of_mira("/recall"), 503, q="a brass key")

@@ -42,6 +42,9 @@ _NUMBER = re.compile(rb'[^,]*,"n":(\d{1,15}),')
 class Archive:
     """The append-only log of one agent; safe to call from several threads.
 
+    With ``read_only`` it stands as it was found: nothing is claimed, mended or written, whoever
+    else has it open.
+
     Attributes:
         reports: What was found wrong at opening and set aside, in words.
         torn: Bytes of a torn last line that were set aside at the opening.
@@ -51,7 +54,7 @@ class Archive:
         ArchiveUnwritable: The folder cannot be made or written.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder = folder
         self.reports: list[str] = []
         self.torn = 0
@@ -60,8 +63,9 @@ class Archive:
         self._lines: int | None = None
         self._claimed: int | None = None
         try:
-            self._claimed = self._claim()
-            self._file = self._open_last_segment()
+            if not read_only:
+                self._claimed = self._claim()
+                self._file = self._open_last_segment()
             self._last_number = self._find_last_number()
         except BaseException as error:
             self.close()

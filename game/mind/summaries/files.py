@@ -105,6 +105,17 @@ class SummaryFolder:
             raise ValueError(f"{path}: its front matter has no compaction number")
         return SummaryFile(path, text, step, edited=post.get("digest") != _digest(text))
 
+    def edit(self, tier: Tier, text: str) -> None:
+        """Put other words into the file, as a person would: the front matter tells that it was.
+
+        Raises:
+            OSError: It is not there, or cannot be written.
+        """
+        path = self.path(tier)
+        post = frontmatter.loads(path.read_text(encoding="utf-8"))
+        post.content = text.strip()
+        replace_file(path, frontmatter.dumps(post, sort_keys=False) + "\n")
+
     def _keep(self, summary: Summary, text: str) -> None:
         stamped = self.folder / f"{summary.tier.value}-{summary.time:%Y%m%d-%H%M%S}.md"
         end = f"---\n\n{summary.text.strip()}\n".encode("utf-8", "replace")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import TooManyFieldsSent
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
 from game.mind.errors import KeepsakeError
-from game.web.api.openapi import BadRequest, Operation
+from game.web.api.lives import NoSuchAgent
+from game.web.api.openapi import FORM, FORMS, BadRequest, Operation
 from game.web.api.shapes import Shape
-from game.web.api.snapshots import NoSuchAgent
+from game.web.api.source import source
 from game.web.api.why_view import NoSuchAct
 from game.web.site.access import api, refused
 
@@ -25,6 +28,10 @@ class NotAllowed(KeepsakeError):
     """Whoever asks may look, but not do that."""
 
 
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet take a text for a formula: players write these texts."""
+NOW = "X-Keepsake-Now"
+"""The header that has the present of a recorded world."""
 _STATUS: dict[type[KeepsakeError], HTTPStatus] = {
     BadRequest: HTTPStatus.BAD_REQUEST,
     NotAllowed: HTTPStatus.FORBIDDEN,
@@ -51,9 +58,50 @@ def answering(function: Answer, operation: Operation) -> Callable[..., HttpRespo
         except OSError as error:  # an archive, or the log
             problem = f"A file cannot be read ({error.strerror}): see `keepsake doctor`"
             return refused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
-        return JsonResponse(found.model_dump() if isinstance(found, Shape) else found)
+        if isinstance(found, Shape) and request.GET.get(FORM) == "csv":
+            return _file(table(found), f"{operation.id}.csv", "text/csv; charset=utf-8")
+        return JsonResponse(
+            found.model_dump() if isinstance(found, Shape) else found, headers=_present()
+        )
 
     return view
+
+
+def table(found: Shape) -> str:
+    """What an answer lists as CSV, a row each; of one that lists nothing all of it as one row."""
+    lists = (value for _, value in found if isinstance(value, tuple))
+    rows = next((each for each in lists if all(isinstance(row, Shape) for row in each)), (found,))
+    cells = [_cells(row) for row in rows]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(name for row in cells for name in row)))
+    writer.writeheader()
+    writer.writerows(cells)
+    return out.getvalue()
+
+
+def _cells(row: Shape) -> dict[str, Any]:
+    """Texts and numbers as they are, but for what a spreadsheet would run; all else as JSON."""
+    plain = row.model_dump()
+    return {name: _cell(value) for name, value in plain.items()}
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULAS) else value
+    if value is None or isinstance(value, int | float):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _file(text: str, name: str, kind: str) -> HttpResponse:
+    disposition = f'attachment; filename="{name}"'
+    return HttpResponse(text, content_type=kind, headers={"Content-Disposition": disposition})
+
+
+def _present() -> dict[str, str]:
+    """Of a record its present, by which the pages say how long ago something was."""
+    shown = source()
+    return {NOW: shown.now().isoformat()} if shown.recorded else {}
 
 
 def _asked(request: HttpRequest, operation: Operation) -> dict[str, Any]:
@@ -64,27 +112,38 @@ def _asked(request: HttpRequest, operation: Operation) -> dict[str, Any]:
     """
     names = [each.name for each in operation.parameters]
     cure = f"Give {' or '.join(names)}" if names else "Give none"
+    forms = {FORM} if operation.method == "get" and operation.answer else set()
     try:
-        unknown = sorted(request.GET.keys() - set(names))
+        unknown = sorted(request.GET.keys() - set(names) - forms)
     except TooManyFieldsSent as error:
         raise BadRequest("The address names too much", cure) from error
     if unknown:
         raise BadRequest(f"There is no parameter {unknown[0][:40]!r}", cure)
-    body = _flags(request, operation.body) if operation.method == "post" else {}
+    if request.GET.get(FORM, FORMS[0]) not in FORMS:
+        raise BadRequest(f"There is no {FORM} of that name", f"Use {' or '.join(FORMS)}")
+    body = _body(request, operation) if operation.method == "post" else {}
     asked = {each.name: each.read(request.GET.get(each.name, "")) for each in operation.parameters}
     return asked | body
 
 
-def _flags(request: HttpRequest, names: Collection[str]) -> dict[str, bool]:
-    """What the JSON object in the body, if there is one, says of each of these names."""
-    such = " or ".join(f'{{"{name}": true}}' for name in names)
-    cure = f"Send none, or a JSON object such as {such}" if names else "Send none"
+def _body(request: HttpRequest, operation: Operation) -> dict[str, bool | str]:
+    """What the JSON object in the body says: all the texts, and of the rest whether it is so."""
+    flags, texts = operation.body, operation.texts
+    such = [f'{{"{name}": true}}' for name in flags]
+    such += ["{" + ", ".join(f'"{name}": "…"' for name in texts) + "}"] if texts else []
+    none = "a" if texts else "none, or a"
+    cure = f"Send {none} JSON object such as {' or '.join(such)}" if such else "Send none"
     try:
         given = json.loads(request.body or b"{}")
     except (ValueError, RecursionError):
         given = None
-    if not isinstance(given, dict) or not all(isinstance(each, bool) for each in given.values()):
+    if not isinstance(given, dict) or any(
+        not isinstance(each, str if name in texts else bool) for name, each in given.items()
+    ):
         raise BadRequest("The body cannot be read", cure)
-    if unknown := sorted(given.keys() - set(names)):
+    if unknown := sorted(given.keys() - flags.keys() - texts.keys()):
         raise BadRequest(f"There is no {unknown[0][:40]!r} to be said", cure)
-    return dict.fromkeys(names, False) | given
+    if missing := sorted(texts.keys() - given.keys()):
+        raise BadRequest(f"There is no {missing[0]!r} in the body", cure)
+    said: dict[str, bool | str] = given
+    return {**dict.fromkeys(flags, False), **said}

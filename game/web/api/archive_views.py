@@ -13,6 +13,7 @@ from game.mind.archive.records import Memory, Summary
 from game.mind.archive.tier_lines import SummaryState
 from game.mind.memory import MemoryContext
 from game.mind.prompt.tokens import Heuristic
+from game.web.api.lives import ArchiveAccess, summary, window_first
 from game.web.api.shapes import (
     Compactions,
     CompactionView,
@@ -21,7 +22,6 @@ from game.web.api.shapes import (
     SummaryView,
     iso,
 )
-from game.web.api.snapshots import ArchiveAccess, summary, window_first
 
 _HEURISTIC = Heuristic()
 MOST_MEMORIES = 200

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Literal
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
@@ -85,6 +86,54 @@ class Words(Parameter):
 
 
 @dataclass(frozen=True, slots=True)
+class Choice(Parameter):
+    """One of a few words."""
+
+    words: tuple[str, ...] = ()
+    required = True
+
+    @property
+    def schema(self) -> Schema:
+        """What it may be."""
+        return {"type": "string", "enum": [*self.words]}
+
+    def read(self, given: str) -> int | str | None:
+        """Its value.
+
+        Raises:
+            BadRequest: It is none of them.
+        """
+        if given in self.words:
+            return given
+        cure = f"Give one of: {', '.join(self.words)}"
+        raise BadRequest(f"{self.name} cannot be {given[:40]!r}", cure)
+
+
+class Day(Parameter):
+    """A day such as ``2026-05-04``; without it that of now."""
+
+    @property
+    def schema(self) -> Schema:
+        """What it may be."""
+        return {"type": "string", "format": "date"}
+
+    def read(self, given: str) -> int | str | None:
+        """Its value.
+
+        Raises:
+            BadRequest: It is no day.
+        """
+        if not given:
+            return None
+        try:
+            return date.fromisoformat(given).isoformat()
+        except ValueError as error:
+            raise BadRequest(
+                f"{self.name} cannot be {given[:40]!r}", "Write it so: 2026-05-04"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One address of the API."""
 
@@ -95,6 +144,8 @@ class Operation:
     method: Literal["get", "post"] = "get"  # how it is asked for
     # names of yes-or-no fields that a JSON body may have, with their meaning
     body: Mapping[str, str] = field(default_factory=dict)
+    # names of texts that it must have, with their meaning
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -102,14 +153,27 @@ class Operation:
         return self.path.strip("/").replace("agents/{id}", "agent").replace("/", "_")
 
 
+FORMS = ("json", "csv")
+"""In which form an answer may be asked for; a table has a row for each of what it lists."""
+FORM = "format"
 _FIRST = Parameter("first", "The first memory; without it the newest are given.")
 _LAST = Parameter("last", "The last memory; at most 200 are given.")
 _WORDS = Words("q", "What to search for.", most=1000)
 _HITS = Parameter("limit", "How many at most.", 12, 50)
+_HITS_OF_ALL = Parameter("limit", "How many at most.", 100, 500)
 _HOURS = Parameter("hours", "How many hours, until now; at most a week.", 1, 168)
 _NEWEST = Parameter("limit", "How many, the newest first.", 20, 100)
 _OLDER = Parameter("before", "Only those older than the compaction of this number.")
 _NTH = Parameter("n", "Which of its last acts, 1 for the very last.", 1, 1000)
+_FORM = Choice(FORM, "``csv`` for a table of what is listed.", words=FORMS)
+_BOOKS = ("journal", "people", "places", "things", "notes", "dreams", "nights", "kept")
+_BOOK = Choice("of", "Which book; ``kept`` is what always stands in its prompts.", words=_BOOKS)
+_PAGES = Parameter("limit", "How many pages at most.", 30, 200)
+_SKIP = Parameter("skip", "How many of the newest to leave out.", 0, least=0)
+_SEQ = Parameter("seq", "Of the thought with this number in the event log; the last without it.")
+_BEFORE = Parameter("before", "Only those of thoughts with a smaller number.")
+_SENT = Parameter("limit", "How many at most.", 20, 100)
+_DAY = Day("day", "Which day, by the world's own time zone; today without it.")
 _ALL = Parameter(
     "all",
     "1 to count what came to nothing as well: waiting, refused answers, no answer.",
@@ -127,10 +191,21 @@ def _do(rest: str, help: str, **body: str) -> Operation:
     return Operation(f"/agents/{{id}}/{rest}", help, shapes.Done, (), "post", body)
 
 
+def _write(rest: str, help: str, **texts: str) -> Operation:
+    return Operation(f"/agents/{{id}}/{rest}", help, shapes.Done, (), "post", {}, texts)
+
+
 OPERATIONS = (
     Operation("/agents", "All agents at a glance, and the model servers.", shapes.Overview),
+    Operation("/world", "The map, and one day of all agents.", shapes.WorldView, (_DAY,)),
+    Operation(
+        "/search", "Words in all agents' memories.", shapes.SearchView, (_WORDS, _HITS_OF_ALL)
+    ),
+    Operation("/acquaintances", "Who knows whom.", shapes.TiesView),
     _look("", "One agent at a glance.", shapes.AgentRow),
-    _look("/prompt", "What was last sent for it.", shapes.PromptView),
+    _look("/prompt", "What was sent for it.", shapes.PromptView, _SEQ),
+    _look("/prompts", "What was sent for it before.", shapes.SentPrompts, _BEFORE, _SENT),
+    _look("/book", "What it keeps beside its memories.", shapes.Book, _BOOK, _PAGES, _SKIP),
     _look("/tiers", "Which memory is where.", shapes.TiersView),
     _look("/memories", "Raw memories by number.", shapes.Memories, _FIRST, _LAST),
     _look("/recall", "A search by hand.", shapes.RecallView, _WORDS, _HITS),
@@ -142,6 +217,17 @@ OPERATIONS = (
     _do("compact", "Compact its memory now."),
     _do("sleep", "Send it to bed.", here="Lie down where it is, instead of going home."),
     _do("wake", "Wake it."),
+    _do("undo", "Take its last compaction back."),
+    _write("pin", "Pin a line: it always stands in its prompts.", text="The line."),
+    _write("unpin", "Take a pinned line out.", text="The line, or its number."),
+    _write("note", "Write a note, or add to it.", title="The note's title.", text="What to add."),
+    _write(
+        "summary",
+        "Change a summary that stands in its prompts.",
+        kind="``longterm`` or ``recent``.",
+        at="When the one that is changed was written, as it was told: another is left alone.",
+        text="All of its new words.",
+    ),
     Operation("/openapi.json", "This document.", None),
 )
 _ERRORS = {
@@ -194,25 +280,32 @@ def _operation(operation: Operation) -> Schema:
         made["parameters"] = parameters
     if operation.method == "post":
         made["security"] = [{"session": [], "token": []}]
-    if operation.body:
+    if operation.body or operation.texts:
         flags = {
             name: {"type": "boolean", "default": False, "description": said}
             for name, said in operation.body.items()
         }
-        body = {"type": "object", "properties": flags}
+        texts = {
+            name: {"type": "string", "description": said} for name, said in operation.texts.items()
+        }
+        body: Schema = {"type": "object", "properties": flags | texts}
+        if texts:
+            body["required"] = [*texts]
         made["requestBody"] = {"content": {"application/json": {"schema": body}}}
     return made
 
 
 def _parameters(operation: Operation) -> Iterator[Schema]:
     taken = [("query", each) for each in operation.parameters]
+    if operation.method == "get" and operation.answer:
+        taken.append(("query", _FORM))
     if "{id}" in operation.path:
         taken.insert(0, ("path", Parameter("id", "The agent's database number.", least=0)))
     for where, each in taken:
         yield {
             "name": each.name,
             "in": where,
-            "required": each.required or where == "path",
+            "required": (each.required and each is not _FORM) or where == "path",
             "description": each.help,
             "schema": each.schema,
         }

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as TookTooLong
 
-from game.agent.services import services
 from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.web.api.on_reactor import WorldBusy, on_reactor
 from game.web.api.shapes import HitView, RecallView
-from game.web.api.snapshots import mind_with
+from game.web.api.source import source
 from game.web.api.why_view import summary_title
 
-PATIENCE = 20.0
-"""Seconds; a search gives up by itself long before."""
 _KINDS = {DocumentKind.SUMMARY: "summary"}
 _NO_REASON = "beside one that was found"
 
@@ -24,19 +18,10 @@ def recall(number: int, question: str, limit: int) -> RecallView:
 
     Raises:
         NoSuchAgent: There is none with that number.
-        WorldBusy: All threads that search are busy.
-        KeepsakeError: The agents' services are not running.
+        KeepsakeError: It cannot be searched now.
     """
-    recaller = on_reactor(lambda: mind_with(number).keeper.recaller)
-    on_reactor(recaller.prepare)
     began = time.perf_counter()
-    # Where the agents' own searches are made: they and the game's pages share the threads.
-    searching = services().searchers.submit(recaller.rank, question, limit)
-    try:
-        hits = searching.result(PATIENCE)
-    except (TookTooLong, CancelledError) as error:
-        searching.cancel()  # if it has not begun, nobody waits for it any more
-        raise WorldBusy("The search took too long", "Try again in a moment") from error
+    hits = source().ranked(number, question, limit)
     seconds = round(time.perf_counter() - began, 6)
     if hits is None:
         problem = "Recall cannot search now. The agents' log says why; so does `keepsake doctor`"

@@ -487,3 +487,187 @@ class WhyView(Shape):
     """What it cost; None if that is not known."""
     missing: tuple[str, ...]
     """What cannot be told any more, and why, a sentence each."""
+
+
+class RoomView(Shape):
+    """A room."""
+
+    id: int
+    """Its database number."""
+    name: str
+    """Its name."""
+
+
+class WayView(Shape):
+    """An exit."""
+
+    name: str
+    """``north``, ``up`` …"""
+    start: int
+    """From which room."""
+    end: int
+    """To which."""
+
+
+class DayRow(Shape):
+    """One agent's day."""
+
+    id: int
+    """Its database number."""
+    name: str
+    """Its name."""
+    place: str
+    """Where it is now; empty for nowhere."""
+    minutes: str
+    """A letter for each of its 1,440 minutes: ``z`` asleep, ``t`` thinking, ``s`` talking, ``w``
+    walking, ``.`` none of these."""
+    places: tuple[tuple[int, str], ...]
+    """From which minute on it was in which room, in order; before the first it is not known."""
+
+
+class WorldView(Shape):
+    """``GET /world?day=``: the map, and one day of all agents."""
+
+    day: str
+    """Which day, by the world's own time zone."""
+    begins: str
+    """Its first moment."""
+    first: str
+    """The first day that anybody remembers."""
+    last: str
+    """Today."""
+    minute: int
+    """The minute of the day that it is now; the last one of a day that is over."""
+    rooms: tuple[RoomView, ...]
+    """All rooms."""
+    ways: tuple[WayView, ...]
+    """All exits between them."""
+    agents: tuple[DayRow, ...]
+    """All agents, by name."""
+    talks: tuple[tuple[int, str, str], ...]
+    """Who spoke to whom, with the minute, oldest first: agents to anybody, visitors to agents; at
+    most 20,000."""
+
+
+class TieView(Shape):
+    """What one knows of another."""
+
+    who: str
+    """Whose knowledge it is: an agent's."""
+    whom: str
+    """Of whom."""
+    closeness: str
+    """``stranger``, ``acquaintance``, ``friend``, ``close friend``."""
+    warmth: float
+    """What it feels, -1 to 1."""
+    meetings: int
+    """How often they met."""
+    exchanges: int
+    """How often one of them said something to the other."""
+    facts: int
+    """How many facts it knows."""
+
+
+class TiesView(Shape):
+    """``GET /acquaintances``: who knows whom, from the agents' profiles of people."""
+
+    people: tuple[str, ...]
+    """All who know or are known, by name."""
+    agents: Mapping[str, int]
+    """Those of them who are agents, with their numbers."""
+    ties: tuple[TieView, ...]
+    """At most 5,000."""
+
+
+class FoundView(Shape):
+    """A memory of one of all agents."""
+
+    id: int
+    """Whose: the agent's number."""
+    agent: str
+    """Its name."""
+    n: int
+    """The memory's number."""
+    at: str
+    """When."""
+    kind: str
+    """``perception``, ``act``, ``result``."""
+    text: str
+    """Its words."""
+    place: str
+    """Where; empty if not known."""
+
+
+class FoundOf(Shape):
+    """How much of one agent was found."""
+
+    id: int
+    """Its number."""
+    name: str
+    """Its name."""
+    found: int
+    """Memories with all the words."""
+
+
+class SearchView(Shape):
+    """``GET /search?q=&limit=``: memories of any agent that hold all the words."""
+
+    question: str
+    """As it was asked."""
+    hits: tuple[FoundView, ...]
+    """The newest first."""
+    agents: tuple[FoundOf, ...]
+    """Who remembers any, those with most first."""
+    complete: bool
+    """False if so much has been lived that only the newest of it was read."""
+
+
+class PageView(Shape):
+    """A page of one of an agent's books."""
+
+    title: str
+    """What it is called: a day, a name, a night."""
+    at: str | None
+    """When it was written last; of a profile, when they met last; of a night, when it began; None
+    where the file does not say."""
+    text: str
+    """Its words, as markdown."""
+    facts: Mapping[str, str]
+    """What else is said of it, by name."""
+    file: str
+    """The file that it is from, in the agent's folder."""
+
+
+class Book(Shape):
+    """``GET …/book?of=&limit=&skip=``: what an agent keeps beside its memories."""
+
+    pages: tuple[PageView, ...]
+    """The newest first."""
+    total: int
+    """How many there are."""
+
+
+class SentRow(Shape):
+    """A prompt that was sent."""
+
+    seq: int
+    """The number of its thought in the event log."""
+    at: str
+    """When the thought ended."""
+    trigger: str
+    """What it was about."""
+    outcome: str
+    """What came of it."""
+    command: str
+    """What the agent did; empty if it did nothing."""
+    tokens: int
+    """What the prompt cost, by our own count."""
+
+
+class SentPrompts(Shape):
+    """``GET …/prompts?before=&limit=``: what was sent for an agent."""
+
+    prompts: tuple[SentRow, ...]
+    """The newest first."""
+    more: bool
+    """Whether there are older ones, as far as the newest part of the event log tells."""

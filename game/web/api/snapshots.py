@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import batched, groupby
 
@@ -20,13 +19,11 @@ from game.agent.thinking.prompting import title_of
 from game.agent.thinking.tally import LastSent
 from game.agent.thinking.thinker import AgentState
 from game.llm.queue import Priority
-from game.mind.archive.log import Archive
 from game.mind.archive.records import Summary
 from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import Names
 from game.mind.language.perception import shorten
-from game.mind.memory import MemoryContext
 from game.mind.prompt.template import Rendered
+from game.web.api.lives import ArchiveAccess, NoSuchAgent, no_such, summary, window_first
 from game.web.api.on_reactor import on_reactor
 from game.web.api.shapes import (
     AgentRow,
@@ -52,10 +49,6 @@ STATES = (*(each.value for each in AgentState), _GOING)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
-class NoSuchAgent(KeepsakeError):
-    """No agent has that number."""
-
-
 def agent_with(number: int) -> Agent:
     """The agent with that database number.
 
@@ -64,7 +57,7 @@ def agent_with(number: int) -> Agent:
     """
     found = ObjectDB.objects.filter(id=number).first() if number < 2**63 else None
     if not isinstance(found, Agent):
-        raise NoSuchAgent(f"There is no agent {number}", "GET /agents/api/agents lists all")
+        raise no_such(number)
     return found
 
 
@@ -251,39 +244,11 @@ def tiers(number: int) -> TiersView:
     )
 
 
-def window_first(context: MemoryContext, total: int) -> int:
-    """Number of the first memory that stands verbatim; the next one's if none does."""
-    return context.window[0].number if context.window else total + 1
-
-
 def _standing(found: Summary | None, compaction: int) -> SummaryView | None:
     """A summary that stands in the prompt, whose lines are counted for that."""
     if found is None:
         return None
     return summary(found, compaction, sum(services().tokens.each(found.text.splitlines())))
-
-
-def summary(found: Summary, compaction: int, tokens: int, *, undone: bool = False) -> SummaryView:
-    """A summary for people, which that compaction wrote; ``tokens`` is its share of a prompt."""
-    return SummaryView.of(
-        found,
-        kind=found.tier.value,
-        compaction=compaction,
-        at=iso(found.time),
-        tokens=tokens,
-        undone=undone,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveAccess:
-    """What a view's thread needs to read what an agent lived through."""
-
-    names: Names  # what it is and was called
-    archive: Archive  # where it stands; safe in any thread
-    context: MemoryContext  # what stands in its prompt
-    # whatever changes what the archive tells of its compactions changes this as well
-    state: tuple[object, ...]
 
 
 def life(number: int) -> ArchiveAccess:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
@@ -18,18 +19,23 @@ from game.mind.events.types import Thought
 from game.mind.events.why import thoughts_of, why_did
 from game.mind.json_lines import Record
 from game.web.api.archive_views import Bounds, memory_view
+from game.web.api.lives import ArchiveAccess
 from game.web.api.shapes import (
     Cost,
     HitView,
     LeantView,
     PromptView,
     Section,
+    SentPrompts,
+    SentRow,
     Stretch,
     UnderView,
     WhyView,
     iso,
 )
-from game.web.api.snapshots import ArchiveAccess
+
+FAR = 64_000_000
+"""Bytes of the log that are read back for an earlier prompt: a second or so."""
 
 
 class NoSuchAct(KeepsakeError):
@@ -112,13 +118,61 @@ def last_prompt(log: Path, names: Names, nothing: PromptView) -> PromptView:
     Raises:
         OSError: The log cannot be read.
     """
-    sent = (each for each in thoughts_of(log, names, MOST_BYTES) if each.get("prompt"))
-    thought = next(sent, None)
+    thought = next(_sent(log, names), None)
     if thought is None:
         return nothing
+    found = _prompt_view(log, thought)
+    return found.model_copy(update={"budget": found.budget or nothing.budget})
+
+
+def prompt_of(log: Path, names: Names, seq: int) -> PromptView:
+    """What was sent for the thought of that number.
+
+    Raises:
+        NoSuchAct: The log tells of none, in its newest part.
+        OSError: The log cannot be read.
+    """
+    thought = next((each for each in _sent(log, names, FAR) if each["seq"] <= seq), None)
+    if thought is None or thought["seq"] != seq:
+        raise NoSuchAct(f"There is no prompt of a thought {seq}", "GET …/prompts lists them")
+    return _prompt_view(log, thought)
+
+
+def sent_prompts(log: Path, names: Names, before: int | None, limit: int) -> SentPrompts:
+    """What was sent, the newest first.
+
+    Raises:
+        OSError: The log cannot be read.
+    """
+    sent = (each for each in _sent(log, names, FAR) if before is None or each["seq"] < before)
+    found = [*islice(sent, limit + 1)]
+    return SentPrompts(prompts=tuple(map(_row, found[:limit])), more=len(found) > limit)
+
+
+def _row(thought: Record) -> SentRow:
+    return SentRow(
+        seq=thought["seq"],
+        at=iso(time_of(thought.get("t"))) or "",
+        trigger=_trigger(thought),
+        outcome=str(thought.get("outcome") or ""),
+        command=str(thought.get("command") or ""),
+        tokens=sum(each.tokens for each in _sections(thought)),
+    )
+
+
+def _sent(log: Path, names: Names, most: int = MOST_BYTES) -> Iterator[Record]:
+    """Thoughts for which something was sent, the newest first."""
+    return (each for each in thoughts_of(log, names, most) if each.get("prompt"))
+
+
+def _trigger(thought: Record) -> str:
+    trigger, source = str(thought.get("trigger") or ""), str(thought.get("source") or "")
+    return f"{trigger}: {source}" if source else trigger
+
+
+def _prompt_view(log: Path, thought: Record) -> PromptView:
     text = Prompts(log).text(str(thought["prompt"]), int(thought["seq"]))
     sections = tuple(_sections(thought))
-    trigger, source = str(thought.get("trigger") or ""), str(thought.get("source") or "")
     ended = time_of(thought.get("t"))
     latency = timedelta(seconds=float(thought.get("latency") or 0.0))
     return PromptView(
@@ -126,10 +180,10 @@ def last_prompt(log: Path, names: Names, nothing: PromptView) -> PromptView:
         sections=sections,
         sent=(Stretch(name="", text=text),) if text else (),
         tokens=sum(each.tokens for each in sections),
-        budget=_number(thought, "budget") or nothing.budget,
+        budget=_number(thought, "budget"),
         cached=_number(thought, "cached_tokens"),
         server_tokens=_number(thought, "prompt_tokens"),
-        trigger=f"{trigger}: {source}" if source else trigger,
+        trigger=_trigger(thought),
         answer=str(thought.get("answer") or ""),
     )
 

@@ -18,10 +18,11 @@ from itertools import islice
 from typing import Any, Protocol
 
 from game.mind.archive.records import Memory
-from game.mind.events.agent_names import time_of
+from game.mind.events.agent_names import id_of, time_of
 from game.mind.events.secrets import Scrubber
 from game.mind.events.subscribers import Taps, WrittenEvent
 from game.mind.events.types import MemoryChange
+from game.mind.json_lines import Record
 
 KEPT = 2_000
 """Records in RAM: about 2 MB."""
@@ -241,6 +242,12 @@ class Hub:
         )
         for stream in list(self._streams):
             stream.beat()
+
+
+def as_written(record: Record) -> WrittenEvent:
+    """A record of the log, read back, as its writer tells of it."""
+    kind, agent = str(record.get("kind")), str(record.get("agent", ""))
+    return WrittenEvent(record["seq"], kind, agent, _json(record), id_of(record))
 
 
 def _json(value: dict[str, Any]) -> bytes:

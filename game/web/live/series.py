@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,11 +38,17 @@ _log = logging.getLogger("keepsake.dashboard")
 type Record = Mapping[str, Any]
 
 
-class Charts:
-    """The sums of one event log."""
+def _utc() -> datetime:
+    return datetime.now(UTC)
 
-    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
-        self._folder, self._most = folder, most_bytes
+
+class Charts:
+    """The sums of one event log; ``clock`` gives its present: nothing older than a week counts."""
+
+    def __init__(
+        self, folder: Path, most_bytes: int = MOST_BYTES, clock: Callable[[], datetime] = _utc
+    ) -> None:
+        self._folder, self._most, self._clock = folder, most_bytes, clock
         self._lock = threading.Lock()
         self._sums: dict[str | int, Sums] = {}
         """By the agent's id; by its name in lower case where lines have no id."""
@@ -119,7 +125,7 @@ class Charts:
             if self._closing.is_set():
                 break
         with self._lock:
-            self._from = since if since is not None else datetime.now(UTC).timestamp()
+            self._from = since if since is not None else self._clock().timestamp()
         self._read.set()
         return last
 
@@ -129,7 +135,7 @@ class Charts:
         With the whole log before one nothing is ever missing.
         """
         files, size = files_of(self._folder, STEM), 0
-        horizon = datetime.now(UTC).timestamp() - (MOST_HOURS + 24) * 3600
+        horizon = self._clock().timestamp() - (MOST_HOURS + 24) * 3600
         for file in reversed(files):
             size += file.size() * (_PACKED if file.packed else 1)
             begun = datetime.fromisoformat(file.day).replace(tzinfo=UTC).timestamp()
@@ -159,7 +165,7 @@ class Charts:
 
     def _settle(self) -> None:
         """Once a slot: keep less of what is older than a day's chart, and nothing than a week's."""
-        now = datetime.now(UTC).timestamp()
+        now = self._clock().timestamp()
         fine = (now // SLOT + 1 - FINE_HOURS * 3600 // SLOT) * SLOT
         if fine == self._fine:
             return
@@ -170,28 +176,25 @@ class Charts:
 
 
 class _Current:
-    """The charts of the log that is written in this process."""
+    """The charts of the logs that are shown in this process: mostly one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._charts: Charts | None = None
-        self._folder: Path | None = None
+        self._charts: dict[Path, Charts] = {}
 
-    def of(self, folder: Path) -> Charts:
+    def of(self, folder: Path, clock: Callable[[], datetime] = _utc) -> Charts:
         """Those of the log in ``folder``, begun when they are first asked for."""
         with self._lock:
-            if self._charts is None or self._folder != folder:
-                if self._charts is not None:
-                    self._charts.close()
-                self._charts, self._folder = Charts(folder), folder
-                self._charts.start()
-            return self._charts
+            if folder not in self._charts:
+                self._charts[folder] = Charts(folder, clock=clock)
+                self._charts[folder].start()
+            return self._charts[folder]
 
     def close(self) -> None:
         """Let go of them; whoever asks next has them begun anew."""
         with self._lock:
-            charts, self._charts, self._folder = self._charts, None, None
-        if charts is not None:
+            known, self._charts = self._charts, {}
+        for charts in known.values():
             charts.close()
 
 

@@ -5,7 +5,6 @@ One of it a process, made before the agents' services are, and told of their eve
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import threading
@@ -29,15 +28,15 @@ from game.agent.services import Services, running, services
 from game.llm.gateway import ServerStatus
 from game.mind.archive.records import Memory
 from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import Names, id_of
+from game.mind.events.agent_names import Names
 from game.mind.events.reader import last
 from game.mind.events.secrets import Scrubber
 from game.mind.events.subscribers import Taps, WrittenEvent
-from game.mind.json_lines import Record
 from game.paths import Places
-from game.web.api.snapshots import STATES, NoSuchAgent, agent_with, state_of
+from game.web.api.lives import NoSuchAgent
+from game.web.api.snapshots import STATES, agent_with, state_of
 from game.web.live.gate import Door, GuardedResource, answer
-from game.web.live.hub import KEPT, Hub
+from game.web.live.hub import KEPT, Hub, as_written
 from game.web.live.lag import Lag
 from game.web.live.metrics import CONTENT_TYPE, Metrics, Now
 from game.web.live.metrics_token import TOKEN_VARIABLE
@@ -126,7 +125,7 @@ class Watching:
         """Let the hub know the end of the log of before, so that nobody misses what came then."""
         records: list[WrittenEvent] = []
         try:
-            records = [_written(each) for each in last(self._places.events, KEPT, lambda _: True)]
+            records = [as_written(each) for each in last(self._places.events, KEPT, lambda _: True)]
         except OSError as error:
             _log.warning("[Warning] The event log's end could not be read: %s", error)
         self._reactor.callFromThread(self.hub.prime, records)
@@ -221,9 +220,3 @@ def _memories(mind: Mind) -> int:
         return mind.memory.memory.status().total
     except KeepsakeError:  # it cannot be opened now; its state says so
         return 0
-
-
-def _written(record: Record) -> WrittenEvent:
-    line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    kind, agent = str(record.get("kind")), str(record.get("agent", ""))
-    return WrittenEvent(record["seq"], kind, agent, line, id_of(record))

@@ -1,14 +1,17 @@
-"""The dashboard's two pages; all that they show comes from the API."""
+"""The dashboard's pages; all that they show comes from the API."""
 
 from __future__ import annotations
+
+import json
 
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
+from django.urls import path
 
 from game.mind.errors import KeepsakeError
-from game.web.api.on_reactor import on_reactor
-from game.web.api.snapshots import NoSuchAgent, agent_with
+from game.web.api.lives import NoSuchAgent
+from game.web.api.source import source, titles
 from game.web.site.access import page
 
 
@@ -24,7 +27,7 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
     """One of them."""
     get_token(request)
     try:
-        name = on_reactor(lambda: str(agent_with(number).key))
+        name = source().names(number).now
     except NoSuchAgent:
         return missing(request)
     except KeepsakeError as error:
@@ -41,3 +44,31 @@ def elsewhere(request: HttpRequest, rest: str) -> HttpResponse:
 def missing(request: HttpRequest) -> HttpResponse:
     """Evennia's page for what is not there."""
     return render(request, "404.html", status=404)
+
+
+@page
+def world(request: HttpRequest) -> HttpResponse:
+    """The map, and a day of all agents."""
+    return render(request, "website/world.html")
+
+
+@page
+def search(request: HttpRequest) -> HttpResponse:
+    """Words in all agents' memories."""
+    return render(request, "website/search.html")
+
+
+@page
+def beside(request: HttpRequest) -> HttpResponse:
+    """Two agents side by side, of one world or of two that are shown."""
+    source()  # without which it is not known what is shown
+    return render(request, "website/beside.html", {"worlds": json.dumps(titles())})
+
+
+urlpatterns = [
+    path("agents/", agents, name="agents"),
+    path("agents/world/", world, name="world"),
+    path("agents/search/", search, name="search"),
+    path("agents/beside/", beside, name="beside"),
+    path("agents/<int:number>/", agent, name="agent"),
+]

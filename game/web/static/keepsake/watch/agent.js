@@ -1,24 +1,22 @@
 /* An agent's page: its sections by anchor, each loaded when it is looked at. */
 
 import { get } from "./api.js";
-import { Charts } from "./charts.js";
-import { Compactions } from "./compactions.js";
 import { Head } from "./agent_head.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
+import { exportLinks } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
-import { Prompt } from "./prompt.js";
-import { Recall } from "./recall.js";
+import { MAKERS } from "./sections.js";
 import { Stream } from "./stream.js";
-import { Tiers } from "./tiers.js";
-import { Why } from "./why.js";
 
 const id = Number(document.body.dataset.agent);
 const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
-const RELOADED = ["charts", "compactions", "prompt"];
-const MAKERS = { prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why };
+const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "dreams", "nights"];
+/** Which answer of the API each section shows, where its name is another. */
+const SHOWN = { live: "memories", memory: "memories", charts: "series",
+  journal: "book", people: "book", notes: "book", dreams: "book", nights: "book" };
 const NAMES = ["live", ...Object.keys(MAKERS)];
 
 const sections = {};
@@ -115,8 +113,9 @@ function gone() {
   announce(byId("trouble-here").textContent);
 }
 
+byId("main").append(exportLinks(() => SHOWN[wanted()[0]] ?? wanted()[0]));
 bindKeys([
-  ...NAMES.map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
+  ...NAMES.slice(0, 9).map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
   ...rowKeys(() => panel(wanted()[0])),
   ["/", "type into the section's field", () => panel(wanted()[0]).querySelector("input[type=search], input")?.focus()],
   ["p", "hold the stream, or let it go on", () => feed.pause()],

@@ -1,8 +1,9 @@
 /* The head of an agent's page: how it is, and the buttons that act on it. */
 
 import { badges, compactionFlag, silentServers, tokensBar, trouble } from "./agent_state.js";
-import { get, post } from "./api.js";
-import { announce, byId, el, fill, setText } from "./dom.js";
+import { get } from "./api.js";
+import { act, mayAct } from "./acting.js";
+import { byId, el, fill, setText } from "./dom.js";
 import { ago, many, seconds, time } from "./words.js";
 
 /** What each of the three buttons does to an agent as it is: [call, words, what that means]. */
@@ -16,7 +17,6 @@ const OFFERS = [
     return going ? ["wake", "Stay up", "Call its going home to sleep off"] : ["sleep", "Sleep", "Send it to bed"];
   },
 ];
-const LEAVES = 15000;
 const SERVERS = 15000;
 const SLOW = 5;
 
@@ -29,7 +29,6 @@ export class Head {
   #asking = false;
   #was = "";
   #over = false;
-  #leaving = null;
   #servers = 0;
 
   constructor(id, { back, refused, gone }) {
@@ -70,6 +69,7 @@ export class Head {
     byId("problem").hidden = !told.length;
     fill(byId("problem"), told.join("; "));
     byId("may-not").hidden = agent.may_act;
+    mayAct(agent.may_act);
     this.#offer(agent);
   }
 
@@ -107,25 +107,9 @@ export class Head {
     if (button.getAttribute("aria-busy") === "true") return;
     const name = button.dataset.act;
     button.setAttribute("aria-busy", "true");
-    try {
-      const { done, said } = await post(`agents/${this.id}/${name}`);
-      this.#say(said, done);
-    } catch (problem) {
-      this.#say(problem.message, false);
-    } finally {
-      button.removeAttribute("aria-busy");
-      this.refresh();
-    }
-  }
-
-  #say(words, good) {
-    const line = byId("outcome");
-    line.className = good ? "outcome" : "outcome problem";
-    line.hidden = false;
-    fill(line, words);
-    announce(words);
-    clearTimeout(this.#leaving);
-    this.#leaving = setTimeout(() => (line.hidden = true), LEAVES);
+    await act(this.id, name);
+    button.removeAttribute("aria-busy");
+    this.refresh();
   }
 
   #failed(problem) {

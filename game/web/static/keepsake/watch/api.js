@@ -1,5 +1,7 @@
 /* The JSON API: answers, or a Refusal with words for people. */
 
+import { setNow } from "./words.js";
+
 const BASE = "/agents/api/";
 const PATIENCE = 30000;
 const CUT_OFF = "The world went away while it answered; it may be reloading. This page tries again.";
@@ -12,16 +14,28 @@ export class Refusal extends Error {
   }
 }
 
-/** GET; parameters that are null are left out. */
+/** GET; parameters that are null are left out. `agents/50@1/…` asks for agent 50 of the world at
+ * that place, where several are shown. */
 export function get(path, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== null);
   const query = new URLSearchParams(given).toString();
-  return ask(BASE + path + (query ? `?${query}` : ""), { method: "GET" });
+  const [, world] = path.match(/@(\d+)/) ?? [];
+  const address = BASE + path.replace(/@\d+/, "") + (query ? `?${query}` : "");
+  asked.set(path.split("/").at(-1), address);
+  return ask(address, { method: "GET", headers: world ? { "X-Keepsake-World": world } : {} });
 }
 
-/** POST without a body, with the token that Django wants to see. */
-export function post(path) {
-  return ask(BASE + path, { method: "POST", headers: { "X-CSRFToken": token() } });
+const asked = new Map();
+
+/** The address of the last answer of that kind (`series`, `book` …), which is what a view shows. */
+export function lastAsked(kind) {
+  return asked.get(kind) ?? null;
+}
+
+/** POST, with a body where there is something to say, and the token that Django wants to see. */
+export function post(path, said = null) {
+  const headers = { "X-CSRFToken": token(), ...(said && { "Content-Type": "application/json" }) };
+  return ask(BASE + path, { method: "POST", headers, body: said && JSON.stringify(said) });
 }
 
 async function ask(address, options) {
@@ -32,6 +46,8 @@ async function ask(address, options) {
   } catch {
     throw new Refusal(0, "The server does not answer. It may be reloading; this page tries again.");
   }
+  const now = answer.headers.get("X-Keepsake-Now");
+  if (now) setNow(now);
   const said = await answer.json().catch(() => null);
   if (answer.ok && said !== null) return said;
   throw new Refusal(answer.status, said?.error || (answer.ok ? CUT_OFF : wordsFor(answer.status)));

@@ -1,5 +1,6 @@
 /* Compactions, newest first: what stood before, what stands since, and the words between. */
 
+import { act, actButton } from "./acting.js";
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
 import { wordDiff } from "./diff.js";
@@ -20,7 +21,8 @@ export class Compactions {
     this.list = el("ol", { class: "compactions" });
     this.note = el("p", { class: "dim" });
     this.older = el("button", { type: "button", hidden: true, on: { click: () => this.#more() } }, "Show older ones");
-    fill(root, el("div", { class: "tools" }, this.newer), this.list, this.note, el("div", { class: "tools" }, this.older));
+    fill(root, el("div", { class: "tools" }, this.newer,
+      actButton("Undo the last", "Sure? Its memories stand word for word again", () => act(id, "undo"), () => this.load())), this.list, this.note, el("div", { class: "tools" }, this.older));
   }
 
   /** What somebody reads stays open until they want to see the new one. */

@@ -3,6 +3,7 @@
 import { badges, bar, compactionFlag, serverBadge, silent, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
+import { exportLinks } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
 import { Stream } from "./stream.js";
@@ -10,6 +11,8 @@ import { ago, count, many, seconds, time } from "./words.js";
 
 const SOON = 1500;
 const POLL = 4000;
+/** Rows that are shown before somebody asks for all: a page of a hundred cards has no end on a phone. */
+const MOST = 25;
 const COLUMNS = {
   name: { by: (a) => a.name.toLowerCase() },
   state: { by: (a) => a.state },
@@ -28,12 +31,14 @@ const rows = new Map();
 const sorting = { column: "trouble", down: true };
 let overview = null;
 let onlyTrouble = false;
+let showAll = false;
 
 // -- drawing
 
 function draw() {
   if (overview === null) return;
-  const shown = sorted(overview.agents.filter(wanted));
+  const fitting = sorted(overview.agents.filter(wanted));
+  const shown = showAll ? fitting : fitting.slice(0, MOST);
   for (const agent of overview.agents) drawRow(agent);
   const known = new Set(overview.agents.map((agent) => agent.id));
   for (const id of rows.keys()) if (!known.has(id)) rows.delete(id);
@@ -41,6 +46,7 @@ function draw() {
   // Moving a row takes the focus from it, so rows move only when their order is another one.
   if (!same([...body.children], wantedRows)) reorder(wantedRows);
   drawSummary(shown.length);
+  drawMore(fitting.length);
   drawServers();
 }
 
@@ -87,6 +93,13 @@ function act(agent) {
 
 function cell(label, ...children) {
   return el("td", { role: "cell", "data-label": label }, el("div", {}, children));
+}
+
+/** The way to the rest, and back: below the rows. */
+function drawMore(fitting) {
+  const more = byId("more");
+  more.hidden = fitting <= MOST;
+  fill(more, showAll ? `Only the first ${MOST}` : `Show all ${count(fitting)}`);
 }
 
 function drawSummary(shown) {
@@ -216,6 +229,10 @@ byId("trouble").addEventListener("click", () => {
   onlyTrouble = !onlyTrouble;
   draw();
 });
+byId("more").addEventListener("click", () => {
+  showAll = !showAll;
+  draw();
+});
 document.addEventListener("visibilitychange", refresh);
 bindKeys([
   ["/", "filter the agents", () => filter.focus()],
@@ -223,6 +240,7 @@ bindKeys([
   ["t", "only those to look at, or all", () => byId("trouble").click()],
   ["p", "hold the stream, or let it go on", () => feed.pause()],
 ]);
+byId("more").after(exportLinks(() => "agents"));
 const stream = new Stream({ took, turned });
 stream.start();
 setInterval(refresh, POLL);

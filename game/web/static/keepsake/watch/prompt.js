@@ -22,7 +22,8 @@ export class Prompt {
     this.whole = el("input", { type: "checkbox", on: { change: () => this.#drawText() } });
     this.text = el("div", {});
     this.view = el("div", {});
-    fill(root, el("div", { class: "tools" }, this.newer), this.view);
+    this.earlier = new Earlier(id, (seq) => this.show(seq));
+    fill(root, el("div", { class: "tools" }, this.newer, this.earlier.root), this.view);
   }
 
   /** A thought ended; what is on the screen stays until somebody wants the new one. */
@@ -38,8 +39,15 @@ export class Prompt {
     }
   }
 
+  /** `#prompt/1234` is that of the thought with this number in the log. */
+  async show(seq) {
+    const prompt = await get(`agents/${this.id}/prompt`, { seq });
+    this.whole.checked = true;
+    this.draw(prompt);
+  }
+
   async load() {
-    const prompt = await get(`agents/${this.id}/prompt`);
+    const [prompt] = await Promise.all([get(`agents/${this.id}/prompt`), this.earlier.load()]);
     this.#shown = prompt.at;
     this.newer.hidden = true;
     fill(this.newer, NEWER);
@@ -108,5 +116,37 @@ export class Prompt {
       this.#open[details.open ? "add" : "delete"](section.name);
     } } }, head, el("pre", { class: "text", dir: "auto" }, section.text || "Its own words are not known any more: see it as it was sent."));
     return el("li", { "data-row": true, tabindex: "-1" }, details);
+  }
+}
+
+/** The way to earlier prompts: a list that grows backwards. */
+class Earlier {
+  #oldest = null;
+
+  constructor(id, show) {
+    this.id = id;
+    this.list = el("ol", { class: "earlier" });
+    this.more = el("button", { type: "button", on: { click: () => this.#next() } }, "Older ones");
+    this.root = el("details", {}, el("summary", {}, "Earlier prompts"), this.list, this.more);
+    this.list.addEventListener("click", ({ target }) => {
+      const button = target.closest("button");
+      if (!button) return;
+      for (const each of this.list.querySelectorAll("button")) each.setAttribute("aria-pressed", String(each === button));
+      show(Number(button.dataset.seq)).catch((problem) => fill(this.list, el("li", { class: "problem" }, problem.message)));
+    });
+  }
+
+  async load() {
+    this.#oldest = null;
+    fill(this.list);
+    await this.#next();
+  }
+
+  async #next() {
+    const { prompts, more } = await get(`agents/${this.id}/prompts`, { before: this.#oldest });
+    this.#oldest = prompts.at(-1)?.seq ?? this.#oldest;
+    this.more.hidden = !more;
+    this.list.append(...prompts.map((each) => el("li", {}, el("button", { type: "button", class: "plain", "data-seq": each.seq, "aria-pressed": "false" },
+      time(each.at), ` ${each.trigger}`, each.command ? ` → ${each.command.slice(0, 60)}` : ` (${each.outcome})`, el("small", {}, ` ${many(each.tokens, "token")}`)))));
   }
 }

@@ -1,6 +1,7 @@
 /* Summaries, folded to a line. Opened, one shows its words, the memories under it, and what it was
  * made of: the summaries that stood before it, which open in the same way, down to the first one. */
 
+import { act, actForm, field } from "./acting.js";
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
 import { memoryRows } from "./memory_list.js";
@@ -11,7 +12,7 @@ const PAGE = 50;
 const BACK = 10;
 
 /** A summary of the agent with that number. */
-export function summaryFold(id, summary, { open = false } = {}) {
+export function summaryFold(id, summary, { open = false, changed = null } = {}) {
   const under = el("div", { class: "under" });
   const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last), originFold(id, summary));
   const details = el("details", {
@@ -22,8 +23,15 @@ export function summaryFold(id, summary, { open = false } = {}) {
     summary.undone ? el("span", { class: "badge paused" }, "taken back") : null,
     el("small", {}, time(summary.at), ` · compaction ${summary.compaction} · ${many(summary.tokens, "token")}`,
       summary.model ? ` · by ${summary.model}` : "")),
-  el("pre", { class: "text prose", dir: "auto" }, summary.text || "(empty)"), under);
+  el("pre", { class: "text prose", dir: "auto" }, summary.text || "(empty)"),
+  changed ? editForm(id, summary, changed) : null, under);
   return details;
+}
+
+/** Other words for a summary that stands; the words of before stay in the archive. */
+function editForm(id, { kind, at, text }, changed) {
+  const words = () => field("Its words", "text", { lines: 12, value: text, most: 8000 });
+  return actForm("Change this summary", words, (said) => act(id, "summary", { ...said, kind, at }), changed);
 }
 
 /** Which summary, of what. */

@@ -136,12 +136,19 @@ export class Tiers {
     this.#mark(part, start, last);
     fill(this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
-      part.summary ? summaryFold(this.id, part.summary, { open: true }) : null,
+      part.summary ? summaryFold(this.id, part.summary, { open: true, changed: () => this.#changed(part.tier) }) : null,
       this.#before(found, before),
       this.#turns(part, start, last),
       el("ol", { class: "memories" }, memoryRows(found.memories, { mark, ids: true })),
       this.#turns(part, start, last));
     announce(`Memories ${start} to ${last}.`);
+  }
+
+  /** Its summary was changed here: show it as it stands now. */
+  async #changed(tier) {
+    await this.load();
+    const part = this.#parts().find((each) => each.tier === tier);
+    if (part) await this.#open(part);
   }
 
   #mark(part, first, last) {

@@ -2,11 +2,14 @@
 
 import { el } from "./dom.js";
 
+const { now: given, zone: timeZone } = document.body?.dataset ?? {};
+let present = given ? Date.parse(given) : null;
+
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
-const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
-const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone });
+const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", timeZone });
+const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
 
 /** 12345 as 12,345. */
 export function count(number) {
@@ -32,22 +35,31 @@ export function seconds(value) {
   return value < 172800 ? `${Math.round(value / 3600)} h` : `${Math.round(value / 86400)} days`;
 }
 
+/** The present: of a record the time of its last event, of which each answer tells. */
+export function now() {
+  return present ?? Date.now();
+}
+
+/** Take the present of a record, in ISO 8601. */
+export function setNow(iso) {
+  present = Date.parse(iso);
+}
+
 /** How long ago, against the server's own clock where it is known. */
-export function ago(iso, now = Date.now()) {
-  const past = (now - Date.parse(iso)) / 1000;
+export function ago(iso, at = now()) {
+  const past = (at - Date.parse(iso)) / 1000;
   return past < 5 ? "just now" : `${seconds(Math.max(past, 1))} ago`;
 }
 
 /** The local time of day; with the date if it was not today. */
 export function moment(iso) {
   const then = new Date(iso);
-  const today = then.toDateString() === new Date().toDateString();
-  return today ? clock.format(then) : `${date.format(then)}, ${hours.format(then)}`;
+  return sameDay(then, now()) ? clock.format(then) : `${date.format(then)}, ${hours.format(then)}`;
 }
 
 /** Whether two times are of the same local day. */
 export function sameDay(one, other) {
-  return new Date(one).toDateString() === new Date(other).toDateString();
+  return date.format(new Date(one)) === date.format(new Date(other));
 }
 
 /** The hour and minute, with the day where a chart goes over several. */

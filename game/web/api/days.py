@@ -1,0 +1,211 @@
+"""One day of all agents: where each was, what it was about, and who spoke to whom.
+
+Read from files alone, archives, nights and the event log, so a day long past costs the same as
+today. In a view's thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
+from pathlib import Path
+
+from game.mind.archive.log import Archive, segment_sizes
+from game.mind.archive.records import Memory, MemoryKind, memories_in
+from game.mind.events.agent_names import id_of, time_of
+from game.mind.events.files import files_of
+from game.mind.events.types import Thought
+from game.mind.events.writer import STEM
+from game.mind.json_lines import Record, parsed
+from game.mind.sleep.log import SleepLog
+from game.web.api.lives import Inhabitant
+
+MINUTES = 24 * 60
+IDLE, ASLEEP, THINKING, TALKING, WALKING = ".", "z", "t", "s", "w"
+"""What an agent is about in a minute; of several the last of these."""
+MOST_TALKS = 20_000
+_ADDRESSED = "addressed"
+_SPEECH = re.compile(r"(?:say|whisper|ask|tell|shout|answer)\b")
+_TIME = re.compile(rb'"t":"(\d{4}-\d\d-\d\d)')
+
+
+@dataclass(frozen=True, slots=True)
+class DaySpan:
+    """A day in a time zone."""
+
+    day: date
+    begins: datetime
+    ends: datetime
+
+    @classmethod
+    def of(cls, day: date, zone: tzinfo | None) -> DaySpan:
+        """The day in that zone; in this machine's for None."""
+        first, after = (_midnight(each, zone) for each in (day, day + timedelta(days=1)))
+        return cls(day, first, after)
+
+    def minute(self, at: datetime) -> int:
+        """Its minute of this day, cut off at both ends."""
+        return min(max(int((at - self.begins).total_seconds() // 60), 0), MINUTES - 1)
+
+    def holds(self, at: datetime) -> bool:
+        """Whether it is of this day."""
+        return self.begins <= at < self.ends
+
+
+@dataclass(slots=True)
+class LivedDay:
+    """One agent's day."""
+
+    minutes: list[str] = field(default_factory=lambda: [IDLE] * MINUTES)
+    places: list[tuple[int, str]] = field(default_factory=list)  # from which minute on it was where
+    spoke: list[tuple[int, str]] = field(default_factory=list)  # when it spoke to whom
+
+    def mark(self, first: int, last: int, what: str) -> None:
+        """It was about this from one minute to another, both included, unless about more."""
+        order = (IDLE, ASLEEP, THINKING, TALKING, WALKING).index
+        for minute in range(first, last + 1):
+            if order(self.minutes[minute]) < order(what):
+                self.minutes[minute] = what
+
+
+@dataclass(frozen=True, slots=True)
+class WorldDay:
+    """The day of all of them."""
+
+    agents: tuple[tuple[Inhabitant, LivedDay], ...]
+    talks: tuple[tuple[int, str, str], ...]  # minute, who spoke, to whom; oldest first
+
+
+def first_day(agents: Sequence[Inhabitant], zone: tzinfo | None) -> date | None:
+    """The day of the first memory of all; None if nobody remembers anything.
+
+    Raises:
+        OSError: An archive cannot be read.
+    """
+    found = (_first_memory(each.folder / "archive") for each in agents)
+    return min((each.astimezone(zone).date() for each in found if each is not None), default=None)
+
+
+def lived_day(log: Path, agents: Sequence[Inhabitant], span: DaySpan, now: datetime) -> WorldDay:
+    """That day, as far as archives and log tell of it by ``now``.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    days = {each.number: (each, _from_archive(each, span, now)) for each in agents}
+    heard: list[tuple[int, str, str]] = []
+    names = {each.name for each in agents}
+    for record in _thoughts(log, span):
+        if (known := days.get(id_of(record)) or _named(days.values(), record)) is not None:
+            at = _think(known[1], record, span)
+            source = str(record.get("source") or "")
+            if record.get("trigger") == _ADDRESSED and source and source not in names:
+                heard.append((at, source, known[0].name))  # visitors, who have no archive
+    talks = [(at, who.name, to) for who, day in days.values() for at, to in day.spoke]
+    return WorldDay(tuple(days.values()), tuple(sorted(talks + heard)[:MOST_TALKS]))
+
+
+def _midnight(day: date, zone: tzinfo | None) -> datetime:
+    naive = datetime.combine(day, time())
+    return naive.replace(tzinfo=zone) if zone is not None else naive.astimezone()
+
+
+# -- the archive
+
+
+def _from_archive(agent: Inhabitant, span: DaySpan, now: datetime) -> LivedDay:
+    folder = agent.folder / "archive"
+    sizes = tuple(segment_sizes(folder).items()) if folder.is_dir() else ()
+    day = LivedDay()
+    for memory in _memories(folder, sizes, span) if sizes else ():
+        _live(day, memory, span)
+    for night in SleepLog(agent.folder).nights():
+        woke = night.woke or now
+        if night.fell_asleep < span.ends and woke >= span.begins:
+            day.mark(span.minute(night.fell_asleep), span.minute(woke), ASLEEP)
+    return day
+
+
+def _live(day: LivedDay, memory: Memory, span: DaySpan) -> None:
+    at, today = span.minute(memory.time), span.holds(memory.time)
+    if memory.place and (not day.places or day.places[-1][1] != memory.place):
+        if day.places and today:
+            day.mark(at, at, WALKING)
+        day.places.append((at, memory.place))
+    if today and memory.kind is MemoryKind.ACT and _SPEECH.match(memory.text):
+        day.mark(at, at, TALKING)
+        if memory.to:
+            day.spoke.append((at, memory.to))
+
+
+@lru_cache(maxsize=400)
+def _memories(folder: Path, _sizes: object, span: DaySpan) -> tuple[Memory, ...]:
+    """The memories of that day, and the one before it, which tells where it began."""
+    # A line's own zone may be another, so it may bear the day before or after.
+    early, late = (str(span.day + timedelta(days=each)) for each in (-1, 1))
+    lines: list[Record] = []
+    for line in Archive(folder, read_only=True).lines_back():
+        if (day := _day_of(line)) and day <= late:
+            lines.append(parsed(line))
+            if day < early and lines[-1].get("type") == "memory":
+                break
+    found = [each for each in memories_in(reversed(lines)) if each.time < span.ends]
+    earlier = [each for each in found if each.time < span.begins]
+    return (*earlier[-1:], *(each for each in found if each.time >= span.begins))
+
+
+def _day_of(line: bytes) -> str:
+    """The day that a line bears, in whatever zone it was written; empty for none."""
+    found = _TIME.search(line[:200])
+    return found[1].decode() if found else ""
+
+
+def _first_memory(folder: Path) -> datetime | None:
+    if folder.is_dir():
+        for _, record in Archive(folder, read_only=True).forwards():
+            if record is not None and record.get("type") == "memory":
+                return time_of(record.get("t"))
+    return None
+
+
+# -- the event log
+
+
+def _thoughts(log: Path, span: DaySpan) -> Iterator[Record]:
+    """All thoughts that ended on that day, oldest first."""
+    files = files_of(log, STEM)
+    # A file is named after the day of its first line, in UTC, and may go on for a while.
+    first, last = (
+        str(each.date())
+        for each in (span.begins - timedelta(days=1), span.ends + timedelta(days=1))
+    )
+    needle = f'"kind":"{Thought.kind}"'.encode()
+    for file, following in zip(files, [*files[1:], None], strict=True):
+        if file.day > last or (following is not None and following.day < first):
+            continue
+        for line in file.lines():
+            if needle in line:
+                record = parsed(line)
+                at = time_of(record.get("t"))
+                if record.get("kind") == Thought.kind and at is not None and span.holds(at):
+                    yield record
+
+
+def _think(day: LivedDay, record: Record, span: DaySpan) -> int:
+    ended = time_of(record["t"]) or span.begins
+    began = ended - timedelta(seconds=float(record.get("latency") or 0.0))
+    day.mark(span.minute(began), span.minute(ended), THINKING)
+    return span.minute(ended)
+
+
+def _named(
+    days: Iterable[tuple[Inhabitant, LivedDay]], record: Record
+) -> tuple[Inhabitant, LivedDay] | None:
+    """Whose a thought is by its name, in lines without a number."""
+    if id_of(record):
+        return None
+    name = str(record.get("agent") or "").casefold()
+    return next((each for each in days if each[0].name.casefold() == name), None)

@@ -1,0 +1,110 @@
+/* What an agent keeps beside its memories: a section for each kind of book. */
+
+import { act, actButton, actForm, field } from "./acting.js";
+import { get } from "./api.js";
+import { el, fill } from "./dom.js";
+import { count, time } from "./words.js";
+
+const PAGE = 30;
+
+/** A section over one book, or over several of which one is chosen: [name, words]. */
+class Book {
+  #skip = 0;
+
+  constructor(root, id, books) {
+    Object.assign(this, { id, books, of: books[0][0] });
+    this.list = el("ol", { class: "book" });
+    this.more = el("button", { type: "button", hidden: true, on: { click: () => this.#next() } });
+    const choice = el("select", { "aria-label": "Which", on: { change: () => this.#turn(choice.value) } },
+      books.map(([name, words]) => el("option", { value: name }, words)));
+    this.above = el("div", {});
+    fill(root, this.above, books.length > 1 ? el("div", { class: "tools" }, choice) : null, this.list, this.more);
+  }
+
+  async load() {
+    this.#skip = 0;
+    const found = await get(`agents/${this.id}/book`, { of: this.of, limit: PAGE });
+    fill(this.list, found.pages.map((page, i) => this.#page(page, i === 0)));
+    if (!found.total) fill(this.list, el("li", { class: "empty", "data-row": true, tabindex: "-1" }, "Nothing yet."));
+    this.#rest(found);
+  }
+
+  /** What else stands below a page. */
+  beside(_page) {
+    return null;
+  }
+
+  async #next() {
+    try {
+      const found = await get(`agents/${this.id}/book`, { of: this.of, limit: PAGE, skip: this.#skip });
+      this.list.append(...found.pages.map((page) => this.#page(page, false)));
+      this.#rest(found);
+    } catch (problem) {
+      fill(this.more, `${problem.message} Try again`);
+    }
+  }
+
+  #turn(name) {
+    this.of = name;
+    this.load().catch((problem) => fill(this.list, el("li", { class: "problem" }, problem.message)));
+  }
+
+  #rest({ pages, total }) {
+    this.#skip += pages.length;
+    this.more.hidden = this.#skip >= total;
+    fill(this.more, `${count(total - this.#skip)} more`);
+  }
+
+  #page({ title, at, text, facts, file }, open) {
+    const said = Object.entries(facts).map(([name, value]) => `${name} ${value}`).join(" · ");
+    return el("li", { "data-row": true, tabindex: "-1" }, el("details", { open },
+      el("summary", { "data-opens": true }, el("b", { dir: "auto" }, title), at ? el("small", {}, time(at)) : null, el("small", { dir: "auto" }, said)),
+      el("pre", { class: "text prose", dir: "auto", title: file }, linked(text)), this.beside({ file, text })));
+  }
+}
+
+/** Numbers of memories lead to where they stand. */
+function linked(text) {
+  return text.split(/((?<=\bmemor(?:y|ies)\b[*]*:? )\d+(?:, \d+)*)/).map((part, i) => (i % 2
+    ? part.split(", ").flatMap((n, place) => [place ? ", " : "", el("a", { href: `#memory/${n}` }, n)]) : part));
+}
+
+export class Journal extends Book {
+  constructor(root, id) {
+    super(root, id, [["journal", "journal"]]);
+  }
+}
+
+export class People extends Book {
+  constructor(root, id) {
+    super(root, id, [["people", "people"], ["places", "places"], ["things", "things"]]);
+  }
+}
+
+export class Notes extends Book {
+  constructor(root, id) {
+    super(root, id, [["notes", "notes"], ["kept", "what always stands in its prompts"]]);
+    const again = () => this.load();
+    fill(this.above, actForm("Write a note", () => [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again),
+      actForm("Pin a line", () => field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again));
+  }
+
+  /** Behind each pinned line the way to take it out. */
+  beside({ file, text }) {
+    if (file !== "pinned.md") return null;
+    const lines = [...text.matchAll(/^[ \t]*-[ \t]+(.*?)[ \t]*(?:<!--.*-->)?$/gm)].map(([, line]) => line);
+    return el("ul", {}, lines.map((line, i) => el("li", {}, line, " ", actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(i + 1) }), () => this.load()))));
+  }
+}
+
+export class Dreams extends Book {
+  constructor(root, id) {
+    super(root, id, [["dreams", "dreams"]]);
+  }
+}
+
+export class Nights extends Book {
+  constructor(root, id) {
+    super(root, id, [["nights", "nights"]]);
+  }
+}

@@ -1,0 +1,198 @@
+"""The page of the world, the search, an agent's books, and what builders change from its page."""
+
+from __future__ import annotations
+
+from game.mind.archive.history import compactions
+from game.mind.events.reader import events
+from game.mind.sleep.log import SleepLog
+from tests.game.web_world import API, WebWorld
+from typeclasses.written_down import AUDIT, newest
+
+WRITING = {
+    "/undo": {},
+    "/pin": {"text": "Tom keeps bees."},
+    "/unpin": {"text": "1"},
+    "/note": {"title": "well", "text": "The cup lies there."},
+    "/summary": {"kind": "recent", "at": "", "text": "Nothing happened."},
+}
+
+
+class TestWorldPage(WebWorld):
+    """What is told of all agents together."""
+
+    def test_the_map_and_the_day(self):
+        self.said = ["say Good evening, Tom.", "wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(4)
+        found = self.get("/world")
+        assert "The Inn" in {each["name"] for each in found["rooms"]}
+        ids = {each["id"] for each in found["rooms"]}
+        assert all({each["start"], each["end"]} <= ids for each in found["ways"])
+        (mira,) = found["agents"]
+        assert mira["place"] == "The Inn"
+        assert len(mira["minutes"]) == 1440
+        assert "s" in mira["minutes"]
+        assert mira["places"][-1][1] == "The Inn"
+        assert ["Tom", "Mira"] in [talk[1:] for talk in found["talks"]]
+        assert ["Mira", "Tom"] in [talk[1:] for talk in found["talks"]]
+        minute = found["talks"][-1][0]
+        assert abs(minute - found["minute"]) <= 1
+
+    def test_a_night_is_seen_as_such(self):
+        self.post(self.of_mira("/sleep"), body={"here": True})
+        self.settle(lambda: bool(SleepLog(self.mind.memory.folder).nights()))
+        found = self.get("/world")
+        minutes = found["agents"][0]["minutes"]
+        assert minutes[found["minute"]] == "z"
+        assert "z" not in minutes[found["minute"] + 1 :], "nobody knows yet when it will wake"
+
+    def test_a_day_that_is_none_or_not_lived_is_refused(self):
+        for day in ("2026-02-30", "yesterday", "9999-01-01"):
+            answer = self.web.get(f"{API}/world", {"day": day})
+            assert self.answer("get", "/world", answer, 400)["error"], day
+        past = self.get("/world", day="2001-01-01")
+        assert past["minute"] == 1439
+        assert set(past["agents"][0]["minutes"]) == {"."}
+
+    def test_who_knows_whom(self):
+        self.said = ["say Good evening, Tom.", "wait"]
+        self.char1.execute_cmd("talk Mira I am a baker by trade.")
+        self.pass_time(4)
+        self.mind.acquaintances.settle()
+        found = self.get("/acquaintances")
+        assert found["agents"] == {"Mira": self.mira.id}
+        assert [(each["who"], each["whom"]) for each in found["ties"]] == [("Mira", "Tom")]
+
+    def test_words_are_found_in_all_memories(self):
+        self.another_agent("Ada")
+        self.lives_through(30)
+        found = self.get("/search", q="BARREL herring 203")
+        assert found["agents"] == [{"id": self.mira.id, "name": "Mira", "found": 1}]
+        assert "Barrel 29 holds 203" in found["hits"][0]["text"]
+        assert found["complete"]
+        few = self.get("/search", q="barrel", limit=4)
+        numbers = [hit["n"] for hit in few["hits"]]
+        assert len(numbers) == 4
+        assert numbers == sorted(numbers, reverse=True)
+        assert few["agents"][0]["found"] == 30
+        # The words of a memory are searched, not the names of its fields.
+        assert self.get("/search", q="perception")["hits"] == []
+        assert (
+            "word"
+            in self.answer("get", "/search", self.web.get(f"{API}/search", {"q": "?!"}), 400)[
+                "error"
+            ]
+        )
+
+
+class TestBooks(WebWorld):
+    """What an agent keeps beside its memories."""
+
+    def test_notes_pins_and_people_are_shown(self):
+        self.said = ["say Good evening, Tom.", "wait"]
+        self.char1.execute_cmd("talk Mira I am a baker by trade.")
+        self.pass_time(4)
+        self.post(self.of_mira("/note"), body=WRITING["/note"])
+        self.post(self.of_mira("/pin"), body=WRITING["/pin"])
+        (note,) = self.get(self.of_mira("/book"), of="notes")["pages"]
+        assert (note["title"], note["text"]) == ("well", "The cup lies there.")
+        kept = self.get(self.of_mira("/book"), of="kept")["pages"]
+        assert "- Tom keeps bees." in next(e["text"] for e in kept if e["file"] == "pinned.md")
+        self.mind.acquaintances.settle()
+        (tom,) = self.get(self.of_mira("/book"), of="people")["pages"]
+        assert tom["title"] == "Tom"
+        assert tom["facts"]["is"] == "stranger"
+
+    def test_a_file_that_cannot_be_read_hides_no_other(self):
+        for title in ("well", "mill"):
+            self.post(self.of_mira("/note"), body={"title": title, "text": "Here."})
+        notes = self.mind.memory.folder / "notes"
+        (notes / "well.md").write_text("---\n: [\n---\nx")
+        found = self.get(self.of_mira("/book"), of="notes")["pages"]
+        assert len(found) == 2
+        assert "cannot be read" in next(e["text"] for e in found if e["file"] == "well.md")
+        last = self.get(self.of_mira("/book"), of="notes", limit=1, skip=1)
+        assert (len(last["pages"]), last["total"]) == (1, 2)
+
+    def test_earlier_prompts_are_still_there(self):
+        for number in range(3):
+            self.said = [f"say Good evening for the {number}. time.", "wait"]
+            self.char1.execute_cmd(f"talk Mira Good evening {number}.")
+            self.pass_time(4)
+        self.log.flush()
+        found = self.get(self.of_mira("/prompts"), limit=2)
+        assert len(found["prompts"]) == 2
+        assert found["more"]
+        older = self.get(self.of_mira("/prompts"), before=found["prompts"][-1]["seq"])
+        assert older["prompts"]
+        first = older["prompts"][-1]
+        shown = self.get(self.of_mira("/prompt"), seq=first["seq"])
+        assert "Good evening 0." in shown["sent"][0]["text"]
+        assert "Good evening 2." not in shown["sent"][0]["text"]
+        assert "no prompt" in self.get(self.of_mira("/prompt"), 404, seq=999_999)["error"]
+
+
+class TestChanging(WebWorld):
+    """What builders change, by what the commands use."""
+
+    def test_it_is_for_builders(self):
+        self.web = self.client_of(self.account_named("Staff", is_staff=True))
+        for rest, body in WRITING.items():
+            assert "builders" in self.post(self.of_mira(rest), 403, body=body)["error"]
+        assert not self.mind.keeper.pinned.lines
+
+    def test_it_needs_the_token(self):
+        self.web = self.client_of(self.builder, tokens=True)
+        for rest, body in WRITING.items():
+            assert "token" in self.post(self.of_mira(rest), 403, body=body)["error"].lower()
+
+    def test_pins(self):
+        done = self.post(self.of_mira("/pin"), body={"text": "Tom keeps bees."})
+        assert (done["done"], done["said"]) == (True, "Pinned: Tom keeps bees.")
+        assert self.mind.keeper.pinned.lines == ("Tom keeps bees.",)
+        assert not self.post(self.of_mira("/pin"), body={"text": "x" * 2000})["done"]
+        assert self.post(self.of_mira("/unpin"), body={"text": "1"})["done"]
+        assert self.mind.keeper.pinned.lines == ()
+        by = [each["by"] for each in events(self.log.folder) if each.get("op") in ("pin", "unpin")]
+        assert set(by) == {"builder"}
+
+    def test_texts_must_be_there_and_be_texts(self):
+        for body in ({}, {"title": "well"}, {"title": "well", "text": True}, {"tilte": "x"}):
+            assert self.post(self.of_mira("/note"), 400, body=body)["error"], body
+        assert self.mind.keeper.notes.all() == []
+
+    def test_the_last_compaction_is_taken_back(self):
+        self.lives_through(100)
+        self.post(self.of_mira("/compact"))
+        self.let_compact()
+        assert self.post(self.of_mira("/undo"))["done"]
+        self.let_compact()
+        (past,) = compactions(self.mind.memory.memory.archive)
+        assert past.undone is not None
+
+    def test_a_summary_is_changed_as_in_its_file(self):
+        self.lives_through(100)
+        self.post(self.of_mira("/compact"))
+        self.let_compact()
+        recent = self.get(self.of_mira("/tiers"))["recent"]
+        said = {"kind": "recent", "at": recent["at"], "text": "Tom counted herrings all day."}
+        done = self.post(self.of_mira("/summary"), body=said)
+        assert done["done"], done
+        assert self.get(self.of_mira("/tiers"))["recent"]["text"] == said["text"]
+        assert self.mind.memory.memory.check().whole
+        # Whoever still sees the one of before changes nothing.
+        late = self.post(self.of_mira("/summary"), body={**said, "text": "Something else."})
+        assert not late["done"]
+        assert self.get(self.of_mira("/tiers"))["recent"]["text"] == said["text"]
+        wrong = {**said, "kind": "window"}
+        assert "longterm" in self.post(self.of_mira("/summary"), 400, body=wrong)["error"]
+
+    def test_the_audit_log_says_who_did_what(self):
+        self.post(self.of_mira("/pin"), body={"text": "Tom keeps bees."})
+        self.post(self.of_mira("/pause"))
+        lines = newest(AUDIT, 2)
+        assert [each["line"] for each in lines] == [
+            "dashboard: pin 'Tom keeps bees.' for Mira",
+            "dashboard: pause Mira",
+        ]
+        assert {each["who"] for each in lines} == {"Bea"}
