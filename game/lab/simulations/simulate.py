@@ -81,7 +81,7 @@ def resumed(places: Places, name: str, hours: float | None = None, *, back: bool
     """
     lab = lab_of(places, name)
     old = lab.plan()
-    plan = longer(old, hours)
+    plan = longer(old, lab.lived(), hours)
     if lab.made and lab.lived() >= plan.seconds:
         raise KeepsakeError(
             f"The simulation {name!r} has lived its {plan.hours:g} hours",
