@@ -185,16 +185,19 @@ def export(
     agent: AgentNames = None,
     kind: Kinds = None,
     prompts: Annotated[bool, typer.Option(help="The prompts as well, whole.")] = True,
+    probes: Annotated[
+        Path | None, typer.Option(help="What `eval probes --json` wrote, as a table as well.")
+    ] = None,
     lab: OfLab = "",
 ) -> None:
-    """Write the event log as tables for pandas, DuckDB or a spreadsheet."""
+    """Write events, memories, facts and answers as tables for pandas, DuckDB or a spreadsheet."""
     # Here, since pyarrow takes its time and no other command needs it.
-    from game.cli.logs import exports  # noqa: PLC0415 - other commands need not wait
+    from game.cli.logs import exports, lives  # noqa: PLC0415 - other commands need not wait
 
-    wanted = event_logs.wanted_events(agent or (), kind or ())
-    forms = exports.forms(form)
+    here, wanted = lab_commands.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
+    more = () if kind else lives.tables(here, wanted, probes)
     for table in exports.export(
-        lab_commands.places_of(lab).events, folder, forms, wanted, prompts=prompts
+        here.events, folder, exports.forms(form), wanted, prompts=prompts, more=more
     ):
         out.print(f"{table.rows:>9,} rows  {table.path}", markup=False)
 
