@@ -186,16 +186,19 @@ def export(
     agent: AgentNames = None,
     kind: Kinds = None,
     prompts: Annotated[bool, typer.Option(help="The prompts as well, whole.")] = True,
+    probes: Annotated[
+        Path | None, typer.Option(help="What `eval probes --json` wrote, as a table as well.")
+    ] = None,
     lab: OfLab = "",
 ) -> None:
-    """Write the event log as tables for pandas, DuckDB or a spreadsheet."""
+    """Write events, memories, facts and answers as tables for pandas, DuckDB or a spreadsheet."""
     # Here, since pyarrow takes its time and no other command needs it.
-    from game.cli.logs import exports  # noqa: PLC0415 - other commands need not wait
+    from game.cli.logs import exports, lives  # noqa: PLC0415 - other commands need not wait
 
-    wanted = event_logs.wanted_events(agent or (), kind or ())
-    forms = exports.forms(form)
+    here, wanted = lab_commands.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
+    more = () if kind else lives.tables(here, wanted, probes)
     for table in exports.export(
-        lab_commands.places_of(lab).events, folder, forms, wanted, prompts=prompts
+        here.events, folder, exports.forms(form), wanted, prompts=prompts, more=more
     ):
         out.print(f"{table.rows:>9,} rows  {table.path}", markup=False)
 
@@ -219,6 +222,13 @@ def simulate(
     start: Annotated[str, typer.Option(help="Its first moment.")] = "2026-05-04T08:00",
     zone: Annotated[str, typer.Option(help="The time zone of that.")] = "UTC",
     visitors: Annotated[int, typer.Option(help="How many players come and go, 0 to 20.")] = 1,
+    strategy: Annotated[str, typer.Option(help="A template of vault/config/compaction.")] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A setting: idle_interval=60, sleep.awake_hours=12; may be repeated."
+        ),
+    ] = None,
     resume: Annotated[str, typer.Option(help="Go on with the simulation of that name.")] = "",
     back: Annotated[
         bool,
@@ -228,6 +238,7 @@ def simulate(
     """Live through days in a world of its own, as fast as the models answer."""
     from game.cli.lab import simulate as simulating  # noqa: PLC0415 - other commands need not wait
     from game.lab.simulations.plan import SimulationPlan  # noqa: PLC0415 - the same
+    from game.lab.simulations.settings import settings_from  # noqa: PLC0415 - the same
     from game.lab.simulations.simulate import create, resumed  # noqa: PLC0415 - the same
 
     here = places()
@@ -238,7 +249,8 @@ def simulate(
         if back:
             raise KeepsakeError("--back goes with --resume alone", "Name the simulation there")
         length = 24.0 if hours is None else hours
-        plan = SimulationPlan(name, agents, length, seed, start, zone, model, visitors)
+        chosen = settings_from(settings or (), strategy)
+        plan = SimulationPlan(name, agents, length, seed, start, zone, model, visitors, chosen)
         lab = create(here, plan)
     raise typer.Exit(0 if simulating.show(out, lab) else 1)
 
@@ -334,7 +346,8 @@ def _refuse_beside_resume(context: typer.Context) -> None:
         source = context.get_parameter_source(option)
         given = source is not None and source.name == "COMMANDLINE"
         if given and option not in ("resume", "hours", "back"):
-            told = "a second name" if option == "name" else f"--{option}"
+            flag = {"name": "a second name", "settings": "--set"}
+            told = flag.get(option, f"--{option}")
             raise KeepsakeError(
                 f"{told} does not go with --resume: a simulation stays what it was made as",
                 "Leave it out, or make another simulation; only --hours can be changed",

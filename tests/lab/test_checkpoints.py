@@ -30,7 +30,7 @@ def lab(tmp_path):
         path = made.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    made.write_lived(3600.0)
+    made.write_lived(3600.0, {})
     checkpoints.take(made)
     return made
 
@@ -46,7 +46,7 @@ def live(lab, text="more\n"):
 def test_going_back_undoes_what_was_written_made_and_removed_but_for_the_configuration(lab):
     before = contents(lab)
     live(lab)
-    lab.write_lived(5000.0)
+    lab.write_lived(5000.0, {})
     (lab.vault / "config/thinking.md").write_text("mended")
     shutil.copytree(lab.checkpoints / "0000003600", lab.checkpoints / "0000007200.part")
     half = lab.checkpoints / "0000007200.part/home/evennia.db3"
@@ -56,12 +56,12 @@ def test_going_back_undoes_what_was_written_made_and_removed_but_for_the_configu
     assert lab.lived() == 3600.0
 
 
-def test_a_new_checkpoint_takes_the_place_of_the_old_one(lab):
+def test_a_new_checkpoint_is_gone_back_to_and_the_old_one_kept(lab):
     live(lab)
-    lab.write_lived(7200.0)
+    lab.write_lived(7200.0, {})
     after = contents(lab)
     checkpoints.take(lab)
-    assert [path.name for path in lab.checkpoints.iterdir()] == ["0000007200"]
+    assert [each.lived() for each in checkpoints.all_of(lab)] == [3600.0, 7200.0]
     live(lab, "lost\n")
     checkpoints.go_back(lab)
     assert contents(lab) == after
@@ -71,10 +71,22 @@ def test_what_has_not_changed_is_not_copied_again_and_never_shared_with_the_worl
     archive = "vault/agents/Mira/archive/0000000001.jsonl"
     first = lab.checkpoints / "0000003600" / archive
     inode = first.stat().st_ino
-    lab.write_lived(7200.0)
+    lab.write_lived(7200.0, {})
     checkpoints.take(lab)
     assert (lab.checkpoints / "0000007200" / archive).stat().st_ino == inode
     assert (lab.folder / archive).stat().st_ino != inode
+
+
+def test_the_configuration_of_each_hour_is_kept_and_shared_while_it_stays_the_same(lab):
+    checkpoints.keep_config(lab)
+    lab.write_lived(7200.0, {})
+    checkpoints.take(lab)
+    checkpoints.keep_config(lab)
+    first, second = (each.begun_with / "thinking.md" for each in checkpoints.all_of(lab))
+    assert first.stat().st_ino == second.stat().st_ino
+    (lab.vault / "config/thinking.md").write_text("mended")
+    checkpoints.keep_config(lab)
+    assert (first.read_text(), second.read_text()) == ("as shipped", "mended")
 
 
 def test_a_full_disk_leaves_the_checkpoint_before(lab, monkeypatch):
@@ -83,7 +95,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(lab, monkeypatch):
 
     before = contents(lab)
     live(lab)
-    lab.write_lived(7200.0)
+    lab.write_lived(7200.0, {})
     with monkeypatch.context() as patched:
         patched.setattr(shutil, "copy2", full)
         with pytest.raises(KeepsakeError, match="No space left"):

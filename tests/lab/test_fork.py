@@ -361,7 +361,7 @@ def test_a_copy_that_breaks_off_leaves_nothing(world, tmp_path):
         raise OSError(28, "No space left on device")
 
     with pytest.raises(KeepsakeError, match=r"No space left on device.*Free some disk space"):
-        fork(world, tmp_path / "copy", NOW, finish=full)
+        fork(world, tmp_path / "copy", NOW, full)
 
     def interrupted(_):
         raise KeyboardInterrupt

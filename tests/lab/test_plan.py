@@ -60,7 +60,7 @@ def test_a_plan_and_how_far_it_has_come_are_read_as_they_were_written(places):
     lab.write_plan(PLAN)
     assert not lab.made
     assert lab.lived() == 0.0
-    lab.write_lived(7200.0)
+    lab.write_lived(7200.0, {})
     assert (lab.plan(), lab.made, lab.lived()) == (PLAN, True, 7200.0)
     with pytest.raises(KeepsakeError, match="There are: seed-7"):
         lab_of(places, "death").plan()
@@ -77,7 +77,7 @@ def test_a_spoilt_plan_is_named(places, text):
 
 
 def test_a_plan_is_made_longer_but_never_senseless():
-    assert longer(PLAN, None) is PLAN
-    assert longer(PLAN, 30.0).hours == 30.0
+    assert longer(PLAN, 0.0, None) is PLAN
+    assert longer(PLAN, 0.0, 30.0).hours == 30.0
     with pytest.raises(KeepsakeError):
-        longer(PLAN, -1.0)
+        longer(PLAN, 0.0, -1.0)

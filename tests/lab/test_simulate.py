@@ -7,6 +7,7 @@ sleep. The one that nobody disturbs is forked and replayed as well.
 
 import hashlib
 import io
+import itertools
 import os
 import re
 import shutil
@@ -22,6 +23,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 from game.cli.lab.simulate import _RunDisplay, show
@@ -177,7 +180,7 @@ def test_a_world_that_somebody_has_played_in_is_not_simulated_on_by_mistake(plac
         with pytest.raises(KeepsakeError, match="Somebody has played") as refused:
             resumed(places, "played", hours=4)
         assert f"last at {at:%Y-%m-%d}" in refused.value.what
-        assert f"--at {len(records(lab)) - 1}," in refused.value.cure
+        assert "keepsake fork --lab played played-2, then" in refused.value.cure
     with closing(EventLog(lab.places().events)) as log:
         log.emit(World(op="starts"))
         assert log.flush(60)
@@ -197,27 +200,21 @@ def play(lab, at):
         assert log.flush(60)
 
 
-def test_a_fork_lives_on_from_its_point_unless_somebody_has_played_in_it(places, uninterrupted):
-    """Its first hour may be gone back from as well, though it had no checkpoint when it began."""
+def test_a_fork_is_not_simulated_on_either_once_somebody_has_played_in_it(places, uninterrupted):
+    """Nor is its first hour, when that was broken off."""
     was = acts(uninterrupted)
-    middle = len(was) // 2
+    fork_lab(places, "uninterrupted", "part", str(len(was) // 2), lambda _: None)
     lab = lab_of(places, "part")
-    fork_lab(places, "uninterrupted", "part", str(middle), lambda _: None)
     with Run(resumed(places, "part", hours=1000)) as running:
         assert any(report.op == "at" for report in running.reports())
     assert lab.unsettled.exists()
     resumed(places, "part")
     play(lab, datetime(2026, 11, 22, 2, 27, tzinfo=UTC))
-    with pytest.raises(KeepsakeError, match="Somebody has played"):
-        resumed(places, "part")
-    assert checkpoints.go_back(lab)
-    assert acts(lab)[:middle] == was[:middle]
-    fork_lab(places, "uninterrupted", "fresh", str(middle), lambda _: None)
-    play(lab_of(places, "fresh"), datetime(2026, 11, 22, 2, 27, tzinfo=UTC))
     with pytest.raises(KeepsakeError, match="Somebody has played") as refused:
-        resumed(places, "fresh")
-    assert f"--at {middle}," in refused.value.cure
-    assert "--back" not in refused.value.cure
+        resumed(places, "part")
+    assert "--back" in refused.value.cure
+    assert checkpoints.go_back(lab)
+    assert acts(lab) == was[: len(acts(lab))]
 
 
 def acts(lab):
@@ -432,28 +429,86 @@ def test_the_configuration_comes_from_the_vault_and_recall_goes_by_words(places,
 # -- forks
 
 
-def test_a_fork_goes_on_from_its_point_and_the_original_stays_as_it_is(places, uninterrupted):
+def forked(places, name, of, at):
+    """A fork of that name, lived to its end."""
+    fork_lab(places, of, name, at, lambda _: None)
+    run(resumed(places, name))
+    return lab_of(places, name)
+
+
+@settings(max_examples=3, derandomize=True, deadline=None)
+@given(share=st.floats(0, 1))
+def test_a_fork_of_any_event_with_nothing_changed_is_the_same_life(places, uninterrupted, share):
+    seq = max(round(share * len(records(uninterrupted))), 1)
+    name = f"same-{seq}"
+    shutil.rmtree(lab_of(places, name).folder, ignore_errors=True)
+    fork_lab(places, "uninterrupted", name, str(seq), lambda _: None)
+    lab = lab_of(places, name)
+    if lab.lived() < lab.plan().seconds:
+        run(resumed(places, name))
+    assert log_of(lab) == log_of(uninterrupted)
+    assert agents_of(lab) == agents_of(uninterrupted)
+    assert lab.counts() == uninterrupted.counts()
+
+
+def test_a_fork_goes_its_own_way_behind_its_point_and_the_original_stays(places, uninterrupted):
     base, was = uninterrupted, acts(uninterrupted)
-    middle = was[len(was) // 2][0]
+    middle = len(was) * 3 // 4
     before = fingerprint(base.folder)
-    forked = fork_lab(places, "uninterrupted", "other", str(middle), lambda _: None)
+    fork_lab(places, "uninterrupted", "other", str(middle), lambda _: None)
     other = lab_of(places, "other")
-    assert forked.events == middle
-    assert acts(other) == was[:middle]
     assert other.plan().name == "other"
     assert 0 < other.lived() < base.lived()
+    assert acts(other) == was[: len(acts(other))]  # up to its checkpoint
     assert not (other.home / "secret-key").exists()
     configure(other, "thinking.md", idle_interval=60)
     run(resumed(places, "other"))
     after = acts(other)
-    assert after[:middle] == was[:middle]
-    assert after[middle:] != was[middle:]
+    point = was[middle - 1][-1]
+    assert [each for each in after if each[-1] <= point] == [
+        each for each in was if each[-1] <= point
+    ]
+    assert after != was
     assert other.lived() == base.lived()
-    for name, cut in forked.agents.items():
-        if cut.memories:
-            life = read_life(other.vault / "agents" / name, name)
-            assert life.steps[-1].number >= cut.memories
     assert fingerprint(base.folder) == before
+    # A fork of the fork, from within what both have lived, and from behind it.
+    for name, place in (("grandchild", middle - 2), ("late", len(after) - 3)):
+        again = forked(places, name, "other", str(place))
+        if place < middle:
+            assert log_of(again) == log_of(base)  # the setting was changed later
+        else:
+            assert log_of(again) == log_of(other)
+    with pytest.raises(KeepsakeError, match="no checkpoint from before"):
+        fork_lab(places, "other", "too-early", "3", lambda _: None)
+
+
+def test_what_a_real_model_has_answered_is_answered_once_more_up_to_the_point(places):
+    said = itertools.count()
+    with FakeModelServer(script=lambda _: f" say This is the thing number {next(said)}.") as fake:
+        model = f"ollama:fake@{fake.address}"
+        base = busy(places, SimulationPlan("real", agents=2, hours=0.7, visitors=1, model=model))
+        run(base)
+        was, asked = acts(base), next(said)
+        answers = [each["answer"] for each in records(base) if each["kind"] == "thought"]
+        thoughts = [each["seq"] for each in records(base) if each["kind"] == "thought"]
+        fork = forked(places, "real-fork", "real", str(thoughts[len(thoughts) // 2]))
+        point = was[thoughts[len(thoughts) // 2] - 1][-1]
+        shared = [each for each in was if each[-1] <= point]
+        assert acts(fork)[: len(shared)] == shared
+        again = [each["answer"] for each in records(fork) if each["kind"] == "thought"]
+        assert again[: len(thoughts) // 2 + 1] == answers[: len(thoughts) // 2 + 1]
+        assert again != answers
+        assert asked < next(said) < asked + len(again)
+
+
+def test_a_simulation_that_was_given_more_amid_an_hour_is_forked_with_its_ends(places):
+    base = busy(places, SimulationPlan("short", agents=1, hours=0.4, visitors=0))
+    run(base)
+    run(resumed(places, "short", hours=1.2))
+    assert base.plan().ends == (1440.0,)
+    fork = forked(places, "short-fork", "short", "2026-05-04T08:10+00:00")
+    assert (log_of(fork), agents_of(fork)) == (log_of(base), agents_of(base))
+    assert fork.counts() == base.counts()
 
 
 def test_a_simulation_waits_for_its_copy_until_a_moment_between_two_hours(places, uninterrupted):
@@ -466,7 +521,7 @@ def test_a_simulation_waits_for_its_copy_until_a_moment_between_two_hours(places
     living = threading.Thread(target=live_on, daemon=True)
 
     def say(line):
-        if line == "Copying the event log":
+        if line == "Copying the checkpoint":
             living.start()
         assert not removed.is_set()
 

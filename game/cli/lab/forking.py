@@ -9,8 +9,9 @@ from game.cli.output import out
 from game.cli.progress import ProgressDisplay
 from game.cli.world import ports
 from game.lab.forks.fork import ANEW, AS_NOW, Forked, fork
-from game.lab.forks.lab_fork import fork_lab, fork_lab_world
+from game.lab.forks.lab_fork import LabForked, fork_lab, fork_lab_world
 from game.lab.forks.points import point_at
+from game.lab.simulations.plan import CONFIG, SimulationPlan
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
@@ -28,15 +29,29 @@ def fork_world(here: Places, target: str, at: str, lab: str) -> None:
         if not lab:
             forked = fork(here, _folder(target), point_at(here, at), progress.step)
         elif _is_name(target):
-            forked = fork_lab(here, lab, target, at, progress.step)
+            simulation = fork_lab(here, lab, target, at, progress.step)
         else:
             forked = fork_lab_world(here, lab, _folder(target), at, progress.step)
-    _tell(forked)
     if lab and _is_name(target):
-        out.print("\nGo on from there:", f"  keepsake simulate --resume {target}", sep="\n")
-        out.print(f"Its own settings are in {forked.places.config}", markup=False)
+        _tell_lab(lab, simulation)
     else:
+        _tell(forked)
         _tell_start(here, forked.places)
+
+
+def _tell_lab(original: str, forked: LabForked) -> None:
+    lab, plan = forked.lab, forked.lab.plan()
+    out.print(f"{plan.name} is the simulation {original} {forked.point.told}.", markup=False)
+    out.print(f"It has come to its checkpoint of {_clock(plan, forked.begins)}.", markup=False)
+    if forked.shared > forked.begins:
+        until = _clock(plan, forked.shared)
+        out.print(f"From there to {until} it lives once more what {original} lived.", markup=False)
+    out.print(f"Behind that it lives by its own settings, in {lab.vault / CONFIG}", markup=False)
+    out.print("\nGo on from there:", f"  {lab.resume}", sep="\n", markup=False)
+
+
+def _clock(plan: SimulationPlan, seconds: float) -> str:
+    return f"{plan.moment(seconds):%A %d %B %H:%M:%S}"
 
 
 def _folder(target: str) -> Path:

@@ -65,6 +65,7 @@ class _RunDisplay:
         self._out, self._lab, self._plan = out, lab, lab.plan()
         self._began, self._said = time.monotonic(), 0.0
         self._first = self._seconds = lab.lived() if lab.made else 0.0
+        self._before = lab.counts()  # what had happened before this run
         self._counts: Counter[str] = Counter()
         self._hour: Counter[str] = Counter()
         self._interrupted = False
@@ -123,10 +124,10 @@ class _RunDisplay:
             self._out.print(f"{self._plan.name}: {self._told()}", markup=False)
 
     def _told(self) -> str:
-        at, tokens = self._clock(self._seconds), f"{self._sum('tokens'):,} tokens  "
+        at, tokens = self._clock(self._seconds), f"{self._whole('tokens'):,} tokens  "
         if self._is_narrow:  # there is no room for a bar beside all that could be told
             at, tokens = f"{self._plan.moment(self._seconds):%a %H:%M}", ""
-        return f"{at}  {self._sum('thoughts'):,} thoughts  {tokens}{self._speed():.0f}x"
+        return f"{at}  {self._whole('thoughts'):,} thoughts  {tokens}{self._speed():.0f}x"
 
     def _say(self, line: str) -> None:
         if self._progress is not None:
@@ -157,11 +158,15 @@ class _RunDisplay:
         table.add_row("lived", f"{lived / HOUR:g} of {self._plan.hours:g} hours")
         table.add_row("until", self._clock(lived))
         for key, what in _ROWS.items():
-            table.add_row(what, f"{self._counts[key]:,}")
+            table.add_row(what, f"{self._before[key] + self._counts[key]:,}")
         table.add_row("took", f"{time.monotonic() - self._began:.0f} s, {self._speed():.0f}x")
         return table
 
+    def _whole(self, what: str) -> int:
+        return self._before[what] + self._sum(what)
+
     def _sum(self, what: str) -> int:
+        """How much of it there was in this run."""
         return self._counts[what] + self._hour[what]
 
     def _speed(self) -> float:

@@ -1,13 +1,14 @@
-"""``keepsake export``: the event log as one table a kind, in Parquet and CSV."""
+"""``keepsake export``: the event log as one table a kind, and lives, in Parquet and CSV."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,10 +17,11 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from game.cli.logs.lives import ROWS, as_record
 from game.mind.errors import KeepsakeError
 from game.mind.events.prompts import Prompts
 from game.mind.events.reader import Filter, events
-from game.mind.events.schema import Column, columns
+from game.mind.events.schema import Column, columns, fields_of
 from game.mind.events.types import KINDS
 from game.mind.records.files import replace_file
 
@@ -32,7 +34,7 @@ _ROWS = 5_000
 _PROMPT_ROWS = 500
 _PROMPT_COLUMNS = (Column("hash", "string"), Column("text", "string"))
 _MAPS = ("counts", "numbers")
-_NESTED = (*_MAPS, "list")
+_NESTED = (*_MAPS, "integers", "list")
 """What a cell of CSV holds as JSON."""
 _TYPES: Mapping[str, pa.DataType] = {
     "string": pa.string(),
@@ -42,6 +44,7 @@ _TYPES: Mapping[str, pa.DataType] = {
     "time": pa.timestamp("us", tz="UTC"),
     "counts": pa.map_(pa.string(), pa.int64()),
     "numbers": pa.map_(pa.string(), pa.float64()),
+    "integers": pa.list_(pa.int64()),
 }
 
 type Row = Mapping[str, Any]
@@ -78,9 +81,17 @@ def forms(names: Sequence[str] | None) -> list[Form]:
 
 
 def export(
-    log: Path, folder: Path, forms: Sequence[Form], wanted: Filter, *, prompts: bool
+    log: Path,
+    folder: Path,
+    forms: Sequence[Form],
+    wanted: Filter,
+    *,
+    prompts: bool,
+    more: Iterable[tuple[str, Iterable[Any]]] = (),
 ) -> list[Table]:
     """Write the events that are wanted, and their prompts, in place of an earlier export.
+
+    ``more``: Further tables of :data:`game.cli.logs.lives.ROWS`, by name, each with its rows.
 
     What an earlier export wrote into the folder, and this one does not, is removed: tables of two
     exports beside each other would be taken for one.
@@ -93,7 +104,7 @@ def export(
         raise KeepsakeError(f"{folder} is a file", "Name a folder for the tables")
     try:
         earlier = _earlier(folder)
-        written = _export(log, folder, forms, wanted, earlier, prompts=prompts)
+        written = _export(log, folder, forms, wanted, earlier, prompts=prompts, more=more)
     except (OSError, pa.ArrowException) as error:
         raise KeepsakeError(
             f"The events could not be exported to {folder} "
@@ -113,7 +124,7 @@ def _earlier(folder: Path) -> frozenset[str]:
         listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["tables"]
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         listed = []  # none yet, somebody's own file, or a spoilt one: no table is known
-    names = {f"{kind}.{form}" for kind in (*KINDS, PROMPTS) for form in Form}
+    names = {f"{kind}.{form}" for kind in (*KINDS, PROMPTS, *ROWS) for form in Form}
     there = sorted(each for each in names if (folder / each).exists())
     if strange := [each for each in there if each not in listed]:
         raise KeepsakeError(
@@ -136,6 +147,7 @@ def _export(
     earlier: frozenset[str],
     *,
     prompts: bool,
+    more: Iterable[tuple[str, Iterable[Any]]],
 ) -> list[Table]:
     # Kinds of a later version have no columns here.
     records = (each for each in events(log) if wanted(each) and each["kind"] in KINDS)
@@ -146,22 +158,8 @@ def _export(
     for left in folder.glob(".keepsake-export-*/"):  # by one that was killed
         shutil.rmtree(left, ignore_errors=True)
     with TemporaryDirectory(prefix=".keepsake-export-", dir=folder) as scratch:
-        tables: dict[str, _TableWriter] = {}
-        hashes: set[str] = set()
-        for record in chain([first], records):
-            kind = str(record["kind"])
-            if kind not in tables:
-                shape = columns(KINDS[kind])
-                tables[kind] = _TableWriter(Path(scratch), kind, shape, forms, _ROWS)
-            tables[kind].add(record)
-            hashes.add(str(record.get("prompt") or ""))
-        if prompts and (hashes := hashes - {""}):
-            table = _TableWriter(Path(scratch), PROMPTS, _PROMPT_COLUMNS, forms, _PROMPT_ROWS)
-            tables[PROMPTS] = table
-            for name, text in Prompts(log).each(hashes):
-                table.add({"hash": name, "text": text})
-        for table in tables.values():
-            table.close()
+        own = chain([first], records)
+        tables = _write_all(Path(scratch), forms, own, log if prompts else None, more)
         counts = {f"{kind}.{form}": tables[kind].rows for kind in tables for form in forms}
         _list_tables(folder, earlier | set(counts))  # killed on the way, all of them are known
         for name in counts:
@@ -170,6 +168,36 @@ def _export(
         (folder / name).unlink(missing_ok=True)
     _list_tables(folder, set(counts))
     return [Table(folder / name, rows) for name, rows in counts.items()]
+
+
+def _write_all(
+    folder: Path,
+    forms: Sequence[Form],
+    records: Iterable[Row],
+    log: Path | None,
+    more: Iterable[tuple[str, Iterable[Any]]],
+) -> dict[str, _TableWriter]:
+    """Write events, their prompts out of the log, and what else there is; the tables, by name."""
+    tables: dict[str, _TableWriter] = {}
+
+    def add(name: str, shape: Callable[[], Sequence[Column]], row: Row, most: int = _ROWS) -> None:
+        if name not in tables:
+            tables[name] = _TableWriter(folder, name, shape(), forms, most)
+        tables[name].add(row)
+
+    hashes: set[str] = set()
+    for record in records:
+        kind = str(record["kind"])
+        add(kind, partial(columns, KINDS[kind]), record)
+        hashes.add(str(record.get("prompt") or ""))
+    for hash_, text in Prompts(log).each(hashes - {""}) if log is not None else ():
+        add(PROMPTS, lambda: _PROMPT_COLUMNS, {"hash": hash_, "text": text}, _PROMPT_ROWS)
+    for name, rows in more:
+        for each in rows:
+            add(name, partial(fields_of, ROWS[name]), as_record(each))
+    for table in tables.values():
+        table.close()
+    return tables
 
 
 class _TableWriter:
@@ -233,7 +261,7 @@ def _cell(column: Column, value: Any) -> Any:
     if value is None:
         return None
     if column.type == "time":
-        return datetime.fromisoformat(str(value))
+        return value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     return list(value.items()) if column.type in _MAPS else value
 
 

@@ -73,12 +73,10 @@ def fork(
     say: Say = lambda _: None,
     *,
     config: Path | None = None,
-    finish: Callable[[Path], None] = lambda _: None,
 ) -> Forked:
     """Copy a world, which may be running, to a folder that does not exist; blocks.
 
-    ``finish`` adds to the folder of the copy before it appears. Without ``config`` it has the
-    original's.
+    Without ``config`` it has the original's.
 
     Raises:
         KeepsakeError: There is something at ``target``, nothing to copy, or no room for it.
@@ -92,7 +90,6 @@ def fork(
         try:
             forked = _copied(here, part, target, point, say)
             _copy_config(config or here.config, part / VAULT, here.models)
-            finish(part)
             say("Bringing it to the disk")
             os.sync()
             part.rename(target)

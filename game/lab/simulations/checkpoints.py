@@ -4,6 +4,9 @@ A checkpoint is a copy of home and vault (without the configuration, which is th
 without the recall index, which is made anew). A file that has not changed since the checkpoint
 before is linked to that one's copy, so an hour costs what was written in it. Files of the world
 itself are never linked: they go on being written.
+
+All of them are kept, each with the configuration that the hour behind it was begun with: whoever
+forks a simulation lives on from one of them.
 """
 
 from __future__ import annotations
@@ -11,12 +14,12 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from game.lab.refusing import refusing
-from game.lab.simulations.plan import PROGRESS, Lab
+from game.lab.simulations.plan import CONFIG, PROGRESS, Lab
 
 _LEFT_OUT = ("vault/config", "home/index", "home/models", "home/control.sock", "home/cache")
 _PART = ".part"
@@ -27,7 +30,7 @@ def held(lab: Lab, *, by_reader: bool) -> Iterator[None]:
     """Keep world and checkpoints as they are, as long as somebody copies them; blocks.
 
     Who copies a simulation holds it as a reader. Who lives in it holds it otherwise, for as long
-    as it takes to begin an hour or to remove a checkpoint.
+    as it takes to begin an hour or to put a checkpoint in its place.
 
     Raises:
         OSError: There is no such folder, or it cannot be read.
@@ -49,6 +52,11 @@ def newest(lab: Lab) -> Lab | None:
     """The last checkpoint, to be read as a simulation is; None if there is none."""
     found = _newest(lab)
     return None if found is None else Lab(found)
+
+
+def all_of(lab: Lab) -> list[Lab]:
+    """The checkpoints, oldest first, each to be read as a simulation is."""
+    return [Lab(path) for path in _all(lab)]
 
 
 def begin(lab: Lab) -> None:
@@ -96,15 +104,38 @@ def take(lab: Lab) -> None:
             shutil.rmtree(part, ignore_errors=True)  # not there any more if all went well
 
 
+def keep_config(lab: Lab) -> None:
+    """Keep the configuration that the next hour is lived with, beside the last checkpoint. Blocks.
+
+    Raises:
+        KeepsakeError: The disk refused.
+    """
+    *earlier, kept = all_of(lab)
+    part = kept.begun_with.with_suffix(_PART)
+    cure = f"Free some disk space, then go on: {lab.resume}"
+    with refusing(f"The configuration could not be kept in {kept.folder}", cure):
+        shutil.rmtree(part, ignore_errors=True)
+        for path in _walk(source := lab.vault / CONFIG):
+            _keep(source / path, part / path, earlier[-1].begun_with / path if earlier else None)
+        shutil.rmtree(kept.begun_with, ignore_errors=True)
+        part.rename(kept.begun_with)
+
+
+def link(kept: Lab, lab: Lab, left_out: Collection[Path]) -> None:
+    """Give another simulation a checkpoint, without those files; nothing of it is copied."""
+    target = lab.checkpoints / kept.folder.name
+    for path in _files(kept.folder):
+        if path not in left_out:
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            os.link(kept.folder / path, target / path)
+
+
 def _put_in_place(lab: Lab, part: Path, target: Path) -> None:
     with held(lab, by_reader=False):
         if target.exists():
             shutil.rmtree(target)
         part.rename(target)
         _sync(lab.checkpoints)
-        for old in _all(lab):
-            if old != target:
-                shutil.rmtree(old, ignore_errors=True)
 
 
 def go_back(lab: Lab) -> bool:
@@ -179,10 +210,14 @@ def _files(folder: Path) -> Iterator[Path]:
     if (folder / PROGRESS).exists():
         yield Path(PROGRESS)
     for top in ("home", "vault"):
-        for parent, folders, names in os.walk(folder / top):
-            inside = Path(parent).relative_to(folder)
-            folders[:] = [each for each in folders if str(inside / each) not in _LEFT_OUT]
-            yield from (inside / name for name in names if str(inside / name) not in _LEFT_OUT)
+        yield from _walk(folder, top)
+
+
+def _walk(folder: Path, top: str = "") -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder / top):
+        inside = Path(parent).relative_to(folder)
+        folders[:] = [each for each in folders if str(inside / each) not in _LEFT_OUT]
+        yield from (inside / name for name in names if str(inside / name) not in _LEFT_OUT)
 
 
 def _all(lab: Lab) -> list[Path]:

@@ -10,6 +10,7 @@ from game.agent import services
 from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import atlas_for
 from game.lab.simulations.machinery import machinery, timeline_from
+from game.lab.simulations.past import Past
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.players import Visitors, make_visitors
 from game.lab.simulations.visits import visits
@@ -59,7 +60,7 @@ class EventTally:
             elif isinstance(event, Fault):
                 self._counts["faults"] += 1
 
-    def figures(self) -> dict[str, object]:
+    def figures(self) -> dict[str, int]:
         """The counts so far."""
         with self._lock:
             return dict(self._counts)
@@ -97,12 +98,20 @@ def build(plan: SimulationPlan) -> None:
 
 
 def live(
-    plan: SimulationPlan, since: float, until: float, tell: Callable[[dict[str, object]], None]
-) -> None:
+    plan: SimulationPlan,
+    since: float,
+    until: float,
+    past: Past,
+    tell: Callable[[dict[str, object]], None],
+) -> dict[str, int]:
     """Let the world live from one second of the simulation to another.
 
     Its minds are opened at the beginning and closed at the end, as at a reload of the game, so
-    that it makes no difference whether a simulation goes on at once or later.
+    that it makes no difference whether a simulation goes on at once or later. What of it a fork
+    has in common with its original is lived by the ``past``.
+
+    Returns:
+        What has happened, counted.
 
     Raises:
         KeepsakeError: The model is gone or the disk is full; says what to do.
@@ -110,7 +119,8 @@ def live(
     timeline = timeline_from(plan.moment(since), "The simulation")
     taps, tally = Taps(), EventTally(plan.name)
     taps.on_event(tally.count)
-    shared = services.start_on(machinery(timeline, f"{plan.seed} {since:g}"), places(), taps)
+    hands = machinery(timeline, f"{plan.seed} {since:g}", past.answers)
+    shared = services.start_on(hands, past.places(places()), taps)
     shared.scenes = read_scenes()
     told, flushed = 0.0, 0.0
 
@@ -133,6 +143,8 @@ def live(
         visitors = Visitors(timeline, agents, since)
         visitors.expect(visits(plan.seed, plan.visitors, len(agents), since, until))
         timeline.between = between
+        for moment in past.moments():
+            timeline.run_until(min(moment, until) - since)
         timeline.run_until(until - since)
         timeline.settle()
         tally.check()
@@ -142,6 +154,7 @@ def live(
         timeline.close()
     _check_log(shared, plan.name)
     report(until)
+    return tally.figures()
 
 
 def _flush(shared: services.Services, name: str) -> None:

@@ -7,16 +7,20 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from random import Random
 
 from game.agent.agent_log import log
 from game.agent.services import Changed, Machinery
 from game.index.service import IndexService
+from game.lab.simulations.answers import AnsweredModel, Answers
 from game.lab.simulations.timeline import Asker, Timeline
 from game.llm.gateway import BuildFor, Gateway
 from game.llm.profiles import EXTRACTIVE, SCRIPTED, Profiles
 from game.llm.queue import Priority
+from game.llm.servers import GuardedModel
 from game.mind.ports import Embedder, Generation, GenerationRequest
 from game.mind.recall.config import RecallConfig
 from game.paths import Places
@@ -33,8 +37,8 @@ def timeline_from(start: datetime, of: str) -> Timeline:
     return Timeline(start, broken)
 
 
-def machinery(timeline: Timeline, seed: str) -> Machinery:
-    """The machinery of a simulation."""
+def machinery(timeline: Timeline, seed: str, answers: Answers | None = None) -> Machinery:
+    """The machinery of a simulation; what models answer goes through ``answers``."""
     return Machinery(
         timer=timeline.timer,
         post=timeline.post,
@@ -42,7 +46,7 @@ def machinery(timeline: Timeline, seed: str) -> Machinery:
         random=Random(seed),
         pool=lambda _threads, _name: timeline.workers(),
         wait=timeline.wait,
-        gateway=lambda *what: TimelineGateway(timeline, *what),
+        gateway=lambda *what: TimelineGateway(timeline, *what, answers=answers),
         indexes=lambda *what: TimelineIndexes(timeline, *what),
     )
 
@@ -51,18 +55,24 @@ class TimelineGateway(Gateway):
     """The way to the models, on a timeline: who asks from a worker thread lets the others on."""
 
     def __init__(
-        self, timeline: Timeline, profiles: Profiles, places: Places, changed: Changed
+        self,
+        timeline: Timeline,
+        profiles: Profiles,
+        places: Places,
+        changed: Changed,
+        *,
+        answers: Answers | None = None,
     ) -> None:
         super().__init__(
             profiles,
             places,
-            timeline.post,
+            self._posted,
             os.environ,
             changed=changed,
             executor=timeline.models(),
             clock=timeline.timer.seconds,
         )
-        self._timeline = timeline
+        self._timeline, self._answers = timeline, answers
         self._threads = threading.local()
 
     def start(self) -> None:
@@ -85,15 +95,34 @@ class TimelineGateway(Gateway):
         given_up: threading.Event | None = None,
     ) -> Generation:
         """As :meth:`Gateway.generate`; meanwhile others have their turn."""
-        with self._timeline.asking() as asker:
-            self._threads.asker = asker
+        with ExitStack() as stack:
+            self._threads.stack = stack
             return super().generate(profile_name, request, priority, key, given_up=given_up)
 
+    def _posted(self, function: Callable[[], None]) -> None:
+        """Post it; whoever asks lets the others on once the question is posted, and not before.
+
+        Else the order of questions would be that in which the machine runs its threads.
+        """
+        self._timeline.post(function)
+        stack, self._threads.stack = getattr(self._threads, "stack", None), None
+        if stack is not None:
+            asker: Asker = stack.enter_context(self._timeline.asking())
+            self._threads.future.add_done_callback(lambda _: asker.answered())
+
     def _blocked_call(self) -> Future[Generation]:
-        future = super()._blocked_call()
-        asker: Asker = self._threads.asker
-        future.add_done_callback(lambda _: asker.answered())
+        self._threads.future = future = super()._blocked_call()
         return future
+
+    def _guarded(self, name: str) -> GuardedModel:
+        guarded = super()._guarded(name)
+        answers = self._answers
+        kept = guarded.profile.provider == SCRIPTED or isinstance(guarded.model, AnsweredModel)
+        if answers is None or kept:
+            return guarded
+        guarded = replace(guarded, model=AnsweredModel(guarded.model, name, answers))
+        self._models = {**self._models, name: guarded}
+        return guarded
 
 
 class TimelineIndexes(IndexService):

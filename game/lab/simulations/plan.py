@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass, replace
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ MOST_SEED = 2**31 - 1
 """The largest that every model server takes, and ``llm.md`` with them."""
 FOLDER = "lab"
 PLAN, PROGRESS = "simulation.json", "progress.json"
+CONFIG = "config"
 START = "2026-05-04T08:00"
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 
@@ -41,6 +44,10 @@ class SimulationPlan:
     zone: str = "UTC"  # the time zone of that clock
     model: str = "scripted"  # who answers; see :func:`game.lab.simulations.settings.with_model`
     visitors: int = 1  # how many players come and go
+    # what its configuration was made with otherwise than the vault's: ``thinking.idle_interval``
+    settings: Mapping[str, str] = field(default_factory=dict)
+    # seconds at which it had come to its end, amid an hour, before it was given more
+    ends: tuple[float, ...] = ()
 
     @property
     def begins(self) -> datetime:
@@ -51,6 +58,11 @@ class SimulationPlan:
     def seconds(self) -> float:
         """How long it lasts."""
         return self.hours * HOUR
+
+    def next_end(self, seconds: float) -> float:
+        """The second up to which it is lived on from there, for a checkpoint."""
+        ends = (end for end in (*self.ends, self.seconds) if end > seconds)
+        return min((seconds // HOUR + 1) * HOUR, *ends)
 
     def moment(self, seconds: float) -> datetime:
         """The moment so many seconds after the first one; an hour is always one of 60 minutes."""
@@ -123,6 +135,16 @@ class Lab:
         return self.folder / "checkpoints"
 
     @property
+    def begun_with(self) -> Path:
+        """Of a checkpoint: the configuration that the hour behind it was begun with."""
+        return self.folder / CONFIG
+
+    @property
+    def past(self) -> Path:
+        """Of a fork: what it lives by up to its point; see :mod:`game.lab.simulations.past`."""
+        return self.folder / "past"
+
+    @property
     def unsettled(self) -> Path:
         """There while it runs, and after it was killed: home and vault may be amid an hour."""
         return self.folder / "unsettled"
@@ -152,8 +174,9 @@ class Lab:
                 f"There is no simulation {self.folder.name!r}", f"There are: {there or 'none'}"
             )
         try:
-            return checked(SimulationPlan(**written))
-        except TypeError as error:
+            ends = tuple(written.pop("ends", ()))
+            return checked(SimulationPlan(**written, ends=ends))
+        except (TypeError, AttributeError) as error:
             raise _spoilt(self.folder / PLAN, error) from error
 
     def lived(self) -> float:
@@ -162,10 +185,23 @@ class Lab:
         Raises:
             KeepsakeError: Its file is spoilt.
         """
+        return self._progress()[0]
+
+    def counts(self) -> Counter[str]:
+        """What has happened in its world until then: thoughts, tokens, memories.
+
+        Raises:
+            KeepsakeError: Its file is spoilt.
+        """
+        return self._progress()[1]
+
+    def _progress(self) -> tuple[float, Counter[str]]:
         written = _read(self.folder / PROGRESS)
+        if written is None:
+            return 0.0, Counter()
         try:
-            return 0.0 if written is None else float(written["seconds"])
-        except (KeyError, TypeError, ValueError) as error:
+            return float(written["seconds"]), Counter(written.get("counts", {}))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise _spoilt(self.folder / PROGRESS, error) from error
 
     @property
@@ -177,9 +213,9 @@ class Lab:
         """Write down what it is."""
         _write(self.folder / PLAN, asdict(plan))
 
-    def write_lived(self, seconds: float) -> None:
-        """Write down how far its world has come."""
-        _write(self.folder / PROGRESS, {"seconds": seconds})
+    def write_lived(self, seconds: float, counts: Mapping[str, int]) -> None:
+        """Write down how far its world has come, and what has happened in it."""
+        _write(self.folder / PROGRESS, {"seconds": seconds, "counts": dict(counts)})
 
 
 def lab_of(places: Places, name: str) -> Lab:
@@ -201,9 +237,15 @@ def free_name(places: Places, seed: int) -> str:
     return name
 
 
-def longer(plan: SimulationPlan, hours: float | None) -> SimulationPlan:
-    """The plan, to live through so many hours in all; None leaves it as it is."""
-    return plan if hours is None else checked(replace(plan, hours=hours))
+def longer(plan: SimulationPlan, lived: float, hours: float | None) -> SimulationPlan:
+    """The plan, to live through so many hours in all; None leaves it as it is.
+
+    ``lived`` is how many seconds its world has lived through.
+    """
+    if hours is None or hours == plan.hours:
+        return plan
+    amid_an_hour = (plan.seconds,) if lived == plan.seconds and lived % HOUR else ()
+    return checked(replace(plan, hours=hours, ends=(*plan.ends, *amid_an_hour)))
 
 
 def _read(path: Path) -> Any:

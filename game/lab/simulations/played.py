@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints
-from game.lab.simulations.plan import HOUR, Lab
+from game.lab.simulations.plan import Lab
 from game.mind.errors import KeepsakeError
 from game.mind.events.reader import newest_first, newest_number
 from game.mind.json_lines import Record
@@ -32,7 +32,7 @@ def refuse_if_played(lab: Lab) -> None:
         KeepsakeError: It is not, or its event log cannot be read.
     """
     with refusing(f"The event log {lab.places().events} cannot be read", "Look at who may read it"):
-        seq, newest = _played_since(lab)
+        newest = _played_since(lab)
     if not newest:
         return
     name = lab.folder.name
@@ -40,7 +40,7 @@ def refuse_if_played(lab: Lab) -> None:
     raise KeepsakeError(
         f"Somebody has played in the world of {name!r} since it was simulated, last at "
         f"{newest}: its time would run backwards",
-        f"Go on in a copy from before that: keepsake fork --lab {name} {name}-2 --at {seq}, "
+        f"Go on in a copy from before that: keepsake fork --lab {name} {name}-2, "
         f"then keepsake simulate --resume {name}-2{back}",
     )
 
@@ -66,23 +66,21 @@ def refuse_if_running(lab: Lab) -> None:
         os.close(descriptor)
 
 
-def _played_since(lab: Lab) -> tuple[int, str]:
-    """The last event of the simulation itself, and when the last one was that it did not make."""
+def _played_since(lab: Lab) -> str:
+    """When the last event was that the simulation itself did not make; empty if there is none."""
     kept = checkpoints.newest(lab)
     seq = 0 if kept is None else newest_number(kept.places().events)
-    # Of an hour that was broken off, and of a fork, only the times tell who has lived it.
     if kept is not None and not lab.unsettled.exists():
-        return seq, next(map(_short, _since(lab, seq)), "")
+        return next(map(_short, _since(lab, seq)), "")
+    # Of an hour that was broken off only the times tell who has lived it.
     plan, lived = lab.plan(), (kept or lab).lived()
-    first = plan.moment(lived) if kept else plan.begins
-    # A fork has lived up to its point, and nothing of what follows.
-    last = plan.moment((lived // HOUR + 1) * HOUR if lab.unsettled.exists() else lived)
+    first, last = plan.moment(lived), plan.moment(plan.next_end(lived))
     newest = ""
     for record in _since(lab, seq):
         if first - _LEEWAY <= _moment(record) <= last + _LEEWAY:
-            return int(record["seq"]), newest
+            break
         newest = newest or _short(record)
-    return seq, newest
+    return newest
 
 
 def _since(lab: Lab, seq: int) -> Iterator[Record]:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.llm.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
-from game.mind.errors import KeepsakeError
-from game.mind.markdown_config import with_settings
+from game.mind.books.journal.config import JournalConfig, load_journal_config
+from game.mind.books.profiles.config import PeopleConfig, load_people_config
+from game.mind.compaction.config import CompactionConfig, load_compaction_config
+from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.markdown_config import RETIRED, merged, with_settings
+from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.sleep.config import SleepConfig, load_sleep_config
 from game.paths import REPOSITORY
 
 AGENT = "agent"
@@ -19,6 +28,19 @@ _MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), {EMBEDDED}, ollama:MODEL or o
 _KEYS = ("provider", "host", "model", "model_file", "server", "seed")
 _MODEL_FILE = re.compile(r"^(\*\*model_file\*\*:[ \t]*)`?([^\s`].*?)`?[ \t]*$", re.MULTILINE)
 _CHROMA = re.compile(r"^\*\*chroma\*\*:.*$", re.MULTILINE)
+
+STRATEGY = "memory_compaction.strategy"
+_FILES: Mapping[str, tuple[Any, Callable[[Path], object]]] = {
+    "memory_compaction": (CompactionConfig, load_compaction_config),
+    "thinking": (ThinkingConfig, load_thinking_config),
+    "recall": (RecallConfig, load_recall_config),
+    "sleep": (SleepConfig, load_sleep_config),
+    "journal": (JournalConfig, load_journal_config),
+    "people": (PeopleConfig, load_people_config),
+}
+"""The files whose settings can be given to a simulation: what they are read into, and how."""
+_IN_FRONT = ("people.in_confidence",)
+"""What is no setting of its file, but stands in the front matter."""
 
 
 def copy_config(source: Path, target: Path, model: str, seed: int, models: Path) -> None:
@@ -91,3 +113,64 @@ def check_model(model: str) -> None:
         KeepsakeError: Says which ones there are.
     """
     _entries(model, 0)
+
+
+def settings_from(given: Iterable[str], strategy: str = "") -> dict[str, str]:
+    """Settings as they are given, ``key=value`` or ``file.key=value``, by their whole names.
+
+    Raises:
+        KeepsakeError: One names no setting, or one that several files have; says which there are.
+    """
+    known, found = _known(), {STRATEGY: strategy} if strategy else {}
+    for each in given:
+        key, equals, value = (part.strip() for part in each.partition("="))
+        names = [name for name in known if key in (name, name.partition(".")[2])]
+        if not (equals and value and names):
+            raise KeepsakeError(
+                f"--set {each!r} names no setting and its value",
+                f"Write --set key=value, with one of {', '.join(known)}",
+            )
+        if len(names) > 1:
+            raise KeepsakeError(f"--set {each!r} may mean {' or '.join(names)}", "Name the file")
+        found[names[0]] = value
+    return found
+
+
+def _known() -> list[str]:
+    names = (
+        f"{file}.{each.name}"
+        for file, (config, _) in _FILES.items()
+        for each in fields(config)
+        if each.name not in RETIRED.get(f"{file}.md", ())
+    )
+    return [name for name in names if name not in _IN_FRONT]
+
+
+def write_settings(folder: Path, settings: Mapping[str, str]) -> None:
+    """Write settings, by their whole names, into the files of a configuration.
+
+    Raises:
+        KeepsakeError: A value is wrong, or two do not go together.
+    """
+    for name, value in settings.items():
+        file, _, key = name.partition(".")
+        path = folder / f"{file}.md"
+        if not path.exists():
+            shutil.copyfile(REPOSITORY / "vault" / "config" / path.name, path)
+        text = path.read_text(encoding="utf-8")
+        path.write_text(_with_setting(text, path, key, value), encoding="utf-8")
+    for file in dict.fromkeys(name.partition(".")[0] for name in settings):
+        given = " ".join(f"{key}={settings[key]}" for key in settings if key.startswith(file))
+        try:
+            _FILES[file][1](folder / f"{file}.md")
+        except ConfigError as error:
+            raise KeepsakeError(f"--set {given}: {error.reason}", error.cure) from error
+
+
+def _with_setting(text: str, path: Path, key: str, value: str) -> str:
+    lines = text.splitlines()
+    there = merged(path).entries.get(key)
+    if there is None:
+        return f"{text.rstrip()}\n\n**{key}**: {value}\n"
+    lines[there.line - 1] = f"**{key}**: {value}"
+    return "\n".join(lines) + "\n"

@@ -20,7 +20,7 @@ from game.lab.simulations.plan import (
 from game.lab.simulations.played import refuse_if_played
 from game.lab.simulations.process import LOG, WorldProcess
 from game.lab.simulations.serving import check_servers
-from game.lab.simulations.settings import check_model, copy_config
+from game.lab.simulations.settings import check_model, copy_config, write_settings
 from game.mind.errors import KeepsakeError
 from game.paths import Places
 
@@ -64,6 +64,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
             (part.home / "logs").mkdir(parents=True)
             part.vault.mkdir()
             copy_config(places.config, part.vault / "config", plan.model, plan.seed, places.models)
+            write_settings(part.vault / "config", plan.settings)
             check_servers(part)
             part.write_plan(plan)
             part.folder.rename(lab.folder)
@@ -81,7 +82,7 @@ def resumed(places: Places, name: str, hours: float | None = None, *, back: bool
     """
     lab = lab_of(places, name)
     old = lab.plan()
-    plan = longer(old, hours)
+    plan = longer(old, lab.lived(), hours)
     if lab.made and lab.lived() >= plan.seconds:
         raise KeepsakeError(
             f"The simulation {name!r} has lived its {plan.hours:g} hours",

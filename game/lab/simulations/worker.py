@@ -43,11 +43,12 @@ def _simulate(lab: Lab, plan: SimulationPlan) -> None:
         tell({"op": "making"})
         _in_child(lab, lambda: world.make(lab, plan))
         checkpoints.take(lab)
-    elif not checkpoints.there(lab):  # a fork has none yet
+    elif not checkpoints.there(lab):  # removed to have the room
         checkpoints.take(lab)
     stop = False
     while lab.lived() < plan.seconds and not stop:
         checkpoints.begin(lab)
+        checkpoints.keep_config(lab)
         _in_child(lab, lambda: world.live_on(lab, plan, lambda at: tell({"op": "at", **at})))
         checkpoints.take(lab)
         tell({"op": "checkpoint", "seconds": lab.lived()})

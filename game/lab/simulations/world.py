@@ -10,10 +10,12 @@ import os
 import shutil
 import sqlite3
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from game.lab.simulations.plan import HOUR, Lab, SimulationPlan
+from game.lab.simulations.past import Past
+from game.lab.simulations.plan import Lab, SimulationPlan
 
 
 def set_up() -> None:
@@ -43,11 +45,11 @@ def make(lab: Lab, plan: SimulationPlan) -> None:
     make_tables(lab)
     living.build(plan)
     close_database()
-    lab.write_lived(0.0)
+    lab.write_lived(0.0, {})
 
 
 def live_on(lab: Lab, plan: SimulationPlan, tell: Callable[[dict[str, object]], None]) -> None:
-    """Live up to the next full hour, or to the end of the plan.
+    """Live up to the next full hour, or to an end of the plan.
 
     Raises:
         KeepsakeError: It cannot go on; what was lived of this hour does not count.
@@ -55,10 +57,11 @@ def live_on(lab: Lab, plan: SimulationPlan, tell: Callable[[dict[str, object]], 
     from game.lab.simulations import living  # noqa: PLC0415 - needs Evennia to be set up
 
     since = lab.lived()
-    until = min((since // HOUR + 1) * HOUR, plan.seconds)
-    living.live(plan, since, until, tell)
+    until = plan.next_end(since)
+    with Past(lab, since) as past:
+        counts = living.live(plan, since, until, past, tell)
     close_database()
-    lab.write_lived(until)
+    lab.write_lived(until, lab.counts() + Counter(counts))
 
 
 def make_tables(lab: Lab) -> None:

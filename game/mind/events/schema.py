@@ -7,13 +7,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import Any, Literal, TypeAliasType, get_args, get_origin, get_type_hints
 
 from game.mind.events.prompts import HASH_SIGNS
 from game.mind.events.types import KINDS, VERSION, Counts, Event, Numbers
 
 type ColumnType = Literal[
-    "string", "integer", "number", "boolean", "counts", "numbers", "time", "list"
+    "string", "integer", "number", "boolean", "counts", "numbers", "time", "integers", "list"
 ]
 
 _TYPES: Mapping[Any, ColumnType] = {
@@ -23,6 +24,8 @@ _TYPES: Mapping[Any, ColumnType] = {
     bool: "boolean",
     Counts: "counts",
     Numbers: "numbers",
+    datetime: "time",
+    Sequence[int]: "integers",
 }
 _FIELD = re.compile(r" {4}(\w+): ")
 
@@ -48,10 +51,11 @@ _COMMON = (
 
 def columns(kind: type[Event]) -> tuple[Column, ...]:
     """The fields of one kind of event, in the order of a line."""
-    return (*_COMMON, *_own(kind))
+    return (*_COMMON, *fields_of(kind))
 
 
-def _own(kind: type[Any]) -> tuple[Column, ...]:
+def fields_of(kind: type[Any]) -> tuple[Column, ...]:
+    """The fields of a dataclass whose comments say what they mean, as columns."""
     hints, told = get_type_hints(kind), _told(kind)
     return tuple(_column(f.name, hints[f.name], told) for f in fields(kind))
 
@@ -101,8 +105,8 @@ def _property(column: Column) -> dict[str, Any]:
 
 def _column(name: str, hint: Any, told: Mapping[str, str]) -> Column:
     nullable = False
-    if get_origin(hint) is Sequence:
-        return Column(name, "list", help=told.get(name, ""), items=_own(get_args(hint)[0]))
+    if get_origin(hint) is Sequence and hint not in _TYPES:
+        return Column(name, "list", help=told.get(name, ""), items=fields_of(get_args(hint)[0]))
     if not isinstance(hint, TypeAliasType) and type(None) in get_args(hint):
         nullable = True
         hint = next(each for each in get_args(hint) if each is not type(None))

@@ -1,0 +1,273 @@
+"""What agents remember, know and answered, as tables beside those of the event log."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from game.lab.refusing import refusing
+from game.lab.replays.lived import FOLDER as ARCHIVE
+from game.lab.replays.lived import ArchivedLife, name_of, read_life
+from game.mind.archive.records import Memory
+from game.mind.books.profiles.files import FOLDERS
+from game.mind.books.profiles.page import parse_page
+from game.mind.books.profiles.profile import Profile
+from game.mind.errors import KeepsakeError, NoteRefused
+from game.mind.events.reader import Filter, events
+from game.mind.json_lines import Record
+from game.paths import Places
+
+_ASKED = ("addressed", "named", "given")
+"""The triggers of thoughts that answer somebody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRow:
+    """A memory, as the agent's archive holds it; what was forgotten is in none."""
+
+    agent: str  #: Whose memory.
+    n: int  #: Its number: 1, 2, 3 … in the order lived. The ``n`` of the table memory.
+    t: datetime  #: When, in UTC.
+    kind: str  #: ``perception``, ``act`` or ``result``.
+    text: str  #: Its words.
+    place: str = ""  #: Where.
+    source: str = ""  #: Who caused it, by name; empty for the agent itself or nobody.
+    source_id: str = ""  #: Who that is, whatever they are called; empty where it is not known.
+    reason: str = ""  #: Of an act: the private reason.
+    event: str = ""  #: What kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose`` …
+    to: str = ""  #: Whom an act was meant for, by name.
+    to_id: str = ""  #: Who that is; of hearsay whom it tells of.
+    repeats: int = 1  #: How often in a row it happened.
+    importance: int = 0  #: How much it matters, 1 to 10, by its journal; 0 where that says nothing.
+    chain: str = ""  #: Of hearsay: whose memories it rests on, ``Nell 17; Joss 41``.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactRow:
+    """A fact that an agent has learned, also one that holds no longer."""
+
+    agent: str  #: Who learned it.
+    about: str  #: Whom or what it is about, by its present name.
+    about_id: str  #: Who that is, whatever they are called.
+    of: str  #: ``person``, ``place`` or ``thing``.
+    attribute: str  #: ``work``, ``home``, ``brother`` …
+    value: str  #: ``baker``, ``the house by the ford`` …
+    since: datetime  #: When it was learned, in UTC.
+    until: datetime | None = None  #: When it ceased to hold; none for what holds.
+    told_by: str = ""  #: Who said so, by name; empty for what the agent saw itself.
+    origin: str  #: How it is known: ``told to me``, ``seen`` …
+    evidence: Sequence[int] = ()  #: Numbers of the memories that it rests on.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConclusionRow:
+    """Something that an agent made of what it knows of somebody."""
+
+    agent: str  #: Who concluded it.
+    about: str  #: Whom or what it is about, by its present name.
+    about_id: str  #: Who that is, whatever they are called.
+    of: str  #: ``person``, ``place`` or ``thing``.
+    text: str  #: Its words.
+    t: datetime  #: When, in UTC.
+    evidence: Sequence[int] = ()  #: Numbers of the memories that it rests on.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenRow:
+    """Something that was looked up for an answer."""
+
+    kind: str  #: ``memory``, ``summary``, ``note`` or ``called back``.
+    n: int  #: The memory's number; of a summary that of its compaction; 0 for a note.
+    title: str  #: Of a note.
+    score: float  #: How well it fitted; only comparable within one answer.
+    why: str  #: What led to it.
+    text: str  #: Of a memory: its words.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRow:
+    """An answer to somebody who spoke to an agent, named it or gave it something."""
+
+    agent: str  #: Who answered.
+    seq: int  #: Number of the thought in the event log.
+    t: datetime  #: When, in UTC.
+    asked_by: str  #: Who spoke.
+    asked: int  #: Number of the memory of what was said; 0 where it is not known.
+    question: str  #: What was said, as the agent perceived it; empty where it is not known.
+    answer: str  #: What the agent did or said.
+    answered: int  #: Number of the memory of that; 0 where it was not kept.
+    model: str  #: Who wrote the answer.
+    seconds: float  #: How long it took.
+    prompt: str  #: The ``hash`` of all that was sent, in the table prompts.
+    given: Sequence[GivenRow] = ()  #: What was looked up for it and stood in the prompt.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeRow:
+    """A question of ``keepsake eval probes``, whose ``--json`` was given to the export."""
+
+    memory: str  #: The memory that was asked, by name.
+    trial: str  #: Which life.
+    load: int  #: Memories a day in it.
+    question: str  #: Its id: the same in every memory.
+    kind: str  #: What was planted.
+    delay: str  #: ``hour``, ``day`` or ``week``.
+    alone: bool | None  #: Whether the prompt alone knew it; none where that says nothing.
+    recalled: bool | None  #: Whether prompt and recall together did.
+    spoken: bool | None  #: Whether a model said it; none where nobody spoke.
+    answer: str  #: What the model said.
+    tokens: int  #: Of what the memory gave.
+    seconds: float  #: That the memory took.
+
+
+MEMORIES, FACTS, CONCLUSIONS, ANSWERS = "memories", "facts", "conclusions", "answers"
+PROBES = "probes"
+ROWS: Mapping[str, type[Any]] = {
+    MEMORIES: MemoryRow,
+    FACTS: FactRow,
+    CONCLUSIONS: ConclusionRow,
+    ANSWERS: AnswerRow,
+    PROBES: ProbeRow,
+}
+"""The tables, and what their rows are."""
+
+
+def tables(
+    here: Places, wanted: Filter, probes: Path | None
+) -> Iterator[tuple[str, Iterator[Any]]]:
+    """The tables that there are, by name, each with its rows; reads the whole vault, and blocks.
+
+    Raises:
+        KeepsakeError: Something cannot be read; while rows are taken too.
+    """
+    with refusing(f"The agents in {here.agents} cannot be read", "Look at who may read them"):
+        there = sorted(here.agents.iterdir()) if here.agents.is_dir() else []
+        folders = {name_of(each): each for each in there if (each / ARCHIVE).is_dir()}
+        lives = {name: folder for name, folder in folders.items() if wanted({"agent": name})}
+        profiles = [(name, each) for name in lives for each in _profiles(lives[name])]
+    yield MEMORIES, (row for name, folder in lives.items() for row in _memories(folder, name))
+    yield FACTS, (row for name, each in profiles for row in _facts(name, each))
+    yield CONCLUSIONS, (row for name, each in profiles for row in _conclusions(name, each))
+    yield ANSWERS, _answers(here, wanted, lives)
+    if probes is not None:
+        yield PROBES, iter(_probes(probes))
+
+
+def _life(folder: Path, name: str) -> ArchivedLife | None:
+    try:
+        return read_life(folder, name)
+    except KeepsakeError:
+        return None  # it has lived through nothing yet
+
+
+def _memories(folder: Path, name: str) -> Iterator[MemoryRow]:
+    if (life := _life(folder, name)) is None:
+        return
+    times = Counter(step.number for step in life.steps)
+    first: dict[int, Memory] = {}
+    for step in life.steps:
+        first.setdefault(step.number, step)
+    for n, each in first.items():
+        weight = life.weights.get(n)
+        yield MemoryRow(
+            **{"agent": name, "n": n, "t": each.time, "kind": each.kind.value, "text": each.text},
+            **{"place": each.place, "source": each.source, "source_id": each.source_id},
+            **{"reason": each.reason, "event": each.event, "to": each.to, "to_id": each.to_id},
+            repeats=times[n],
+            importance=weight.score if weight else each.importance,
+            chain=each.chain,
+        )
+
+
+def _profiles(folder: Path) -> Iterator[Profile]:
+    for path in sorted(path for each in FOLDERS.values() for path in (folder / each).glob("*.md")):
+        changed = datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+        try:
+            yield parse_page(path, path.read_text(encoding="utf-8"), changed).profile
+        except (NoteRefused, UnicodeDecodeError):
+            continue  # nobody reads it in the game either
+
+
+def _facts(name: str, of: Profile) -> Iterator[FactRow]:
+    for each in of.facts:
+        yield FactRow(
+            **{"agent": name, "about": of.name, "about_id": of.key, "of": of.kind.value},
+            **{"attribute": each.attribute, "value": each.value},
+            **{"since": each.since, "until": each.until, "told_by": each.told_by},
+            origin=each.origin.value,
+            evidence=each.numbers,
+        )
+
+
+def _conclusions(name: str, of: Profile) -> Iterator[ConclusionRow]:
+    about = {"agent": name, "about": of.name, "about_id": of.key, "of": of.kind.value}
+    for each in of.conclusions:
+        yield ConclusionRow(**about, text=each.text, t=each.time, evidence=each.numbers)
+
+
+def _answers(here: Places, wanted: Filter, lives: Mapping[str, Path]) -> Iterator[AnswerRow]:
+    texts: dict[str, Mapping[int, str]] = {}
+    for record in events(here.events):
+        if not wanted(record) or not _is_answer(record):
+            continue
+        name = str(record["agent"])
+        if name not in texts:  # of an agent that is gone, or was renamed, there are none
+            life = _life(lives[name], name) if name in lives else None
+            texts[name] = {step.number: step.text for step in life.steps} if life else {}
+        yield _answer(record, texts[name])
+
+
+def _is_answer(record: Record) -> bool:
+    asked = record.get("kind") == "thought" and record.get("trigger") in _ASKED
+    return asked and record.get("outcome") == "acted" and record.get("lead") != "deed"
+
+
+def _answer(record: Record, texts: Mapping[int, str]) -> AnswerRow:
+    cause = int(record.get("cause") or 0)
+    return AnswerRow(
+        agent=record["agent"],
+        seq=record["seq"],
+        t=datetime.fromisoformat(str(record["t"])),
+        asked_by=record.get("source", ""),
+        asked=cause,
+        question=texts.get(cause, ""),
+        answer=record.get("command") or "",
+        answered=record.get("memory", 0),
+        model=record.get("model", ""),
+        seconds=record.get("latency", 0.0),
+        prompt=record.get("prompt", ""),
+        given=tuple(_given(record.get("recalled", ()), texts)),
+    )
+
+
+def _given(recalled: Iterable[Record], texts: Mapping[int, str]) -> Iterator[GivenRow]:
+    for each in recalled:
+        is_memory = each["kind"] in ("memory", "called back")
+        yield GivenRow(**each, text=texts.get(each["n"], "") if is_memory else "")
+
+
+def _probes(path: Path) -> list[ProbeRow]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return [_probe(each) for each in found]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise KeepsakeError(
+            f"{path} holds no results of probes ({error!r})",
+            "Write them: keepsake eval probes --json FILE",
+        ) from error
+
+
+def _probe(result: Mapping[str, Any]) -> ProbeRow:
+    known, rest = result["known"], {key: result[key] for key in result if key != "known"}
+    alone, recalled = known["prompt alone"], known["with recall"]
+    return ProbeRow(**rest, alone=alone, recalled=recalled, spoken=known["spoken"])
+
+
+def as_record(row: Any) -> Mapping[str, Any]:
+    """A row, by the names of its columns."""
+    return asdict(row)

@@ -1,0 +1,67 @@
+"""Settings that a simulation is made with, in its own copy of the configuration."""
+
+import pytest
+
+from game.lab.simulations.plan import SimulationPlan
+from game.lab.simulations.settings import settings_from
+from game.lab.simulations.simulate import create
+from game.mind.compaction.config import load_compaction_config
+from game.mind.errors import KeepsakeError
+from game.mind.markdown_config import merged
+from game.paths import REPOSITORY, Places, Ports
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(tmp_path, REPOSITORY / "vault", Ports(21000))
+
+
+def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
+    given = ["idle_interval=60", "sleep.awake_hours = 12", "memory_compaction.high=0.9"]
+    chosen = settings_from(given, "structured")
+    lab = create(places, SimulationPlan("set", agents=1, settings=chosen))
+    assert lab.plan().settings == {
+        "memory_compaction.strategy": "structured",
+        "thinking.idle_interval": "60",
+        "sleep.awake_hours": "12",
+        "memory_compaction.high": "0.9",
+    }
+    config = lab.vault / "config"
+    compaction = load_compaction_config(config / "memory_compaction.md")
+    assert (compaction.strategy, compaction.high) == ("structured", 0.9)
+    assert merged(config / "thinking.md").entries["idle_interval"].value == "60"
+    # All else stands in the file as it stood, what is for its reader too.
+    before = (REPOSITORY / "vault/config/sleep.md").read_text()
+    assert (config / "sleep.md").read_text() == before.replace(
+        "**awake_hours**: 16", "**awake_hours**: 12"
+    )
+
+
+def test_a_setting_that_the_file_does_not_name_is_added_to_it(places, tmp_path):
+    there = Places(tmp_path / "home", tmp_path / "vault", Ports(21000))
+    there.config.mkdir(parents=True)
+    for name in ("llm.md", "thinking.md"):
+        (there.config / name).write_bytes((places.config / name).read_bytes())
+    (there.config / "sleep.md").write_text("Agents sleep.")
+    chosen = settings_from(["awake_hours=12", "high=0.9"])
+    config = create(there, SimulationPlan("added", settings=chosen)).vault / "config"
+    assert (config / "sleep.md").read_text() == "Agents sleep.\n\n**awake_hours**: 12\n"
+    assert load_compaction_config(config / "memory_compaction.md").high == 0.9
+
+
+@pytest.mark.parametrize(
+    ("given", "strategy", "said"),
+    [
+        ("nonsense=1", "", "one of memory_compaction.strategy, .*thinking.idle_interval, "),
+        ("idle_interval", "", "names no setting and its value"),
+        ("drawn=3", "", "names no setting"),
+        ("profile=agent", "", "memory_compaction.profile or sleep.profile"),
+        ("high=2", "", "high=2: high: 2 is no share"),
+        ("high=0.2", "", "low 0.6 is not below high 0.2"),
+        ("high=0.9", "nope", "no template 'nope'.*narrative"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_by_name_and_nothing_is_made(places, given, strategy, said):
+    with pytest.raises(KeepsakeError, match=said):
+        create(places, SimulationPlan("no", settings=settings_from([given], strategy)))
+    assert list((places.home / "lab").glob("*no*")) == []

@@ -1,0 +1,128 @@
+"""Exports of a simulated world: tables of its lives, and the notebook that asks them something."""
+
+import json
+from contextlib import redirect_stdout
+from io import StringIO
+
+import duckdb
+import pytest
+
+from game.cli.logs.dictionary import page
+from game.lab.simulations.plan import SimulationPlan
+from game.lab.simulations.settings import settings_from
+from game.lab.simulations.simulate import create, run
+from game.mind.archive.log import Archive
+from game.paths import REPOSITORY, Places, Ports
+from tests.lab.in_process import keepsake
+
+NOTEBOOK = REPOSITORY / "docs" / "notebooks" / "three_questions.ipynb"
+BUSY = (
+    *("immediate_window=8", "recent_window=8", "preserve_memories=4", "context_tokens=2000"),
+    *("high=0.8", "memory_compaction.sleep=0.55", "low=0.5", "longterm_tokens=200"),
+    *("min_saving_tokens=60", "idle_interval=120", "idle_away_factor=1"),
+)
+PROBES = [
+    {
+        **{"memory": "keepsake", "trial": "7-0", "load": 20, "question": "q1", "kind": "fact"},
+        **{"delay": "day", "answer": "", "tokens": 812, "seconds": 0.01},
+        "known": {"prompt alone": False, "with recall": True, "spoken": None},
+    }
+]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    places = Places(tmp_path_factory.mktemp("home"), REPOSITORY / "vault", Ports(21000))
+    chosen = settings_from(BUSY)
+    lab = create(places, SimulationPlan("asked", 2, 1.0, visitors=3, settings=chosen))
+    run(lab)
+    return lab
+
+
+@pytest.fixture(scope="module")
+def tables(lab):
+    home, folder = lab.folder.parent.parent, lab.folder.parent.parent / "tables"
+    (home / "probes.json").write_text(json.dumps(PROBES))
+    environ = {"KEEPSAKE_HOME": str(home)}
+    arguments = ("--lab", "asked", folder, "--probes", home / "probes.json")
+    ran = keepsake(environ, "export", *arguments)
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
+def rows(tables, query):
+    return duckdb.sql(query.replace("TABLES", str(tables))).fetchall()
+
+
+def test_memories_are_those_of_the_archives_word_for_word(lab, tables):
+    for name in ("Bram", "Joss"):
+        archive = Archive(lab.vault / "agents" / name / "archive")
+        there = [(m.number, m.text, m.source) for m in archive.read(1, archive.last_number)]
+        archive.close()
+        query = (
+            "SELECT n, text, source FROM 'TABLES/memories.parquet' WHERE agent = '{}' ORDER BY n"
+        )
+        assert rows(tables, query.format(name)) == there
+        assert there
+
+
+def test_facts_rest_on_memories_and_answers_on_what_was_said(tables):
+    words = rows(
+        tables,
+        "SELECT f.value, m.text FROM 'TABLES/facts.parquet' f, UNNEST(f.evidence) AS u(n)"
+        " JOIN 'TABLES/memories.parquet' m ON m.agent = f.agent AND m.n = u.n"
+        " WHERE f.told_by = f.about AND f.attribute = 'promise'",
+    )
+    assert words
+    assert all(value.partition(" ")[0] in text for value, text in words)
+    answers = rows(
+        tables,
+        "SELECT a.asked_by, a.question, a.answer, m.text, t.answer"
+        " FROM 'TABLES/answers.parquet' a JOIN 'TABLES/thought.parquet' t USING (seq)"
+        " JOIN 'TABLES/memories.parquet' m ON m.agent = a.agent AND m.n = a.answered",
+    )
+    assert len(answers) > 3
+    for by, question, answer, act, thought in answers:
+        assert question.startswith(by)
+        assert answer == act
+        assert answer.removeprefix("say ").split()[0] in thought
+
+
+def test_probes_come_along_and_a_part_has_only_what_was_asked_for(lab, tables, tmp_path):
+    assert rows(tables, "SELECT memory, alone, recalled, spoken FROM 'TABLES/probes.parquet'") == [
+        ("keepsake", False, True, None)
+    ]
+    environ = {"KEEPSAKE_HOME": str(lab.folder.parent.parent)}
+    part = ("--agent", "Bram", "--format", "parquet", "--no-prompts")
+    assert keepsake(environ, "export", "--lab", "asked", tmp_path, *part).returncode == 0
+    assert rows(tmp_path, "SELECT DISTINCT agent FROM 'TABLES/memories.parquet'") == [("Bram",)]
+    assert rows(tmp_path, "SELECT DISTINCT agent FROM 'TABLES/answers.parquet'") == [("Bram",)]
+    kind = ("--kind", "thought", "--format", "parquet", "--no-prompts")
+    assert keepsake(environ, "export", "--lab", "asked", tmp_path, *kind).returncode == 0
+    assert [each.name for each in tmp_path.glob("*.*") if each.name[0] != "."] == [
+        "thought.parquet"
+    ]
+    wrong = keepsake(environ, "export", "--lab", "asked", tmp_path, "--probes", NOTEBOOK)
+    assert wrong.returncode == 1
+    assert "holds no results of probes" in " ".join(wrong.stderr.split())
+
+
+def test_the_notebook_answers_its_questions_of_any_export(tables, monkeypatch):
+    monkeypatch.setenv("KEEPSAKE_TABLES", str(tables))
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    known = {}
+    with redirect_stdout(StringIO()):
+        for cell in cells:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), known)
+    assert any(said_by and said_by in words for *_, said_by, words in known["evidence"].fetchall())
+    assert known["known"].fetchall()
+    assert sum(answers for _, answers, *_ in known["rested"].fetchall()) > 3
+    kept = known["kept"].fetchall()
+    assert kept
+    assert all(after < before for _, _, _, before, after, *_ in kept)
+
+
+def test_the_page_of_all_columns_is_the_one_of_the_code():
+    """If not: ``python -m game.cli.logs.dictionary > docs/data.md``."""
+    assert (REPOSITORY / "docs" / "data.md").read_text(encoding="utf-8") == page()
