@@ -13,7 +13,6 @@ from rich.markup import escape
 
 from game.cli import index, models
 from game.cli.lab import commands as lab_commands
-from game.cli.lab import probing
 from game.cli.lab import talk as talking
 from game.cli.logs import logs as event_logs
 from game.cli.output import err, out, plain_table, print_json
@@ -336,7 +335,7 @@ def evaluate_recall(
 
 
 eval_app.command("talk")(talking.talk)
-eval_app.command("probes")(probing.probes)
+eval_app.command("probes")(lab_commands.probes)
 eval_app.command("answers")(lab_commands.answers)
 
 

@@ -9,11 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from game.cli.app import app
+from game.lab.trials.evaluating import IN_CONTEXT, IN_REACH, Evaluation, evaluated, row_of
+from game.lab.trials.journal import RowJournal
 from game.lab.trials.living import TrialClock, asked
 from game.lab.trials.probes import DELAYS, KEPT, START, UNTOLD, id_of, probe_trials, trial_around
-from game.lab.trials.probing import ALONE, RECALL, SPOKEN, is_right, probed, shares
+from game.lab.trials.probing import curve
+from game.lab.trials.scoring import scores
 from game.memories.protocol import RecalledLine, Surroundings
-from game.memories.windows import FullContext, SlidingWindow
+from game.memories.windows import FullContext
 from game.mind.archive.privacy import is_private
 from game.mind.errors import KeepsakeError
 
@@ -67,8 +70,8 @@ def test_nobody_told_what_is_asked_as_never_told():
     for question in questions:
         own = [m.text for m in QUIET.memories if m.source == question.asker]
         assert not any(matches(question.wrong, text) for text in own)
-        assert is_right(question, "I don't know, you never said.")
-        assert not is_right(question, "You are a mason.") or not matches(question.wrong, "mason")
+        assert scores(question, "I don't know, you never said.") == {"right": 1.0}
+        assert scores(question, "It is a mason, I should think.") == {"right": 0.0}
 
 
 class Remembers(FullContext):
@@ -101,23 +104,26 @@ def test_a_whisper_is_recalled_for_the_two_of_it_and_kept_from_others():
 
 
 def test_windows_forget_and_curves_say_when():
-    run = probed("sliding-window", BUSY, embedder=None)
-    points = {delay: known / n for _, _, delay, known, n in shares(run.results, ALONE)}
+    rows = evaluated([BUSY], Evaluation(memory="sliding-window"), RowJournal(None, {}))
+    points = {point.delay: point.known / point.n for point in curve(rows, IN_CONTEXT)}
     assert points == {"hour": 1.0, "day": 0.0, "week": 0.0}
-    assert not list(shares(run.results, SPOKEN))
+    assert not list(curve(rows, "right"))  # nobody spoke
 
 
-def test_what_is_spoken_is_graded_by_what_it_says():
-    run = probed(
-        "full-context",
-        QUIET,
-        embedder=None,
-        speak=lambda asking: next(iter(asking.question.answers), "I don't know."),
-    )
-    assert all(each.known[SPOKEN] for each in run.results)
+def test_what_is_to_be_kept_is_kept_where_nothing_of_it_is_seen():
+    clock = TrialClock(QUIET.memories[0].time)
+    given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
+    how = Evaluation(memory="remembers")
+    rows = [row_of(QUIET, each, how) for each in asked(QUIET, Remembers, given, clock)[0]]
+    assert {row["kept"] for row in rows if row["kind"] == KEPT} == {1.0}
+    assert all(row[IN_REACH] for row in rows if row["answerable"])
+
+
+def test_an_answer_with_what_was_true_before_is_wrong():
     question = next(q for q in QUIET.questions if q.kind == "update")
-    (old, *_) = (each.strip("\\b") for each in question.wrong)
-    assert not is_right(question, f"{question.answers[0]}, or was it {old}?")
+    (old, *_) = (each.removeprefix("\\b").removesuffix("\\b") for each in question.wrong)
+    assert scores(question, f"It is {question.answers[0]}.")["right"] == 1.0
+    assert scores(question, f"{question.answers[0]}, or was it {old}?")["right"] == 0.0
 
 
 def test_probes_lie_among_another_lifes_own_talk():
@@ -132,14 +138,13 @@ def test_probes_lie_among_another_lifes_own_talk():
 
 def test_the_command_shows_curves_and_writes_each_question(tmp_path):
     told, chart = tmp_path / "probes.json", tmp_path / "probes.svg"
-    line = ["eval", "probes", "--memory", "sliding-window", "--load", "30", "--words", "--kinds"]
+    line = ["eval", "probes", "--memory", "sliding-window", "--load", "30", "--kinds"]
     result = CliRunner().invoke(app, [*line, "--json", str(told), "--chart", str(chart)])
     assert result.exit_code == 0, result.output
     assert "after a week" in result.output
     assert "overheard" in result.output
-    found = json.loads(told.read_text())
-    assert {each["load"] for each in found} == {30}
-    assert {RECALL, ALONE, SPOKEN} == set(found[0]["known"])
+    (cell,) = json.loads(told.read_text())["cells"]
+    assert {row["load"] for row in cell["rows"]} == {30}
     assert "<svg" in chart.read_text()
 
 
@@ -152,11 +157,10 @@ def test_the_command_shows_curves_and_writes_each_question(tmp_path):
     ],
 )
 def test_what_cannot_be_says_what_can(option, value, cure):
-    result = CliRunner().invoke(app, ["eval", "probes", "--load", "10", "--words", option, value])
+    result = CliRunner().invoke(app, ["eval", "probes", "--load", "10", option, value])
     assert isinstance(result.exception, KeepsakeError)
     assert cure in str(result.exception)
 
 
-def test_unknown_words_for_not_knowing_are_known():
+def test_words_for_not_knowing_are_known():
     assert matches((UNTOLD,), "I'm not sure.")
-    assert SlidingWindow(Surroundings(agent="", folder=None, clock=None, settings={"window": "3"}))

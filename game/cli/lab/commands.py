@@ -14,7 +14,6 @@ import typer
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
-
 MemorySettings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting of the memory: window=32; may be repeated."),
@@ -116,6 +115,47 @@ def answers(
         budget=budget,
     )
     evaluating.answers(places(), cells, json_file)
+
+
+def probes(
+    *,
+    memory: Annotated[
+        list[str] | None,
+        typer.Option("--memory", "-m", help="Of this memory; may be repeated. Ours without it."),
+    ] = None,
+    load: Annotated[
+        str, typer.Option(help="Memories a day beside what is asked about.")
+    ] = "20,100",
+    lives: Annotated[int, typer.Option(min=1, max=50, help="Lives of each load.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Who tells what, and when.")] = 7,
+    profile: Annotated[
+        str, typer.Option(help="The profile of llm.md that answers; none: what was to be had.")
+    ] = "",
+    writer: Annotated[
+        str, typer.Option(help="The profile that writes memories' summaries; else by rules.")
+    ] = "",
+    settings: MemorySettings = None,
+    limit: QuestionLimit = 0,
+    kinds: Annotated[bool, typer.Option("--kinds", help="By what was told as well.")] = False,
+    chart_file: Annotated[
+        Path | None, typer.Option("--chart", help="Draw the curves: a .png or .svg file.")
+    ] = None,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write figures and answers there; goes on if broken off."),
+    ] = None,
+) -> None:
+    """Have visitors tell a memory what they ask for an hour, a day and a week later."""
+    from game.cli.lab import evaluating, probing  # noqa: PLC0415 - other commands need not wait
+    from game.lab.trials.cell import PROBES, TrialCell, TrialSource  # noqa: PLC0415 - the same
+    from game.memories.loading import KEEPSAKE  # noqa: PLC0415 - the same
+
+    options = (("loads", probing.loads_of(load)), ("lives", lives))
+    source = TrialSource(PROBES, options=options)
+    given = {"settings": evaluating.settings_of(settings or ()), "profile": profile}
+    given |= {"writer": writer, "seed": seed, "limit": limit}
+    cells = [TrialCell(source=source, memory=name, **given) for name in memory or [KEEPSAKE]]
+    probing.probes(places(), cells, chart=chart_file, json_file=json_file, kinds=kinds)
 
 
 def fork(

@@ -74,6 +74,17 @@ def answers(here: Places, cells: Sequence[TrialCell], json_file: Path | None) ->
     print_wide(as_table(found, (*ANSWERS, *SPENT)))
 
 
+def lived_through(
+    here: Places, cells: Sequence[TrialCell], json_file: Path | None
+) -> dict[TrialCell, list[Row]]:
+    """The rows of each cell; one that is broken off goes on beside ``json_file``."""
+    part = json_file.with_name(f"{json_file.name}.part") if json_file else None
+    found = _run(here, cells, part)
+    if part is not None:
+        part.unlink(missing_ok=True)
+    return found
+
+
 def _run(
     here: Places, cells: Sequence[TrialCell], part: Path | None, *, evidence: bool = False
 ) -> dict[TrialCell, list[Row]]:

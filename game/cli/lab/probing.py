@@ -3,140 +3,109 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from game.cli.output import err, out, plain_table
+from game.cli.lab.evaluating import figures, lived_through
+from game.cli.output import out, plain_table, print_wide
 from game.lab.refusing import refusing
+from game.lab.replays.chart import check_form
 from game.lab.talk.scores import percentile, wilson
-from game.lab.trials.probes import DELAYS, KEPT, LOADS, probe_trials
-from game.lab.trials.probing import ALONE, RECALL, SPOKEN, ProbeResult, probed, shares
-from game.memories.loading import KEEPSAKE
+from game.lab.trials.cell import TrialCell
+from game.lab.trials.curves import draw
+from game.lab.trials.evaluating import IN_REACH
+from game.lab.trials.journal import Row
+from game.lab.trials.probes import DELAYS, KEPT
+from game.lab.trials.probing import MEMORY, PLACES, curve
+from game.lab.trials.scoring import RIGHT
 from game.mind.errors import KeepsakeError
+from game.paths import Places
 
-MOST_LOAD, MOST_LIVES = 10_000, 50
+MOST_LOAD = 10_000
+
+
+def loads_of(written: str) -> tuple[int, ...]:
+    """What ``--load 20,100`` says.
+
+    Raises:
+        KeepsakeError: It is no list of such numbers.
+    """
+    parts = [part.strip() for part in written.split(",")]
+    if not all(part.isdecimal() and 0 < int(part) <= MOST_LOAD for part in parts):
+        told = f"--load {written!r} is no list of numbers from 1 to {MOST_LOAD:,}"
+        raise KeepsakeError(told, "Write 20,100")
+    return tuple(dict.fromkeys(map(int, parts)))
 
 
 def probes(
+    here: Places,
+    cells: Sequence[TrialCell],
     *,
-    memory: Annotated[
-        list[str] | None,
-        typer.Option(help="A memory by name, or package:Class; may be repeated. Ours without it."),
-    ] = None,
-    load: Annotated[
-        str, typer.Option(help="Memories a day beside what is asked about: 20,100.")
-    ] = ",".join(map(str, LOADS)),
-    seed: Annotated[int, typer.Option(min=0, help="Who tells what, and when.")] = 7,
-    lives: Annotated[int, typer.Option(min=1, max=MOST_LIVES, help="Lives of each load.")] = 1,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of the memories: key=value.")
-    ] = None,
-    by_words: Annotated[
-        bool, typer.Option("--words", help="Without an embedder: all recall goes by words.")
-    ] = False,
-    kinds: Annotated[bool, typer.Option("--kinds", help="A table by kind as well.")] = False,
-    chart_file: Annotated[
-        Path | None, typer.Option("--chart", help="Draw the curves: a .png or .svg file.")
-    ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write each question's result there.")
-    ] = None,
+    chart: Path | None = None,
+    json_file: Path | None = None,
+    kinds: bool = False,
 ) -> None:
-    """Have visitors tell a memory what they ask for an hour, a day and a week later."""
-    # Here, since they take a second that no other command needs.
-    from game.lab.replays.chart import check_form  # noqa: PLC0415
-    from game.lab.trials.curves import draw  # noqa: PLC0415
-    from game.llm.clients.minilm import MiniLMEmbedder  # noqa: PLC0415
-
-    if chart_file is not None:
-        check_form(chart_file)
-    trials = probe_trials(seed, _loads(load), lives)
-    embedder = None if by_words else MiniLMEmbedder(threads=2)
-    wanted, given = memory or [KEEPSAKE], _settings(settings or ())
-    results: list[ProbeResult] = []
-    costs: dict[str, float] = dict.fromkeys(wanted, 0.0)
-    with _bar() as bar:
-        task = bar.add_task("", total=len(wanted) * len(trials))
-        for name in wanted:
-            for trial in trials:
-                bar.update(task, description=f"{name}: {trial.name}")
-                run = probed(name, trial, embedder=embedder, settings=given)
-                results += run.results
-                costs[name] += run.lived.perceiving + run.lived.resting
-                bar.advance(task)
+    """Live the probes through the memory of each cell, and show what each still knows."""
+    if chart is not None:
+        check_form(chart)
+    found = lived_through(here, cells, json_file)
+    rows = [{MEMORY: cell.name, **row} for cell, each in found.items() for row in each]
+    cure = "Name a file that can be"
     if json_file is not None:
-        with refusing(f"{json_file} could not be written", "Name a file that can be"):
-            told = json.dumps([asdict(each) for each in results], indent=1, ensure_ascii=False)
-            json_file.write_text(told + "\n", encoding="utf-8")
-    if chart_file is not None:
-        with refusing(f"{chart_file} could not be written", "Name a file that can be"):
-            draw(results, chart_file)
-    out.print(as_table(results))
-    out.print(costs_table(results, costs))
+        with refusing(f"{json_file} could not be written", cure):
+            text = json.dumps(figures(found), indent=1, ensure_ascii=False)
+            json_file.write_text(f"{text}\n", encoding="utf-8")
+    if chart is not None:
+        with refusing(f"{chart} could not be written", cure):
+            draw(rows, chart)
+    print_wide(as_table(rows))
+    out.print()
+    print_wide(costs_table(rows))
     if kinds:
-        out.print(by_kind(results))
+        out.print()
+        print_wide(by_kind(rows))
 
 
-def _bar() -> Progress:
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(30))
-    counts = (MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, *counts, console=err, transient=True, disable=not err.is_terminal)
-
-
-def _loads(written: str) -> list[int]:
-    parts = [part.strip() for part in written.split(",")]
-    if not all(part.isdecimal() and 0 < int(part) <= MOST_LOAD for part in parts):
-        raise KeepsakeError(
-            f"--load {written!r} is no list of numbers from 1 to {MOST_LOAD}", "Write 20,100"
-        )
-    return list(dict.fromkeys(map(int, parts)))
-
-
-def _settings(written: Sequence[str]) -> dict[str, str]:
-    pairs = [each.partition("=") for each in written]
-    if wrong := [
-        each for each, (key, equals, _) in zip(written, pairs, strict=True) if not (key and equals)
-    ]:
-        raise KeepsakeError(f"--set {wrong[0]!r} sets nothing", "Write --set key=value")
-    return {key.strip(): value.strip() for key, _, value in pairs}
-
-
-def as_table(results: Sequence[ProbeResult]) -> Table:
+def as_table(rows: Sequence[Row]) -> Table:
     """Per cent known with 95 % intervals: a row a memory, load and place of the answer."""
     headings = ("memory", "a day", "known", *(f"after a {delay}" for delay in DELAYS))
-    table = plain_table(headings, right=headings[3:], no_wrap=True, collapse_padding=True)
-    for where in (ALONE, RECALL, SPOKEN):
-        for memory, load, cells in _rows(results, where):
+    table = plain_table(headings, right=headings[3:], no_wrap=True)
+    for where, column in PLACES.items():
+        points = list(curve(rows, column))
+        for memory, load in dict.fromkeys((point.memory, point.load) for point in points):
+            own = {p.delay: p for p in points if (p.memory, p.load) == (memory, load)}
+            cells = (_share(own[d].known, own[d].n) if d in own else "–" for d in DELAYS)
             table.add_row(memory, str(load), where, *cells)
         table.add_section()
     return table
 
 
-def costs_table(results: Sequence[ProbeResult], lived: dict[str, float]) -> Table:
-    """What each memory costs, and how many whispers it kept from whoever listened."""
-    headings = ("memory", "tokens a question", "ms", "to live it, s", "kept to itself")
+def costs_table(rows: Sequence[Row]) -> Table:
+    """What each memory costs, how many whispers it kept, how often "I don't know" was right."""
+    headings = ("memory", "tokens a question", "ms", KEPT, "never told")
     table = plain_table(headings, right=headings[1:], no_wrap=True)
-    for memory, seconds in lived.items():
-        own = [each for each in results if each.memory == memory]
-        tokens = sum(each.tokens for each in own) / len(own)
-        median = 1000 * percentile([each.seconds for each in own], 0.5)
-        kept = [bool(each.known[RECALL]) for each in own if each.kind == KEPT]
-        told = (f"{tokens:,.0f}", f"{median:.1f}", f"{seconds:.1f}", _share(sum(kept), len(kept)))
-        table.add_row(memory, *told)
+    for memory in dict.fromkeys(row[MEMORY] for row in rows):
+        own = [row for row in rows if row[MEMORY] == memory]
+        tokens = sum(row["memory_tokens"] for row in own) / len(own)
+        median = 1000 * percentile([row["memory_seconds"] for row in own], 0.5)
+        kept = [row["kept"] for row in own if row["kind"] == KEPT]
+        told = [row[RIGHT] for row in own if row["kind"] == "never told" and RIGHT in row]
+        shares = (_share(round(sum(each)), len(each)) for each in (kept, told))
+        table.add_row(memory, f"{tokens:,.0f}", f"{median:.1f}", *shares)
     return table
 
 
-def _rows(results: Sequence[ProbeResult], where: str) -> Iterator[tuple[str, int, list[str]]]:
-    points = list(shares(results, where))
-    for memory, load in dict.fromkeys((point[0], point[1]) for point in points):
-        own = {point[2]: point[3:] for point in points if point[:2] == (memory, load)}
-        yield memory, load, [_share(*own.get(delay, (0, 0))) for delay in DELAYS]
+def by_kind(rows: Sequence[Row]) -> Table:
+    """Per cent known with recall, by what was planted."""
+    memories = list(dict.fromkeys(row[MEMORY] for row in rows))
+    table = plain_table(("with recall", *memories), right=memories, no_wrap=True)
+    told = [row for row in rows if IN_REACH in row]
+    for kind in sorted({row["kind"] for row in told}):
+        own = [[r for r in told if (r[MEMORY], r["kind"]) == (name, kind)] for name in memories]
+        table.add_row(kind, *(_share(round(sum(r[IN_REACH] for r in f)), len(f)) for f in own))
+    return table
 
 
 def _share(known: int, n: int) -> str:
@@ -144,13 +113,3 @@ def _share(known: int, n: int) -> str:
         return "–"
     low, high = wilson(known, n)
     return f"{100 * known / n:.0f} ({100 * low:.0f}-{100 * high:.0f})"
-
-
-def by_kind(results: Sequence[ProbeResult]) -> Table:
-    """Per cent known with recall, by what was planted."""
-    memories = list(dict.fromkeys(each.memory for each in results))
-    table = plain_table(("with recall", *memories), right=memories, no_wrap=True)
-    for kind in sorted({r.kind for r in results if r.known[RECALL] is not None}):
-        own = [[r for r in results if (r.memory, r.kind) == (name, kind)] for name in memories]
-        table.add_row(kind, *(_share(sum(bool(r.known[RECALL]) for r in f), len(f)) for f in own))
-    return table

@@ -14,11 +14,13 @@ from pathlib import Path
 
 from game.lab.replays.cells import FILE, CellSettings
 from game.lab.replays.lived import ArchivedLife
+from game.lab.trials.evaluating import Evaluation, row_of
+from game.lab.trials.journal import Row
 from game.lab.trials.living import Living, TrialClock
 from game.lab.trials.probes import DAYS, trial_around
-from game.lab.trials.probing import ProbeResult, graded
 from game.lab.trials.trial import Trial
 from game.memories.keepsake import CONFIG, KeepsakeMemory
+from game.memories.loading import KEEPSAKE
 from game.memories.protocol import MemorySystem, Surroundings
 from game.memories.rag import Rag
 from game.mind.archive.records import Memory
@@ -70,7 +72,7 @@ def known_after(
     tokens: Tokens,
     limit: int,
     summarizer: Summarizer,
-) -> list[ProbeResult]:
+) -> list[Row]:
     """Live on with what one configuration made of a life, and ask; blocks.
 
     Args:
@@ -92,7 +94,8 @@ def known_after(
     try:
         trial = aftermath(life, memory.newest)
         living = Living(trial, memory, clock, given, limit)
-        return [graded(life.name, trial, each, None) for each in living.ask_all()]
+        how = Evaluation(memory=KEEPSAKE, tokens=tokens)
+        return [row_of(trial, each, how) for each in living.ask_all()]
     finally:
         memory.close()
 

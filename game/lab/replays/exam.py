@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from game.lab.replays.lived import ArchivedLife
-from game.lab.trials.probing import ALONE, RECALL, ProbeResult, shares
+from game.lab.trials.evaluating import IN_CONTEXT, IN_REACH
+from game.lab.trials.journal import Row
+from game.lab.trials.probing import curve
 from game.mind.language.details import details, vocabulary
 from game.mind.summaries.verification import judge
 
@@ -31,7 +33,7 @@ def retention(
     life: ArchivedLife,
     visible: Sequence[str],
     wanted: Sequence[str],
-    probes: Sequence[ProbeResult],
+    probes: Sequence[Row],
 ) -> RetentionResult:
     """What stands in the prompt at the end of a life, and what its probes gave.
 
@@ -44,13 +46,13 @@ def retention(
     found = details(memory.text for memory in life.steps)
     seen = vocabulary(visible)
     verdict = judge(summaries=(), sources=(), visible=visible, must_keep=wanted)
-    alone, recalled = (list(shares(probes, where)) for where in (ALONE, RECALL))
+    alone, recalled = (list(curve(probes, column)) for column in (IN_CONTEXT, IN_REACH))
     return RetentionResult(
-        asked=sum(n for *_, n in alone),
-        in_prompt=sum(known for *_, known, _ in alone),
-        with_recall=sum(known for *_, known, _ in recalled),
-        prompt_after={delay: known / n for _, _, delay, known, n in alone},
-        recall_after={delay: known / n for _, _, delay, known, n in recalled},
+        asked=sum(point.n for point in alone),
+        in_prompt=sum(point.known for point in alone),
+        with_recall=sum(point.known for point in recalled),
+        prompt_after={point.delay: point.known / point.n for point in alone},
+        recall_after={point.delay: point.known / point.n for point in recalled},
         details=len(found),
         details_seen=sum(seen.issuperset(keys) for keys in found),
         rules=verdict.wanted,

@@ -23,7 +23,7 @@ from game.lab.replays.ledger import CostLedger
 from game.lab.replays.lived import ArchivedLife
 from game.lab.replays.weighing import Weighing
 from game.lab.replays.writers import SummaryAuthor
-from game.lab.trials.probing import ProbeResult
+from game.lab.trials.journal import Row
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory
@@ -185,7 +185,7 @@ class _Living:
         failed = self._failures, self._put_back, self._last_failure
         return Replayed(cell, self._ledger, kept, config, *failed)
 
-    def _known_after(self, cell: Cell) -> Sequence[ProbeResult]:
+    def _known_after(self, cell: Cell) -> Sequence[Row]:
         """What it knows of what comes after its life."""
         if not self._given.probed:
             return ()

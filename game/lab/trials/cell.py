@@ -14,8 +14,7 @@ from game.lab.trials.answering import CONTEXT, AnsweringModel, answering_model
 from game.lab.trials.evaluating import RECALLED, Evaluation, evaluated, limited
 from game.lab.trials.journal import Row, RowJournal
 from game.lab.trials.judging import AnswerJudge
-from game.lab.trials.probes import probe_trials
-from game.lab.trials.probing import LIMIT
+from game.lab.trials.probes import LIMIT, probe_trials
 from game.lab.trials.reading import read_trials
 from game.lab.trials.trial import Trial
 from game.mind.errors import KeepsakeError

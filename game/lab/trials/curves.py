@@ -10,28 +10,29 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from game.lab.talk.scores import wilson
+from game.lab.trials.journal import Row
 from game.lab.trials.probes import DELAYS
-from game.lab.trials.probing import ALONE, RECALL, SPOKEN, ProbeResult, shares
+from game.lab.trials.probing import MEMORY, PLACES, curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_STYLES = {ALONE: ":", RECALL: "-", SPOKEN: "--"}
+_STYLES = dict(zip(PLACES, (":", "-", "--"), strict=True))
 
 
-def draw(results: Sequence[ProbeResult], path: Path) -> None:
+def draw(results: Sequence[Row], path: Path) -> None:
     """Draw the curves; the same results give the same picture.
 
     Raises:
         OSError: The file cannot be written.
     """
     mpl.use("agg")
-    loads = sorted({each.load for each in results})
+    loads = sorted({row["load"] for row in results})
     with mpl.rc_context({"svg.hashsalt": "keepsake", "font.size": 9}):
         picture = Figure(figsize=(1.5 + 4.5 * len(loads), 4.6), layout="constrained")
         panels = picture.subplots(1, len(loads), sharey=True, squeeze=False)[0]
         for load, axes in zip(loads, panels, strict=True):
-            _panel(axes, [each for each in results if each.load == load], load)
+            _panel(axes, [row for row in results if row["load"] == load], load)
         panels[0].set_ylabel("per cent known, 95 % interval")
         handles, labels = panels[0].get_legend_handles_labels()
         picture.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
@@ -39,17 +40,17 @@ def draw(results: Sequence[ProbeResult], path: Path) -> None:
         picture.savefig(path, dpi=120, metadata=dated)
 
 
-def _panel(axes: Axes, results: Sequence[ProbeResult], load: int) -> None:
-    memories = list(dict.fromkeys(each.memory for each in results))
+def _panel(axes: Axes, results: Sequence[Row], load: int) -> None:
+    memories = list(dict.fromkeys(row[MEMORY] for row in results))
     for where, style in _STYLES.items():
-        points = list(shares(results, where))
+        points = list(curve(results, PLACES[where]))
         for place, memory in enumerate(memories):
-            own = [point for point in points if point[0] == memory]
+            own = [point for point in points if point.memory == memory]
             if not own:
                 continue
-            at = [list(DELAYS).index(delay) + 0.04 * place for _, _, delay, _, _ in own]
-            share = [100 * known / n for *_, known, n in own]
-            ends = [wilson(known, n) for *_, known, n in own]
+            at = [list(DELAYS).index(point.delay) + 0.04 * place for point in own]
+            share = [100 * point.known / point.n for point in own]
+            ends = [wilson(point.known, point.n) for point in own]
             below = [max(s - 100 * low, 0) for s, (low, _) in zip(share, ends, strict=True)]
             above = [max(100 * high - s, 0) for s, (_, high) in zip(share, ends, strict=True)]
             label = f"{memory}, {where}"

@@ -98,7 +98,7 @@ def _rows(
         key = keys[asking.question.id]
         row = journal.get(key)
         if row is None:
-            row = _row(trial, asking, how)
+            row = row_of(trial, asking, how)
             journal.add(key, row)
         done(row)
         yield row
@@ -140,7 +140,8 @@ def _naming(memory: str) -> Iterator[None]:
         raise KeepsakeError(told, "Correct it, or leave it out") from error
 
 
-def _row(trial: Trial, asking: Asking, how: Evaluation) -> Row:
+def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
+    """What a memory had for one question, and what a model made of it, as plain figures."""
     question = asking.question
     row: Row = {
         "trial": trial.name,

@@ -28,6 +28,8 @@ DAYS = 9
 """A week after the last of two days in which something is planted."""
 LOADS = (20, 100)
 """Memories a day beside what is planted."""
+LIMIT = 5
+"""Lines that are recalled for a question, as in the world's prompts."""
 DELAYS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 _WAKING = timedelta(hours=14)
 _VISITING = timedelta(hours=11)
