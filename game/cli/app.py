@@ -257,6 +257,7 @@ def simulate(
 
 app.command("replay")(lab_commands.replay)
 app.command("fork")(lab_commands.fork)
+app.command("sweep")(lab_commands.sweep)
 app.command("soak")(lab_commands.soak)
 app.command("watch")(lab_commands.watch)
 
@@ -322,8 +323,7 @@ def evaluate_recall(
     if memory:
         from game.cli.lab import evaluating  # noqa: PLC0415 - the same
 
-        chosen = evaluating.settings_of(settings or ())
-        cells = evaluating.cells_of(data, memory, settings=chosen, limit=limit)
+        cells = evaluating.cells_of(data, memory, settings or (), limit=limit)
         evaluating.recall(places(), cells, as_json=as_json)
         return
     if settings or limit:

@@ -14,10 +14,9 @@ import typer
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
-
 MemorySettings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A setting of the memory: window=32; may be repeated."),
+    typer.Option("--set", help="key=value for all memories, or memory.key=value; repeatable."),
 ]
 QuestionLimit = Annotated[
     int, typer.Option(min=0, help="At most so many questions, spread over all; 0: all.")
@@ -107,7 +106,7 @@ def answers(
     cells = evaluating.cells_of(
         data,
         memory,
-        settings=evaluating.settings_of(settings or ()),
+        settings or (),
         seed=seed,
         profile=profile,
         judge=judge,
@@ -116,6 +115,26 @@ def answers(
         budget=budget,
     )
     evaluating.answers(places(), cells, json_file)
+
+
+def sweep(
+    plan: Annotated[Path, typer.Argument(help="A .yaml file; its form: docs/evaluation.md.")],
+    *,
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="Where results are kept; else beside the plan.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes side by side; one a core if not given.")
+    ] = None,
+    ray: Annotated[bool, typer.Option("--ray", help="Run cells as tasks of Ray.")] = False,
+    address: Annotated[str, typer.Option(help="Of a Ray cluster; else this machine.")] = "",
+) -> None:
+    """Run memories × settings × seeds through the same lives; what is done stays done."""
+    from game.cli.lab import sweeping  # noqa: PLC0415 - other commands need not wait
+    from game.lab.sweeps.sweep import Runner  # noqa: PLC0415 - the same
+
+    if not sweeping.swept(places(), plan, folder, Runner(jobs, ray, address)):
+        raise typer.Exit(1)
 
 
 def fork(

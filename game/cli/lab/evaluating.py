@@ -31,25 +31,29 @@ ANSWERS = (F1, EXACT, ROUGE_L, RIGHT, "judged", IN_REACH)
 SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds")
 
 
-def settings_of(written: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """What ``--set key=value`` says.
+def cells_of(
+    file: Path, memories: Sequence[str], settings: Iterable[str], **same: Any
+) -> list[TrialCell]:
+    """A cell a memory, all else being equal.
+
+    A setting is ``key=value`` for all of them, or ``memory.key=value`` for that one.
 
     Raises:
         KeepsakeError: One of them is no such pair.
     """
-    found = {}
-    for each in written:
-        key, equals, value = each.partition("=")
-        if not equals or not key.strip():
+    source, names = TrialSource(FILE, str(file)), list(dict.fromkeys(memories))
+    found: dict[str, dict[str, str]] = {name: {} for name in names}
+    for each in settings:
+        key, equals, value = (part.strip() for part in each.partition("="))
+        if not equals or not key:
             raise KeepsakeError(f"--set {each!r} is no setting", "Write --set key=value")
-        found[key.strip()] = value.strip()
-    return tuple(found.items())
-
-
-def cells_of(file: Path, memories: Sequence[str], **same: Any) -> list[TrialCell]:
-    """A cell a memory, all else being equal."""
-    source = TrialSource(FILE, str(file))
-    return [TrialCell(source=source, memory=name, **same) for name in dict.fromkeys(memories)]
+        own = next((name for name in names if key.startswith(f"{name}.")), None)
+        for name in [own] if own else names:
+            found[name][key.removeprefix(f"{name}.")] = value
+    return [
+        TrialCell(source=source, memory=name, settings=tuple(found[name].items()), **same)
+        for name in names
+    ]
 
 
 def recall(here: Places, cells: Sequence[TrialCell], *, as_json: bool) -> None:
