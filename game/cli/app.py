@@ -256,6 +256,7 @@ def simulate(
 
 app.command("replay")(lab_commands.replay)
 app.command("fork")(lab_commands.fork)
+app.command("sweep")(lab_commands.sweep)
 app.command("soak")(lab_commands.soak)
 app.command("watch")(lab_commands.watch)
 
@@ -320,9 +321,10 @@ def evaluate_recall(
 
     if memory:
         from game.cli.lab import evaluating  # noqa: PLC0415 - the same
+        from game.lab.trials.cell import FILE, TrialSource  # noqa: PLC0415 - the same
 
-        chosen = evaluating.settings_of(settings or ())
-        cells = evaluating.cells_of(data, memory, settings=chosen, limit=limit)
+        source = TrialSource(FILE, str(data))
+        cells = evaluating.cells_of(source, memory, settings or (), limit=limit)
         evaluating.recall(places(), cells, as_json=as_json)
         return
     if settings or limit:

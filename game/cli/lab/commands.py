@@ -16,7 +16,7 @@ from game.paths import Places, places
 
 MemorySettings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A setting of the memory: window=32; may be repeated."),
+    typer.Option("--set", help="key=value for all memories, or memory.key=value; repeatable."),
 ]
 QuestionLimit = Annotated[
     int, typer.Option(min=0, help="At most so many questions, spread over all; 0: all.")
@@ -98,15 +98,16 @@ def answers(
 ) -> None:
     """Have a model answer a benchmark's questions from what memories give it; grade the answers."""
     from game.cli.lab import evaluating  # noqa: PLC0415 - other commands need not wait
+    from game.lab.trials.cell import FILE, TrialSource  # noqa: PLC0415 - the same
     from game.lab.trials.judging import KNOWN, UNKNOWN  # noqa: PLC0415 - the same
 
     if show_judge:
         print(KNOWN, UNKNOWN, sep="\n\n---\n\n")
         return
     cells = evaluating.cells_of(
-        data,
+        TrialSource(FILE, str(data)),
         memory,
-        settings=evaluating.settings_of(settings or ()),
+        settings or (),
         seed=seed,
         profile=profile,
         judge=judge,
@@ -147,15 +148,34 @@ def probes(
 ) -> None:
     """Have visitors tell a memory what they ask for an hour, a day and a week later."""
     from game.cli.lab import evaluating, probing  # noqa: PLC0415 - other commands need not wait
-    from game.lab.trials.cell import PROBES, TrialCell, TrialSource  # noqa: PLC0415 - the same
+    from game.lab.trials.cell import PROBES, TrialSource  # noqa: PLC0415 - the same
     from game.memories.loading import KEEPSAKE  # noqa: PLC0415 - the same
 
     options = (("loads", probing.loads_of(load)), ("lives", lives))
     source = TrialSource(PROBES, options=options)
-    given = {"settings": evaluating.settings_of(settings or ()), "profile": profile}
-    given |= {"writer": writer, "seed": seed, "limit": limit}
-    cells = [TrialCell(source=source, memory=name, **given) for name in memory or [KEEPSAKE]]
+    given = {"profile": profile, "writer": writer, "seed": seed, "limit": limit}
+    cells = evaluating.cells_of(source, memory or [KEEPSAKE], settings or (), **given)
     probing.probes(places(), cells, chart=chart_file, json_file=json_file, kinds=kinds)
+
+
+def sweep(
+    plan: Annotated[Path, typer.Argument(help="A .yaml file; its form: docs/evaluation.md.")],
+    *,
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="Where results are kept; else beside the plan.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes side by side; one a core if not given.")
+    ] = None,
+    ray: Annotated[bool, typer.Option("--ray", help="Run cells as tasks of Ray.")] = False,
+    address: Annotated[str, typer.Option(help="Of a Ray cluster; else this machine.")] = "",
+) -> None:
+    """Run memories × settings × seeds through the same lives; what is done stays done."""
+    from game.cli.lab import sweeping  # noqa: PLC0415 - other commands need not wait
+    from game.lab.sweeps.sweep import Runner  # noqa: PLC0415 - the same
+
+    if not sweeping.swept(places(), plan, folder, Runner(jobs, ray, address)):
+        raise typer.Exit(1)
 
 
 def fork(

@@ -15,7 +15,7 @@ from rich.table import Table
 from game.cli.output import err, plain_table, print_json, print_wide
 from game.lab.refusing import refusing
 from game.lab.trials.answering import TASK
-from game.lab.trials.cell import FILE, TrialCell, TrialSource, run_cell
+from game.lab.trials.cell import TrialCell, TrialSource, run_cell
 from game.lab.trials.evaluating import IN_REACH
 from game.lab.trials.intervals import Estimate
 from game.lab.trials.journal import Row, RowJournal
@@ -31,25 +31,29 @@ ANSWERS = (F1, EXACT, ROUGE_L, RIGHT, "judged", IN_REACH)
 SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds")
 
 
-def settings_of(written: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """What ``--set key=value`` says.
+def cells_of(
+    source: TrialSource, memories: Sequence[str], settings: Iterable[str], **same: Any
+) -> list[TrialCell]:
+    """A cell a memory, all else being equal.
+
+    A setting is ``key=value`` for all of them, or ``memory.key=value`` for that one.
 
     Raises:
         KeepsakeError: One of them is no such pair.
     """
-    found = {}
-    for each in written:
-        key, equals, value = each.partition("=")
-        if not equals or not key.strip():
+    names = list(dict.fromkeys(memories))
+    found: dict[str, dict[str, str]] = {name: {} for name in names}
+    for each in settings:
+        key, equals, value = (part.strip() for part in each.partition("="))
+        if not equals or not key:
             raise KeepsakeError(f"--set {each!r} is no setting", "Write --set key=value")
-        found[key.strip()] = value.strip()
-    return tuple(found.items())
-
-
-def cells_of(file: Path, memories: Sequence[str], **same: Any) -> list[TrialCell]:
-    """A cell a memory, all else being equal."""
-    source = TrialSource(FILE, str(file))
-    return [TrialCell(source=source, memory=name, **same) for name in dict.fromkeys(memories)]
+        own = next((name for name in names if key.startswith(f"{name}.")), None)
+        for name in [own] if own else names:
+            found[name][key.removeprefix(f"{name}.")] = value
+    return [
+        TrialCell(source=source, memory=name, settings=tuple(found[name].items()), **same)
+        for name in names
+    ]
 
 
 def recall(here: Places, cells: Sequence[TrialCell], *, as_json: bool) -> None:
@@ -63,23 +67,19 @@ def recall(here: Places, cells: Sequence[TrialCell], *, as_json: bool) -> None:
 
 def answers(here: Places, cells: Sequence[TrialCell], json_file: Path | None) -> None:
     """Have a model answer the questions of a file from several memories, and grade the answers."""
+    print_wide(as_table(lived_through(here, cells, json_file), (*ANSWERS, *SPENT)))
+
+
+def lived_through(
+    here: Places, cells: Sequence[TrialCell], json_file: Path | None
+) -> dict[TrialCell, list[Row]]:
+    """The rows of each cell, written to ``json_file``; what is broken off goes on beside it."""
     part = json_file.with_name(f"{json_file.name}.part") if json_file else None
     found = _run(here, cells, part)
     if json_file is not None:
         text = json.dumps(figures(found), indent=1, ensure_ascii=False)
         with refusing(f"{json_file} could not be written", "Name a file that can be"):
             json_file.write_text(f"{text}\n", encoding="utf-8")
-    if part is not None:
-        part.unlink(missing_ok=True)
-    print_wide(as_table(found, (*ANSWERS, *SPENT)))
-
-
-def lived_through(
-    here: Places, cells: Sequence[TrialCell], json_file: Path | None
-) -> dict[TrialCell, list[Row]]:
-    """The rows of each cell; one that is broken off goes on beside ``json_file``."""
-    part = json_file.with_name(f"{json_file.name}.part") if json_file else None
-    found = _run(here, cells, part)
     if part is not None:
         part.unlink(missing_ok=True)
     return found

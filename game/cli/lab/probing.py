@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
 
-from game.cli.lab.evaluating import figures, lived_through
+from game.cli.lab.evaluating import lived_through
 from game.cli.output import out, plain_table, print_wide
 from game.lab.refusing import refusing
 from game.lab.replays.chart import check_form
@@ -52,13 +51,8 @@ def probes(
         check_form(chart)
     found = lived_through(here, cells, json_file)
     rows = [{MEMORY: cell.name, **row} for cell, each in found.items() for row in each]
-    cure = "Name a file that can be"
-    if json_file is not None:
-        with refusing(f"{json_file} could not be written", cure):
-            text = json.dumps(figures(found), indent=1, ensure_ascii=False)
-            json_file.write_text(f"{text}\n", encoding="utf-8")
     if chart is not None:
-        with refusing(f"{chart} could not be written", cure):
+        with refusing(f"{chart} could not be written", "Name a file that can be"):
             draw(rows, chart)
     print_wide(as_table(rows))
     out.print()

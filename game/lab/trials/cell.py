@@ -7,9 +7,11 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from game.lab.refusing import refusing
 from game.lab.trials.answering import CONTEXT, AnsweringModel, answering_model
 from game.lab.trials.evaluating import RECALLED, Evaluation, evaluated, limited
 from game.lab.trials.journal import Row, RowJournal
@@ -41,7 +43,7 @@ class TrialSource:
         """What tables call it."""
         if self.kind == FILE:
             return Path(self.path).stem
-        return " ".join((self.kind, *(f"{name} {value}" for name, value in self.options)))
+        return ", ".join((self.kind, *(f"{name} {_shown(value)}" for name, value in self.options)))
 
     @property
     def seeded(self) -> bool:
@@ -71,13 +73,20 @@ class TrialSource:
         if self.kind != FILE:
             return ""
         path = Path(self.path)
-        files = sorted(path.iterdir()) if path.is_dir() else [path]
-        try:
-            digests = [hashlib.sha256(each.read_bytes()).hexdigest() for each in files]
-        except OSError as error:
-            told = f"{path} cannot be read ({error.strerror or error})"
-            raise KeepsakeError(told, "Name a file that is there") from error
+        with refusing(f"{path} cannot be read", "Name a file that is there"):
+            files = sorted(path.iterdir()) if path.is_dir() else [path]
+            digests = [_digest(each, each.stat().st_mtime_ns) for each in files]
         return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+
+
+def _shown(value: Any) -> str:
+    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+@cache
+def _digest(file: Path, _changed: int) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +123,9 @@ class TrialCell:
 
     def key(self) -> str:
         """A name for its files: the same configuration has the same one."""
-        text = json.dumps(self.as_json(), sort_keys=True)
+        told = self.as_json()
+        del told["source"]["path"]  # its content counts, wherever it lies
+        text = json.dumps(told, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def questions(self) -> list[Trial]:

@@ -156,6 +156,7 @@ def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
         "evidence": len(question.evidence),
         # places of the evidence among what was recalled, from 1; what is missing was not found
         "ranks": [n for n, each in enumerate(asking.found, 1) if each in question.evidence],
+        "recalled": len(asking.recalled),
         "memory_tokens": asking.tokens,
         "memory_seconds": round(asking.seconds, 6),
     }

@@ -39,6 +39,8 @@ class RowJournal:
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
+        if not self._rows and self._path is not None:  # what came to nothing leaves nothing
+            self._path.unlink(missing_ok=True)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -53,11 +55,6 @@ class RowJournal:
         if self._file is not None:
             with refusing(f"{self._path} could not be written", "Free some disk space"):
                 self._file.append(line_of({"key": key, "row": row}))
-
-    def remove(self) -> None:
-        """Everything has been written elsewhere."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
 
     def _open(self, path: Path, run: Mapping[str, Any]) -> None:
         found = ended_lines(path.read_bytes()) if path.exists() else []

@@ -15,7 +15,8 @@ from game.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
 from game.mind.recall.measure import ALL, DEPTHS
 
 MRR = "mrr"
-RECALL = {depth: f"recall@{depth}" for depth in DEPTHS}
+_AT = "recall@"
+RECALL = {depth: f"{_AT}{depth}" for depth in DEPTHS}
 MEASURES: Mapping[str, str] = {
     **{name: name for name in RECALL.values()},
     MRR: "MRR",
@@ -39,15 +40,19 @@ COSTS: Mapping[str, str] = {
 
 def value(row: Row, measure: str) -> float | None:
     """A row's figure; None where the measure does not fit its question."""
-    if measure in RECALL.values():
-        return recall_at(row, int(measure.partition("@")[2]))
+    if measure.startswith(_AT):  # at any depth
+        return _recall(row, int(measure.removeprefix(_AT)))
     if measure == MRR:
         return float(sum(1 / rank for rank in row["ranks"][:1])) if row["evidence"] else None
     return None if row.get(measure) is None else float(row[measure])
 
 
-def recall_at(row: Row, depth: int) -> float | None:
-    """The share of the evidence among the first ``depth`` that were recalled."""
+def recall_at(depth: int) -> str:
+    """The measure of the share of the evidence among the first ``depth`` that were recalled."""
+    return f"{_AT}{depth}"
+
+
+def _recall(row: Row, depth: int) -> float | None:
     if not row["evidence"]:
         return None
     return float(sum(rank <= depth for rank in row["ranks"]) / row["evidence"])
@@ -85,8 +90,12 @@ def measured(
     measures: Iterable[str] = (*MEASURES, *COSTS),
     key: Sequence[str] = ("trial", "question"),
 ) -> list[MeasuredKind]:
-    """Each category in alphabetical order, then all of them together."""
-    wanted = list(measures)
+    """Each category in alphabetical order, then all of them together.
+
+    A memory that never recalls a line, but only shows a context, has no recall.
+    """
+    recalls = any(row["recalled"] for row in rows)
+    wanted = [each for each in measures if recalls or not (each == MRR or each.startswith(_AT))]
     kinds = sorted({str(row["kind"]) for row in rows} - {ALL})
     parts = [(kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
     return [_measured(kind, part, wanted, key) for kind, part in (*parts, (ALL, rows)) if part]

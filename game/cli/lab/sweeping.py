@@ -1,0 +1,87 @@
+"""``keepsake sweep``: memories, settings and seeds through the same lives, and their report."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from game.cli.output import err, out, plain_table, print_wide
+from game.lab.sweeps.comparing import SourceResults, compared
+from game.lab.sweeps.plan import read_plan
+from game.lab.sweeps.record import CellRecord
+from game.lab.sweeps.report import figure, write_report
+from game.lab.sweeps.sweep import Runner, sweep
+from game.lab.sweeps.tables import write_parquet
+from game.lab.trials.measures import MEASURES
+from game.paths import Places
+
+TABLE, REPORT = "results.parquet", "report.html"
+
+
+def swept(here: Places, plan_file: Path, folder: Path | None, runner: Runner) -> bool:
+    """Run a plan and write table and report; whether at least one cell came to an end.
+
+    Raises:
+        KeepsakeError: The plan cannot be used, or a file cannot be written.
+    """
+    plan = read_plan(plan_file)
+    folder = folder or plan_file.with_suffix("")
+    with _bar(plan.name, len(plan.cells)) as done:
+        records = sweep(here, plan, folder, runner, done)
+    write_parquet(records, folder / TABLE)
+    write_report(plan, records, _command(plan_file, folder, runner), folder / REPORT)
+    for found in compared(records):
+        _show(found)
+    for name in (TABLE, REPORT):
+        out.print(f"{folder / name}", markup=False)
+    return not records or any(not record.problem for record in records)
+
+
+def _show(found: SourceResults) -> None:
+    headings = ("memory", "n", *(MEASURES[name] for name in found.headlines))
+    table = plain_table(headings, right=headings[1:], no_wrap=True, title_justify="left")
+    for arm in found.arms:
+        every = arm.kinds[-1]
+        cells = (figure(every.estimates.get(name), name) for name in found.headlines)
+        table.add_row(escape(arm.name), str(every.questions), *cells)
+    out.print(f"[bold]{escape(found.name)}[/bold]")
+    print_wide(table)
+    sure = [pair for pair in found.pairs if pair.significant]
+    out.print(f"{len(sure)} of {len(found.pairs)} pairs differ (p < 0.05, Holm)\n", markup=False)
+
+
+def _command(plan: Path, folder: Path, runner: Runner) -> str:
+    words: Sequence[str] = [
+        *("keepsake", "sweep", str(plan), "--out", str(folder)),
+        *(("--jobs", str(runner.jobs)) if runner.jobs else ()),
+        *(("--ray",) if runner.ray else ()),
+        *(("--address", runner.address) if runner.address else ()),
+    ]
+    return shlex.join(words)
+
+
+@contextmanager
+def _bar(name: str, total: int) -> Iterator[Callable[[CellRecord, bool], None]]:
+    """A bar on standard error; a failed cell is told of at once."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    quiet = not err.is_terminal
+    before = 0
+    with Progress(*columns, TimeElapsedColumn(), console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task(name, total=total)
+
+        def done(record: CellRecord, earlier: bool) -> None:
+            nonlocal before
+            before += earlier
+            bar.advance(task)
+            if record.problem:
+                told = f"[red]✗[/red] {record.name}, {record.source}, seed {record.cell['seed']}"
+                err.print(f"{told}: {escape(record.problem)}")
+
+        yield done
+    if before:
+        err.print(f"{before} of {total} cells were done before")

@@ -1,0 +1,99 @@
+"""What a sweep shows: figures of each arm with intervals, and which arms differ."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from game.lab.sweeps.record import CellRecord
+from game.lab.trials.evaluating import IN_REACH
+from game.lab.trials.intervals import LEVEL, Difference, difference, holm
+from game.lab.trials.journal import Row
+from game.lab.trials.measures import (
+    COSTS,
+    MEASURES,
+    RECALL,
+    MeasuredKind,
+    by_question,
+    measured,
+)
+from game.lab.trials.scoring import F1, RIGHT
+
+HEADLINES = (RECALL[10], IN_REACH, RIGHT, F1, "judged", "kept")
+"""What arms are compared by, where there are such figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepArm:
+    """One memory at some settings, with one profile that answers, at one source."""
+
+    name: str
+    rows: Sequence[Row]  # of all seeds
+    kinds: Sequence[MeasuredKind]  # the last is of all questions together
+
+
+@dataclass(frozen=True, slots=True)
+class SourceResults:
+    """All arms that lived through one source."""
+
+    name: str
+    arms: Sequence[SweepArm]
+    pairs: Sequence[ArmPair]
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that some arm has, those that costs are among them."""
+        there = {m for arm in self.arms for kind in arm.kinds for m in kind.estimates}
+        return [measure for measure in (*MEASURES, *COSTS) if measure in there]
+
+    @property
+    def headlines(self) -> list[str]:
+        """Those of them that arms are compared by."""
+        return [measure for measure in HEADLINES if measure in self.measures]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmPair:
+    """Two arms by one measure, over the questions that both were asked."""
+
+    measure: str
+    first: str
+    second: str
+    found: Difference
+    corrected: float = 1.0  # p by Holm, over all pairs of that source and measure
+
+    @property
+    def significant(self) -> bool:
+        """Whether chance is an unlikely reason."""
+        return self.corrected < 1 - LEVEL
+
+
+def compared(records: Sequence[CellRecord]) -> list[SourceResults]:
+    """Each source with its arms, in the order of the plan; failed cells are left out."""
+    rows: dict[str, dict[str, list[Row]]] = {}
+    for record in records:
+        if record.rows:
+            arms = rows.setdefault(record.source, {})
+            arms.setdefault(record.name, []).extend(record.rows)
+    return [_results(source, arms) for source, arms in rows.items()]
+
+
+def _results(source: str, rows: dict[str, list[Row]]) -> SourceResults:
+    arms = [SweepArm(name, own, measured(own)) for name, own in rows.items()]
+    return SourceResults(source, arms, [p for m in HEADLINES for p in _pairs(arms, m)])
+
+
+def _pairs(arms: Sequence[SweepArm], measure: str) -> Iterator[ArmPair]:
+    """All pairs by one measure, a family for Holm."""
+    arms = [arm for arm in arms if measure in arm.kinds[-1].estimates]
+    figures = {arm.name: by_question(arm.rows, measure) for arm in arms}
+    found = []
+    for first, second in itertools.combinations(figures, 2):
+        shared = sorted(figures[first].keys() & figures[second].keys())
+        if shared:
+            values = ([figures[name][key] for key in shared] for name in (first, second))
+            found.append(ArmPair(measure, first, second, difference(*values)))
+    corrected = holm([pair.found.p for pair in found])
+    for pair, p in zip(found, corrected, strict=True):
+        yield replace(pair, corrected=p)

@@ -1,0 +1,189 @@
+"""Sweeps: what a plan means, the same results wherever its cells run, and what is kept of them."""
+
+import importlib.util
+import json
+import re
+
+import pyarrow.parquet as pq
+import pytest
+
+from game.lab.sweeps.comparing import compared
+from game.lab.sweeps.plan import read_plan
+from game.lab.sweeps.sweep import CELLS, Runner, sweep
+from game.mind.errors import KeepsakeError
+from game.paths import REPOSITORY
+from tests.fakes.model_server import FakeModelServer
+from tests.lab.archived import places
+from tests.lab.in_process import keepsake
+from tests.lab.test_eval_answers import PROFILES, well_read
+
+DATA = REPOSITORY / "tests" / "data" / "benchmarks"
+PLAN = f"""\
+name: Windows
+sources:
+  - file: {DATA / "locomo.json"}
+  - probes: {{loads: [20], days: 8}}
+memories:
+  - full-context
+  - name: sliding-window
+    set: {{window: [8, 64]}}
+  - "nosuch:Class"
+seeds: [1, 2]
+questions: 30
+"""
+TIMES = re.compile(r"seconds$")
+
+
+def written(folder, text=PLAN):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "plan.yaml"
+    path.write_text(text)
+    return path
+
+
+def run(tmp_path, folder, runner=Runner(jobs=1), text=PLAN):  # noqa: B008 - frozen
+    plan = read_plan(written(tmp_path, text))
+    return sweep(places(tmp_path), plan, tmp_path / folder, runner)
+
+
+def figures(records):
+    """What may not depend on where and when a cell was run."""
+    rows = [
+        (r.key, r.name, r.source, r.problem, name, value)
+        for r in records
+        for row in r.rows or [{}]
+        for name, value in row.items()
+        if not TIMES.search(name)
+    ]
+    return sorted(rows, key=str)
+
+
+def test_a_plan_is_the_product_of_its_parts(tmp_path):
+    cells = read_plan(written(tmp_path)).cells
+    arms = ["full-context", "sliding-window window=8", "sliding-window window=64", "nosuch:Class"]
+    of_file = [cell for cell in cells if cell.source.kind == "file"]
+    # A file that no model answers is the same with every seed.
+    assert [cell.name for cell in of_file] == arms
+    assert [(c.name, c.seed) for c in cells[4:]] == [(arm, seed) for arm in arms for seed in (1, 2)]
+    assert len({cell.key() for cell in cells}) == len(cells) == 12
+    answered = PLAN + "profiles: [none, agent]\njudge: agent\n"
+    more = read_plan(written(tmp_path, answered)).cells
+    assert len(more) == 12 + 16
+    assert {(c.profile, c.judge) for c in more} == {("", ""), ("agent", "agent")}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("sources: [", "no YAML"),
+        ("[1]", "no mapping"),
+        ("memorys: []", "unknown key 'memorys'"),
+        ("memories: [rag]", "no 'sources'"),
+        ("sources: [probes]", "no 'memories'"),
+        ("sources: [{file: nosuch.json}]\nmemories: [rag]", "no file"),
+        ("sources: [{world: 1}]\nmemories: [rag]", "cannot be read"),
+        ("sources: [probes]\nmemories: [{nome: rag}]", "the memory"),
+        ("sources: [probes]\nmemories: [rag]\nset: {a: [[1]]}", "no value"),
+        ("sources: [probes]\nmemories: [rag]\nseeds: [one]", "seeds: 'one' is no whole number"),
+        ("sources: [probes]\nmemories: [rag]\nseeds: [" + "1," * 9 + "-1]", "-1 is no whole"),
+    ],
+)
+def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):
+    with pytest.raises(KeepsakeError, match=re.escape(told)) as found:
+        read_plan(written(tmp_path, text))
+    assert "plan.yaml" in str(found.value)
+    assert found.value.cure
+
+
+def test_results_are_the_same_in_one_process_and_in_several(tmp_path):
+    alone = run(tmp_path, "alone")
+    pooled = run(tmp_path, "pooled", Runner(jobs=2))
+    assert figures(alone) == figures(pooled)
+    failed = [record for record in alone if record.problem]
+    assert {record.name for record in failed} == {"nosuch:Class"}
+    assert all("cannot be loaded" in record.problem for record in failed)
+    assert len([r for r in alone if r.rows]) == 9
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is an extra")
+@pytest.mark.filterwarnings("ignore")
+def test_results_are_the_same_on_ray(tmp_path):
+    assert figures(run(tmp_path, "ray", Runner(jobs=2, ray=True))) == figures(run(tmp_path, "none"))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")
+def test_without_ray_its_installation_is_the_cure(tmp_path):
+    with pytest.raises(KeepsakeError, match="Ray is not installed") as found:
+        run(tmp_path, "ray", Runner(ray=True))
+    assert "pip install" in found.value.cure
+
+
+def test_what_is_done_stays_done_and_what_failed_is_tried_again(tmp_path):
+    run(tmp_path, "kept")
+    cells = tmp_path / "kept" / CELLS
+    before = {path.name: path.stat().st_mtime_ns for path in cells.iterdir()}
+    gone = next(path for path in sorted(cells.iterdir()) if '"problem": ""' in path.read_text())
+    gone.unlink()
+    told = []
+    plan = read_plan(tmp_path / "plan.yaml")
+    sweep(
+        places(tmp_path),
+        plan,
+        tmp_path / "kept",
+        Runner(jobs=1),
+        lambda record, earlier: told.append((record.key, earlier)),
+    )
+    assert sum(earlier for _, earlier in told) == 8
+    after = {path.name: path.stat().st_mtime_ns for path in cells.iterdir()}
+    anew = {name for name, time in after.items() if before.get(name) != time}
+    assert gone.name in anew
+    assert len(anew) == 1 + 3
+    assert not list(cells.glob("*.part"))
+
+
+def test_a_changed_file_is_another_cell(tmp_path):
+    data = tmp_path / "talk.json"
+    data.write_text((DATA / "turns.json").read_text())
+    path = written(tmp_path, "sources: [{file: talk.json}]\nmemories: [full-context]\n")
+    (before,) = (cell.key() for cell in read_plan(path).cells)
+    data.write_text(data.read_text().replace("Biscuit", "Bramble"))
+    (after,) = (cell.key() for cell in read_plan(path).cells)
+    assert before != after
+
+
+def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path):
+    config = tmp_path / "vault" / "config"
+    config.mkdir(parents=True)
+    environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
+    with FakeModelServer(script=well_read) as server:
+        server.kind, server.template = "llama.cpp", "{{ messages }}"
+        (config / "llm.md").write_text(PROFILES.format(host=server.address))
+        plan = written(tmp_path / "there", PLAN + "profiles: [none, answers]\njudge: answers\n")
+        ran = keepsake(environ, "sweep", plan, "--jobs", "1")
+    assert ran.returncode == 0, ran.stderr
+    assert "nosuch:Class" in ran.stderr
+    folder = tmp_path / "there" / "plan"
+    page = (folder / "report.html").read_text()
+    for part in ("<svg", "p by Holm", "Failed cells", "keepsake sweep", "sliding-window window=8"):
+        assert part in page
+    assert PLAN.splitlines()[0] in page
+    assert not re.search(r'(?:src|href)="(?!#)', page.replace("xlink:href", "")), "from elsewhere"
+    table = pq.read_table(folder / "results.parquet").to_pylist()
+    assert len({row["cell"] for row in table}) == 12 + 16
+    failed = [row for row in table if row["problem"]]
+    assert {row["memory"] for row in failed} == {"nosuch:Class"}
+    parrot = [row for row in table if "parrot" in (row["text"] or "") and row["profile"]]
+    assert {row["f1"] for row in parrot} == {1.0}
+    assert {json.loads(row["settings"]).get("window") for row in parrot} == {None, "8", "64"}
+    assert {row["seed"] for row in parrot} == {1, 2}
+    again = keepsake(environ, "sweep", plan, "--out", folder, "--jobs", "1")
+    assert "21 of 28 cells were done before" in again.stderr
+
+
+def test_seeds_of_one_file_are_no_more_questions(tmp_path):
+    records = run(tmp_path, "some")
+    (first, *_) = compared(records)
+    doubled = compared([*records, *records])[0]
+    for arm, twice in zip(first.arms, doubled.arms, strict=True):
+        assert arm.kinds[-1] == twice.kinds[-1]
+    assert [pair.found for pair in first.pairs] == [pair.found for pair in doubled.pairs]
