@@ -14,7 +14,6 @@ import typer
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
 
-
 MemorySettings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting of the memory: window=32; may be repeated."),
