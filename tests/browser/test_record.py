@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import PATIENCE
 from tests.web.recorded import SHORT, lived, watching
@@ -124,3 +126,56 @@ def test_an_earlier_prompt_can_be_read(page: Page) -> None:
     rows.nth(1).click()
     expect(rows.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".sent pre").first).to_be_visible()
+
+
+def test_a_hundred_agents_are_a_page_with_an_end(page: Page) -> None:
+    def crowd(route: Route) -> None:
+        answer = route.fetch()
+        said = answer.json()
+        (one, *_) = said["agents"]
+        said["agents"] = [{**one, "id": n, "name": f"Agent {n}"} for n in range(100)]
+        route.fulfill(response=answer, json=said)
+
+    page.route("**/agents/api/agents", crowd)
+    for size, most in zip(SIZES, (25, 10), strict=True):
+        page.set_viewport_size(size)
+        page.goto("/agents/")
+        rows = page.locator("#agents tr")
+        expect(rows).to_have_count(most)
+        assert page.evaluate("document.documentElement.scrollHeight") < 4_000
+        page.get_by_label("Filter the agents").fill("Agent 9")
+        expect(rows).to_have_count(min(most, 11))
+        page.get_by_label("Filter the agents").fill("")
+        page.get_by_role("button", name="Show all 100").click()
+        expect(rows).to_have_count(100)
+
+
+def test_two_agents_stand_side_by_side(page: Page) -> None:
+    for size in SIZES:
+        page.set_viewport_size(size)
+        page.goto("/agents/beside/")
+        expect(page.locator(".beside figure")).to_have_count(10)
+        assert fits(page), size
+    left, right = (page.get_by_label(f"{side} agent") for side in ("Left", "Right"))
+    assert left.input_value() != right.input_value()
+    page.get_by_label("Show").select_option("memory")
+    expect(page.locator(".beside .memories")).to_have_count(2)
+    right.select_option(left.input_value())
+    expect(page).to_have_url(re.compile(r"left=(\d+)&right=\1&show=memory$"))
+    page.reload()
+    expect(page.locator(".beside .memories")).to_have_count(2)
+
+
+def test_what_is_shown_can_be_taken_along(page: Page) -> None:
+    page.goto("/agents/")
+    expect(page.locator("#agents tr")).to_have_count(SHORT.agents)
+    for form in ("JSON", "CSV"):
+        with page.expect_download() as taken:
+            page.get_by_role("link", name=form).click()
+        text = taken.value.path().read_text("utf-8")
+        names = (
+            [each["name"] for each in json.loads(text)["agents"]]
+            if form == "JSON"
+            else [row["name"] for row in csv.DictReader(text.splitlines())]
+        )
+        assert len(names) == SHORT.agents, form

@@ -26,11 +26,11 @@ def lived(folder: Path, plan: SimulationPlan = SHORT) -> tuple[Places, Lab]:
 
 
 @contextmanager
-def watching(places: Places, lab: str) -> Iterator[str]:
-    """Have it shown; gives the address of the server."""
+def watching(places: Places, *labs: str) -> Iterator[str]:
+    """Have them shown; gives the address of the first."""
     environ = {**os.environ, "KEEPSAKE_HOME": str(places.home), "KEEPSAKE_VAULT": str(places.vault)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "game", "watch", "--lab", lab],
+        [sys.executable, "-m", "game", "watch", *(word for lab in labs for word in ("--lab", lab))],
         cwd=REPOSITORY,
         env=environ | {"COLUMNS": "300"},
         stdout=subprocess.PIPE,

@@ -114,15 +114,19 @@ def test_what_is_lived_on_meanwhile_is_seen(simulation: tuple[Places, Lab]) -> N
     )
 
 
-def test_a_copy_made_by_fork_opens_as_well(simulation: tuple[Places, Lab], tmp_path: Path) -> None:
+def test_a_copy_made_by_fork_opens_beside_its_original(
+    simulation: tuple[Places, Lab], tmp_path: Path
+) -> None:
     places, _ = simulation
     target = tmp_path / "copy"
     fork_lab_world(places, SHORT.name, target, "", lambda _: None)
     with (
-        watching(places, str(target)) as address,
+        watching(places, SHORT.name, str(target)) as address,
         httpx.Client(base_url=address, timeout=PATIENCE) as client,
     ):
-        assert len(api(client, "/agents")["agents"]) == SHORT.agents
+        copy = client.get("/agents/api/agents", headers={"X-Keepsake-World": "1"}).json()
+        assert copy == api(client, "/agents")
+        assert "copy" in client.get("/agents/beside/").text
 
 
 def test_what_is_not_there_is_told(simulation: tuple[Places, Lab]) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
 
 from game.mind.archive.log import Archive, segment_sizes
@@ -34,7 +35,7 @@ _TIME = re.compile(rb'"t":"(\d{4}-\d\d-\d\d)')
 
 @dataclass(frozen=True, slots=True)
 class DaySpan:
-    """A day in a time zone."""
+    """A day in a time zone, by its first moment and that of the next one, in UTC."""
 
     day: date
     begins: datetime
@@ -110,7 +111,8 @@ def lived_day(log: Path, agents: Sequence[Inhabitant], span: DaySpan, now: datet
 
 def _midnight(day: date, zone: tzinfo | None) -> datetime:
     naive = datetime.combine(day, time())
-    return naive.replace(tzinfo=zone) if zone is not None else naive.astimezone()
+    # In UTC, so that what is counted from it is right on days of 23 and 25 hours as well.
+    return (naive.replace(tzinfo=zone) if zone is not None else naive).astimezone(UTC)
 
 
 # -- the archive
@@ -183,7 +185,7 @@ def _thoughts(log: Path, span: DaySpan) -> Iterator[Record]:
         for each in (span.begins - timedelta(days=1), span.ends + timedelta(days=1))
     )
     needle = f'"kind":"{Thought.kind}"'.encode()
-    for file, following in zip(files, [*files[1:], None], strict=True):
+    for file, following in zip_longest(files, files[1:]):
         if file.day > last or (following is not None and following.day < first):
             continue
         for line in file.lines():

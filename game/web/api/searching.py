@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from heapq import nlargest
+from itertools import islice
 
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, memories_in
@@ -20,6 +21,8 @@ from game.web.api.source import source
 
 MOST_BYTES = 200_000_000
 """Of all archives together, each its share: about two seconds of one core."""
+MOST_EACH = 200
+"""Memories of one agent that are found: reading ends there, and what all of them say is quick."""
 _WORD = re.compile(r"\w+")
 
 
@@ -39,7 +42,7 @@ def search(question: str, limit: int) -> SearchView:
     found: list[tuple[Inhabitant, Memory]] = []
     for agent in there:
         reading = _Reading(agent, words, share)
-        own = list(reading)
+        own = [*islice(reading, MOST_EACH)]
         complete = complete and reading.complete
         found += [(agent, memory) for memory in own[:limit]]
         if own:
@@ -50,6 +53,7 @@ def search(question: str, limit: int) -> SearchView:
         hits=tuple(_view(*each) for each in newest),
         agents=tuple(sorted(counts, key=lambda each: (-each.found, each.name))),
         complete=complete,
+        most_each=MOST_EACH,
     )
 
 

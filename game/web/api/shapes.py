@@ -620,6 +620,8 @@ class SearchView(Shape):
     """Who remembers any, those with most first."""
     complete: bool
     """False if so much has been lived that only the newest of it was read."""
+    most_each: int
+    """As many of one agent are found at most; of one with so many there may be more."""
 
 
 class PageView(Shape):

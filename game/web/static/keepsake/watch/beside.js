@@ -19,8 +19,8 @@ function wanted() {
 async function offer() {
   const all = await Promise.all(worlds.map((_, place) => get(`agents@${place}`)));
   const options = () => all.map(({ agents }, place) => {
-    const made = agents.map(({ id, name }) => el("option", { value: worlds.length > 1 ? `${id}@${place}` : String(id) }, name));
-    return worlds.length > 1 ? el("optgroup", { label: worlds[place] }, made) : made;
+    const several = worlds.length > 1;
+    return agents.map(({ id, name }) => el("option", { value: several ? `${id}@${place}` : String(id) }, several ? `${name}, ${worlds[place]}` : name));
   });
   for (const choice of choices) fill(choice, options());
   const { left, right, show } = wanted();

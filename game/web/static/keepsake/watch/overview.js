@@ -12,7 +12,7 @@ import { ago, count, many, seconds, time } from "./words.js";
 const SOON = 1500;
 const POLL = 4000;
 /** Rows that are shown before somebody asks for all: a page of a hundred cards has no end on a phone. */
-const MOST = 25;
+const MOST = matchMedia("(width < 56rem)").matches ? 10 : 25;
 const COLUMNS = {
   name: { by: (a) => a.name.toLowerCase() },
   state: { by: (a) => a.state },

@@ -32,16 +32,17 @@ async function search(words) {
 
 function draw() {
   const all = found.agents.reduce((sum, agent) => sum + agent.found, 0);
+  const capped = found.agents.some((agent) => agent.found >= found.most_each);
   const shown = found.hits.filter(({ id }) => only === null || id === only);
   const part = found.hits.length < all ? `, the newest ${count(found.hits.length)} below` : "";
-  fill(byId("summary"), all ? `${many(all, "memory", "memories")} of ${many(found.agents.length, "agent")}${part}` : "Nobody remembers that.",
+  fill(byId("summary"), all ? `${many(all, "memory", "memories")}${capped ? " or more" : ""} of ${many(found.agents.length, "agent")}${part}` : "Nobody remembers that.",
     found.complete ? "" : " So much was lived that only the newest of it was read.");
   fill(byId("who"), found.agents.map(({ id, name, found: times }) => el("li", {}, el("button", {
     type: "button", "aria-pressed": String(only === id), on: { click: () => {
       only = only === id ? null : id;
       draw();
     } },
-  }, `${name} ${count(times)}`))));
+  }, `${name} ${count(times)}${times >= found.most_each ? "+" : ""}`))));
   const words = found.question.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   fill(hits, shown.map((hit) => el("li", { "data-row": true, tabindex: "-1" },
     el("a", { href: `/agents/${hit.id}/#memory/${hit.n}`, "data-opens": true }, `${hit.agent}, memory ${count(hit.n)}`), " ",
