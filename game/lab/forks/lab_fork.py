@@ -20,7 +20,7 @@ from game.lab.forks.points import LogPoint, point_at
 from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints
 from game.lab.simulations.answers import ANSWERS
-from game.lab.simulations.past import JUST_BEHIND, Stage, keep_past, stages_of
+from game.lab.simulations.past import JUST_BEHIND, PastStretch, keep_past, stages_of
 from game.lab.simulations.plan import CONFIG, Lab, lab_of
 from game.mind.errors import KeepsakeError
 from game.mind.events.reader import newest_number
@@ -88,7 +88,7 @@ def _copied(lab: Lab, kept: Sequence[Lab], part: Lab, point: LogPoint) -> tuple[
     checkpoints.link(kept[place], part, _SECRET)
     checkpoints.go_back(part)
     own = lab.vault / CONFIG if place == len(kept) - 1 else kept[place].begun_with
-    stages = _up_to([*stages_of(lab, begins), Stage(math.inf, own)], until + JUST_BEHIND)
+    stages = _up_to([*stages_of(lab, begins), PastStretch(math.inf, own)], until + JUST_BEHIND)
     shutil.copytree(stages[-1].config, part.vault / CONFIG)
     if until == begins and not _is_behind(kept[place], point):
         return begins, begins
@@ -130,10 +130,10 @@ def _newest_event(kept: Lab) -> int:
     return newest_number(kept.places().events)
 
 
-def _up_to(stages: Sequence[Stage], until: float) -> list[Stage]:
+def _up_to(stages: Sequence[PastStretch], until: float) -> list[PastStretch]:
     """The stretches before a second; the last one ends there."""
     earlier = [each for each in stages if each.until < until]
-    return [*earlier, Stage(until, stages[len(earlier)].config)]
+    return [*earlier, PastStretch(until, stages[len(earlier)].config)]
 
 
 def _write_about(part: Lab, lab: Lab, point: LogPoint) -> None:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from game.agent.services import REST
 from game.lab.simulations.answers import ANSWERS, Answers
 from game.lab.simulations.plan import CONFIG, Lab
 from game.paths import Places
@@ -29,21 +28,21 @@ _SHOWN = ".config"
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PastStretch:
     """A stretch of an hour that was lived by one configuration."""
 
     until: float  # its last second of the simulation
     config: Path  # the folder of the configuration
 
 
-def stages_of(lab: Lab, since: float) -> list[Stage]:
+def stages_of(lab: Lab, since: float) -> list[PastStretch]:
     """The stretches that a simulation lives by a configuration other than its own, in order."""
     folders = lab.past.glob("[0-9]*") if lab.past.exists() else ()
-    stages = (Stage(int(folder.name) / 1e6, folder) for folder in folders)
+    stages = (PastStretch(int(folder.name) / 1e6, folder) for folder in folders)
     return sorted((each for each in stages if each.until > since), key=lambda each: each.until)
 
 
-def keep_past(lab: Lab, stages: list[Stage], answers: Path | None) -> None:
+def keep_past(lab: Lab, stages: list[PastStretch], answers: Path | None) -> None:
     """Give a fork what it is to live up to its point."""
     lab.past.mkdir(parents=True, exist_ok=True)
     for stage in stages:
@@ -84,6 +83,8 @@ class Past:
 
     def moments(self) -> Iterator[float]:
         """The seconds up to which each stretch is to be lived; behind it the next one holds."""
+        from game.agent.services import REST  # noqa: PLC0415 - brings onnxruntime with it
+
         configs = [*(each.config for each in self._stages), self._lab.vault / CONFIG]
         for stage, behind in zip(self._stages, configs[1:], strict=True):
             yield stage.until
