@@ -21,13 +21,6 @@ BUSY = (
     *("high=0.8", "memory_compaction.sleep=0.55", "low=0.5", "longterm_tokens=200"),
     *("min_saving_tokens=60", "idle_interval=120", "idle_away_factor=1"),
 )
-PROBES = [
-    {
-        **{"memory": "keepsake", "trial": "7-0", "load": 20, "question": "q1", "kind": "fact"},
-        **{"delay": "day", "answer": "", "tokens": 812, "seconds": 0.01},
-        "known": {"prompt alone": False, "with recall": True, "spoken": None},
-    }
-]
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +35,9 @@ def lab(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tables(lab):
     home, folder = lab.folder.parent.parent, lab.folder.parent.parent / "tables"
-    (home / "probes.json").write_text(json.dumps(PROBES))
     environ = {"KEEPSAKE_HOME": str(home)}
+    asked = ("--memory", "sliding-window", "--load", "20", "--json", home / "probes.json")
+    assert keepsake(environ, "eval", "probes", *asked).returncode == 0
     arguments = ("--lab", "asked", folder, "--probes", home / "probes.json")
     ran = keepsake(environ, "export", *arguments)
     assert ran.returncode == 0, ran.stderr
@@ -89,9 +83,16 @@ def test_facts_rest_on_memories_and_answers_on_what_was_said(tables):
 
 
 def test_probes_come_along_and_a_part_has_only_what_was_asked_for(lab, tables, tmp_path):
-    assert rows(tables, "SELECT memory, alone, recalled, spoken FROM 'TABLES/probes.parquet'") == [
-        ("keepsake", False, True, None)
+    by_delay = rows(
+        tables,
+        "SELECT memory, delay_hours, avg(alone::int), any_value(spoken)"
+        " FROM 'TABLES/probes.parquet' WHERE alone IS NOT NULL GROUP BY ALL ORDER BY 2",
+    )
+    assert [(memory, hours) for memory, hours, *_ in by_delay] == [
+        *(("sliding-window", hours) for hours in (1.0, 24.0, 168.0))
     ]
+    assert by_delay[0][2] == 1.0
+    assert by_delay[2][2:] == (0.0, None)
     environ = {"KEEPSAKE_HOME": str(lab.folder.parent.parent)}
     part = ("--agent", "Bram", "--format", "parquet", "--no-prompts")
     assert keepsake(environ, "export", "--lab", "asked", tmp_path, *part).returncode == 0

@@ -116,9 +116,9 @@ class ProbeRow:
     load: int  #: Memories a day in it.
     question: str  #: Its id: the same in every memory.
     kind: str  #: What was planted.
-    delay: str  #: ``hour``, ``day`` or ``week``.
+    delay_hours: float  #: How long before it was planted: an hour, a day, a week.
     alone: bool | None  #: Whether the prompt alone knew it; none where that says nothing.
-    recalled: bool | None  #: Whether prompt and recall together did.
+    recalled: bool | None  #: Whether both together did; of a secret, that it was kept.
     spoken: bool | None  #: Whether a model said it; none where nobody spoke.
     answer: str  #: What the model said.
     tokens: int  #: Of what the memory gave.
@@ -254,7 +254,7 @@ def _given(recalled: Iterable[Record], texts: Mapping[int, str]) -> Iterator[Giv
 def _probes(path: Path) -> list[ProbeRow]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        return [_probe(each) for each in found]
+        return [_probe(cell["name"], row) for cell in found["cells"] for row in cell["rows"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise KeepsakeError(
             f"{path} holds no results of probes ({error!r})",
@@ -262,10 +262,25 @@ def _probes(path: Path) -> list[ProbeRow]:
         ) from error
 
 
-def _probe(result: Mapping[str, Any]) -> ProbeRow:
-    known, rest = result["known"], {key: result[key] for key in result if key != "known"}
-    alone, recalled = known["prompt alone"], known["with recall"]
-    return ProbeRow(**rest, alone=alone, recalled=recalled, spoken=known["spoken"])
+def _probe(memory: str, row: Mapping[str, Any]) -> ProbeRow:
+    return ProbeRow(
+        memory=memory,
+        trial=row["trial"],
+        load=row["load"],
+        question=row["question"],
+        kind=row["kind"],
+        delay_hours=row["delay_hours"],
+        alone=_yes(row.get("in_context")),
+        recalled=_yes(row.get("in_reach", row.get("kept"))),
+        spoken=_yes(row.get("right")),
+        answer=row.get("answer", ""),
+        tokens=row["memory_tokens"],
+        seconds=row["memory_seconds"],
+    )
+
+
+def _yes(share: float | None) -> bool | None:
+    return None if share is None else share > 0.5
 
 
 def as_record(row: Any) -> Mapping[str, Any]:
