@@ -13,6 +13,7 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import create
 
 from game.agent.agent_log import log
+from game.agent.memory.named import MEMORY, PROFILE_FILE, memory_named, name_memory
 from game.agent.mind import Mind
 from game.agent.naming import begin, now
 from game.agent.services import running, services
@@ -30,7 +31,6 @@ from typeclasses.everywhere import tell_builders
 from typeclasses.minds import close_mind, mind_by_number, mind_of, rename_mind
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
-PROFILE_FILE = "profile.md"
 AGENT_LOCKS = "puppet:perm(Developer);get:false();call:false();delete:perm(Builder)"
 
 
@@ -307,6 +307,8 @@ def keep_profile(agent: Agent) -> None:
         str(agent.db.profile), name=agent.key, examples=list(agent.db.examples or ())
     )
     path = services().places.agents / agent.memory_folder / PROFILE_FILE
+    if memory := memory_named(path):
+        post[MEMORY] = memory
     try:
         replace_file(path, frontmatter.dumps(post) + "\n")
     except OSError as error:
@@ -314,6 +316,21 @@ def keep_profile(agent: Agent) -> None:
             f"The profile could not be kept in {path} ({error.strerror})",
             "Free some disk space or mend the permissions",
         ) from error
+
+
+def set_memory(agent: Agent, name: str) -> None:
+    """Have the agent remember with the memory of that name from now on; empty for ours.
+
+    Raises:
+        KeepsakeError: There is no such memory, or its profile cannot be written.
+    """
+    path = services().places.agents / agent.memory_folder / PROFILE_FILE
+    try:
+        name_memory(path, name)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        told = f"The memory could not be kept in {path} ({error})"
+        raise KeepsakeError(told, "Mend the file or its permissions") from error
+    rename_mind(agent, agent.key)  # its mind begins anew
 
 
 def has_lived(name: str) -> bool:

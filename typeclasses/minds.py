@@ -18,6 +18,7 @@ from evennia.objects.models import ObjectDB
 
 from game.agent.agent_log import logged
 from game.agent.body import Life
+from game.agent.memory.named import PROFILE_FILE, memory_named
 from game.agent.mind import Mind
 from game.agent.naming import keep_former
 from game.agent.offstage import living
@@ -191,6 +192,7 @@ def _made(agent: Any) -> Mind:
             return None
 
     folder = shared.places.agents / agent.memory_folder
-    life = Life(number, agent.key, folder, find, lambda: known_names(shared))
+    memory = memory_named(folder / PROFILE_FILE)
+    life = Life(number, agent.key, folder, find, lambda: known_names(shared), memory)
     _minds[number] = mind = Mind(life, shared)
     return mind

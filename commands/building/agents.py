@@ -5,6 +5,7 @@ from __future__ import annotations
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import counted
 from game.agent import tending
+from game.agent.memory.named import told
 from game.agent.services import services
 from game.agent.thinking.prompting import look_up, prompt_for
 from game.agent.thinking.thinker import SHORTEST_INTERVAL
@@ -16,6 +17,7 @@ from typeclasses.agents import (
     has_lived,
     keep_profile,
     kept_profile,
+    set_memory,
     summary_of,
 )
 
@@ -31,6 +33,7 @@ class CmdAgent(BuilderCommand):
       @agent <name>                        one of them
       @agent/create <name> [= <profile>]   a new one, in this room
       @agent/profile <name> [= <profile>]  see or change who it is
+      @agent/memory <name> [= <memory>]    what it remembers with: keepsake, rag, mem0 …
       @agent/pause <name>                  it remembers, but does not think
       @agent/resume <name>                 it thinks again
       @agent/interval <name> = <seconds>   how often it acts unasked; |wdefault|n
@@ -51,7 +54,9 @@ class CmdAgent(BuilderCommand):
 
     key = "@agent"
     aliases = ("@agents",)
-    switch_options = ("create", "profile", "pause", "resume", "interval", "prompt", "delete")
+    switch_options = (
+        *("create", "profile", "memory", "pause", "resume", "interval", "prompt", "delete"),
+    )
 
     def run(self) -> None:
         """Do what the switch says."""
@@ -133,6 +138,14 @@ class CmdAgent(BuilderCommand):
             return
         agent.db.profile = _profile_text(self.rhs)
         self.caller.msg(f"Changed {agent.key}'s profile; the next thought uses it.")
+
+    def _memory(self) -> None:
+        agent = self.agent_named(self.lhs)
+        if self.rhs is not None:
+            set_memory(agent, self.rhs.strip())
+        plugged = self.mind(agent).plugged
+        has = told("" if plugged is None else plugged.name)
+        self.caller.msg(f"{agent.key} remembers with {plain(has)}, or package:Class.")
 
     def _pause(self) -> None:
         agent = self.agent_named(self.lhs)

@@ -71,3 +71,4 @@ class Life:
     body: FindBody  # gives the agent as it is now
     # those of all people and places; quick, on the reactor thread
     names: Callable[[], frozenset[str]]
+    memory: str = ""  # what its memory is called, as its profile says; empty for ours

@@ -40,6 +40,8 @@ class Mind(Remembering):
         self.memory.open()
         self.examiner.resume()
         self.keeper.recaller.follow()
+        if self.plugged is not None:
+            self.plugged.begin()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
         self._services.searchers.submit(self.look)
         self._services.searchers.submit(self.read_back, self._services)
@@ -64,4 +66,6 @@ class Mind(Remembering):
         self.sleeper.close()
         self.examiner.close()
         self.acquaintances.close()
+        if self.plugged is not None:
+            self.plugged.close()
         self.memory.close()

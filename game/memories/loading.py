@@ -13,6 +13,8 @@ GROUP = "keepsake.memories"
 """The group of entry points in which packages name their memories."""
 KEEPSAKE = "keepsake"
 """Ours."""
+OURS = frozenset({"", KEEPSAKE})
+"""What a profile says of its memory where a world's own is meant."""
 
 type Maker = Callable[[Surroundings], MemorySystem]
 

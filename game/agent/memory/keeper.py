@@ -14,6 +14,7 @@ from game.agent.body import Life
 from game.agent.memory.clearing import compact_for
 from game.agent.memory.diary import Diary
 from game.agent.memory.memory import MemoryComponent
+from game.agent.memory.plugged import PATIENCE, PluggedMemory
 from game.agent.memory.recaller import Recaller
 from game.agent.services import Services
 from game.agent.tasks import Once
@@ -51,16 +52,21 @@ class MemoryTools:
     """The notes, the pinned block and the recall of one agent."""
 
     def __init__(
-        self, life: Life, memory: MemoryComponent, diary: Diary, services: Services
+        self,
+        life: Life,
+        memory: MemoryComponent,
+        diary: Diary,
+        services: Services,
+        plugged: PluggedMemory | None = None,
     ) -> None:
         name, folder = life.name, life.folder
         self._trouble = Complaints(f"[Notes] {name}")
         tell = services.events.emit
         self.notes = NoteBook(folder / "notes", self._trouble, name, tell)
         self.pinned = Pinned(folder / "pinned.md", name, tell)
-        self.recaller = Recaller(life, self.notes, memory, services)
+        self.recaller = Recaller(life, self.notes, memory, services, plugged)
         self._name, self._memory, self._services = name, memory, services
-        self._diary = diary
+        self._diary, self._plugged = diary, plugged
         self._remembered: tuple[Memory, ...] = ()
         self._thoughts_left = 0
         self._tools: dict[str, Callable[[str, str, str], str]] = {
@@ -251,9 +257,11 @@ class MemoryTools:
         asker: str = "",
     ) -> SearchResult | None:
         """Search for what may matter to a thought, as :meth:`Recaller.search` does."""
-        if not self._config.budget:
+        if not self._config.budget and self._plugged is None:
             return None
         before, seconds = self.recaller.window_starts_at(), self._config.patience
+        if self._plugged is not None:
+            seconds = max(seconds, PATIENCE)
         found = await self.recaller.search(
             question,
             by=by,

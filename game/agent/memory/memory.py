@@ -18,6 +18,7 @@ from game.agent.memory.noticing import Noticing
 from game.agent.memory.opening import Opener
 from game.agent.memory.owner import MemoryOwner
 from game.agent.services import Services
+from game.memories.loading import OURS
 from game.mind.agent_memory import AgentMemory
 from game.mind.archive.log import Archive
 from game.mind.archive.privacy import NOBODY, Audience, PrivateWords
@@ -72,7 +73,13 @@ class MemoryComponent(Compactor):
             asleep=lambda: self._asleep,
             importance=owner.importance,
         )
-        self._opener = Opener(life.name, self.summaries, services, of_the_agent)
+        self._opener = Opener(
+            life.name,
+            self.summaries,
+            services,
+            of_the_agent,
+            plugged=life.memory not in OURS,
+        )
 
     # -- remembering
 

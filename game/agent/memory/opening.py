@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from game.agent.agent_log import log
 from game.agent.services import Services
@@ -21,7 +22,8 @@ from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 class Opener:
     """Makes the memory of one agent, and makes it anew when another kind is wanted.
 
-    ``of_the_agent`` makes what memories need of the agent and, as given, of the services.
+    ``of_the_agent`` makes what memories need of the agent and, as given, of the services. Where
+    another memory is ``plugged`` in, the newest memories are all that stands here.
     """
 
     def __init__(
@@ -30,9 +32,11 @@ class Opener:
         summaries: SummaryFolder,
         services: Services,
         of_the_agent: Callable[..., Dependencies],
+        *,
+        plugged: bool = False,
     ) -> None:
         self._name, self._summaries, self._services = name, summaries, services
-        self._of_the_agent = of_the_agent
+        self._of_the_agent, self._plugged = of_the_agent, plugged
         self._slid = self._slides()
 
     def opened(self, archive: Archive) -> AgentMemory:
@@ -74,7 +78,7 @@ class Opener:
 
     def _slides(self) -> bool:
         """Whether the strategy makes no summaries."""
-        return self._services.strategy().layout is Layout.SLIDING
+        return self._plugged or self._services.strategy().layout is Layout.SLIDING
 
     def _summarizer(self) -> Summarizer:
         """The summarizer that the configuration names; called in a worker thread."""
@@ -86,4 +90,7 @@ class Opener:
 
     @property
     def _config(self) -> CompactionConfig:
-        return self._services.compaction.current
+        config = self._services.compaction.current
+        if self._plugged:  # what is older is for the other memory to bring
+            return replace(config, immediate_window=max(config.preserve_memories, 1))
+        return config

@@ -13,6 +13,7 @@ from game.agent.agent_log import log
 from game.agent.body import Life
 from game.agent.happenings import searched
 from game.agent.memory.memory import MemoryComponent
+from game.agent.memory.plugged import PluggedMemory
 from game.agent.services import Services
 from game.mind.archive.privacy import NOBODY, Audience
 from game.mind.books.notes import NoteBook
@@ -38,13 +39,18 @@ class Recaller:
     """Searches what one agent has lived, summed up and noted."""
 
     def __init__(
-        self, life: Life, notes: NoteBook, memory: MemoryComponent, services: Services
+        self,
+        life: Life,
+        notes: NoteBook,
+        memory: MemoryComponent,
+        services: Services,
+        plugged: PluggedMemory | None = None,
     ) -> None:
         self._name, self._folder, self._find_names = life.name, life.folder, life.names
         self._notes, self._memory, self._services = notes, memory, services
         self._names: frozenset[str] = frozenset()
         self._followed: int | None = None
-        self._recall = self._over_index()
+        self._recall, self._plugged = self._over_index(), plugged
 
     # -- searching
 
@@ -65,7 +71,7 @@ class Recaller:
         window does not show, ``audience`` who hears what comes of it, ``asker`` whose words they
         are. In a ``scene`` what is recent counts more.
         """
-        if self._recall is None:
+        if not self._can_search:
             return None
         self.prepare()
         began = self._services.seconds()
@@ -85,7 +91,7 @@ class Recaller:
         seconds: float,
     ) -> SearchResult | None:
         """The same, for worker threads: blocks."""
-        if self._recall is None:
+        if not self._can_search:
             return None
         began = self._services.seconds()
         result = self._found(text, before, scene=scene, seconds=seconds)
@@ -103,6 +109,8 @@ class Recaller:
         asker: str = "",
     ) -> SearchResult | None:
         config, recall = self._services.recall.current, self._recall
+        if self._plugged is not None:  # whatever it brings is as anybody may hear it
+            return self._plugged.find(text, config.memories + SPARE)
         if recall is None:
             return None
         most = (config.notes, config.summaries, config.memories)
@@ -122,6 +130,10 @@ class Recaller:
         if found is None:
             return None
         return SearchResult(*map(tuple, found))
+
+    @property
+    def _can_search(self) -> bool:
+        return self._recall is not None or self._plugged is not None
 
     def prepare(self) -> None:
         """Look up what a search needs of the world; on the reactor thread, before it."""

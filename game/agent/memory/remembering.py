@@ -12,7 +12,9 @@ from game.agent.memory.acquaintances import Acquaintances
 from game.agent.memory.diary import Diary
 from game.agent.memory.keeper import MemoryTools
 from game.agent.memory.memory import MemoryComponent
+from game.agent.memory.plugged import PluggedMemory
 from game.agent.services import Services
+from game.memories.loading import OURS
 from game.mind.archive.records import Memory
 from game.mind.books.hearsay import Hearsay
 from game.mind.books.journal.importance import ImportanceContext
@@ -28,13 +30,17 @@ class Remembering(ABC):
         acquaintances: Whom it knows.
         keeper: Its notes and pins, and its recall.
         hearsay: What it may tell others, and what of it they know.
+        plugged: The memory that it has in place of ours; None for ours.
     """
 
     def __init__(self, life: Life, services: Services) -> None:
         self.memory = memory = MemoryComponent(life, self, services)
         self.diary = diary = Diary(life, memory, self.circumstances, services)
         self.acquaintances = Acquaintances(life, memory, services, diary.importance_of)
-        self.keeper = MemoryTools(life, memory, diary, services)
+        self.plugged: PluggedMemory | None = None
+        if life.memory not in OURS:
+            self.plugged = PluggedMemory(life, memory, services)
+        self.keeper = MemoryTools(life, memory, diary, services, self.plugged)
         # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
         remembered = partial(services.taps.remembered, life.name)
         agents = services.taps.agent_ids
@@ -43,7 +49,8 @@ class Remembering(ABC):
             diary.importance_of,
             lambda who: who.partition("-")[0] in map(str, tuple(agents.values())),
         )
-        self.watchers = (diary.saw, self.acquaintances.saw, self.hearsay.saw, remembered)
+        ours = (diary.saw, self.acquaintances.saw, self.hearsay.saw, remembered)
+        self.watchers = ours if self.plugged is None else (*ours, self.plugged.saw)
 
     @abstractmethod
     def may_compact(self) -> bool:

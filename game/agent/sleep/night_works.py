@@ -9,10 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 
 from game.agent.body import Life
+from game.agent.memory.plugged import PluggedMemory
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
 from game.mind.archive.log import Archive
@@ -66,7 +68,9 @@ class NightWorks:
         self._pause = threading.Event()  # never set: a sleep that costs nothing
 
     def works(self, fell_asleep: datetime) -> Mapping[Step, Work]:
-        """The works of the night that began then."""
+        """The works of the night that began then; another memory than ours rests in its own way."""
+        if (plugged := self._mind.plugged) is not None:
+            return {step: partial(_none_of, plugged, step) for step in Step}
         return {
             Step.CONSOLIDATE: self._consolidate,
             Step.PROFILES: self._profiles,
@@ -210,3 +214,10 @@ class NightWorks:
 
     def _tidy(self, _ask: Ask) -> Figures:
         return tidy(self._folder, self._mind.diary.journal, self._now)
+
+
+def _none_of(plugged: PluggedMemory, step: Step, _ask: Ask) -> Figures:
+    """What is left of a step where another memory than ours sleeps."""
+    if step is Step.COMPACT:
+        plugged.rest(asleep=True)
+    return {}

@@ -55,6 +55,7 @@ class PromptExtras:
     called_back: tuple[int, ...] = ()  # the numbers of the memories that it has called back
     # the window as whoever is answered may hear it; None for anybody
     window: tuple[Memory, ...] | None = None
+    context: tuple[str, ...] = ()  # what another memory than ours has in place of summaries
 
     def ever_less(self) -> Iterator[PromptExtras]:
         """This, and then with one more of what a thought can do without left out each time."""
@@ -70,6 +71,7 @@ _DISPENSABLE: tuple[dict[str, Any], ...] = (
     {"journal": ()},
     {"people": ()},
     {"examples": False},
+    {"context": ()},
 )
 """What a prompt that is too large is built without, one after the other."""
 
@@ -87,6 +89,15 @@ def kept_by(
     """
     memory = mind.memory.context()
     window = memory.window
+    if mind.plugged is not None:
+        return PromptExtras(
+            pinned=mind.keeper.shown_pins,
+            window=mind.memory.private.heard_by(memory.shown, audience),
+            context=mind.plugged.brought.context,
+            related=mind.keeper.related(found),
+            remembered=tuple(mind.keeper.remembered),
+            called_back=mind.keeper.called_back,
+        )
     return PromptExtras(
         pinned=mind.keeper.shown_pins,
         noticed=mind.memory.noticed_for(audience, window[0].number if window else None),
@@ -149,7 +160,7 @@ def prompt_for(
         noticed=kept.noticed,
         journal=kept.journal,
         longterm_summary=_text(memory.longterm),
-        recent_summary=_text(memory.recent),
+        recent_summary="\n".join(kept.context) or _text(memory.recent),
         window=(script or script_of_window()).of(
             kept.window if kept.window is not None else tuple(map(outward, memory.shown)),
             agent.key,

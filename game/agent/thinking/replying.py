@@ -149,6 +149,8 @@ class Replying:
 
     def _known_of(self, impulse: Impulse, scene: ReplyContext) -> list[Sentence]:
         """What bears on it by rule: who told it, if that is asked; what a guest is known for."""
+        if self._mind.plugged is not None:  # its memory alone says what it knows
+            return []
         hearsay, now = self._mind.hearsay, self._services.clock.now()
         if scene.said:
             before = " ".join(turn.words for turn in scene.turns[-2:])
@@ -307,24 +309,35 @@ class Replying:
         mind, partner, scene = self._mind, reply.partner, reply.scene
         context = mind.memory.context()
         profiles = self._profiles_of(agent, reply.audience)
+        found = reply.found
+        if mind.plugged is not None:
+            found = SearchResult(memories=mind.plugged.brought.memories)
         spoken = [
             *(s for each in profiles for s in material.of_observations(each, partner)),
-            *material.of_found(reply.found, partner, agent.key),
+            *material.of_found(found, partner, agent.key),
             *material.of_window(window, partner, agent.key),
         ]
         spoken = [each for each in spoken if each.number not in reply.asked]
-        noticed = mind.memory.noticed_for(reply.audience)
         return [
             *material.of_profile(scene.profile),
             *material.of_names(agent.key, partner, scene.place),
             *material.of_place(_described(agent), scene.others),
-            *material.of_kept((*mind.keeper.shown_pins, *noticed, *mind.diary.lines), partner),
+            *material.of_kept((*mind.keeper.shown_pins, *self._kept(reply.audience)), partner),
             *material.of_summaries(context, partner),
             *sorted(material.without_superseded(spoken, profiles), key=lambda each: each.time),
         ]
 
+    def _kept(self, audience: Audience) -> Sequence[str]:
+        """What it keeps beside pins and summaries, as lines."""
+        mind = self._mind
+        if mind.plugged is not None:
+            return mind.plugged.brought.lines
+        return (*mind.memory.noticed_for(audience), *mind.diary.lines)
+
     def _profiles_of(self, agent: Body, audience: Audience) -> list[Person]:
         """The profiles of those who are there, as far as they are in RAM and may be heard."""
+        if self._mind.plugged is not None:
+            return []
         book = self._mind.acquaintances.book
         may = partial(self._mind.memory.private.may_hear_all, audience=audience)
         found = [book.loaded(each.key) for each in present_with(agent)]

@@ -17,6 +17,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,8 @@ from game.mind.records.files import replace_file
 
 FORGOTTEN = "(forgotten)"
 """What stands in place of a memory that was taken out; also its ``event``."""
+PLUGGED = "memories"
+"""Where, in an agent's folder, other memories than ours have theirs."""
 _LEAST, _RUN = 4, 4
 """Letters of a word that can be told from others', and words in a row that can."""
 _MARK = "<!-- "
@@ -141,6 +144,8 @@ def forget(folder: Path, person: ForgottenPerson, profile: str = "") -> Traces |
         OSError: A file cannot be read or written; doing it again goes on.
     """
     segments = sorted((folder / "archive").glob("*.jsonl"))
+    # Another memory than ours has files of any form; it is lived anew from what the archive keeps.
+    shutil.rmtree(folder / PLUGGED, ignore_errors=True)
     traces = Traces(person, _memories(segments), profile)
     files = [p for p in folder.rglob("*") if p.is_file() and p.parent.name != "archive"]
     if not traces.numbers and not any(_mentions(path, person) for path in files):

@@ -1,0 +1,189 @@
+"""Agents that remember with another memory than ours."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import frontmatter
+import pytest
+
+from game.agent.memory.plugged import QUIET
+from game.agent.surroundings import identity_of
+from game.llm.clients.minilm import MiniLMEmbedder
+from game.mind.archive.forgetting import ForgottenPerson, forget
+from game.mind.errors import KeepsakeError
+from tests.game.agents_world import AgentsWorld, Building
+from typeclasses.agents import keep_profile, set_memory
+
+CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
+FACT = "My brother Edwin mends nets in Ostrey."
+BROKEN = "tests.game.broken_memories"
+
+
+class PluggedWorld(AgentsWorld):
+    """Mira with a window of four, and any memory."""
+
+    def start_services(self):
+        new = super().start_services()
+        new.embedder = MiniLMEmbedder()
+        (new.places.config / "memory_compaction.md").write_text(
+            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+            "**preserve_memories**: 4\n"
+        )
+        return new
+
+    def has(self, name):
+        set_memory(self.mira, name)
+        self.settle()
+
+    @property
+    def folder(self):
+        return self.services.places.agents / "Mira"
+
+
+class TestRag(PluggedWorld):
+    """Plain RAG in place of ours."""
+
+    def setUp(self):
+        super().setUp()
+        self.has("rag")
+
+    def test_what_left_the_window_is_found_and_nothing_of_ours_stands_there(self):
+        self.says("Never open the cellar door, Mira.", FACT, *CHATTER, *CHATTER)
+        prompt = self.asks("Where is my brother Edwin?", "say In Ostrey.")[0]
+        past = prompt.split("RELATED PAST EXPERIENCES:\n")[1].split("\n\n")[0]
+        assert "mends nets in Ostrey" in past
+        assert "(memory 3)" in past
+        for heading in ("Told To You", "What Mattered", "People Here"):
+            assert heading not in prompt
+        window = prompt.split("\n---\n")[1]
+        assert window.count('says, "') <= 4
+
+    def test_its_newest_lines_stand_before_the_window_and_none_twice(self):
+        self.says(*[f"Thing {n} is lost." for n in range(12)])
+        prompt = self.asks("Well?", "wait")[0]
+        context = prompt.split("## Recent Past (Summary)\n")[1].split("\n\n")[0]
+        assert "Thing 5 is lost." in context
+        assert all(prompt.split("\n---\n")[0].count(f"Thing {n} is lost") == 1 for n in range(2, 8))
+        shown = prompt.split("\n---\n")[1]
+        assert not [n for n in range(12) if f"Thing {n} " in shown and f"Thing {n} " in context]
+
+    def test_our_own_compaction_does_not_run(self):
+        self.says(*CHATTER, *CHATTER, *CHATTER)
+        status = self.mind.memory.memory.status()
+        assert status.compactions == 0
+        assert status.window == 4
+        assert self.mind.memory.memory.archive.last_number >= 18
+
+    def test_the_archive_is_lived_anew_when_it_is_opened(self):
+        self.says(FACT, *CHATTER)
+        self.has("")
+        assert self.mind.plugged is None
+        self.says("Bram owes me six pence.", *CHATTER)
+        self.has("rag")
+        found = self.mind.plugged.find("What does Bram owe?", 3)
+        assert "six pence" in found.memories[0].document.text
+        assert self.mind.plugged.find("Where is Edwin?", 3).memories[0].document.first == 2
+
+    def test_what_is_whispered_is_not_handed_over(self):
+        self.char1.execute_cmd("whisper Mira = The silver key is under the mill.")
+        self.says(*CHATTER)
+        self.settle()
+        found = self.mind.plugged.find("Where is the silver key?", 20)
+        told = [hit.document.text for hit in found.memories]
+        told += [*self.mind.plugged.brought.lines, *self.mind.plugged.brought.context]
+        assert not [each for each in told if "silver" in each or "mill" in each]
+        assert [each for each in told if "whispers to you" in each]
+
+    def test_it_rests_after_a_while_of_quiet(self):
+        self.says(FACT)
+        self.mira.db.paused = True
+        system = self.mind.plugged._system
+        with patch.object(system, "rest", wraps=system.rest) as rest:
+            self.clock.advance(QUIET - 10)
+            self.settle()
+            assert rest.call_count == 0
+            self.clock.advance(20)
+            self.settle(lambda: rest.call_count == 1)
+
+    def test_a_profile_keeps_it(self):
+        keep_profile(self.mira)
+        post = frontmatter.loads((self.folder / "profile.md").read_text())
+        assert post["memory"] == "rag"
+        assert post.content == "You are Mira, an innkeeper."
+        self.has("keepsake")
+        assert "memory" not in frontmatter.loads((self.folder / "profile.md").read_text())
+
+
+class TestReplies(PluggedWorld):
+    """What is answered in words."""
+
+    FORMAT = "dialogue"
+
+    def test_the_sentences_come_from_its_recall(self):
+        self.has("rag")
+        self.says(FACT, *CHATTER, *CHATTER)
+        prompt = self.asks("Where does my brother Edwin mend nets?", "In Ostrey.")[0]
+        assert 'Tom said, "My brother Edwin mends nets in Ostrey."' in prompt
+
+
+class TestOthers(PluggedWorld):
+    """Other ones, and such as break."""
+
+    def test_ours_is_the_default(self):
+        assert self.mind.plugged is None
+
+    def test_one_that_writes_files_has_a_folder_of_its_own_which_forgetting_takes(self):
+        self.has("generative-agents")
+        self.says(FACT)
+        self.mind.plugged.rest(asleep=True)
+        stream = self.folder / "memories" / "generative-agents" / "stream.json"
+        assert "Edwin" in stream.read_text()
+        self.stop_services()
+        forget(self.folder, ForgottenPerson(identity_of(self.char1), "Tom"))
+        assert not stream.exists()
+        assert "Edwin" not in (self.folder / "archive" / "0000000001.jsonl").read_text()
+        self.start_services()
+
+    def test_a_fault_is_told_under_its_name_and_the_agent_goes_on(self):
+        with self.assertLogs("keepsake.agents") as logs:
+            self.has(f"{BROKEN}:Breaks")
+            self.says(*CHATTER)
+            (prompt,) = self.asks("Good evening.", "say Good evening.")[:1]
+        faults = [line for line in logs.output if "ZeroDivisionError" in line]
+        assert len(faults) == 1
+        assert f"Mira: The memory {BROKEN}:Breaks: broke off" in faults[0]
+        assert "Hm." in prompt
+        assert "~say Good evening." in self.lines()
+
+    def test_one_that_cannot_be_opened_leaves_the_window(self):
+        with self.assertLogs("keepsake.agents") as logs:
+            self.has(f"{BROKEN}:Refuses")
+            self.says(*CHATTER)
+            assert "Hm." in self.asks("Good evening.", "wait")[0]
+        assert [line for line in logs.output if "Nothing embeds. Start what does" in line]
+
+    def test_a_store_that_is_ahead_of_the_archive_is_lived_anew(self):
+        self.has("generative-agents")
+        self.says(FACT, *CHATTER)
+        self.has("")
+        stream = self.folder / "memories" / "generative-agents" / "stream.json"
+        stream.write_text(stream.read_text().replace('"newest": ', '"newest": 99'))
+        self.has("generative-agents")
+        found = self.mind.plugged.find("Where is Edwin?", 3)
+        assert "Edwin" in found.memories[0].document.text
+
+    def test_no_memory_of_that_name(self):
+        with pytest.raises(KeepsakeError, match=r"There is no memory 'rug'.*rag"):
+            set_memory(self.mira, "rug")
+        assert self.mind.plugged is None
+
+
+class TestCommand(Building, AgentsWorld):
+    """``@agent/memory``."""
+
+    def test_it_is_seen_and_changed(self):
+        assert "remembers with keepsake. There are: full-context" in self.type("@agent/memory Mira")
+        assert "remembers with rag." in self.type("@agent/memory Mira = rag")
+        assert "There is no memory" in self.type("@agent/memory Mira = rug")
+        assert "remembers with keepsake." in self.type("@agent/memory Mira = keepsake")
