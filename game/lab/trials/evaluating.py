@@ -143,6 +143,8 @@ def _naming(memory: str) -> Iterator[None]:
 def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
     """What a memory had for one question, and what a model made of it, as plain figures."""
     question = asking.question
+    # A secret is found where it must not be: that is no recall.
+    evidence = frozenset() if question.kind == KEPT else question.evidence
     row: Row = {
         "trial": trial.name,
         "question": question.id,
@@ -153,9 +155,9 @@ def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
         "answerable": question.answerable,
         "delay_hours": question.delay.total_seconds() / 3600 if question.delay else None,
         "load": trial.load or None,
-        "evidence": len(question.evidence),
+        "evidence": len(evidence),
         # places of the evidence among what was recalled, from 1; what is missing was not found
-        "ranks": [n for n, each in enumerate(asking.found, 1) if each in question.evidence],
+        "ranks": [n for n, each in enumerate(asking.found, 1) if each in evidence],
         "recalled": len(asking.recalled),
         "memory_tokens": asking.tokens,
         "memory_seconds": round(asking.seconds, 6),
