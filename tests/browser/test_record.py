@@ -158,7 +158,7 @@ def test_two_agents_stand_side_by_side(page: Page) -> None:
         assert fits(page), size
     left, right = (page.get_by_label(f"{side} agent") for side in ("Left", "Right"))
     assert left.input_value() != right.input_value()
-    page.get_by_label("Show").select_option("memory")
+    page.get_by_label("Show", exact=True).select_option("memory")
     expect(page.locator(".beside .memories")).to_have_count(2)
     right.select_option(left.input_value())
     expect(page).to_have_url(re.compile(r"left=(\d+)&right=\1&show=memory$"))

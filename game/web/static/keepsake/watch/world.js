@@ -12,6 +12,8 @@ import { WorldMap } from "./world_map.js";
 import { tick } from "./words.js";
 
 const LATER = 10000;
+/** Milliseconds after which it is looked again who knows whom. */
+const MUCH_LATER = 60000;
 const STEP = 80;
 const LAST = 1439;
 /** Minutes that one step of playing takes. */
@@ -127,6 +129,7 @@ const stream = new Stream({
 setInterval(() => following && !document.hidden && world && load(), LATER);
 byId("timeline").after(exportLinks(() => "world"));
 byId("ties").after(exportLinks(() => "acquaintances"));
+setInterval(() => following && !document.hidden && ties.again(), MUCH_LATER);
 await load();
 ties.load();
 stream.start();
