@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { announce, byId, fill, setAttribute, setText } from "./dom.js";
-import { exportLinks } from "./export.js";
+import { exportButtons } from "./export.js";
 import { bindKeys } from "./keys.js";
 import { Stream } from "./stream.js";
 import { Ties } from "./ties.js";
@@ -127,8 +127,8 @@ const stream = new Stream({
   },
 });
 setInterval(() => following && !document.hidden && world && load(), LATER);
-byId("timeline").after(exportLinks(() => "world"));
-byId("ties").after(exportLinks(() => "acquaintances"));
+byId("timeline").after(exportButtons(() => "world"));
+byId("ties").after(exportButtons(() => "acquaintances"));
 setInterval(() => following && !document.hidden && ties.again(), MUCH_LATER);
 await load();
 ties.load();
