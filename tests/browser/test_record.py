@@ -158,7 +158,7 @@ def test_two_agents_stand_side_by_side(page: Page) -> None:
         assert fits(page), size
     left, right = (page.get_by_label(f"{side} agent") for side in ("Left", "Right"))
     assert left.input_value() != right.input_value()
-    page.get_by_label("Show").select_option("memory")
+    page.locator("#section").select_option("memory")
     expect(page.locator(".beside .memories")).to_have_count(2)
     right.select_option(left.input_value())
     expect(page).to_have_url(re.compile(r"left=(\d+)&right=\1&show=memory$"))
@@ -171,7 +171,7 @@ def test_what_is_shown_can_be_taken_along(page: Page) -> None:
     expect(page.locator("#agents tr")).to_have_count(SHORT.agents)
     for form in ("JSON", "CSV"):
         with page.expect_download() as taken:
-            page.get_by_role("link", name=form).click()
+            page.get_by_role("button", name=form).click()
         text = taken.value.path().read_text("utf-8")
         names = (
             [each["name"] for each in json.loads(text)["agents"]]

@@ -14,7 +14,8 @@ from game.mind.archive.records import Memory, MemoryKind
 from game.mind.events.log import EventLog
 from game.mind.events.types import Thought
 from game.mind.sleep.log import SleepLog
-from game.web.api.days import (
+from game.web.api.lives import Inhabitant
+from game.web.world.days import (
     ASLEEP,
     IDLE,
     TALKING,
@@ -24,7 +25,6 @@ from game.web.api.days import (
     first_day,
     lived_day,
 )
-from game.web.api.lives import Inhabitant
 
 ZONE = ZoneInfo("Europe/Berlin")  # two hours before UTC in May
 DAY = date(2026, 5, 4)

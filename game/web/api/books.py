@@ -17,9 +17,9 @@ from game.mind.books.profiles.feelings import closeness
 from game.mind.books.profiles.profile import Profile, ProfileKind
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Night
-from game.web.api.acquaintances import pages as profiles
 from game.web.api.shapes import Book, PageView, iso
 from game.web.api.source import inhabitant, source
+from game.web.world.acquaintances import pages as profiles
 
 _LONGEST = 60_000
 """Characters of one page that are shown; the file has all."""

@@ -12,8 +12,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from game.web.api import acquaintances as knowing
-from game.web.api import archive_views, books, recalling, searching, why_view, world_view
+from game.web.api import archive_views, books, recalling, why_view
 from game.web.api.archive_views import MOST_MEMORIES
 from game.web.api.openapi import BadRequest, document
 from game.web.api.shapes import (
@@ -35,6 +34,8 @@ from game.web.api.shapes import (
 from game.web.api.source import source
 from game.web.live.series import Charts, current
 from game.web.site.access import may_act
+from game.web.world import acquaintances as knowing
+from game.web.world import searching, world_view
 
 
 def agents(request: HttpRequest) -> Overview:

@@ -3,10 +3,10 @@
 import { get } from "./api.js";
 import { Head } from "./agent_head.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
-import { exportLinks } from "./export.js";
+import { exportButtons } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
-import { MAKERS } from "./sections.js";
+import { MAKERS, SHOWN } from "./sections.js";
 import { Stream } from "./stream.js";
 
 const id = Number(document.body.dataset.agent);
@@ -14,9 +14,6 @@ const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
 const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "dreams", "nights"];
-/** Which answer of the API each section shows, where its name is another. */
-const SHOWN = { live: "memories", memory: "memories", charts: "series",
-  journal: "book", people: "book", notes: "book", dreams: "book", nights: "book" };
 const NAMES = ["live", ...Object.keys(MAKERS)];
 
 const sections = {};
@@ -113,7 +110,7 @@ function gone() {
   announce(byId("trouble-here").textContent);
 }
 
-byId("main").append(exportLinks(() => SHOWN[wanted()[0]] ?? wanted()[0]));
+byId("main").append(exportButtons(() => `agents/${id}/${SHOWN[wanted()[0]] ?? wanted()[0]}`));
 bindKeys([
   ...NAMES.slice(0, 9).map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
   ...rowKeys(() => panel(wanted()[0])),

@@ -19,17 +19,28 @@ export class Refusal extends Error {
 export function get(path, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== null);
   const query = new URLSearchParams(given).toString();
-  const [, world] = path.match(/@(\d+)/) ?? [];
-  const address = BASE + path.replace(/@\d+/, "") + (query ? `?${query}` : "");
-  asked.set(path.split("/").at(-1), address);
-  return ask(address, { method: "GET", headers: world ? { "X-Keepsake-World": world } : {} });
+  asked.set(path, query);
+  return ask(...request(path, query));
 }
 
+/** What was last asked for there, by path: what a view shows. */
 const asked = new Map();
 
-/** The address of the last answer of that kind (`series`, `book` …), which is what a view shows. */
-export function lastAsked(kind) {
-  return asked.get(kind) ?? null;
+function request(path, query) {
+  const [, world] = path.match(/@(\d+)/) ?? [];
+  const address = BASE + path.replace(/@\d+/, "") + (query ? `?${query}` : "");
+  return [address, { method: "GET", headers: world ? { "X-Keepsake-World": world } : {} }];
+}
+
+/** The last answer of that path once more, as a file in that format; null before there was one. */
+export async function asFile(path, format) {
+  if (!asked.has(path)) return null;
+  const query = new URLSearchParams(asked.get(path));
+  query.set("format", format);
+  const [address, options] = request(path, query.toString());
+  const answer = await fetch(address, { credentials: "same-origin", ...options });
+  if (!answer.ok) throw new Refusal(answer.status, wordsFor(answer.status));
+  return answer.blob();
 }
 
 /** POST, with a body where there is something to say, and the token that Django wants to see. */

@@ -2,8 +2,9 @@
 
 import { get } from "./api.js";
 import { byId, el, fill } from "./dom.js";
+import { exportButtons } from "./export.js";
 import { bindKeys } from "./keys.js";
-import { MAKERS } from "./sections.js";
+import { MAKERS, SHOWN } from "./sections.js";
 
 const FIRST = "charts";
 const worlds = JSON.parse(document.body.dataset.worlds);
@@ -66,6 +67,7 @@ columns.forEach((column, i) => column.addEventListener("click", (event) => {
   const [id, place = "0"] = choices[i].value.split("@");
   if (place === "0") location.href = `/agents/${id}/${hash}`;
 }));
+columns.forEach((column, i) => column.firstElementChild.append(exportButtons(() => `agents/${choices[i].value}/${SHOWN[byId("section").value] ?? byId("section").value}`)));
 bindKeys([["u", "up to all agents", () => byId("up").click()]]);
 try {
   await offer();

@@ -1,17 +1,29 @@
-/* Links to what a view shows, as files: JSON as programs read it, CSV for spreadsheets. */
+/* What a view shows, as a file: JSON as programs read it, CSV for spreadsheets. */
 
-import { lastAsked } from "./api.js";
-import { el } from "./dom.js";
+import { asFile } from "./api.js";
+import { el, fill } from "./dom.js";
 
 const FORMATS = ["json", "csv"];
 
-/** Such links; `kind()` tells which answer of the API is shown where they stand. */
-export function exportLinks(kind) {
-  const link = (format) => el("a", { href: "#", on: { click: (event) => {
-    const address = lastAsked(kind());
-    if (address === null) return event.preventDefault();
-    event.currentTarget.href = `${address}${address.includes("?") ? "&" : "?"}format=${format}`;
-    event.currentTarget.download = `${kind()}.${format}`;
-  } } }, format.toUpperCase());
-  return el("p", { class: "export dim" }, "What is shown, as a file: ", link(FORMATS[0]), " ", link(FORMATS[1]));
+/** A button for each format; `path()` tells which answer of the API is shown where they stand. */
+export function exportButtons(path) {
+  const trouble = el("span", { class: "problem" });
+  const save = async (format) => {
+    fill(trouble);
+    try {
+      const file = await asFile(path(), format);
+      if (file) offer(file, `${path().replace(/[/@]/g, "-")}.${format}`);
+      else fill(trouble, "Nothing is shown yet.");
+    } catch (problem) {
+      fill(trouble, problem.message);
+    }
+  };
+  return el("p", { class: "export dim" }, "What is shown, as a file: ",
+    FORMATS.map((format) => el("button", { type: "button", class: "plain", on: { click: () => save(format) } }, format.toUpperCase())), trouble);
+}
+
+function offer(file, name) {
+  const href = URL.createObjectURL(file);
+  el("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
 }

@@ -12,3 +12,7 @@ export const MAKERS = {
   prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
   journal: Journal, people: People, notes: Notes, dreams: Dreams, nights: Nights,
 };
+
+/** Which answer of the API each section shows, where its name is another. */
+export const SHOWN = { live: "memories", memory: "memories", charts: "series",
+  journal: "book", people: "book", notes: "book", dreams: "book", nights: "book" };

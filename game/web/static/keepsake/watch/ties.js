@@ -13,8 +13,15 @@ const CROWD = 30;
 const STRONGEST = 3;
 
 export class Ties {
+  #chosen = false;
+
   constructor(root) {
     this.root = root;
+  }
+
+  /** They may have met meanwhile; whoever was chosen stays on the screen. */
+  again() {
+    if (!this.#chosen) this.load();
   }
 
   async load() {
@@ -42,6 +49,7 @@ export class Ties {
       on: { click: () => choose(id), keydown: (event) => event.key === "Enter" && choose(id) },
     }, svg("circle", { r: 7 }), svg("text", { y: -11, "text-anchor": "middle" }, id)));
     const choose = (name) => {
+      this.#chosen = true;
       links.forEach((link, i) => drawn[i].classList.toggle("chosen", [link.source.id, link.target.id].includes(name)));
       nodes.forEach((node, i) => dots[i].classList.toggle("chosen", node.id === name));
       fill(told, words(name, agents, ties));

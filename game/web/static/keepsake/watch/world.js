@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { announce, byId, fill, setAttribute, setText } from "./dom.js";
-import { exportLinks } from "./export.js";
+import { exportButtons } from "./export.js";
 import { bindKeys } from "./keys.js";
 import { Stream } from "./stream.js";
 import { Ties } from "./ties.js";
@@ -12,6 +12,8 @@ import { WorldMap } from "./world_map.js";
 import { tick } from "./words.js";
 
 const LATER = 10000;
+/** Milliseconds after which it is looked again who knows whom. */
+const MUCH_LATER = 60000;
 const STEP = 80;
 const LAST = 1439;
 /** Minutes that one step of playing takes. */
@@ -125,8 +127,9 @@ const stream = new Stream({
   },
 });
 setInterval(() => following && !document.hidden && world && load(), LATER);
-byId("timeline").after(exportLinks(() => "world"));
-byId("ties").after(exportLinks(() => "acquaintances"));
+byId("timeline").after(exportButtons(() => "world"));
+byId("ties").after(exportButtons(() => "acquaintances"));
+setInterval(() => following && !document.hidden && ties.again(), MUCH_LATER);
 await load();
 ties.load();
 stream.start();

@@ -3,7 +3,7 @@
 import { el, fill, setAttribute, svg } from "./dom.js";
 import { many } from "./words.js";
 
-const WIDE = 150;
+const WIDE = 164;
 const HIGH = 92;
 const GAP = 26;
 const NAMES = 3;

@@ -7,28 +7,24 @@ today. In a view's thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
-from itertools import zip_longest
 from pathlib import Path
 
 from game.mind.archive.log import Archive, segment_sizes
 from game.mind.archive.records import Memory, MemoryKind, memories_in
-from game.mind.events.agent_names import id_of, time_of
-from game.mind.events.files import files_of
-from game.mind.events.types import Thought
-from game.mind.events.writer import STEM
+from game.mind.events.agent_names import time_of
 from game.mind.json_lines import Record, parsed
 from game.mind.sleep.log import SleepLog
 from game.web.api.lives import Inhabitant
+from game.web.world.day_log import thoughts_of_day
 
 MINUTES = 24 * 60
 IDLE, ASLEEP, THINKING, TALKING, WALKING = ".", "z", "t", "s", "w"
 """What an agent is about in a minute; of several the last of these."""
 MOST_TALKS = 20_000
-_ADDRESSED = "addressed"
 _SPEECH = re.compile(r"(?:say|whisper|ask|tell|shout|answer)\b")
 _TIME = re.compile(rb'"t":"(\d{4}-\d\d-\d\d)')
 
@@ -86,7 +82,7 @@ def first_day(agents: Sequence[Inhabitant], zone: tzinfo | None) -> date | None:
     Raises:
         OSError: An archive cannot be read.
     """
-    found = (_first_memory(each.folder / "archive") for each in agents)
+    found = (_first_memory(each.folder / "archive") for each in agents if _remembers(each))
     return min((each.astimezone(zone).date() for each in found if each is not None), default=None)
 
 
@@ -99,12 +95,14 @@ def lived_day(log: Path, agents: Sequence[Inhabitant], span: DaySpan, now: datet
     days = {each.number: (each, _from_archive(each, span, now)) for each in agents}
     heard: list[tuple[int, str, str]] = []
     names = {each.name for each in agents}
-    for record in _thoughts(log, span):
-        if (known := days.get(id_of(record)) or _named(days.values(), record)) is not None:
-            at = _think(known[1], record, span)
-            source = str(record.get("source") or "")
-            if record.get("trigger") == _ADDRESSED and source and source not in names:
-                heard.append((at, source, known[0].name))  # visitors, who have no archive
+    numbers = {each.name.casefold(): each.number for each in agents}
+    for thought in thoughts_of_day(log, span.begins, span.ends):
+        number = thought.agent_id or numbers.get(thought.agent.casefold(), 0)
+        if (known := days.get(number)) is not None:
+            at = span.minute(thought.ended)
+            known[1].mark(span.minute(thought.began), at, THINKING)
+            if thought.addressed_by and thought.addressed_by not in names:
+                heard.append((at, thought.addressed_by, known[0].name))  # who has no archive
     talks = [(at, who.name, to) for who, day in days.values() for at, to in day.spoke]
     return WorldDay(tuple(days.values()), tuple(sorted(talks + heard)[:MOST_TALKS]))
 
@@ -165,49 +163,15 @@ def _day_of(line: bytes) -> str:
     return found[1].decode() if found else ""
 
 
+def _remembers(agent: Inhabitant) -> bool:
+    folder = agent.folder / "archive"
+    return folder.is_dir() and any(segment_sizes(folder).values())
+
+
+@lru_cache(maxsize=400)
 def _first_memory(folder: Path) -> datetime | None:
-    if folder.is_dir():
-        for _, record in Archive(folder, read_only=True).forwards():
-            if record is not None and record.get("type") == "memory":
-                return time_of(record.get("t"))
+    """The time of the first line that tells of a memory, which never changes."""
+    for _, record in Archive(folder, read_only=True).forwards():
+        if record is not None and record.get("type") == "memory":
+            return time_of(record.get("t"))
     return None
-
-
-# -- the event log
-
-
-def _thoughts(log: Path, span: DaySpan) -> Iterator[Record]:
-    """All thoughts that ended on that day, oldest first."""
-    files = files_of(log, STEM)
-    # A file is named after the day of its first line, in UTC, and may go on for a while.
-    first, last = (
-        str(each.date())
-        for each in (span.begins - timedelta(days=1), span.ends + timedelta(days=1))
-    )
-    needle = f'"kind":"{Thought.kind}"'.encode()
-    for file, following in zip_longest(files, files[1:]):
-        if file.day > last or (following is not None and following.day < first):
-            continue
-        for line in file.lines():
-            if needle in line:
-                record = parsed(line)
-                at = time_of(record.get("t"))
-                if record.get("kind") == Thought.kind and at is not None and span.holds(at):
-                    yield record
-
-
-def _think(day: LivedDay, record: Record, span: DaySpan) -> int:
-    ended = time_of(record["t"]) or span.begins
-    began = ended - timedelta(seconds=float(record.get("latency") or 0.0))
-    day.mark(span.minute(began), span.minute(ended), THINKING)
-    return span.minute(ended)
-
-
-def _named(
-    days: Iterable[tuple[Inhabitant, LivedDay]], record: Record
-) -> tuple[Inhabitant, LivedDay] | None:
-    """Whose a thought is by its name, in lines without a number."""
-    if id_of(record):
-        return None
-    name = str(record.get("agent") or "").casefold()
-    return next((each for each in days if each[0].name.casefold() == name), None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 
-from game.web.api.days import MINUTES, DaySpan, LivedDay, first_day, lived_day
 from game.web.api.lives import Inhabitant
 from game.web.api.openapi import BadRequest
 from game.web.api.shapes import DayRow, RoomView, WayView, WorldView
 from game.web.api.source import source
+from game.web.world.days import MINUTES, DaySpan, LivedDay, first_day, lived_day
 
 
 def world(day: date | None) -> WorldView:
