@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,6 +23,7 @@ from game.agent.agent_log import log, open_log, report
 from game.agent.counting import Counting
 from game.agent.logged_events import FaultHandler
 from game.agent.offstage.days import Scene
+from game.agent.spans import ThoughtSpans, spans_of
 from game.agent.tasks import Alarm, Once
 from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.agent.warming import Warming
@@ -199,6 +200,7 @@ class Services:
     taps: Taps = field(default_factory=Taps)
     # waits in a worker thread until an event is set, or so many seconds; whether it is
     wait: Wait = threading.Event.wait
+    spans: ThoughtSpans | None = None  # tells an OpenTelemetry collector of thoughts
     scenes: Sequence[Scene] = ()  # small scenes that agents play by rule where they meet
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategy: Strategy = NARRATIVE
@@ -391,6 +393,11 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
         events=events,
         taps=taps,
     )
+    try:
+        secrets = partial(logged_events.known_secrets, places)
+        new.spans = spans_of(taps, machinery.clock, new.gateway, secrets)
+    except KeepsakeError as error:
+        log(f"[Config] {error}")  # the commands that start a world refuse; nobody else may
     install(new)
     new.gateway.start()
     if new.indexes is not None:
@@ -413,6 +420,8 @@ def stop(*, reload: bool) -> None:
     if ending.indexes is not None:
         ending.indexes.close(stop_server=not reload)
     ending.syncer.stop()
+    if ending.spans is not None:
+        ending.spans.close()
     ending.events.emit(World(op="reloads" if reload else "stops"))
     ending.events.close()
 

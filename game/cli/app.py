@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -65,6 +66,7 @@ def main() -> None:
 @app.command()
 def start() -> None:
     """Start the world in the background and wait until a login works."""
+    _check_spans()
     here = places()
     with ProgressDisplay(out) as progress:
         started = starting.start(here, progress.step)
@@ -240,6 +242,7 @@ def simulate(
     from game.lab.simulations.settings import settings_from  # noqa: PLC0415 - the same
     from game.lab.simulations.simulate import create, resumed  # noqa: PLC0415 - the same
 
+    _check_spans()
     here = places()
     if resume:
         _refuse_beside_resume(context)
@@ -339,6 +342,14 @@ def evaluate_recall(
 eval_app.command("talk")(talking.talk)
 eval_app.command("probes")(lab_commands.probes)
 eval_app.command("answers")(lab_commands.answers)
+
+
+def _check_spans() -> None:
+    """Refuse to live without the spans that the environment asks for."""
+    if any(name.startswith("OTEL_EXPORTER_OTLP") for name in os.environ):
+        from game.agent.spans import check_spans  # noqa: PLC0415 - brings the models with it
+
+        check_spans()
 
 
 def _refuse_beside_resume(context: typer.Context) -> None:
