@@ -70,7 +70,10 @@ class MemorySystem(Protocol):
         ...
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
-        """What bears on a question, best first; ``limit`` at most."""
+        """What bears on a question, best first; ``limit`` at most.
+
+        Who asks stands before it, where that is known: ``Hanna: What is my trade?``.
+        """
         ...
 
     def rest(self, *, asleep: bool) -> None:

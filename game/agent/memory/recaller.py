@@ -110,7 +110,8 @@ class Recaller:
     ) -> SearchResult | None:
         config, recall = self._services.recall.current, self._recall
         if self._plugged is not None:  # whatever it brings is as anybody may hear it
-            return self._plugged.find(text, config.memories + SPARE)
+            words = f"{asker}: {text}" if asker else text
+            return self._plugged.find(words, config.memories + SPARE)
         if recall is None:
             return None
         most = (config.notes, config.summaries, config.memories)
