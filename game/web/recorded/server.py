@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import django
@@ -77,6 +78,8 @@ def _listen(world: RecordedWorld, place: int, port: int, ready: Callable[[str, s
     following = threading.Thread(target=_follow, args=(world, hub, ending), daemon=True)
     address = f"http://{HERE}:{listening.getHost().port}/agents/"
     _reactor.callWhenRunning(following.start)
+    # Its log is added up before anybody looks: of a hundred agents that takes a second or two.
+    _reactor.callWhenRunning(_reactor.callInThread, partial(world.overview, may_act=False))
     _reactor.callWhenRunning(ready, world.title, address)
     _reactor.addSystemEventTrigger("before", "shutdown", ending.set)
     _reactor.addSystemEventTrigger("before", "shutdown", hub.close)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from game.mind.events.agent_names import id_of, time_of
@@ -14,6 +14,8 @@ from game.mind.events.recent_activity import OUTCOMES
 from game.mind.events.types import Sleep, Thought
 from game.mind.json_lines import Record
 
+_COUNTED = tuple(f'"kind":"{each.kind}"' for each in (Sleep, Thought))
+"""Lines of other kinds are not even parsed."""
 _ENDED = ("acted", "refused", "no answer", "too large", "broke off")
 """Outcomes of thoughts that count, as in the charts."""
 
@@ -89,16 +91,17 @@ class Tallies:
 
     def _catch_up(self) -> None:
         if self._follower is None:
-            number = 0
-            for record in events(self._folder):
-                number = self._take(record)
+            newest = next(newest_first(self._folder), None)
+            number = int(newest["seq"]) if newest else 0
+            for record in events(self._folder, any_of=_COUNTED):
+                if record["seq"] <= number:  # what comes meanwhile is followed
+                    self._take(record)
+            self._last = time_of(newest.get("t")) if newest else None
             self._follower = EventFollower(self._folder, number)
         for record in self._follower.added():
             self._take(record)
 
-    def _take(self, record: Record) -> int:
+    def _take(self, record: Record) -> None:
         if (agent := record.get("agent")) and isinstance(agent, str):
             self._doings[id_of(record) or agent.casefold()].take(record)
-        if (at := time_of(record.get("t"))) is not None:
-            self._last = at.astimezone(UTC)
-        return int(record["seq"])
+        self._last = time_of(record.get("t")) or self._last
