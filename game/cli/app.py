@@ -230,6 +230,9 @@ def simulate(
             "--set", help="A setting: idle_interval=60, sleep.awake_hours=12; may be repeated."
         ),
     ] = None,
+    memory: Annotated[
+        str, typer.Option(help="What its agents remember with: rag, mem0, package:Class …")
+    ] = "",
     resume: Annotated[str, typer.Option(help="Go on with the simulation of that name.")] = "",
     back: Annotated[
         bool,
@@ -252,7 +255,9 @@ def simulate(
             raise KeepsakeError("--back goes with --resume alone", "Name the simulation there")
         length = 24.0 if hours is None else hours
         chosen = settings_from(settings or (), strategy)
-        plan = SimulationPlan(name, agents, length, seed, start, zone, model, visitors, chosen)
+        plan = SimulationPlan(
+            *(name, agents, length, seed, start, zone, model, visitors, chosen), memory=memory
+        )
         lab = create(here, plan)
     raise typer.Exit(0 if simulating.show(out, lab) else 1)
 

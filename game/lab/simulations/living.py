@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from game.agent import services
+from game.agent.memory.named import PROFILE_FILE, name_memory
 from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import atlas_for
 from game.lab.simulations.machinery import machinery, timeline_from
@@ -95,6 +96,8 @@ def build(plan: SimulationPlan) -> None:
     begin_world(atlas)
     make_visitors(plan.visitors, find("room", atlas.start))
     finish_world(plan.begins)
+    for agent in all_agents() if plan.memory else ():
+        name_memory(places().agents / agent.memory_folder / PROFILE_FILE, plan.memory)
 
 
 def live(

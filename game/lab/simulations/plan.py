@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from game.memories import loading
 from game.mind.errors import KeepsakeError
 from game.mind.records.files import replace_file
 from game.paths import Places, Ports
@@ -48,6 +49,7 @@ class SimulationPlan:
     settings: Mapping[str, str] = field(default_factory=dict)
     # seconds at which it had come to its end, amid an hour, before it was given more
     ends: tuple[float, ...] = ()
+    memory: str = ""  # what its agents remember with; empty for ours
 
     @property
     def begins(self) -> datetime:
@@ -89,6 +91,8 @@ def checked(plan: SimulationPlan) -> SimulationPlan:
             f"--hours is {plan.hours:.12g}", f"Use more than 0, up to {MOST_HOURS:g}"
         )
     _check_start(plan)
+    if plan.memory not in loading.OURS:
+        loading.maker(plan.memory)
     return plan
 
 
