@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from unittest.mock import patch
 
 import frontmatter
@@ -12,6 +13,8 @@ from game.agent.surroundings import identity_of
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.archive.forgetting import ForgottenPerson, forget
 from game.mind.errors import KeepsakeError
+from game.mind.sleep.asking import Ask
+from game.mind.sleep.steps import Step
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses.agents import keep_profile, set_memory
 
@@ -105,6 +108,18 @@ class TestRag(PluggedWorld):
             assert rest.call_count == 0
             self.clock.advance(20)
             self.settle(lambda: rest.call_count == 1)
+
+    def test_a_night_is_its_rest_and_no_work_of_ours(self):
+        self.says("Never open the cellar door, Mira.", FACT)
+        system, nights = self.mind.plugged._system, self.mind.sleeper.nights
+        before = self.fake.prompts()
+        with patch.object(system, "rest", wraps=system.rest) as rest:
+            works = nights.works(datetime(2026, 5, 1, tzinfo=UTC))
+            assert list(works) == list(Step)
+            assert all(work(Ask(None, 0)) == {} for work in works.values())
+        rest.assert_called_once_with(asleep=True)
+        assert not (self.folder / "dreams").exists()
+        assert self.fake.prompts() == before
 
     def test_a_profile_keeps_it(self):
         keep_profile(self.mira)
