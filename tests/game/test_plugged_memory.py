@@ -16,6 +16,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Step
 from tests.game.agents_world import AgentsWorld, Building
+from tests.game.broken_memories import Slow
 from typeclasses.agents import keep_profile, set_memory
 
 CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
@@ -187,6 +188,17 @@ class TestOthers(PluggedWorld):
         self.has("generative-agents")
         found = self.mind.plugged.find("Where is Edwin?", 3)
         assert "Edwin" in found.memories[0].document.text
+
+    def test_a_long_rest_keeps_nobody_waiting_and_is_closed_when_it_ends(self):
+        self.addCleanup(Slow.gate.set)
+        with patch("game.agent.memory.plugged.PATIENCE", 0.1):
+            self.has(f"{BROKEN}:Slow")
+            assert Slow.entered.wait(60)
+            assert "Hm." in self.asks("Hm.", "wait")[0]
+            self.has("")
+        assert not Slow.closed.is_set()
+        Slow.gate.set()
+        assert Slow.closed.wait(60)
 
     def test_no_memory_of_that_name(self):
         with pytest.raises(KeepsakeError, match=r"There is no memory 'rug'.*rag"):

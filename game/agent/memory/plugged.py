@@ -40,8 +40,8 @@ QUIET = 1800.0
 REOPEN_SECONDS = 60.0
 CONTEXT_SHARE = 0.5
 """What it may show in every prompt, of a prompt's budget."""
-_CLOSING = 5.0
-"""Seconds that the end of a world waits for a call that is under way."""
+_CLOSING = 1.0
+"""Seconds for which a call that is under way is waited for at the end; then it closes itself."""
 _AT_ONCE = 1000
 """Memories that are read from the archive at a time."""
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -80,13 +80,10 @@ class PluggedMemory:
         self._quiet.set(QUIET, self.begin)
 
     def close(self) -> None:
-        """Let go of it; a call that takes longer than a moment is left to itself."""
+        """Let go of it, at once or when the call that is under way has ended."""
         self._quiet.cancel()
         self._closed = True
-        if self._calling.acquire(timeout=_CLOSING):
-            with self._released(), self._told():
-                if self._system is not None:
-                    self._system.close()
+        self._call(lambda _: None, _CLOSING)
 
     # -- in worker threads: blocks, and raises nothing
 
@@ -158,14 +155,25 @@ class PluggedMemory:
         """
         if not self._calling.acquire(timeout=seconds):
             return False
-        with self._released(), self._told():
-            if self._system is None and self._services.seconds() >= self._try_again_at:
-                self._try_again_at = self._services.seconds() + REOPEN_SECONDS
-                self._system = None if self._closed else self._opened()
-            if self._system is not None and not self._closed:
-                what(self._system)
-                self._take_in(self._system)
+        try:
+            with self._told():
+                self._open()
+                if self._system is not None and not self._closed:
+                    what(self._system)
+                    self._take_in(self._system)
+            with self._told():
+                if self._system is not None and self._closed:
+                    self._system.close()
+                    self._system = None
+        finally:
+            self._calling.release()
         return True
+
+    def _open(self) -> None:
+        now = self._services.seconds()
+        if self._system is None and not self._closed and now >= self._try_again_at:
+            self._try_again_at = now + REOPEN_SECONDS
+            self._system = self._opened()
 
     def _opened(self) -> MemorySystem:
         system, last = self._made(), self._archive.last_number
@@ -199,13 +207,6 @@ class PluggedMemory:
             self._trouble(str(error))
         except Exception as error:  # somebody else's code
             self._trouble(f"broke off: {error!r}")
-
-    @contextmanager
-    def _released(self) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            self._calling.release()
 
 
 def _model(services: Services) -> LanguageModel | None:
