@@ -82,6 +82,8 @@ def test_a_plan_is_the_product_of_its_parts(tmp_path):
         ("sources: [probes]", "no 'memories'"),
         ("sources: [{file: nosuch.json}]\nmemories: [rag]", "no file"),
         ("sources: [{world: 1}]\nmemories: [rag]", "cannot be read"),
+        ("sources: [{world: {}, probes: {}}]\nmemories: [rag]", "cannot be read"),
+        ("sources: [{}]\nmemories: [rag]", "cannot be read"),
         ("sources: [probes]\nmemories: [{nome: rag}]", "the memory"),
         ("sources: [probes]\nmemories: [rag]\nset: {a: [[1]]}", "no value"),
         ("sources: [probes]\nmemories: [rag]\nseeds: [one]", "seeds: 'one' is no whole number"),
@@ -178,6 +180,32 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path):
     assert {row["seed"] for row in parrot} == {1, 2}
     again = keepsake(environ, "sweep", plan, "--out", folder, "--jobs", "1")
     assert "21 of 28 cells were done before" in again.stderr
+
+
+def test_a_simulated_world_is_a_source_as_well(tmp_path):
+    text = """\
+sources: [{world: {agents: 1, hours: 1}}]
+memories: [{name: keepsake, set: {immediate_window: [8, 32]}}, full-context]
+"""
+    small, large, other = run(tmp_path, "worlds", text=text)
+    assert "live with 'keepsake', not with 'full-context'" in other.problem
+    assert [small.problem, large.problem] == ["", ""]
+    (row,) = small.rows
+    assert row["thoughts"] > 0
+    assert row["memories"] > 0
+    assert row["thought_tokens"] > 100
+    # The same seed, and too short a life for the windows to differ.
+    assert large.rows == small.rows
+    assert [arm.kinds[-1].questions for arm in compared([small, large])[0].arms] == [1, 1]
+    assert not list((tmp_path / "home" / "lab").glob("sweep-*"))
+
+
+def test_a_world_that_cannot_be_is_a_row_that_says_so(tmp_path):
+    memories = "memories: [{name: keepsake, set: {window: 8}}, keepsake]\n"
+    text = f"sources: [{{world: {{people: 3}}}}]\n{memories}"
+    setting, option = run(tmp_path, "worlds", text=text)
+    assert "names no setting" in setting.problem
+    assert "people" in option.problem
 
 
 def test_seeds_of_one_file_are_no_more_questions(tmp_path):

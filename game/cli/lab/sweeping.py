@@ -17,7 +17,7 @@ from game.lab.sweeps.record import CellRecord
 from game.lab.sweeps.report import figure, write_report
 from game.lab.sweeps.sweep import Runner, sweep
 from game.lab.sweeps.tables import write_parquet
-from game.lab.trials.measures import MEASURES
+from game.lab.trials.measures import COSTS, MEASURES
 from game.paths import Places
 
 TABLE, REPORT = "results.parquet", "report.html"
@@ -43,16 +43,18 @@ def swept(here: Places, plan_file: Path, folder: Path | None, runner: Runner) ->
 
 
 def _show(found: SourceResults) -> None:
-    headings = ("memory", "n", *(MEASURES[name] for name in found.headlines))
+    shown, names = found.headlines or found.measures, {**MEASURES, **COSTS}
+    headings = ("memory", "n", *(names[name] for name in shown))
     table = plain_table(headings, right=headings[1:], no_wrap=True, title_justify="left")
     for arm in found.arms:
         every = arm.kinds[-1]
-        cells = (figure(every.estimates.get(name), name) for name in found.headlines)
+        cells = (figure(every.estimates.get(name), name) for name in shown)
         table.add_row(escape(arm.name), str(every.questions), *cells)
     out.print(f"[bold]{escape(found.name)}[/bold]")
     print_wide(table)
-    sure = [pair for pair in found.pairs if pair.significant]
-    out.print(f"{len(sure)} of {len(found.pairs)} pairs differ (p < 0.05, Holm)\n", markup=False)
+    sure = sum(pair.significant for pair in found.pairs)
+    differ = f"{sure} of {len(found.pairs)} pairs differ (p < 0.05, Holm)\n"
+    out.print(differ if found.pairs else "", markup=False)
 
 
 def _command(plan: Path, folder: Path, runner: Runner) -> str:

@@ -29,7 +29,9 @@ _WIDTH = 7.2
 
 
 def headline_chart(found: SourceResults) -> str:
-    """A panel a measure, a point an arm with its interval."""
+    """A panel a measure, a point an arm with its interval; empty where none is a share."""
+    if not found.headlines:
+        return ""
     names = [arm.name for arm in found.arms]
     height = 1.1 + 0.28 * len(names)
     panels = len(found.headlines)
@@ -92,6 +94,8 @@ def time_chart(found: SourceResults) -> str:
 
 def cost_chart(found: SourceResults) -> str:
     """Each arm's tokens against what it is worth: up is better, left is cheaper."""
+    if IN_REACH not in found.measures:
+        return ""
     tokens = "prompt_tokens" if "prompt_tokens" in found.measures else "memory_tokens"
     measure = next((m for m in ("judged", RIGHT, "f1") if m in found.headlines), IN_REACH)
     with _drawn(f"{found.name} cost", _WIDTH, 3.4) as picture:

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from game.lab.trials.cell import FILE, PROBES, TrialCell, TrialSource
+from game.lab.trials.cell import FILE, PROBES, WORLD, TrialCell, TrialSource
 from game.mind.errors import KeepsakeError
 
 NONE = "none"
@@ -121,14 +121,13 @@ def _source(data: Any, folder: Path) -> TrialSource:
         if not path.exists():
             raise PlanError(f"there is no file {path}", "Name one from where the plan lies")
         return TrialSource(FILE, str(path.resolve()))
-    if data == PROBES:
-        return TrialSource(PROBES)
-    if isinstance(data, dict) and set(data) == {PROBES} and isinstance(data[PROBES] or {}, dict):
-        options = (data[PROBES] or {}).items()
-        return TrialSource(PROBES, options=tuple((str(k), _frozen(v)) for k, v in options))
-    raise PlanError(
-        f"the source {data!r:.60} cannot be read", f"Write `file: PATH` or `probes: {{}}`; {_GUIDE}"
-    )
+    kind, options = next(iter(data.items())) if isinstance(data, dict) and data else (data, {})
+    alone = not isinstance(data, dict) or len(data) == 1
+    if alone and kind in (PROBES, WORLD) and isinstance(options or {}, dict):
+        own = tuple((str(key), _frozen(value)) for key, value in (options or {}).items())
+        return TrialSource(kind, options=own)
+    cure = f"Write `file: PATH`, `probes: {{}}` or `world: {{}}`; {_GUIDE}"
+    raise PlanError(f"the source {data!r:.60} cannot be read", cure)
 
 
 def _frozen(value: Any) -> Any:

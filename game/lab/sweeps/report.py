@@ -51,7 +51,7 @@ def figure(each: Estimate | None, measure: str) -> str:
     if each is None:
         return "–"
     if measure in COSTS:
-        return f"{each.mean:,.0f}" if "tokens" in measure else f"{each.mean:.3f}"
+        return f"{each.mean:.3f}" if "seconds" in measure else f"{each.mean:,.0f}"
     return f"{100 * each.mean:.1f} ({100 * each.low:.0f}–{100 * each.high:.0f})"
 
 

@@ -15,7 +15,8 @@ from game.lab.refusing import refusing
 from game.lab.sweeps.on_ray import run_on_ray
 from game.lab.sweeps.plan import SweepPlan
 from game.lab.sweeps.record import CellRecord, read_record, record_of
-from game.lab.trials.cell import TrialCell, run_cell
+from game.lab.sweeps.worlds import lived_world
+from game.lab.trials.cell import WORLD, TrialCell, run_cell
 from game.lab.trials.journal import RowJournal
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import KeepsakeError
@@ -55,7 +56,10 @@ def _recorded(work: SweepWork, embedder: Embedder, cell: TrialCell) -> CellRecor
         there = path if work.cells.is_dir() else None
         scratch = work.scratch if work.scratch.is_dir() else None
         with RowJournal(there, cell.as_json()) as journal:
-            rows = run_cell(cell, work.here, journal, embedder, scratch=scratch)
+            if cell.source.kind == WORLD:
+                rows = lived_world(work.here, cell)
+            else:
+                rows = run_cell(cell, work.here, journal, embedder, scratch=scratch)
     except KeepsakeError as error:
         return record_of(cell, problem=str(error), seconds=time.perf_counter() - began)
     except Exception as error:

@@ -35,6 +35,8 @@ _OF_QUESTION = {
     "abstained": pa.bool_(),
     **dict.fromkeys(("prompt_tokens", "completion_tokens"), _WHOLE),
     "answer_seconds": _FIGURE,
+    **dict.fromkeys(("memories", "thoughts", "thought_tokens"), _FIGURE),
+    **dict.fromkeys(("compactions", "window", "over_budget"), _FIGURE),
 }
 SCHEMA = pa.schema({**_OF_CELL, **_OF_QUESTION}.items())
 

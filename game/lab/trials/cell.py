@@ -23,8 +23,8 @@ from game.mind.errors import KeepsakeError
 from game.mind.ports import Embedder
 from game.paths import Places
 
-FILE, PROBES = "file", "probes"
-SOURCES = (FILE, PROBES)
+FILE, PROBES, WORLD = "file", "probes", "world"
+SOURCES = (FILE, PROBES, WORLD)
 
 type Pairs = tuple[tuple[str, Any], ...]
 """A mapping that can be compared: names and values."""
@@ -36,7 +36,7 @@ class TrialSource:
 
     kind: str  # one of :data:`SOURCES`
     path: str = ""  # of a file
-    options: Pairs = ()  # of probes: ``days``, ``load`` …
+    options: Pairs = ()  # of probes: ``loads``, ``days`` …; of a world: ``agents`` …
 
     @property
     def name(self) -> str:
@@ -48,7 +48,7 @@ class TrialSource:
     @property
     def seeded(self) -> bool:
         """Whether another seed gives other lives."""
-        return self.kind == PROBES
+        return self.kind != FILE
 
     def trials(self, seed: int) -> list[Trial]:
         """The lives with their questions.

@@ -35,6 +35,12 @@ COSTS: Mapping[str, str] = {
     "prompt_tokens": "tokens of prompt",
     "memory_seconds": "s memory",
     "answer_seconds": "s answer",
+    "memories": "memories",
+    "thoughts": "thoughts",
+    "thought_tokens": "tokens a thought",
+    "compactions": "compactions",
+    "window": "memories in the window",
+    "over_budget": "prompts over budget",
 }
 
 
