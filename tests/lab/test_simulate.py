@@ -8,6 +8,7 @@ sleep. The one that nobody disturbs is forked and replayed as well.
 import hashlib
 import io
 import itertools
+import json
 import os
 import re
 import shutil
@@ -483,22 +484,28 @@ def test_a_fork_goes_its_own_way_behind_its_point_and_the_original_stays(places,
 
 
 def test_what_a_real_model_has_answered_is_answered_once_more_up_to_the_point(places):
+    """Thoughts, and from worker threads summaries and nights; it says something else each time."""
     said = itertools.count()
     with FakeModelServer(script=lambda _: f" say This is the thing number {next(said)}.") as fake:
         model = f"ollama:fake@{fake.address}"
-        base = busy(places, SimulationPlan("real", agents=2, hours=0.7, visitors=1, model=model))
+        base = busy(places, SimulationPlan("real", agents=2, hours=0.9, visitors=2, model=model))
+        profiles = base.vault / "config" / "llm.md"
+        own = f"**provider**: ollama\n**model**: fake\n**host**: {fake.address}"
+        text = profiles.read_text().replace("**provider**: extractive", own)
+        assert own in text
+        profiles.write_text(text)
+        configure(base, "sleep.md", awake_hours=0.5)
         run(base)
         was, asked = acts(base), next(said)
-        answers = [each["answer"] for each in records(base) if each["kind"] == "thought"]
-        thoughts = [each["seq"] for each in records(base) if each["kind"] == "thought"]
-        fork = forked(places, "real-fork", "real", str(thoughts[len(thoughts) // 2]))
-        point = was[thoughts[len(thoughts) // 2] - 1][-1]
-        shared = [each for each in was if each[-1] <= point]
-        assert acts(fork)[: len(shared)] == shared
-        again = [each["answer"] for each in records(fork) if each["kind"] == "thought"]
-        assert again[: len(thoughts) // 2 + 1] == answers[: len(thoughts) // 2 + 1]
-        assert again != answers
-        assert asked < next(said) < asked + len(again)
+        asking = {each["kind"] for each in records(base) if each.get("calls")}
+        assert asking == {"compaction", "sleep"}
+        place = len(was) * 4 // 5
+        fork = forked(places, "real-fork", "real", str(place))
+        whole = [json.dumps(each) for each in records(base) if each["t"] <= was[place - 1][-1]]
+        again = [json.dumps(each) for each in records(fork)]
+        assert again[: len(whole)] == whole
+        assert again[len(whole) :] != [json.dumps(each) for each in records(base)][len(whole) :]
+        assert 0 < next(said) - asked - 1 < asked
 
 
 def test_a_simulation_that_was_given_more_amid_an_hour_is_forked_with_its_ends(places):

@@ -1,5 +1,7 @@
 """The answers of models in one hour of a simulation, written down so that they can be given again.
 
+What a server counts as tokens is such an answer as well.
+
 A scripted model answers the same as often as it is asked, so nothing is written of it. A real one
 does not: what it has answered is in ``answers.jsonl`` of the home, one JSON object a line, and so
 in the checkpoint behind that hour.
@@ -11,6 +13,7 @@ import hashlib
 import json
 import threading
 from collections import defaultdict, deque
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -40,28 +43,30 @@ class Answers:
         with self._lock:
             self._given.clear()
 
-    def given(self, key: str) -> Generation | ModelError | None:
-        """The next answer that was given to that request; None if a model is to be asked."""
+    def answer(self, asked: object, ask: Callable[[], Any]) -> Any:
+        """What was answered to that, as it can be written in JSON; ``ask`` is called for the rest.
+
+        Raises:
+            ModelError: There was no answer, then or now.
+        """
+        key = hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()
         with self._lock:
             record = self._given[key].popleft() if self._given.get(key) else None
         if record is None:
-            return None
-        if "error" in record:
-            kind = getattr(errors, str(record["error"]), ModelFailed)
-            error: ModelError = kind(record["what"], record["cure"])
-            return error
-        return Generation(**record["answer"])
-
-    def keep(self, key: str, answer: Generation | ModelError) -> None:
-        """Write an answer down."""
-        record: dict[str, Any] = {"asked": key}
-        if isinstance(answer, Generation):
-            record["answer"] = asdict(answer)
-        else:
-            record |= {"error": type(answer).__name__, "what": answer.what, "cure": answer.cure}
+            record = {"asked": key, **_outcome(ask)}
         line = json.dumps(record, ensure_ascii=False)
         with self._lock, self._kept.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
+        if "error" in record:
+            raise getattr(errors, str(record["error"]), ModelFailed)(record["what"], record["cure"])
+        return record["answer"]
+
+
+def _outcome(ask: Callable[[], Any]) -> dict[str, Any]:
+    try:
+        return {"answer": ask()}
+    except ModelError as error:
+        return {"error": type(error).__name__, "what": error.what, "cure": error.cure}
 
 
 class AnsweredModel:
@@ -72,20 +77,7 @@ class AnsweredModel:
 
     def generate(self, request: GenerationRequest) -> Generation:
         """As the inner model."""
-        key = _key(self._profile, request)
-        answer = self._answers.given(key)
-        if answer is None:
-            try:
-                answer = self._inner.generate(request)
-            except ModelError as error:
-                answer = error
-        self._answers.keep(key, answer)
-        if isinstance(answer, ModelError):
-            raise answer
-        return answer
-
-
-def _key(profile: str, request: GenerationRequest) -> str:
-    values = {each.name: getattr(request, each.name) for each in fields(request)}
-    asked = json.dumps([profile, values], default=str)
-    return hashlib.sha256(asked.encode()).hexdigest()
+        values = [getattr(request, each.name) for each in fields(request)]
+        asked = [self._profile, *values]
+        found = self._answers.answer(asked, lambda: asdict(self._inner.generate(request)))
+        return Generation(**found)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from random import Random
 
 from game.agent.agent_log import log
@@ -113,6 +114,14 @@ class TimelineGateway(Gateway):
     def _blocked_call(self) -> Future[Generation]:
         self._threads.future = future = super()._blocked_call()
         return future
+
+    def count_tokens(self, profile_name: str, texts: Sequence[str]) -> list[int] | None:
+        """As :meth:`Gateway.count_tokens`; a server that was loading then has counted nothing."""
+        count = partial(super().count_tokens, profile_name, texts)
+        if self._answers is None or self.profiles.get(profile_name).provider == SCRIPTED:
+            return count()
+        found: list[int] | None = self._answers.answer([profile_name, *texts], count)
+        return found
 
     def _guarded(self, name: str) -> GuardedModel:
         guarded = super()._guarded(name)
