@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from game.mind.archive.records import Memory
+from game.mind.archive.records import Memory, MemoryKind
 from game.mind.ports import Clock, Embedder, LanguageModel, Tokens
 from game.mind.prompt.tokens import Heuristic
 
@@ -92,6 +92,8 @@ class MemorySystem(Protocol):
 def line_of(memory: Memory) -> str:
     """A memory as a line of a prompt, with its speaker in front where it does not name them."""
     told = memory.line
+    if memory.kind is MemoryKind.ACT:  # a command, which names nobody
+        return f"You: {told}"
     return told if not memory.source or memory.source in told else f"{memory.source}: {told}"
 
 

@@ -78,3 +78,12 @@ def test_the_newest_lines_stand_in_every_prompt(tmp_path):
     assert made(tmp_path, life(50), window="0").context(3840) == []
     with pytest.raises(KeepsakeError, match="Did you mean window"):
         made(tmp_path, [], windows="3")
+
+
+def test_whose_words_they_are_stands_in_every_line(tmp_path):
+    act = Memory(1, life(1)[0].time, MemoryKind.ACT, "say Good evening, Ada.")
+    told = Memory(2, act.time, MemoryKind.PERCEPTION, "Good evening to you.", source="Ada")
+    assert [line.partition(", ")[2] for line in made(tmp_path, [act, told]).context(500)] == [
+        "You: say Good evening, Ada.",
+        "Ada: Good evening to you.",
+    ]
