@@ -13,6 +13,7 @@ from game.lab.sweeps.sweep import CELLS, Runner, sweep
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer
+from tests.free_ports import free_port
 from tests.lab.archived import places
 from tests.lab.in_process import keepsake
 from tests.lab.test_eval_answers import PROFILES, well_read
@@ -111,6 +112,14 @@ def test_results_are_the_same_in_one_process_and_in_several(tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_results_are_the_same_on_ray(tmp_path):
     assert figures(run(tmp_path, "ray", Runner(jobs=2, ray=True))) == figures(run(tmp_path, "none"))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is an extra")
+def test_where_no_cluster_listens_that_is_said_at_once(tmp_path):
+    nobody = f"127.0.0.1:{free_port()}"
+    with pytest.raises(KeepsakeError, match="There is no Ray cluster") as found:
+        run(tmp_path, "ray", Runner(address=nobody))
+    assert "ray start" in found.value.cure
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from game.lab.pool import Work
+from game.lab.refusing import refusing
 from game.mind.errors import KeepsakeError
 
 
@@ -53,6 +55,15 @@ def _one[Item, Result](work: Work[Item, Result], item: Item) -> Result:
         return one(item)
 
 
+def _require_listener(address: str) -> None:
+    """Ray itself waits for minutes where nobody listens."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if colon and port.isdecimal():
+        cure = "Start a cluster with `ray start --head`, and give the address that it prints"
+        with refusing(f"There is no Ray cluster at {address}", cure):
+            socket.create_connection((host, int(port)), timeout=10).close()
+
+
 def _started(address: str, jobs: int) -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing phones home
     # What a task does with accelerators is its own: Ray need not hide them.
@@ -62,6 +73,7 @@ def _started(address: str, jobs: int) -> Any:
     except ImportError as error:
         cure = "Install it: python -m pip install 'keepsake[ray]'; or leave --ray and --address out"
         raise KeepsakeError("Ray is not installed", cure) from error
+    _require_listener(address)
     own: dict[str, Any] = {"address": address}
     if not address:
         own = {"num_cpus": jobs, "include_dashboard": False}
