@@ -172,14 +172,13 @@ class TestBudget(LadderWorld):
             ("17. called back",),
             journal=("[4 May, importance 8] a promise",),
             people=("Tom, a friend.",),
-            context=("another memory's line",),
         )
         self.mira.db.examples = ["~Mira> say Well met, stranger!"]
         steps = [self.costs(less).used for less in kept.ever_less()]
         assert steps == sorted(steps, reverse=True)
         gone = (
             *((), ("a note", "the past"), ("called back",)),
-            *(("a promise",), ("a friend",), ("stranger",), ("another memory's line",)),
+            *(("a promise",), ("a friend",), ("stranger",)),
         )
         so_far = []
         for cost, without in zip(steps, gone, strict=True):

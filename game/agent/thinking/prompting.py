@@ -59,11 +59,11 @@ class PromptExtras:
 
     def ever_less(self) -> Iterator[PromptExtras]:
         """This, and then with one more of what a thought can do without left out each time."""
-        bare = replace(self, related=Related())
-        yield self
-        yield bare
-        for without in _DISPENSABLE:
-            yield (bare := replace(bare, **without))
+        less = self
+        yield less
+        for without in ({"related": Related()}, *_DISPENSABLE):
+            if (barer := replace(less, **without)) != less:
+                yield (less := barer)
 
 
 _DISPENSABLE: tuple[dict[str, Any], ...] = (
