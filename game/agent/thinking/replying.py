@@ -320,7 +320,6 @@ class Replying:
         spoken = [each for each in spoken if each.number not in reply.asked]
         return [
             *material.of_profile(scene.profile),
-            *material.of_names(agent.key, partner, scene.place),
             *material.of_place(_described(agent), scene.others),
             *material.of_kept((*mind.keeper.shown_pins, *self._kept(reply.audience)), partner),
             *material.of_summaries(context, partner),

@@ -134,29 +134,6 @@ def of_place(description: str, company: Sequence[str] = ()) -> tuple[Sentence, .
     return tuple(Sentence(each, each, SentenceOrigin.PLACE) for each in found)
 
 
-def of_names(own: str, partner: str, place: str) -> tuple[Sentence, ...]:
-    """What everybody here is called: the agent, whoever speaks to it, and the place.
-
-    They are compared in more words than they are said in, as people ask for names in many.
-    """
-    said = (f"I am {own}.", f"You are {partner}.", f"This is {place}.")
-    compared = (
-        f"My name is {own}, and that is what people call me.",
-        f"You are {partner}: that is your name.",
-        f"We are in {place}: that is what this place is called.",
-    )
-    # In chat messages "you" is the agent.
-    written = (f"You are {own}.", f"Whoever speaks to you is called {partner}.", said[2])
-    origins = (SentenceOrigin.SELF, SentenceOrigin.PARTNER, SentenceOrigin.PLACE)
-    return tuple(
-        Sentence(text, bare, origin, written=shown)
-        for name, text, bare, origin, shown in zip(
-            (own, partner, place), said, compared, origins, written, strict=True
-        )
-        if name
-    )
-
-
 def of_window(window: Iterable[Memory], partner: str, own_name: str) -> list[Sentence]:
     """What others said in the window."""
     return [s for memory in window for s in of_memory(memory, partner, own_name)]
