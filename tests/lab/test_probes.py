@@ -32,6 +32,11 @@ def test_a_seed_gives_the_same_lives_and_another_seed_others():
     assert probe_trials(8)[0].memories != QUIET.memories
 
 
+def test_no_two_lives_have_one_name_whatever_the_seed():
+    names = [trial.name for seed in (7, 8) for trial in probe_trials(seed, lives=2)]
+    assert len(set(names)) == len(names) == 8
+
+
 @pytest.mark.parametrize("trial", [QUIET, BUSY], ids=lambda trial: trial.name)
 def test_what_is_asked_for_was_said_once_before_it_is_asked(trial):
     told = {memory.number: memory for memory in trial.memories}

@@ -131,6 +131,11 @@ def test_a_pair_is_told_apart_where_unpaired_means_could_not_be():
     assert difference(hard, hard).p == 1
 
 
+@pytest.mark.parametrize(("n", "least"), [(1, 1.0), (2, 0.5), (5, 0.0625)])
+def test_a_few_questions_that_differ_are_not_told_from_chance(n, least):
+    assert difference([1.0] * n + [0.5] * 9, [0.0] * n + [0.5] * 9).p == least
+
+
 def test_chance_alone_is_seldom_called_a_difference():
     chance = np.random.default_rng(3)
     draws = [chance.standard_normal((2, 50)) for _ in range(200)]

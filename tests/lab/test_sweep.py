@@ -84,6 +84,8 @@ def test_a_plan_is_the_product_of_its_parts(tmp_path):
         ("sources: [{file: nosuch.json}]\nmemories: [rag]", "no file"),
         ("sources: [{world: 1}]\nmemories: [rag]", "cannot be read"),
         ("sources: [{world: {}, probes: {}}]\nmemories: [rag]", "cannot be read"),
+        ("sources: [{probes: {loads: {a: 1}}}]\nmemories: [rag]", "is no value"),
+        ("sources: [{probes: {loads: [[1]]}}]\nmemories: [rag]", "is no value"),
         ("sources: [{}]\nmemories: [rag]", "cannot be read"),
         ("sources: [probes]\nmemories: [{nome: rag}]", "the memory"),
         ("sources: [probes]\nmemories: [rag]\nset: {a: [[1]]}", "no value"),
@@ -160,6 +162,17 @@ def test_a_changed_file_is_another_cell(tmp_path):
     data.write_text(data.read_text().replace("Biscuit", "Bramble"))
     (after,) = (cell.key() for cell in read_plan(path).cells)
     assert before != after
+
+
+def test_two_files_of_one_name_are_two_sources(tmp_path):
+    told = (DATA / "turns.json").read_text()
+    for name, text in (("old", told), ("new", told.replace("Biscuit", "Bramble"))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "talk.json").write_text(text)
+    sources = "sources: [{file: old/talk.json}, {file: new/talk.json}]\n"
+    found = compared(run(tmp_path, "two", text=f"{sources}memories: [full-context]\n"))
+    assert [each.name for each in found] == ["talk", "talk"]
+    assert all(len(each.arms[0].rows) == each.arms[0].kinds[-1].questions for each in found)
 
 
 def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path):

@@ -71,12 +71,14 @@ class ArmPair:
 
 def compared(records: Sequence[CellRecord]) -> list[SourceResults]:
     """Each source with its arms, in the order of the plan; failed cells are left out."""
-    rows: dict[str, dict[str, list[Row]]] = {}
+    rows: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for record in records:
         if record.rows:
-            arms = rows.setdefault(record.source, {})
+            # By its content too: two files of one name are two sources.
+            source = record.source, str(record.cell["source"]["fingerprint"])
+            arms = rows.setdefault(source, {})
             arms.setdefault(record.name, []).extend(record.rows)
-    return [_results(source, arms) for source, arms in rows.items()]
+    return [_results(name, arms) for (name, _), arms in rows.items()]
 
 
 def _results(source: str, rows: dict[str, list[Row]]) -> SourceResults:

@@ -131,7 +131,11 @@ def _source(data: Any, folder: Path) -> TrialSource:
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    several = isinstance(value, list)
+    for each in value if several else [value]:
+        if isinstance(each, dict | list):
+            raise PlanError(f"a source's {each!r:.60} is no value", _GUIDE)
+    return tuple(value) if several else value
 
 
 def _arms(data: Any, common: Any) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:

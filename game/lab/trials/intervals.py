@@ -54,7 +54,10 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     low, high = _between(means)
     # Of means drawn around the difference, those on the far side of none; see Efron & Tibshirani.
     side = min(float((means <= 0).mean()), float((means >= 0).mean()))
-    p = 1.0 if not data.any() else min(1.0, max(2 * side, 1 / len(means)))
+    # Few questions that differ are not told from chance, however they are drawn: all signs of so
+    # many are equal as often as this, if neither is better.
+    least = 2.0 ** (1 - np.count_nonzero(data))
+    p = min(1.0, max(2 * side, 1 / len(means), least))
     return Difference(float(data.mean()), low, high, p, len(data))
 
 

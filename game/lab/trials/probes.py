@@ -82,7 +82,9 @@ def probe_trials(
         for load in loads:
             chance = random.Random(f"{seed} {life} {load}")
             around = list(_chatter(chance, load, days))
-            name = f"probes, seed {seed + life}, {load} a day"
+            # Not by the seed of the next one: figures of both would be taken for one question's.
+            which = f"seed {seed}, life {life + 1}" if life else f"seed {seed}"
+            name = f"probes, {which}, {load} a day"
             found.append(replace(trial_of(name, AGENT, planted, around), load=load))
     return found
 
