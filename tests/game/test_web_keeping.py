@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from game.mind.archive.history import compactions
+from game.mind.archive.records import Tier
 from game.mind.events.reader import events
 from game.mind.sleep.log import SleepLog
 from tests.game.web_world import API, WebWorld
@@ -47,7 +48,7 @@ class TestWorldPage(WebWorld):
         assert "z" not in minutes[found["minute"] + 1 :], "nobody knows yet when it will wake"
 
     def test_a_day_that_is_none_or_not_lived_is_refused(self):
-        for day in ("2026-02-30", "yesterday", "9999-01-01"):
+        for day in ("2026-02-30", "yesterday", "9999-01-01", "0001-01-01"):
             answer = self.web.get(f"{API}/world", {"day": day})
             assert self.answer("get", "/world", answer, 400)["error"], day
         past = self.get("/world", day="2001-01-01")
@@ -184,13 +185,26 @@ class TestChanging(WebWorld):
         late = self.post(self.of_mira("/summary"), body={**said, "text": "Something else."})
         assert not late["done"]
         assert self.get(self.of_mira("/tiers"))["recent"]["text"] == said["text"]
+        # What somebody has written into the file meanwhile is taken over, not written over.
+        recent = self.get(self.of_mira("/tiers"))["recent"]
+        file = self.mind.memory.summaries.path(Tier.RECENT)
+        file.write_text(file.read_text().replace("counted herrings", "mended nets"))
+        late = self.post(self.of_mira("/summary"), body={**said, "at": recent["at"]})
+        assert not late["done"]
+        assert "mended nets" in self.get(self.of_mira("/tiers"))["recent"]["text"]
+        file.write_text("---\n: [\n---\nx")
+        recent = self.get(self.of_mira("/tiers"))["recent"]
+        spoilt = self.post(self.of_mira("/summary"), body={**said, "at": recent["at"]})
+        assert "cannot be read" in spoilt["said"]
         wrong = {**said, "kind": "window"}
         assert "longterm" in self.post(self.of_mira("/summary"), 400, body=wrong)["error"]
 
     def test_the_audit_log_says_who_did_what(self):
         self.post(self.of_mira("/pin"), body={"text": "Tom keeps bees."})
+        self.web.defaults["HTTP_X_FORWARDED_FOR"] = "192.0.2.7"  # as the Portal tells
         self.post(self.of_mira("/pause"))
         lines = newest(AUDIT, 2)
+        assert lines[1]["address"] == "192.0.2.7"
         assert [each["line"] for each in lines] == [
             "dashboard: pin 'Tom keeps bees.' for Mira",
             "dashboard: pause Mira",

@@ -15,7 +15,7 @@ from game.agent.memory.keeper import MemoryTools
 from game.agent.memory.memory import Compacted
 from game.agent.mind import Mind
 from game.mind.agent_memory import AgentMemory
-from game.mind.archive.records import Tier
+from game.mind.archive.records import Summary, Tier
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.memory import CompactReason, Outcome, Undone
@@ -26,6 +26,7 @@ from game.web.api.openapi import BadRequest
 from game.web.api.shapes import Done, iso
 from game.web.api.snapshots import agent_with, mind_with, state_of
 from game.web.site.access import may_act
+from game.web.site.log_in import address_of
 from typeclasses.agents import Agent
 from typeclasses.written_down import AUDIT, LONGEST, keep
 
@@ -149,17 +150,30 @@ def agent_summary(request: HttpRequest, number: int, kind: str, at: str, text: s
         raise BadRequest(f"kind cannot be {kind[:40]!r}", "Give longterm or recent")
 
     def work(book: _Books) -> str:
-        context = book.memory.context()
-        found = context.longterm if kind == Tier.LONGTERM.value else context.recent
-        if found is None or iso(found.time) != at:
-            raise KeepsakeError("Another summary stands there by now", "Load it, and change that")
         if not text.strip():
             raise KeepsakeError("A summary has words", "To be rid of it, undo the compaction")
+        _adopt_edits(book)  # what somebody has just written into the file is not written over
+        context = book.memory.context()
+        found = context.longterm if kind == Tier.LONGTERM.value else context.recent
+        if found is None or iso(found.time) != at or not _stands_in_file(book, found):
+            raise KeepsakeError("Another summary stands there by now", "Load it, and change that")
         book.summaries.edit(Tier(kind), text)
-        notes = book.memory.adopt_edits() if isinstance(book.memory, CascadeMemory) else []
+        notes = _adopt_edits(book)
         return "; ".join(notes) or "Written into its file, which the next compaction takes over"
 
     return _kept(request, number, f"change the {kind} summary of", work)
+
+
+def _adopt_edits(book: _Books) -> list[str]:
+    return book.memory.adopt_edits() if isinstance(book.memory, CascadeMemory) else []
+
+
+def _stands_in_file(book: _Books, summary: Summary) -> bool:
+    try:
+        file = book.summaries.read(summary.tier)
+    except ValueError as error:
+        raise KeepsakeError(str(error), "Mend the file") from error
+    return file is not None and file.text == summary.text.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +234,8 @@ def _done(request: HttpRequest, number: int, what: str, deed: Deed) -> Done:
 def _write_down(request: HttpRequest, who: str, what: str, problem: str) -> None:
     """Into the agents' log, and into the audit log as the commands are."""
     log(f"[Dashboard] {who}: {what}" + (f" ({problem})" if problem else ""))
-    address = str(request.META.get("REMOTE_ADDR") or "")
+    line = f"dashboard: {what}"[:LONGEST]
     try:
-        keep(AUDIT, who=who, account=who, address=address, line=f"dashboard: {what}"[:LONGEST])
+        keep(AUDIT, who=who, account=who, address=address_of(request), line=line)
     except OSError as error:
         log(f"[Dashboard] This was not written into the audit log: {error.strerror}")

@@ -19,6 +19,8 @@ from game.mind.errors import KeepsakeError
 from game.web.api import shapes
 
 VERSION = "1"
+EARLIEST = date(1970, 1, 1)
+"""Days long before it have no beginning in some time zones."""
 _REF = "#/components/schemas/{model}"
 
 type Schema = dict[str, Any]
@@ -126,11 +128,12 @@ class Day(Parameter):
         if not given:
             return None
         try:
-            return date.fromisoformat(given).isoformat()
-        except ValueError as error:
-            raise BadRequest(
-                f"{self.name} cannot be {given[:40]!r}", "Write it so: 2026-05-04"
-            ) from error
+            found = date.fromisoformat(given)
+        except ValueError:
+            found = date.min
+        if found < EARLIEST:
+            raise BadRequest(f"{self.name} cannot be {given[:40]!r}", "Write it so: 2026-05-04")
+        return found.isoformat()
 
 
 @dataclass(frozen=True, slots=True)
