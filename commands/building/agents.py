@@ -142,10 +142,13 @@ class CmdAgent(BuilderCommand):
     def _memory(self) -> None:
         agent = self.agent_named(self.lhs)
         if self.rhs is not None:
+            if ":" in self.rhs and not self.caller.check_permstring("Developer"):
+                why = "A class by its module is for developers, as it runs whatever is there"
+                raise KeepsakeError(why, "Ask one, or name a memory of the list")
             set_memory(agent, self.rhs.strip())
         plugged = self.mind(agent).plugged
         has = told("" if plugged is None else plugged.name)
-        self.caller.msg(f"{agent.key} remembers with {plain(has)}, or package:Class.")
+        self.caller.msg(f"{agent.key} remembers with {plain(has)}.")
 
     def _pause(self) -> None:
         agent = self.agent_named(self.lhs)

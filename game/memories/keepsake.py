@@ -116,8 +116,8 @@ class KeepsakeMemory:
         every prompt.
         """
         self._settle()
-        asker, _, words = question.partition(": ")
-        if asker not in self._names:
+        asker, says, words = question.partition(": ")
+        if not says or asker not in self._names:
             asker, words = "", question
         found = self._recall.search(words, limit=limit, asker=asker) or ()
         return [

@@ -44,9 +44,9 @@ def _loaded(point: EntryPoint) -> Maker:
     try:
         importlib.invalidate_caches()
         found: Maker = point.load()
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # whatever somebody's module does when it is imported
         raise KeepsakeError(
-            f"The memory {point.name!r} cannot be loaded ({error})", cure
+            f"The memory {point.name!r} cannot be loaded ({error!r})", cure
         ) from error
     if not callable(found):
         raise KeepsakeError(f"{point.value} is no class", "Name the class itself: package:Class")

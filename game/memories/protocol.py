@@ -72,7 +72,8 @@ class MemorySystem(Protocol):
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
         """What bears on a question, best first; ``limit`` at most.
 
-        Who asks stands before it, where that is known: ``Hanna: What is my trade?``.
+        Who asks stands before it, where that is known: ``Hanna: What is my trade?``. It may have
+        been whispered, so keep no question.
         """
         ...
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import frontmatter
 import pytest
 
-from game.agent.memory.plugged import QUIET
+from game.agent.memory.plugged import QUIET, REOPEN_SECONDS
 from game.agent.surroundings import identity_of
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.archive.forgetting import ForgottenPerson, forget
@@ -16,8 +16,9 @@ from game.mind.errors import KeepsakeError
 from game.mind.sleep.asking import Ask
 from game.mind.sleep.steps import Step
 from tests.game.agents_world import AgentsWorld, Building
-from tests.game.broken_memories import Slow
+from tests.game.broken_memories import Keeps, Slow, Stumbles
 from typeclasses.agents import keep_profile, set_memory
+from typeclasses.minds import close_mind, mind_of
 
 CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
 FACT = "My brother Edwin mends nets in Ostrey."
@@ -200,6 +201,45 @@ class TestOthers(PluggedWorld):
         Slow.gate.set()
         assert Slow.closed.wait(60)
 
+    def test_one_that_cannot_take_in_a_line_is_not_opened_again_and_again(self):
+        self.says(FACT, *CHATTER)
+        with self.assertLogs("keepsake.agents") as logs:
+            self.has(f"{BROKEN}:Stumbles")
+            self.clock.advance(2 * REOPEN_SECONDS)
+            self.says("Good night.")
+        assert Stumbles.made == 1
+        assert [line for line in logs.output if "Nothing rates" in line]
+        self.mind.plugged.find("Good night?", 3)
+        told = "\n".join(self.mind.plugged.brought.context)
+        assert FACT in told
+        assert "Nice fire." in told
+
+    def test_what_is_forgotten_is_not_written_again_by_one_still_at_work(self):
+        self.addCleanup(Keeps.gate.set)
+        self.says(FACT)
+        with (
+            patch("game.agent.memory.plugged._CLOSING", 0.05),
+            patch("game.agent.memory.plugged.PATIENCE", 0.05),
+        ):
+            self.has(f"{BROKEN}:Keeps")
+            assert Keeps.entered.wait(60)
+            close_mind(self.mira.id)
+            forget(self.folder, ForgottenPerson(identity_of(self.char1), "Tom"))
+            assert mind_of(self.mira).plugged.find("Where is Edwin?", 3).memories == ()
+        Keeps.gate.set()
+        assert Keeps.closed.wait(60)
+        self.settle()
+        there = [path for path in (self.folder / "memories").rglob("*") if path.is_file()]
+        assert not [path for path in there if "Edwin" in path.read_text()]
+
+    def test_forgetting_a_stranger_leaves_it_alone(self):
+        self.has("generative-agents")
+        self.says(FACT)
+        self.has("")
+        stream = self.folder / "memories" / "generative-agents" / "stream.json"
+        assert forget(self.folder, ForgottenPerson("stranger-1", "Zeno")) is None
+        assert "Edwin" in stream.read_text()
+
     def test_no_memory_of_that_name(self):
         with pytest.raises(KeepsakeError, match=r"There is no memory 'rug'.*rag"):
             set_memory(self.mira, "rug")
@@ -214,3 +254,9 @@ class TestCommand(Building, AgentsWorld):
         assert "remembers with rag." in self.type("@agent/memory Mira = rag")
         assert "There is no memory" in self.type("@agent/memory Mira = rug")
         assert "remembers with keepsake." in self.type("@agent/memory Mira = keepsake")
+        self.account.permissions.remove("Developer")  # which the test case's own account has
+        assert "for developers" in self.type(f"@agent/memory Mira = {BROKEN}:Slow")
+        self.account.permissions.add("Developer")
+        assert f"remembers with {BROKEN}:Breaks." in self.type(
+            f"@agent/memory Mira = {BROKEN}:Breaks"
+        )

@@ -9,6 +9,7 @@ from game.memories.keepsake import KeepsakeMemory
 from game.memories.protocol import RecalledLine
 from game.memories.rag import Rag
 from game.memories.windows import FullContext, SlidingWindow
+from game.mind.errors import KeepsakeError
 
 
 class TestFullContext(MemoryConformance):
@@ -80,3 +81,12 @@ def test_one_that_conforms_has_no_faults():
 def test_the_shipped_ones_are_known_by_name():
     shipped = {"full-context", "sliding-window", "rag", "generative-agents", "keepsake", "mem0"}
     assert shipped <= set(loading.names())
+
+
+@pytest.mark.parametrize("text", ["class Mine(:", "raise RuntimeError('of its own')", "Mine = 1"])
+def test_a_module_that_breaks_is_a_memory_that_cannot_be_loaded(tmp_path, monkeypatch, text):
+    name = f"breaks_{len(text)}"
+    (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeepsakeError, match=name):
+        loading.maker(f"{name}:Mine")

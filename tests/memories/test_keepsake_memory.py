@@ -92,6 +92,13 @@ def test_the_archive_is_in_its_folder_with_every_repeat(tmp_path):
     assert kept == [*lived[:-1], lived[-1].repeated(4)]
 
 
+def test_a_name_alone_is_a_question(tmp_path):
+    memory = made(tmp_path, life(10))
+    assert memory.recall("Ada", 5)
+    assert memory.recall("Ada: What of Bram?", 5)
+    memory.close()
+
+
 def test_settings_are_those_of_the_vault_by_name(tmp_path):
     settings = {"immediate_window": "4", "recent_window": "4", "min_saving_tokens": "0"}
     memory = made(tmp_path, life(40), settings=settings)

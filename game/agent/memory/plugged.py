@@ -2,7 +2,8 @@
 
 The archive stays the truth. Every call of such a memory is made in a worker thread, one at a time;
 what breaks in it is told under its name, and the agent goes on with the window alone. Nothing that
-was whispered is handed to it: it learns that something was (:func:`outward`), and no word.
+was whispered is handed to it to be remembered: it learns that something was (:func:`outward`), and
+no word. Only what is to be answered is put to its recall as it was said, which keeps no question.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from game.agent.agent_log import Complaints
 from game.agent.body import Life
@@ -45,6 +47,8 @@ _CLOSING = 1.0
 _AT_ONCE = 1000
 """Memories that are read from the archive at a time."""
 _UNSAFE = re.compile(r"[^\w.-]+")
+_calling: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
+"""By folder: one that is made anew is opened once the one before it has let go of its files."""
 
 
 class PluggedMemory:
@@ -60,8 +64,9 @@ class PluggedMemory:
         self._agent, self._memory, self._services = life.name, memory, services
         self._folder = life.folder / PLUGGED / _UNSAFE.sub("_", life.memory)
         self._trouble = Complaints(f"[Memory] {life.name}: The memory {life.memory}")
-        self._waiting: deque[Memory] = deque()
-        self._calling = threading.Lock()
+        # Those that do not fit in are read from the archive before the next one is handed over.
+        self._waiting: deque[Memory] = deque(maxlen=_AT_ONCE)
+        self._calling = _calling[self._folder]
         self._system: MemorySystem | None = None
         self._try_again_at = float("-inf")
         self._quiet = Alarm(services.timer)
@@ -174,14 +179,14 @@ class PluggedMemory:
         if self._system is None and not self._closed and now >= self._try_again_at:
             self._try_again_at = now + REOPEN_SECONDS
             self._system = self._opened()
+            self._replay(self._system, self._archive.last_number)
 
     def _opened(self) -> MemorySystem:
-        system, last = self._made(), self._archive.last_number
-        if system.newest > last:  # of an archive that was put back to an earlier state
+        system = self._made()
+        if system.newest > self._archive.last_number:  # that was put back to an earlier state
             system.close()
             shutil.rmtree(self._folder)
             system = self._made()
-        self._replay(system, last)
         return system
 
     def _made(self) -> MemorySystem:

@@ -144,12 +144,14 @@ def forget(folder: Path, person: ForgottenPerson, profile: str = "") -> Traces |
         OSError: A file cannot be read or written; doing it again goes on.
     """
     segments = sorted((folder / "archive").glob("*.jsonl"))
-    # Another memory than ours has files of any form; it is lived anew from what the archive keeps.
-    shutil.rmtree(folder / PLUGGED, ignore_errors=True)
-    traces = Traces(person, _memories(segments), profile)
+    traces, plugged = Traces(person, _memories(segments), profile), folder / PLUGGED
     files = [p for p in folder.rglob("*") if p.is_file() and p.parent.name != "archive"]
+    files = [path for path in files if not path.is_relative_to(plugged)]
     if not traces.numbers and not any(_mentions(path, person) for path in files):
         return None
+    # Another memory than ours has files of any form; it is lived anew from what the archive keeps.
+    if plugged.exists():
+        shutil.rmtree(plugged)
     # Whatever was made of them first: it is found by what the archive still says.
     for path in files:
         _clean_file(path, traces)
