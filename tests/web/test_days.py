@@ -13,6 +13,7 @@ from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.events.log import EventLog
 from game.mind.events.types import Thought
+from game.mind.records.files import replace_file
 from game.mind.sleep.log import SleepLog
 from game.web.api.lives import Inhabitant
 from game.web.world.days import (
@@ -22,6 +23,7 @@ from game.web.world.days import (
     THINKING,
     WALKING,
     DaySpan,
+    _days,
     first_day,
     lived_day,
 )
@@ -106,6 +108,29 @@ def test_what_cannot_be_read_of_an_archive_is_passed_over(tmp_path: Path) -> Non
     segment.write_text(good + "no line\n" + json.dumps(bad) + "\n")
     ((_, day),) = lived_day(tmp_path / "log", [mira], SPAN, SPAN.ends).agents
     assert day.places == [(540, "The Kettle")]
+
+
+def test_what_is_added_is_read_and_what_is_taken_out_is_gone(tmp_path: Path) -> None:
+    told = ((-1.0, "The Quay", "say Early."), (9.0, "The Kettle", "say Well met."))
+    mira = lives(tmp_path / "Mira", *told)
+    _days.clear()
+
+    def spoke() -> tuple[tuple[int, str, str], ...]:
+        return lived_day(tmp_path / "log", [mira], SPAN, SPAN.ends).talks
+
+    assert spoke() == ((540, "Mira", "Tom"),)
+    archive = Archive(mira.folder / "archive")
+    for number in (3, 4):
+        at = (MIDNIGHT + timedelta(hours=7 + number)).astimezone(UTC)
+        archive.append_memory(Memory(number, at, MemoryKind.ACT, "say Hm.", "The Loft", to="Ada"))
+        assert spoke()[-1] == (60 * (7 + number), "Mira", "Ada")
+    archive.close()
+    ((_, day),) = lived_day(tmp_path / "log", [mira], SPAN, SPAN.ends).agents
+    assert day.places == [(0, "The Quay"), (540, "The Kettle"), (600, "The Loft")]
+    assert len(_days) == 1, "one day of one agent is kept once, however it grows"
+    (segment,) = (mira.folder / "archive").glob("*.jsonl")
+    replace_file(segment, segment.read_text().replace("Tom", "(forgotten)"))
+    assert "Tom" not in str(spoke())
 
 
 @pytest.mark.parametrize("day", [date(2026, 3, 29), date(2026, 10, 25)])

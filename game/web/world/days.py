@@ -7,7 +7,9 @@ today. In a view's thread.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
@@ -16,7 +18,7 @@ from pathlib import Path
 from game.mind.archive.log import Archive, segment_sizes
 from game.mind.archive.records import Memory, MemoryKind, memories_in
 from game.mind.events.agent_names import time_of
-from game.mind.json_lines import Record, parsed
+from game.mind.json_lines import parsed
 from game.mind.sleep.log import SleepLog
 from game.web.api.lives import Inhabitant
 from game.web.world.day_log import thoughts_of_day
@@ -25,6 +27,8 @@ MINUTES = 24 * 60
 IDLE, ASLEEP, THINKING, TALKING, WALKING = ".", "z", "t", "s", "w"
 """What an agent is about in a minute; of several the last of these."""
 MOST_TALKS = 20_000
+MOST_DAYS = 1_000
+"""Days of one agent each that are kept in RAM: some twenty kB each."""
 _SPEECH = re.compile(r"(?:say|whisper|ask|tell|shout|answer)\b")
 _TIME = re.compile(rb'"t":"(\d{4}-\d\d-\d\d)')
 
@@ -92,7 +96,7 @@ def lived_day(log: Path, agents: Sequence[Inhabitant], span: DaySpan, now: datet
     Raises:
         OSError: A file cannot be read.
     """
-    days = {each.number: (each, _from_archive(each, span, now)) for each in agents}
+    days = {each.number: (each, _lived(each, span, now)) for each in agents}
     heard: list[tuple[int, str, str]] = []
     names = {each.name for each in agents}
     numbers = {each.name.casefold(): each.number for each in agents}
@@ -116,12 +120,9 @@ def _midnight(day: date, zone: tzinfo | None) -> datetime:
 # -- the archive
 
 
-def _from_archive(agent: Inhabitant, span: DaySpan, now: datetime) -> LivedDay:
+def _lived(agent: Inhabitant, span: DaySpan, now: datetime) -> LivedDay:
     folder = agent.folder / "archive"
-    sizes = tuple(segment_sizes(folder).items()) if folder.is_dir() else ()
-    day = LivedDay()
-    for memory in _memories(folder, sizes, span) if sizes else ():
-        _live(day, memory, span)
+    day = _from_archive(folder, span) if folder.is_dir() else LivedDay()
     for night in SleepLog(agent.folder).nights():
         woke = night.woke or now
         if night.fell_asleep < span.ends and woke >= span.begins:
@@ -141,20 +142,63 @@ def _live(day: LivedDay, memory: Memory, span: DaySpan) -> None:
             day.spoke.append((at, memory.to))
 
 
-@lru_cache(maxsize=400)
-def _memories(folder: Path, _sizes: object, span: DaySpan) -> tuple[Memory, ...]:
-    """The memories of that day, and the one before it, which tells where it began."""
-    # A line's own zone may be another, so it may bear the day before or after.
-    early, late = (str(span.day + timedelta(days=each)) for each in (-1, 1))
-    lines: list[Record] = []
-    for line in Archive(folder, read_only=True).lines_back():
-        if (day := _day_of(line)) and day <= late:
-            lines.append(parsed(line))
-            if day < early and lines[-1].get("type") == "memory":
-                break
-    found = [each for each in memories_in(reversed(lines)) if each.time < span.ends]
-    earlier = [each for each in found if each.time < span.begins]
-    return (*earlier[-1:], *(each for each in found if each.time >= span.begins))
+class _ArchivedDay:
+    """One agent's day by its archive: read once, and then what is added."""
+
+    def __init__(self, span: DaySpan, inodes: Mapping[str, int]) -> None:
+        self.inodes, self._span, self._day = inodes, span, LivedDay()
+        self._sizes: Mapping[str, int] = {}
+        self._last, self._is_over = 0, False
+
+    def catch_up(self, folder: Path, sizes: Mapping[str, int]) -> LivedDay:
+        """All that is there by now."""
+        if sizes != self._sizes and not self._is_over:
+            for memory in self._added(folder):
+                _live(self._day, memory, self._span)
+            self._sizes = sizes
+        day = self._day
+        return LivedDay([*day.minutes], [*day.places], [*day.spoke])
+
+    def _added(self, folder: Path) -> Sequence[Memory]:
+        """The new memories of that day; at first the one before it too, which tells where it began.
+
+        A line's own zone may be another, so it may bear the day before or after.
+        """
+        span, found = self._span, list[Memory]()
+        early, late = (str(span.day + timedelta(days=each)) for each in (-1, 1))
+        for line in Archive(folder, read_only=True).lines_back():
+            if (day := _day_of(line)) > late:
+                self._is_over = True
+            elif day and (memory := next(memories_in([parsed(line)]), None)) is not None:
+                if memory.number <= self._last:
+                    break
+                found.append(memory)
+                if day < early:
+                    break
+        found.reverse()
+        first, self._last = not self._last, max((each.number for each in found), default=self._last)
+        earlier = [each for each in found if each.time < span.begins]
+        today = (each for each in found if span.holds(each.time))
+        return (*(earlier[-1:] if first else ()), *today)
+
+
+_lock = threading.Lock()
+_days: OrderedDict[tuple[Path, DaySpan], _ArchivedDay] = OrderedDict()
+
+
+def _from_archive(folder: Path, span: DaySpan) -> LivedDay:
+    sizes = segment_sizes(folder)
+    inodes = {name: (folder / name).stat().st_ino for name in sizes}
+    with _lock:
+        known = _days.get((folder, span))
+        # A segment is another file once somebody's words were taken out of it.
+        if known is None or not known.inodes.items() <= inodes.items():
+            known = _days[folder, span] = _ArchivedDay(span, inodes)
+        known.inodes = inodes
+        _days.move_to_end((folder, span))
+        if len(_days) > MOST_DAYS:
+            _days.popitem(last=False)
+        return known.catch_up(folder, sizes)
 
 
 def _day_of(line: bytes) -> str:
