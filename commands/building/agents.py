@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from evennia.locks.lockhandler import check_lockstring
+
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import counted
 from game.agent import tending
@@ -142,7 +144,7 @@ class CmdAgent(BuilderCommand):
     def _memory(self) -> None:
         agent = self.agent_named(self.lhs)
         if self.rhs is not None:
-            if ":" in self.rhs and not self.caller.check_permstring("Developer"):
+            if ":" in self.rhs and not check_lockstring(self.caller, "set:perm(Developer)"):
                 why = "A class by its module is for developers, as it runs whatever is there"
                 raise KeepsakeError(why, "Ask one, or name a memory of the list")
             set_memory(agent, self.rhs.strip())

@@ -254,7 +254,8 @@ class TestCommand(Building, AgentsWorld):
         assert "remembers with rag." in self.type("@agent/memory Mira = rag")
         assert "There is no memory" in self.type("@agent/memory Mira = rug")
         assert "remembers with keepsake." in self.type("@agent/memory Mira = keepsake")
-        self.account.permissions.remove("Developer")  # which the test case's own account has
+        for who in (self.account, self.char1):  # to whom Evennia's test case gives it
+            who.permissions.remove("Developer")
         assert "for developers" in self.type(f"@agent/memory Mira = {BROKEN}:Slow")
         self.account.permissions.add("Developer")
         assert f"remembers with {BROKEN}:Breaks." in self.type(
