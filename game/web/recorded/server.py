@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -191,9 +192,13 @@ def _follow(world: RecordedWorld, hub: Hub, ending: threading.Event) -> None:
     _reactor.callFromThread(hub.prime, [as_written(each) for each in before])
     follower = EventFollower(world.events, before[-1]["seq"] if before else 0)
     while not ending.wait(_POLL):
-        if added := follower.added():
-            for memory in (each for each in added if each.get("kind") == MemoryChange.kind):
+        added: list[Record] = []
+        with suppress(OSError):  # a file that is just being replaced: it is read a second later
+            added = follower.added()
+        for memory in (each for each in added if each.get("kind") == MemoryChange.kind):
+            with suppress(OSError, KeepsakeError):  # its words can be seen on the agent's page
                 _tell_words(world, hub, memory)
+        if added:
             hub.written([as_written(each) for each in added])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -91,6 +92,7 @@ class Tallies:
 
     def _catch_up(self) -> None:
         if self._follower is None:
+            self._doings.clear()  # of a first reading that broke off
             newest = next(newest_first(self._folder), None)
             number = int(newest["seq"]) if newest else 0
             for record in events(self._folder, any_of=_COUNTED):
@@ -103,5 +105,7 @@ class Tallies:
 
     def _take(self, record: Record) -> None:
         if (agent := record.get("agent")) and isinstance(agent, str):
-            self._doings[id_of(record) or agent.casefold()].take(record)
+            with suppress(AttributeError, TypeError, ValueError):
+                # A line that somebody has edited, or of a later version, says nothing.
+                self._doings[id_of(record) or agent.casefold()].take(record)
         self._last = time_of(record.get("t")) or self._last
