@@ -101,7 +101,7 @@ def _inhabitants() -> Sequence[Inhabitant]:
 
 
 def _grounds() -> Grounds:
-    rooms = tuple((each.id, str(each.key)) for each in Room.objects.all())
+    rooms = tuple(Room.objects.all().values_list("id", "db_key"))  # a page asks every ten seconds
     exits = ObjectDB.objects.filter(db_destination__isnull=False, db_location__isnull=False)
     found = exits.values_list("db_key", "db_location_id", "db_destination_id")
     return Grounds(rooms, tuple(WayOut(*each) for each in found))
