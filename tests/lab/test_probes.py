@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from game.cli.app import app
 from game.lab.trials.evaluating import IN_CONTEXT, IN_REACH, Evaluation, evaluated, row_of
 from game.lab.trials.journal import RowJournal
-from game.lab.trials.living import TrialClock, asked
+from game.lab.trials.living import Living, TrialClock
 from game.lab.trials.probes import DELAYS, KEPT, START, UNTOLD, id_of, probe_trials, trial_around
 from game.lab.trials.probing import curve
 from game.lab.trials.scoring import scores
@@ -96,7 +96,7 @@ class Remembers(FullContext):
 def test_a_whisper_is_recalled_for_the_two_of_it_and_kept_from_others():
     clock = TrialClock(QUIET.memories[0].time)
     given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
-    askings, _ = asked(QUIET, Remembers, given, clock)
+    askings = list(Living(QUIET, Remembers(given), clock, given, 20).ask_all())
     whispers = {m.number for m in QUIET.memories if is_private(m)}
     assert whispers
     for asking in askings:
@@ -119,7 +119,8 @@ def test_what_is_to_be_kept_is_kept_where_nothing_of_it_is_seen():
     clock = TrialClock(QUIET.memories[0].time)
     given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
     how = Evaluation(memory="remembers")
-    rows = [row_of(QUIET, each, how) for each in asked(QUIET, Remembers, given, clock)[0]]
+    living = Living(QUIET, Remembers(given), clock, given, 20)
+    rows = [row_of(QUIET, each, how) for each in living.ask_all()]
     assert {row["kept"] for row in rows if row["kind"] == KEPT} == {1.0}
     assert all(row[IN_REACH] for row in rows if row["answerable"])
 

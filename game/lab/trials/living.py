@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
 from game.lab.trials.trial import Trial, TrialQuestion
-from game.memories.loading import Maker
 from game.memories.protocol import MemorySystem, RecalledLine, Surroundings
 from game.mind.archive.privacy import PrivateWords
 from game.mind.archive.records import Memory
@@ -47,22 +46,14 @@ class Asking:
         return tuple(dict.fromkeys(n for each in self.recalled for n in each.numbers))
 
 
-@dataclass(frozen=True, slots=True)
-class Lived:
-    """What living through a trial cost."""
-
-    perceiving: float  # seconds
-    resting: float
-    state: dict[str, str | int | float]
-
-
 class Living:
     """One life through one memory; blocks.
 
     Args:
         trial: What is lived and asked.
-        make: Makes the memory.
-        given: What the memory is given; its clock is replaced by the trial's.
+        memory: What lives through it.
+        clock: The memory's, which is put to each moment.
+        given: What the memory was given.
         limit: How much is recalled for a question.
     """
 
@@ -71,7 +62,6 @@ class Living:
     ) -> None:
         self._trial, self._memory, self._clock = trial, memory, clock
         self._given, self._limit = given, limit
-        self._perceiving = self._resting = 0.0
         self._private = PrivateWords()
 
     def ask_all(self) -> Iterator[Asking]:
@@ -84,23 +74,15 @@ class Living:
         for question in waiting:
             yield self._ask(question)
 
-    def lived(self) -> Lived:
-        """What it cost so far."""
-        return Lived(self._perceiving, self._resting, dict(self._memory.state()))
-
     def _live(self, memory: Memory) -> None:
         self._pass_to(memory.time)
-        began = time.perf_counter()
         self._memory.perceive(memory)
         self._private.saw(memory)
-        self._perceiving += time.perf_counter() - began
 
     def _pass_to(self, moment: datetime) -> None:
         gap = moment - self._clock.time
         if gap >= QUIET:
-            began = time.perf_counter()
             self._memory.rest(asleep=gap >= NIGHT or moment.date() != self._clock.time.date())
-            self._resting += time.perf_counter() - began
         self._clock.time = max(moment, self._clock.time)
 
     def _ask(self, question: TrialQuestion) -> Asking:
@@ -115,15 +97,3 @@ class Living:
         recalled = tuple(each for each in recalled if may(each.numbers))
         costs = self._given.tokens.each([*context, *(each.text for each in recalled)])
         return Asking(question, context, recalled, sum(costs), seconds)
-
-
-def asked(
-    trial: Trial, make: Maker, given: Surroundings, clock: TrialClock, limit: int = 20
-) -> tuple[Sequence[Asking], Lived]:
-    """Live a trial through a new memory, and ask all of it."""
-    memory = make(given)
-    try:
-        living = Living(trial, memory, clock, given, limit)
-        return list(living.ask_all()), living.lived()
-    finally:
-        memory.close()

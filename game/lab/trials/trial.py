@@ -38,10 +38,3 @@ class Trial:
     memories: tuple[Memory, ...]  # in the order lived, numbered from 1
     questions: tuple[TrialQuestion, ...] = field(default=())
     load: int = 0  # memories a day beside what is asked about; 0 where it was not planned
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Everybody who speaks in it, and every place."""
-        return frozenset({m.source for m in self.memories} | {m.place for m in self.memories}) - {
-            ""
-        }
