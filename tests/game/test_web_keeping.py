@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 from game.mind.archive.history import compactions
 from game.mind.archive.records import Tier
 from game.mind.events.reader import events
@@ -27,6 +29,8 @@ class TestWorldPage(WebWorld):
         self.pass_time(4)
         found = self.get("/world")
         assert "The Inn" in {each["name"] for each in found["rooms"]}
+        table = self.web.get(f"{API}/world", {"format": "csv"}).content.decode()
+        assert [row["name"] for row in csv.DictReader(table.splitlines())] == ["Mira"]
         ids = {each["id"] for each in found["rooms"]}
         assert all({each["start"], each["end"]} <= ids for each in found["ways"])
         (mira,) = found["agents"]

@@ -538,12 +538,12 @@ class WorldView(Shape):
     """Today."""
     minute: int
     """The minute of the day that it is now; the last one of a day that is over."""
+    agents: tuple[DayRow, ...]
+    """All agents, by name; the first list, so that a table of the day has a row for each."""
     rooms: tuple[RoomView, ...]
     """All rooms."""
     ways: tuple[WayView, ...]
     """All exits between them."""
-    agents: tuple[DayRow, ...]
-    """All agents, by name."""
     talks: tuple[tuple[int, str, str], ...]
     """Who spoke to whom, with the minute, oldest first: agents to anybody, visitors to agents; at
     most 20,000."""
