@@ -113,6 +113,9 @@ def test_what_was_broken_off_goes_on_and_comes_to_the_same(environ, tmp_path, se
     assert "out of order" in broken.stderr
     assert not (tmp_path / "parts.json").exists()
     server._plans.clear()
+    other = ask(environ, "--limit", "3", "--json", tmp_path / "parts.json")
+    assert other.returncode == 1
+    assert "with other options" in other.stderr  # and what was answered is kept
     again = ask(environ, "--json", tmp_path / "parts.json")
     assert "6 of 16 questions were answered before" in again.stderr
     assert len(server.calls("/v1/chat/completions")) == asked + 6 + 1 + 10

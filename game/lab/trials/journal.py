@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from game.lab.refusing import refusing
+from game.mind.errors import KeepsakeError
 from game.mind.json_lines import AppendedFile, ended_lines, line_of, parsed
 
 type Row = dict[str, Any]
@@ -19,10 +20,10 @@ class RowJournal:
 
     Args:
         path: The file; None keeps nothing.
-        run: What is being run; rows of another run do not count.
+        run: What is being run.
 
     Raises:
-        KeepsakeError: The file cannot be read or written.
+        KeepsakeError: The file cannot be read or written, or holds rows of another run.
     """
 
     def __init__(self, path: Path | None, run: Mapping[str, Any]) -> None:
@@ -59,6 +60,11 @@ class RowJournal:
     def _open(self, path: Path, run: Mapping[str, Any]) -> None:
         found = ended_lines(path.read_bytes()) if path.exists() else []
         first, *rows = map(parsed, found or [b"{}"])
+        if rows and first.get("run") != run:
+            raise KeepsakeError(
+                f"{path} holds answers of a run that was broken off, with other options",
+                "Give the options of that run, name another file, or remove this one",
+            )
         if first.get("run") == run:
             self._rows = {each["key"]: each["row"] for each in rows if "key" in each}
         self._file = AppendedFile(path)
