@@ -15,10 +15,10 @@ from game.mind.events.agent_names import Names
 from game.mind.events.reader import events
 from game.mind.events.recent_activity import Lately, lately
 from game.mind.events.types import Thought
-from game.web.live.hub import Hub, StreamRecord
+from game.web.live.hub import Hub, StreamRecord, as_written
 from game.web.live.series import current
 from game.web.live.stream_query import StreamQuery
-from game.web.live.watching import _names_of, _window_of, _written
+from game.web.live.watching import _names_of, _window_of
 from tests.game.web_world import WebWorld
 from typeclasses import runtime
 from typeclasses.agents import Agent
@@ -303,7 +303,9 @@ class TestRenamed(LoggedWorld):
         hub, names = Hub(self.clock), _names_of(agent.id)
         wanted = StreamQuery(agent=agent.id, kinds=frozenset({"thought"}))
         records = list(events(self.log.folder))
-        taken = [each for each in records if wanted.takes(StreamRecord(_written(each), hub), names)]
+        taken = [
+            each for each in records if wanted.takes(StreamRecord(as_written(each), hub), names)
+        ]
         return [each["command"] for each in taken if each["command"] != "wait"]
 
     def test_its_counts_charts_and_reasons_go_on_and_outlive_a_reload(self):
