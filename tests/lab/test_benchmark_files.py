@@ -23,7 +23,7 @@ def test_locomo_is_read_as_it_is_published():
     assert first.memories[0].time == datetime(2023, 3, 3, 10, 15, tzinfo=UTC)
     assert first.memories[8].time == datetime(2023, 4, 21, 19, 40, tzinfo=UTC)
     assert text_of(first, 7).endswith("[shares a photo of a crooked blue bowl]")
-    assert first.names == {"Nadia", "Oskar"}
+    assert {memory.source for memory in first.memories} == {"Nadia", "Oskar"}
     asked = {q.text: q for q in first.questions}
     earned = asked["How much did Nadia earn with her bowls at the market?"]
     assert (earned.kind, earned.answers, earned.evidence) == ("multi-hop", ("120",), {12, 14})
