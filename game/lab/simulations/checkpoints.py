@@ -155,7 +155,7 @@ def go_back(lab: Lab) -> bool:
         kept = {path: last / path for path in _files(last)} if last else {}
         for path in list(_files(lab.folder)):
             if path not in kept:
-                (lab.folder / path).unlink()
+                (lab.folder / path).unlink(missing_ok=True)  # a log may just be put in order
         for path, source in kept.items():
             _restore(source, lab.folder / path)
         shutil.rmtree(lab.home / "index", ignore_errors=True)
