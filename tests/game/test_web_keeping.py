@@ -124,7 +124,6 @@ class TestBooks(WebWorld):
             self.said = [f"say Good evening for the {number}. time.", "wait"]
             self.char1.execute_cmd(f"talk Mira Good evening {number}.")
             self.pass_time(4)
-        self.log.flush()
         found = self.get(self.of_mira("/prompts"), limit=2)
         assert len(found["prompts"]) == 2
         assert found["more"]
@@ -158,6 +157,7 @@ class TestChanging(WebWorld):
         assert not self.post(self.of_mira("/pin"), body={"text": "x" * 2000})["done"]
         assert self.post(self.of_mira("/unpin"), body={"text": "1"})["done"]
         assert self.mind.keeper.pinned.lines == ()
+        assert self.log.flush(60)
         by = [each["by"] for each in events(self.log.folder) if each.get("op") in ("pin", "unpin")]
         assert set(by) == {"builder"}
 

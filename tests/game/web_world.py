@@ -59,7 +59,8 @@ class WebWorld(AgentsWorld):
         return client
 
     def get(self, path: str, status: int = 200, **query: Any) -> dict[str, Any]:
-        """What the API answers to the builder."""
+        """What the API answers to the builder, once all that happened by now is in the log."""
+        assert self.log.flush(60)
         return self.answer("get", path, self.web.get(f"{API}{path}", query), status)
 
     def post(self, path: str, status: int = 200, body: Any = None) -> dict[str, Any]:
