@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.bench import (
+    agent_hour_bench,
     cache_bench,
     dashboard_bench,
     day_bench,
@@ -56,6 +57,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "people": people_bench.measure,
     "week": week_bench.measure,
     "offstage": offstage_bench.measure,
+    "agent-hour": agent_hour_bench.measure,
     "talk": talk_bench.measure,
     "faults": faults_bench.measure,
     "injection": injection_bench.measure,

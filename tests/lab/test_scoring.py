@@ -117,6 +117,26 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     assert 0.90 <= held / 300 <= 0.99
 
 
+def test_the_same_thing_asked_thrice_is_no_three_questions():
+    chance = np.random.default_rng(4)
+    about = [number for number in range(40) for _ in range(3)]
+    known = [value for value in (chance.random(40) < 0.6).astype(float) for _ in range(3)]
+    apart, together = estimate(known), estimate(known, about)
+    once = estimate(known[::3])
+    assert (together.low, together.high) == (once.low, once.high)
+    assert together.mean == pytest.approx(apart.mean)
+    assert together.high - together.low > 1.5 * (apart.high - apart.low)
+    assert (together.n, once.n) == (120, 40)
+    better = [0.9 * value for value in known]
+    assert difference(known, better, about).low < difference(known, better).low
+
+
+def test_many_pairs_can_still_differ():
+    better, worse = [1.0] * 40, [0.0] * 40
+    p = difference(better, worse, family=300).p
+    assert holm([p] + [1.0] * 299)[0] < 0.05 < 300 * difference(better, worse).p
+
+
 def test_a_pair_is_told_apart_where_unpaired_means_could_not_be():
     chance = np.random.default_rng(2)
     hard = chance.random(80)

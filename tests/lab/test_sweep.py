@@ -10,6 +10,7 @@ import pytest
 from game.lab.sweeps.comparing import compared
 from game.lab.sweeps.plan import read_plan
 from game.lab.sweeps.sweep import CELLS, Runner, sweep
+from game.lab.trials.cell import with_models
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer
@@ -162,6 +163,24 @@ def test_a_changed_file_is_another_cell(tmp_path):
     data.write_text(data.read_text().replace("Biscuit", "Bramble"))
     (after,) = (cell.key() for cell in read_plan(path).cells)
     assert before != after
+
+
+def test_another_model_is_another_cell_and_where_none_answers_it_does_not_matter(tmp_path):
+    here = places(tmp_path)
+    here.config.mkdir(parents=True, exist_ok=True)
+    plan = f"sources: [{{file: {DATA / 'turns.json'}}}]\nmemories: [rag]\nprofiles: [none, agent]\n"
+    cells = read_plan(written(tmp_path, plan)).cells
+
+    def keys(model):
+        (here.config / "llm.md").write_text(
+            f"## agent\n\n**model_file**: {model}\n\n## summarizer\n\n**provider**: extractive\n"
+        )
+        return [with_models(cell, here).key() for cell in cells]
+
+    first, second = keys("one.gguf"), keys("other.gguf")
+    assert first == keys("one.gguf")
+    assert first[0] == second[0]
+    assert first[1] != second[1]
 
 
 def test_two_files_of_one_name_are_two_sources(tmp_path):

@@ -92,7 +92,7 @@ class EventTally:
 
 def build(plan: SimulationPlan) -> None:
     """Build the world with all who live in it; its services do not run meanwhile."""
-    atlas = atlas_for(read_atlas(), plan.agents, plan.seed)
+    atlas = atlas_for(read_atlas(), plan.agents, plan.seed, plan.villages)
     begin_world(atlas)
     make_visitors(plan.visitors, find("room", atlas.start))
     finish_world(plan.begins)

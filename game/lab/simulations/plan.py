@@ -50,6 +50,7 @@ class SimulationPlan:
     # seconds at which it had come to its end, amid an hour, before it was given more
     ends: tuple[float, ...] = ()
     memory: str = ""  # what its agents remember with; empty for ours
+    villages: int = 1  # how many copies of the world's places its agents are shared out among
 
     @property
     def begins(self) -> datetime:
@@ -85,6 +86,7 @@ def checked(plan: SimulationPlan) -> SimulationPlan:
         )
     _within("agents", plan.agents, 1, MOST_AGENTS)
     _within("visitors", plan.visitors, 0, MOST_VISITORS)
+    _within("villages", plan.villages, 1, plan.agents)
     _within("seed", plan.seed, 0, MOST_SEED)
     if not 0 < plan.hours <= MOST_HOURS:
         raise KeepsakeError(

@@ -13,9 +13,17 @@ from matplotlib.figure import Figure
 
 from game.lab.sweeps.comparing import SourceResults
 from game.lab.trials.evaluating import IN_REACH, RECALLED
-from game.lab.trials.intervals import Estimate, estimate
+from game.lab.trials.intervals import Estimate
 from game.lab.trials.journal import Row
-from game.lab.trials.measures import COSTS, MEASURES, MRR, by_question, recall_at
+from game.lab.trials.measures import (
+    COSTS,
+    MEASURES,
+    MRR,
+    by_question,
+    estimate_of,
+    groups_of,
+    recall_at,
+)
 from game.lab.trials.scoring import RIGHT
 
 if TYPE_CHECKING:
@@ -58,8 +66,9 @@ def recall_chart(found: SourceResults) -> str:
     with _drawn(f"{found.name} recall", _WIDTH, 3.6) as picture:
         axes = picture.subplots()
         for place, arm in arms:
+            groups = groups_of(arm.rows)
             points = [
-                (depth, estimate(list(figures.values())))
+                (depth, estimate_of(figures, groups))
                 for depth in range(1, RECALLED + 1)
                 if (figures := by_question(arm.rows, recall_at(depth)))
             ]
@@ -113,7 +122,7 @@ def _over_time(rows: Sequence[Row], load: float, measure: str) -> Iterator[Point
     for hours in sorted({row["delay_hours"] for row in rows if row["delay_hours"]}):
         here = [row for row in rows if (row["delay_hours"], row["load"]) == (hours, load)]
         if figures := by_question(here, measure):
-            yield hours, estimate(list(figures.values()))
+            yield hours, estimate_of(figures, groups_of(here))
 
 
 def _point(axes: Axes, each: Estimate, row: int, colour: str) -> None:

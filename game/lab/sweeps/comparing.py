@@ -16,6 +16,7 @@ from game.lab.trials.measures import (
     RECALL,
     MeasuredKind,
     by_question,
+    groups_of,
     measured,
 )
 from game.lab.trials.scoring import F1, RIGHT
@@ -90,12 +91,16 @@ def _pairs(arms: Sequence[SweepArm], measure: str) -> Iterator[ArmPair]:
     """All pairs by one measure, a family for Holm."""
     arms = [arm for arm in arms if measure in arm.kinds[-1].estimates]
     figures = {arm.name: by_question(arm.rows, measure) for arm in arms}
-    found = []
-    for first, second in itertools.combinations(figures, 2):
+    groups = groups_of(row for arm in arms for row in arm.rows)
+    found, pairs = [], list(itertools.combinations(figures, 2))
+    for first, second in pairs:
         shared = sorted(figures[first].keys() & figures[second].keys())
         if shared:
             values = ([figures[name][key] for key in shared] for name in (first, second))
-            found.append(ArmPair(measure, first, second, difference(*values)))
+            about = [groups[key] for key in shared]
+            found.append(
+                ArmPair(measure, first, second, difference(*values, about, family=len(pairs)))
+            )
     corrected = holm([pair.found.p for pair in found])
     for pair, p in zip(found, corrected, strict=True):
         yield replace(pair, corrected=p)

@@ -16,7 +16,7 @@ from game.lab.sweeps.on_ray import run_on_ray
 from game.lab.sweeps.plan import SweepPlan
 from game.lab.sweeps.record import CellRecord, read_record, record_of
 from game.lab.sweeps.worlds import lived_world
-from game.lab.trials.cell import WORLD, TrialCell, run_cell
+from game.lab.trials.cell import WORLD, TrialCell, run_cell, with_models
 from game.lab.trials.journal import RowJournal
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import KeepsakeError
@@ -103,10 +103,11 @@ def sweep(
     cells = folder.resolve() / CELLS
     with refusing(f"{cells} could not be made", "Name another folder by --out"):
         cells.mkdir(parents=True, exist_ok=True)
-    found = {cell: record for cell in plan.cells if (record := read_record(cells, cell.key()))}
+    wanted = [with_models(cell, here) for cell in plan.cells]
+    found = {cell: record for cell in wanted if (record := read_record(cells, cell.key()))}
     for record in found.values():
         done(record, True)
-    missing = [cell for cell in plan.cells if cell not in found]
+    missing = [cell for cell in wanted if cell not in found]
 
     def keep(record: CellRecord) -> None:
         record.write(cells)
@@ -118,7 +119,7 @@ def sweep(
         with scratch_folder("sweep") as scratch:
             work = SweepWork(_absolute(here), cells, scratch)
             found |= zip(missing, _run(work, missing, runner, keep), strict=True)
-    return [found[cell] for cell in plan.cells]
+    return [found[cell] for cell in wanted]
 
 
 def _run(

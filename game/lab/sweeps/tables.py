@@ -22,7 +22,7 @@ _OF_CELL = {
     "cell_seconds": _FIGURE,
 }
 _OF_QUESTION = {
-    **dict.fromkeys(("trial", "question", "kind", "asker", "text", "expected"), _TEXT),
+    **dict.fromkeys(("trial", "question", "kind", "about", "asker", "text", "expected"), _TEXT),
     "answerable": pa.bool_(),
     **dict.fromkeys(("delay_hours", "load"), _FIGURE),
     "evidence": _WHOLE,

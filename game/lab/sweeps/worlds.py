@@ -47,7 +47,7 @@ def _plan(cell: TrialCell) -> SimulationPlan:
         return SimulationPlan(f"sweep-{cell.key()}", seed=cell.seed, settings=settings, **options)
     except TypeError as error:
         told = f"A world cannot be made with {options} ({error})"
-        cure = "Its options are agents, hours, visitors, model, start and zone"
+        cure = "Its options are agents, villages, hours, visitors, model, start and zone"
         raise KeepsakeError(told, cure) from error
 
 

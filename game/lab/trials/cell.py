@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from game.lab.trials.judging import AnswerJudge
 from game.lab.trials.probes import LIMIT, probe_trials
 from game.lab.trials.reading import read_trials
 from game.lab.trials.trial import Trial
-from game.mind.errors import KeepsakeError
+from game.llm.profiles import Profiles
+from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.ports import Embedder
 from game.paths import Places
 
@@ -103,6 +104,7 @@ class TrialCell:
     limit: int = 0  # questions in all; 0 for all there are
     budget: int = 0  # tokens of the lines of a prompt; 0 for what the profile has room for
     recalled: int = 0  # lines that the memory may give for a question; 0 for what is usual
+    models: Pairs = ()  # what its profiles say, a digest each; see :func:`with_models`
 
     @property
     def name(self) -> str:
@@ -119,18 +121,32 @@ class TrialCell:
                 "fingerprint": self.source.fingerprint(),
             },
             "settings": dict(self.settings),
+            "models": dict(self.models),
         }
 
     def key(self) -> str:
         """A name for its files: the same configuration has the same one."""
         told = self.as_json()
         del told["source"]["path"]  # its content counts, wherever it lies
+        if not self.models:
+            del told["models"]
         text = json.dumps(told, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def questions(self) -> list[Trial]:
         """Its trials, with as many questions as it may have."""
         return limited(self.source.trials(self.seed), self.limit)
+
+
+def with_models(cell: TrialCell, here: Places) -> TrialCell:
+    """The cell with what its profiles say now, so that another model makes it another cell."""
+    profiles = Profiles(here.config / "llm.md")
+    found = {}
+    for name in sorted({cell.profile, cell.judge, cell.writer} - {""}):
+        with suppress(ConfigError):  # one that there is not is refused where it is opened
+            told = repr(profiles.get(name)).encode()
+            found[name] = hashlib.sha256(told).hexdigest()[:16]
+    return replace(cell, models=tuple(found.items()))
 
 
 def run_cell(

@@ -149,6 +149,7 @@ def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:
         "trial": trial.name,
         "question": question.id,
         "kind": question.kind,
+        "about": question.about,
         "asker": question.asker,
         "text": question.text,
         "expected": " / ".join(question.answers or question.right),

@@ -82,6 +82,22 @@ def by_question(
     return {question: statistics.fmean(figures) for question, figures in found.items()}
 
 
+def groups_of(
+    rows: Iterable[Row], key: Sequence[str] = ("trial", "question")
+) -> dict[Question, str]:
+    """What each question is about: those about the same depend on each other."""
+    found: dict[Question, str] = {}
+    for row in rows:
+        question = tuple(str(row.get(name, "")) for name in key)
+        found[question] = str(row.get("about") or question)
+    return found
+
+
+def estimate_of(figures: Mapping[Question, float], groups: Mapping[Question, str]) -> Estimate:
+    """The mean of some questions' figures."""
+    return estimate([*figures.values()], [groups[question] for question in figures])
+
+
 @dataclass(frozen=True, slots=True)
 class MeasuredKind:
     """One category of questions."""
@@ -110,7 +126,7 @@ def measured(
 def _measured(
     kind: str, rows: Sequence[Row], measures: Iterable[str], key: Sequence[str]
 ) -> MeasuredKind:
-    figures = {measure: list(by_question(rows, measure, key).values()) for measure in measures}
-    estimates = {measure: estimate(each) for measure, each in figures.items() if each}
-    questions = len({tuple(str(row.get(name, "")) for name in key) for row in rows})
-    return MeasuredKind(kind, questions, estimates)
+    figures = {measure: by_question(rows, measure, key) for measure in measures}
+    groups = groups_of(rows, key)
+    estimates = {measure: estimate_of(each, groups) for measure, each in figures.items() if each}
+    return MeasuredKind(kind, len(groups), estimates)

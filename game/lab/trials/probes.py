@@ -260,6 +260,7 @@ def _asked(plant: _Plant, number: int) -> Iterator[TrialQuestion]:
             asker=asker,
             audience=frozenset({id_of(asker)}),
             delay=after,
+            about=f"{plant.kind} {plant.who} {plant.time:%d %H:%M:%S.%f}",
             answerable=plant.answerable,
         )
         yield base

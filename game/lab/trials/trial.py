@@ -26,6 +26,8 @@ class TrialQuestion:
     # who hears the answer, as in :attr:`Memory.source_id`: what was whispered is for its two alone
     audience: frozenset[str] = frozenset()
     delay: timedelta | None = None  # since the last of its evidence; None where it was not planned
+    # what it asks for, where others ask for the same: their answers depend on each other
+    about: str = ""
     answerable: bool = True  # whether the life holds the answer; else not knowing is right
 
 
