@@ -125,7 +125,7 @@ def lived(copy):
     log.emit(Fault(level="error", text="[Error] something broke"))
     log.emit(Sleep(agent="Mira", op="step", step="tidy", figures={"files": 2, "share": 0.5}))
     log.emit(Recall(agent="Mira", by="thought", question="Tom: cups?\nThe Inn", found=2, best=1.5))
-    log.emit(Recall(agent="Mira", by="agent", question="cups", searched=False))
+    log.emit(Recall(agent="Mira", by="agent", question="=cups()", searched=False))
     for op, more in (
         ("note", {"title": "cups", "size": 9, "by": "agent"}),
         ("noticed", {"n": 3, "of": "rule", "by": "rules"}),
@@ -243,6 +243,10 @@ def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
     with (out / "sleep.csv").open(newline="", encoding="utf-8") as file:
         (night,) = csv.DictReader(file)
     assert json.loads(night["figures"]) == {"files": 2, "share": 0.5}
+    with (out / "recall.csv").open(newline="", encoding="utf-8") as file:
+        assert [row["question"] for row in csv.DictReader(file)][1] == "'=cups()"
+    asked = parquet.read_table(out / "recall.parquet").to_pylist()
+    assert asked[1]["question"] == "=cups()"
 
 
 def test_export_of_a_part(lived, tmp_path):

@@ -23,6 +23,7 @@ from game.mind.events.prompts import Prompts
 from game.mind.events.reader import Filter, events
 from game.mind.events.schema import Column, columns, fields_of
 from game.mind.events.types import KINDS
+from game.mind.language.perception import for_cell
 from game.mind.records.files import replace_file
 
 PROMPTS = "prompts"
@@ -266,7 +267,9 @@ def _cell(column: Column, value: Any) -> Any:
 
 
 def _csv_cell(column: Column, value: Any) -> Any:
-    """The same, but that numbers by name and lists are written as JSON: a cell holds one thing."""
+    """The same, but that a cell holds one thing, which is text or a number and no formula."""
     if column.type in _NESTED and value is not None:
         return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and column.type == "string":
+        return for_cell(value)
     return _cell(column, value)

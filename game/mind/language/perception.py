@@ -34,6 +34,8 @@ _MARKUP = re.compile(
     r"|\[?#[0-9a-fA-F]{6}|\[?#[0-9a-fA-F]{3}"
     r"|\[?=[a-z]|\[?[0-5]{3}|\[[rgybmcwxRGYBMCWX]|[rgybmcwxRGYBMCWXnuUhHiIsS*^]|l[ctue])"
 )
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet take a text for a formula."""
 _DBREF = re.compile(r"\(#\d+\)")
 _RULE = re.compile(r"[\s\-=_*+~.|#<>/\\─━═│┌┐└┘├┤┬┴┼╭╮╰╯]*")
 _SENTENCE_END = re.compile(r"[.!?…:;,\"'”’)\]]$")
@@ -82,6 +84,11 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     if len(coded) <= most:
         return line
     return _broken_off(coded[: most - len("…".encode())].decode(errors="ignore"))
+
+
+def for_cell(text: str) -> str:
+    """``text`` as a cell of CSV that no spreadsheet takes for a formula: players write it."""
+    return f"'{text}" if text.startswith(_FORMULAS) else text
 
 
 def visible(text: str) -> str:

@@ -13,6 +13,7 @@ from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
 from game.mind.errors import KeepsakeError
+from game.mind.language.perception import for_cell
 from game.web.api.lives import NoSuchAgent
 from game.web.api.openapi import FORM, FORMS, BadRequest, Operation
 from game.web.api.shapes import Shape
@@ -28,8 +29,6 @@ class NotAllowed(KeepsakeError):
     """Whoever asks may look, but not do that."""
 
 
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a text for a formula: players write these texts."""
 NOW = "X-Keepsake-Now"
 """The header that has the present of a recorded world."""
 _STATUS: dict[type[KeepsakeError], HTTPStatus] = {
@@ -87,7 +86,7 @@ def _cells(row: Shape) -> dict[str, Any]:
 
 def _cell(value: object) -> object:
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULAS) else value
+        return for_cell(value)
     if value is None or isinstance(value, int | float):
         return value
     return json.dumps(value, ensure_ascii=False)
