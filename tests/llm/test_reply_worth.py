@@ -53,6 +53,8 @@ def test_what_answers_comes_first(ranker, question, before, wanted):
     ("question", "wanted"),
     [
         ("And her name?", True),
+        ("Who lives here?", False),
+        ("What is this place?", False),
         ("Does she play anything?", True),
         ("In which county, do you recall?", True),
         ("Why?", True),

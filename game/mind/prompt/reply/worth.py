@@ -39,6 +39,7 @@ _LEAST_CLAUSE = 3
 _MOST_KEPT = 8192
 _MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
 _YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
+_HERE = re.compile(r"\b(?:here|this (?:inn|place|room|town|village|world))\b", re.I)
 _ASIDE = re.compile(
     r"\b(?:(?:tell|remind|show|give) me|do you (?:still )?(?:remember|recall|know)|remember me"
     r"|can you tell|i (?:told|said to) you"
@@ -157,8 +158,8 @@ def leans(question: str, before: str) -> bool:
     asked = _ASIDE.sub(" ", question)
     if _POINTS_BACK.search(asked):
         return True
-    about_us = _MINE.search(asked) or _YOURS.search(asked)
-    return "?" in before and not about_us and len(telling(asked)) < _STANDS_ALONE
+    stands = any(about.search(asked) for about in (_MINE, _YOURS, _HERE))
+    return "?" in before and not stands and len(telling(asked)) < _STANDS_ALONE
 
 
 def without_address(question: str, name: str) -> str:
