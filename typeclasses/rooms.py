@@ -50,6 +50,17 @@ class Room(RoomAppearance, ObjectParent, ExtendedRoom):
         """The season, for ``desc_spring`` and the like."""
         return self.almanac.season
 
+    def get_stateful_desc(self) -> str:
+        """As Evennia's, but without a query of the database at each look."""
+        there = {each.key: each for each in self.attributes.all()}
+        seasons = self.seasons_per_year
+        # Seasons come last, whether a builder has set one or it is that of now.
+        for state in sorted(self.room_states, key=lambda each: each in seasons):
+            for key in (f"desc_{state}", f"{state}_desc"):  # the second form is the older one
+                if key in there and there[key].value:
+                    return str(there[key].value)
+        return str(self.attributes.get("desc", self.fallback_desc))
+
     def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
         """The description, what is seen at such times as this, and the sky."""
         seen = [super().get_display_desc(looker, **kwargs)]
