@@ -26,6 +26,7 @@ from typing import Any
 from game.memories.loading import Maker, maker
 from game.memories.protocol import Figure, MemorySystem, RecalledLine, Surroundings
 from game.mind.archive.records import Memory, MemoryKind
+from game.mind.errors import KeepsakeError
 from game.mind.ports import Embedder
 
 BEGAN = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
@@ -332,8 +333,16 @@ def _saying(number: int, text: str) -> Memory:
 def main(names: Sequence[str]) -> int:
     """Test the memories of these names and say what is wrong; how many of them do not conform."""
     wrong = 0
+    if not names or names[0] in ("-h", "--help"):
+        print(__doc__)
+        return int(not names)
     for name in names:
-        faults = check(maker(name))
+        try:
+            faults = check(maker(name))
+        except KeepsakeError as error:
+            print(error, file=sys.stderr)
+            wrong += 1
+            continue
         wrong += bool(faults)
         print(f"{name}: {len(_tests()) - len(faults)} of {len(_tests())} hold", *faults, sep="\n  ")
     return wrong

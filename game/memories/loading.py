@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-from collections.abc import Callable
+import inspect
+import sys
+from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 
 from game.memories.protocol import MemorySystem, Surroundings
 from game.mind.errors import KeepsakeError
@@ -15,6 +19,9 @@ KEEPSAKE = "keepsake"
 """Ours."""
 OURS = frozenset({"", KEEPSAKE})
 """What a profile says of its memory where a world's own is meant."""
+
+METHODS = ("newest", "perceive", "context", "recall", "rest", "state", "close")
+"""What a :class:`MemorySystem` has."""
 
 type Maker = Callable[[Surroundings], MemorySystem]
 
@@ -39,18 +46,55 @@ def maker(name: str) -> Maker:
     return _loaded(EntryPoint(name, name, GROUP))
 
 
+def code_of(name: str) -> str:
+    """A digest of the code behind a memory that is not ours: of its package, or its one file.
+
+    Empty for ours, which the version of the program tells, and for one that cannot be loaded.
+    """
+    try:
+        module = sys.modules[maker(name).__module__]
+    except (KeepsakeError, AttributeError, KeyError):
+        return ""
+    top = sys.modules[module.__name__.partition(".")[0]]
+    if top.__name__ == "game" or not module.__file__:
+        return ""
+    folders = [Path(each) for each in getattr(top, "__path__", ())]
+    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
+    told = hashlib.sha256()
+    for file in files or [Path(module.__file__)]:
+        told.update(file.read_bytes())
+    return told.hexdigest()[:16]
+
+
 def _loaded(point: EntryPoint) -> Maker:
-    cure = "Install its package beside Keepsake, and see that `python -c` can import it"
     try:
         importlib.invalidate_caches()
         found: Maker = point.load()
-    except Exception as error:  # whatever somebody's module does when it is imported
+    except AttributeError as error:
+        told = f"The memory {point.name!r} cannot be loaded ({error})"
         raise KeepsakeError(
-            f"The memory {point.name!r} cannot be loaded ({error!r})", cure
+            told, f"Name a class of {point.module}: package.module:Class"
         ) from error
+    except Exception as error:  # whatever somebody's module does when it is imported
+        told = f"The memory {point.name!r} cannot be loaded ({error!r})"
+        cure = f"Install its package beside Keepsake: `{sys.executable} -m pip install -e FOLDER`"
+        raise KeepsakeError(told, cure) from error
     if not callable(found):
         raise KeepsakeError(f"{point.value} is no class", "Name the class itself: package:Class")
+    if isinstance(found, type):
+        _check(point.name, found)
     return found
+
+
+def _check(name: str, found: object) -> None:
+    if missing := missing_from(found):
+        told = f"{name} is no memory: it lacks {', '.join(missing)}"
+        raise KeepsakeError(told, f"It needs {', '.join(METHODS)}; see docs/memories.md")
+
+
+def missing_from(found: object) -> Sequence[str]:
+    """What a class, or a memory, lacks of :data:`METHODS`."""
+    return [each for each in METHODS if inspect.getattr_static(found, each, None) is None]
 
 
 def opened(name: str, surroundings: Surroundings) -> MemorySystem:
@@ -60,7 +104,5 @@ def opened(name: str, surroundings: Surroundings) -> MemorySystem:
         KeepsakeError: There is none, or what it gives lacks a method of :class:`MemorySystem`.
     """
     made = maker(name)(surroundings)
-    if not isinstance(made, MemorySystem):
-        wanted = "newest, perceive, context, recall, rest, state, close"
-        raise KeepsakeError(f"{name} is no memory", f"It needs {wanted}; see docs/memories.md")
+    _check(name, made)
     return made

@@ -44,6 +44,8 @@ from typeclasses.exits import Exit
 from typeclasses.minds import close_all
 from typeclasses.rooms import Room
 
+MOMENT = 0.1
+"""Seconds for which a thread is waited for that hands nothing back."""
 _LLM = """\
 ## agent
 **provider**: ollama
@@ -172,15 +174,17 @@ class AgentsWorld(PeopleWorld):
 
         A thread that is held by the test is waited for no longer than a moment.
         """
-        deadline, waits = time.monotonic() + seconds, False
+        deadline = time.monotonic() + (seconds if until else MOMENT)
         while True:
             try:
-                self.posted.get(timeout=0.02 if waits or self._at_work() else 0)()
+                self.posted.get(timeout=0.02 if until or self._at_work() else 0)()
+                deadline = deadline if until else time.monotonic() + MOMENT
             except queue.Empty:
-                if until is None or until():
+                if until() if until else not self._at_work():
                     return
-                waits = True
-                assert time.monotonic() < deadline, "it never came"
+                if time.monotonic() >= deadline:
+                    assert until is None, "it never came"
+                    return
 
     def _at_work(self) -> bool:
         """Whether anything may still be handed back; what was is in the mailbox if not."""

@@ -130,7 +130,7 @@ class Offstage(AgentsWorld):
             for _ in range(4):
                 self.time.time += timedelta(seconds=15)
                 self.clock.advance(15)
-                self.settle()
+                self.settle(lambda: not self.thinking())
 
     def texts(self, agent, event: str = "") -> list[str]:
         """What the agent remembers, of that event."""

@@ -169,7 +169,7 @@ class TestOthers(PluggedWorld):
             (prompt,) = self.asks("Good evening.", "say Good evening.")[:1]
         faults = [line for line in logs.output if "ZeroDivisionError" in line]
         assert len(faults) == 1
-        assert f"Mira: The memory {BROKEN}:Breaks: broke off" in faults[0]
+        assert f"[Error] Mira: The memory {BROKEN}:Breaks: broke off" in faults[0]
         assert "Hm." in prompt
         assert "~say Good evening." in self.lines()
 
@@ -185,6 +185,7 @@ class TestOthers(PluggedWorld):
         self.says(FACT, *CHATTER)
         self.has("")
         stream = self.folder / "memories" / "generative-agents" / "stream.json"
+        self.settle(stream.exists)
         stream.write_text(stream.read_text().replace('"newest": ', '"newest": 99'))
         self.has("generative-agents")
         found = self.mind.plugged.find("Where is Edwin?", 3)
@@ -237,6 +238,7 @@ class TestOthers(PluggedWorld):
         self.says(FACT)
         self.has("")
         stream = self.folder / "memories" / "generative-agents" / "stream.json"
+        self.settle(stream.exists)
         assert forget(self.folder, ForgottenPerson("stranger-1", "Zeno")) is None
         assert "Edwin" in stream.read_text()
 

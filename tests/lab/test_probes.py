@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import timedelta
+from typing import ClassVar
 
 import pytest
 from typer.testing import CliRunner
@@ -96,7 +97,7 @@ class Remembers(FullContext):
 def test_a_whisper_is_recalled_for_the_two_of_it_and_kept_from_others():
     clock = TrialClock(QUIET.memories[0].time)
     given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
-    askings = list(Living(QUIET, Remembers(given), clock, given, 20).ask_all())
+    askings = list(Living(QUIET, Remembers(given), clock, given, 10_000).ask_all())
     whispers = {m.number for m in QUIET.memories if is_private(m)}
     assert whispers
     for asking in askings:
@@ -106,6 +107,37 @@ def test_a_whisper_is_recalled_for_the_two_of_it_and_kept_from_others():
         elif asking.question.kind == "secret":
             assert asking.question.evidence <= own
             assert asking.question.audience == {id_of(asking.question.asker)}
+
+
+class Slips(FullContext):
+    """Gives what somebody's first memory may give."""
+
+    gives: ClassVar = {}
+
+    def context(self, budget):
+        return self.gives.get("context", [])
+
+    def recall(self, question, limit):
+        return self.gives.get("recall", [])
+
+
+@pytest.mark.parametrize(
+    ("gives", "said"),
+    [
+        ({"context": "one text"}, "context() is to give a list of lines"),
+        ({"context": ["word " * 9_000]}, "tokens at most, not"),
+        ({"recall": "one text"}, "recall() is to give a list of RecalledLine"),
+        ({"recall": ["a line"]}, "recall() is to give a list of RecalledLine"),
+        ({"recall": [RecalledLine("a line")] * 6}, "5 lines at most, not 6"),
+    ],
+)
+def test_what_is_not_what_a_memory_gives_becomes_no_figure(gives, said, monkeypatch):
+    monkeypatch.setattr(Slips, "gives", gives)
+    clock = TrialClock(QUIET.memories[0].time)
+    given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
+    with pytest.raises(KeepsakeError) as refused:
+        list(Living(QUIET, Slips(given), clock, given, 5).ask_all())
+    assert said in str(refused.value)
 
 
 def test_windows_forget_and_curves_say_when():
@@ -119,7 +151,7 @@ def test_what_is_to_be_kept_is_kept_where_nothing_of_it_is_seen():
     clock = TrialClock(QUIET.memories[0].time)
     given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
     how = Evaluation(memory="remembers")
-    living = Living(QUIET, Remembers(given), clock, given, 20)
+    living = Living(QUIET, Remembers(given), clock, given, 10_000)
     rows = [row_of(QUIET, each, how) for each in living.ask_all()]
     assert {row["kept"] for row in rows if row["kind"] == KEPT} == {1.0}
     assert all(row[IN_REACH] for row in rows if row["answerable"])

@@ -10,7 +10,7 @@ import pytest
 from game.lab.sweeps.comparing import compared
 from game.lab.sweeps.plan import read_plan
 from game.lab.sweeps.sweep import CELLS, Runner, sweep
-from game.lab.trials.cell import with_models
+from game.lab.trials.cell import pinned_down
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer
@@ -60,6 +60,16 @@ def figures(records):
     return sorted(rows, key=str)
 
 
+def test_a_load_may_stand_alone(tmp_path):
+    cells = {
+        read_plan(written(tmp_path, f"sources: [{{probes: {{loads: {loads}}}}}]\nmemories: [rag]"))
+        .cells[0]
+        .key()
+        for loads in ("20", "[20]")
+    }
+    assert len(cells) == 1
+
+
 def test_a_plan_is_the_product_of_its_parts(tmp_path):
     cells = read_plan(written(tmp_path)).cells
     arms = ["full-context", "sliding-window window=8", "sliding-window window=64", "nosuch:Class"]
@@ -88,6 +98,8 @@ def test_a_plan_is_the_product_of_its_parts(tmp_path):
         ("sources: [{probes: {loads: {a: 1}}}]\nmemories: [rag]", "is no value"),
         ("sources: [{probes: {loads: [[1]]}}]\nmemories: [rag]", "is no value"),
         ("sources: [{}]\nmemories: [rag]", "cannot be read"),
+        ("sources: [{probes: {load: 20}}]\nmemories: [rag]", "probes has no 'load'"),
+        ("sources: [{world: {agent: 2}}]\nmemories: [rag]", "world has no 'agent'"),
         ("sources: [probes]\nmemories: [{nome: rag}]", "the memory"),
         ("sources: [probes]\nmemories: [rag]\nset: {a: [[1]]}", "no value"),
         ("sources: [probes]\nmemories: [rag]\nseeds: [one]", "seeds: 'one' is no whole number"),
@@ -175,7 +187,7 @@ def test_another_model_is_another_cell_and_where_none_answers_it_does_not_matter
         (here.config / "llm.md").write_text(
             f"## agent\n\n**model_file**: {model}\n\n## summarizer\n\n**provider**: extractive\n"
         )
-        return [with_models(cell, here).key() for cell in cells]
+        return [pinned_down(cell, here).key() for cell in cells]
 
     first, second = keys("one.gguf"), keys("other.gguf")
     assert first == keys("one.gguf")
@@ -205,9 +217,18 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path):
         ran = keepsake(environ, "sweep", plan, "--jobs", "1")
     assert ran.returncode == 0, ran.stderr
     assert "nosuch:Class" in ran.stderr
+    assert "after a week" in ran.stdout
     folder = tmp_path / "there" / "plan"
     page = (folder / "report.html").read_text()
-    for part in ("<svg", "p by Holm", "Failed cells", "keepsake sweep", "sliding-window window=8"):
+    for part in (
+        "<svg",
+        "p by Holm",
+        "after an hour",
+        "after a week",
+        "Failed cells",
+        "keepsake sweep",
+        "sliding-window window=8",
+    ):
         assert part in page
     assert PLAN.splitlines()[0] in page
     assert not re.search(r'(?:src|href)="(?!#)', page.replace("xlink:href", "")), "from elsewhere"
@@ -243,10 +264,10 @@ memories: [{name: keepsake, set: {immediate_window: [8, 32]}}, full-context]
 
 def test_a_world_that_cannot_be_is_a_row_that_says_so(tmp_path):
     memories = "memories: [{name: keepsake, set: {window: 8}}, keepsake]\n"
-    text = f"sources: [{{world: {{people: 3}}}}]\n{memories}"
+    text = f"sources: [{{world: {{agents: 0}}}}]\n{memories}"
     setting, option = run(tmp_path, "worlds", text=text)
     assert "names no setting" in setting.problem
-    assert "people" in option.problem
+    assert "agents" in option.problem
 
 
 def test_seeds_of_one_file_are_no_more_questions(tmp_path):

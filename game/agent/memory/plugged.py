@@ -63,7 +63,7 @@ class PluggedMemory:
         self.name, self.brought = life.memory, Brought()
         self._agent, self._memory, self._services = life.name, memory, services
         self._folder = life.folder / PLUGGED / _UNSAFE.sub("_", life.memory)
-        self._trouble = Complaints(f"[Memory] {life.name}: The memory {life.memory}")
+        self._trouble = Complaints(f"[Error] {life.name}: The memory {life.memory}")
         # Those that do not fit in are read from the archive before the next one is handed over.
         self._waiting: deque[Memory] = deque(maxlen=_AT_ONCE)
         self._calling = _calling[self._folder]

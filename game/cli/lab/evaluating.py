@@ -15,7 +15,7 @@ from rich.table import Table
 from game.cli.output import err, plain_table, print_json, print_wide
 from game.lab.refusing import refusing
 from game.lab.trials.answering import TASK
-from game.lab.trials.cell import TrialCell, TrialSource, run_cell, with_models
+from game.lab.trials.cell import TrialCell, TrialSource, pinned_down, run_cell
 from game.lab.trials.evaluating import IN_REACH
 from game.lab.trials.intervals import Estimate
 from game.lab.trials.journal import Row, RowJournal
@@ -89,7 +89,7 @@ def _run(
     here: Places, cells: Sequence[TrialCell], part: Path | None, *, evidence: bool = False
 ) -> dict[TrialCell, list[Row]]:
     """The rows of each cell; of those with evidence alone, if only they count."""
-    cells = [with_models(cell, here) for cell in cells]
+    cells = [pinned_down(cell, here) for cell in cells]
     trials = cells[0].questions()  # read once: all cells have the same
     count = sum(len(trial.questions) for trial in trials) * len(cells)
     embedder = MiniLMEmbedder(threads=2)

@@ -16,7 +16,7 @@ from game.lab.trials.cell import TrialCell
 from game.lab.trials.curves import draw
 from game.lab.trials.evaluating import IN_REACH
 from game.lab.trials.journal import Row
-from game.lab.trials.probes import DELAYS, KEPT
+from game.lab.trials.probes import DELAY_NAMES, DELAYS, KEPT
 from game.lab.trials.probing import MEMORY, PLACES, curve
 from game.lab.trials.scoring import RIGHT
 from game.mind.errors import KeepsakeError
@@ -64,7 +64,7 @@ def probes(
 
 def as_table(rows: Sequence[Row]) -> Table:
     """Per cent known with 95 % intervals: a row a memory, load and place of the answer."""
-    headings = ("memory", "a day", "known", *(f"after a {delay}" for delay in DELAYS))
+    headings = ("memory", "a day", "known", *(f"after {name}" for name in DELAY_NAMES.values()))
     table = plain_table(headings, right=headings[3:], no_wrap=True)
     for where, column in PLACES.items():
         points = list(curve(rows, column))

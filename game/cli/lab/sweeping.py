@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from game.cli.output import err, out, plain_table, print_wide
-from game.lab.sweeps.comparing import SourceResults, compared
+from game.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
 from game.lab.sweeps.plan import read_plan
 from game.lab.sweeps.record import CellRecord
 from game.lab.sweeps.report import figure, write_report
@@ -52,9 +52,23 @@ def _show(found: SourceResults) -> None:
         table.add_row(escape(arm.name), str(every.questions), *cells)
     out.print(f"[bold]{escape(found.name)}[/bold]")
     print_wide(table)
+    for measure in found.timed:
+        _show_over_time(found, measure)
     sure = sum(pair.significant for pair in found.pairs)
     differ = f"{sure} of {len(found.pairs)} pairs differ (p < 0.05, Holm)\n"
     out.print(differ if found.pairs else "", markup=False)
+
+
+def _show_over_time(found: SourceResults, measure: str) -> None:
+    times = [f"after {name}" for name in HOURS.values()]
+    headings = (f"{MEASURES[measure]}", "a day", *times)
+    table = plain_table(headings, right=headings[1:], no_wrap=True)
+    for load in found.loads:
+        for arm in found.arms:
+            by_hours = over_time(arm, load, measure)
+            cells = (figure(by_hours.get(hours), measure) for hours in HOURS)
+            table.add_row(escape(arm.name), f"{load:g}", *cells)
+    print_wide(table)
 
 
 def _command(plan: Path, folder: Path, runner: Runner) -> str:

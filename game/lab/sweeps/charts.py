@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from game.lab.sweeps.comparing import SourceResults
+from game.lab.sweeps.comparing import HOURS, SourceResults, over_time
 from game.lab.trials.evaluating import IN_REACH, RECALLED
 from game.lab.trials.intervals import Estimate
-from game.lab.trials.journal import Row
 from game.lab.trials.measures import (
     COSTS,
     MEASURES,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 type Point = tuple[float, Estimate]
 """Where on the horizontal axis, and the figure there."""
 
-_HOURS = {1: "an hour", 24: "a day", 168: "a week"}
 _WIDTH = 7.2
 
 
@@ -81,19 +79,17 @@ def recall_chart(found: SourceResults) -> str:
 
 def time_chart(found: SourceResults) -> str:
     """What is known over time, a panel a load; empty where questions were not planned in time."""
-    loads = sorted({row["load"] for arm in found.arms for row in arm.rows if row["delay_hours"]})
-    if not loads:
+    loads, measures = found.loads, found.timed
+    if not loads or not measures:
         return ""
-    spoken = any(row.get(RIGHT) is not None for arm in found.arms for row in arm.rows)
-    measures = (IN_REACH, RIGHT) if spoken else (IN_REACH,)
     with _drawn(f"{found.name} time", _WIDTH, 3.2 * len(measures)) as picture:
         every = picture.subplots(len(measures), len(loads), sharey=True, squeeze=False)
         for panels, measure in zip(every, measures, strict=True):
             for axes, load in zip(panels, loads, strict=True):
                 for place, arm in enumerate(found.arms):
-                    _line(axes, list(_over_time(arm.rows, load, measure)), arm.name, place)
+                    _line(axes, [*over_time(arm, load, measure).items()], arm.name, place)
                 axes.set_xscale("log")
-                axes.set_xticks(list(_HOURS), [f"after {name}" for name in _HOURS.values()])
+                axes.set_xticks(list(HOURS), [f"after {name}" for name in HOURS.values()])
                 axes.minorticks_off()
                 axes.set_title(f"{load:g} memories a day", fontsize=9)
                 legend = axes is panels[-1]
@@ -116,13 +112,6 @@ def cost_chart(found: SourceResults) -> str:
         axes.set_xlabel(f"{COSTS[tokens]} a question")
         _finish(axes, f"per cent {MEASURES[measure]}")
     return _text(picture)
-
-
-def _over_time(rows: Sequence[Row], load: float, measure: str) -> Iterator[Point]:
-    for hours in sorted({row["delay_hours"] for row in rows if row["delay_hours"]}):
-        here = [row for row in rows if (row["delay_hours"], row["load"]) == (hours, load)]
-        if figures := by_question(here, measure):
-            yield hours, estimate_of(figures, groups_of(here))
 
 
 def _point(axes: Axes, each: Estimate, row: int, colour: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from game.lab.sweeps.record import CellRecord
 from game.lab.trials.evaluating import IN_REACH
-from game.lab.trials.intervals import LEVEL, Difference, difference, holm
+from game.lab.trials.intervals import LEVEL, Difference, Estimate, difference, holm
 from game.lab.trials.journal import Row
 from game.lab.trials.measures import (
     COSTS,
@@ -16,13 +16,19 @@ from game.lab.trials.measures import (
     RECALL,
     MeasuredKind,
     by_question,
+    estimate_of,
     groups_of,
     measured,
 )
+from game.lab.trials.probes import DELAY_NAMES, DELAYS
 from game.lab.trials.scoring import F1, RIGHT
 
 HEADLINES = (RECALL[10], IN_REACH, RIGHT, F1, "judged", "kept")
 """What arms are compared by, where there are such figures."""
+
+
+HOURS = {DELAYS[delay].total_seconds() / 3600: name for delay, name in DELAY_NAMES.items()}
+"""What delays of probes are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,18 @@ class SourceResults:
         """The measures that some arm has, those that costs are among them."""
         there = {m for arm in self.arms for kind in arm.kinds for m in kind.estimates}
         return [measure for measure in (*MEASURES, *COSTS) if measure in there]
+
+    @property
+    def timed(self) -> list[str]:
+        """The measures that are followed over time; none where nothing was planned in time."""
+        planned = any(row.get("delay_hours") for arm in self.arms for row in arm.rows)
+        return [m for m in (IN_REACH, RIGHT) if planned and m in self.measures]
+
+    @property
+    def loads(self) -> list[float]:
+        """The loads of what was planned in time."""
+        rows = (row for arm in self.arms for row in arm.rows if row.get("delay_hours"))
+        return sorted({row["load"] for row in rows})
 
     @property
     def headlines(self) -> list[str]:
@@ -80,6 +98,17 @@ def compared(records: Sequence[CellRecord]) -> list[SourceResults]:
             arms = rows.setdefault(source, {})
             arms.setdefault(record.name, []).extend(record.rows)
     return [_results(name, arms) for (name, _), arms in rows.items()]
+
+
+def over_time(arm: SweepArm, load: float, measure: str) -> dict[float, Estimate]:
+    """An arm's figure at one load, by the hours after which it was asked."""
+    rows = [row for row in arm.rows if row.get("delay_hours") and row["load"] == load]
+    found = {}
+    for hours in sorted({row["delay_hours"] for row in rows}):
+        here = [row for row in rows if row["delay_hours"] == hours]
+        if figures := by_question(here, measure):
+            found[hours] = estimate_of(figures, groups_of(here))
+    return found
 
 
 def _results(source: str, rows: dict[str, list[Row]]) -> SourceResults:

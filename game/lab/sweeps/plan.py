@@ -17,6 +17,11 @@ NONE = "none"
 """The profile of a cell in which nobody answers: what the memory finds is all that is measured."""
 MOST_CELLS = 10_000
 _GUIDE = 'docs/evaluation.md, "Sweeps", has the form of a plan'
+_OPTIONS = {
+    PROBES: {"loads", "lives", "days"},
+    WORLD: {"agents", "villages", "hours", "visitors", "model", "start", "zone"},
+}
+"""By kind of source, what can be said of it."""
 _KEYS = (
     *("name", "sources", "memories", "set", "seeds", "profiles"),
     *("judge", "writer", "questions", "budget", "recalled"),
@@ -124,8 +129,13 @@ def _source(data: Any, folder: Path) -> TrialSource:
     kind, options = next(iter(data.items())) if isinstance(data, dict) and data else (data, {})
     alone = not isinstance(data, dict) or len(data) == 1
     if alone and kind in (PROBES, WORLD) and isinstance(options or {}, dict):
-        own = tuple((str(key), _frozen(value)) for key, value in (options or {}).items())
-        return TrialSource(kind, options=own)
+        own = {str(key): _frozen(value) for key, value in (options or {}).items()}
+        if unlike := sorted(own.keys() - _OPTIONS[kind]):
+            cure = f"There are: {', '.join(sorted(_OPTIONS[kind]))}; {_GUIDE}"
+            raise PlanError(f"{kind} has no {unlike[0]!r}", cure)
+        if "loads" in own and not isinstance(own["loads"], tuple):
+            own["loads"] = (own["loads"],)
+        return TrialSource(kind, options=tuple(own.items()))
     cure = f"Write `file: PATH`, `probes: {{}}` or `world: {{}}`; {_GUIDE}"
     raise PlanError(f"the source {data!r:.60} cannot be read", cure)
 

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader
 
 from game.lab.refusing import refusing
 from game.lab.sweeps.charts import CHARTS
-from game.lab.sweeps.comparing import SourceResults, compared
+from game.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
 from game.lab.sweeps.plan import SweepPlan
 from game.lab.sweeps.record import CellRecord
 from game.lab.trials.intervals import ROUNDS, Estimate
@@ -31,6 +31,7 @@ def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, p
     loader = FileSystemLoader(Path(__file__).parent)
     page = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page.filters["figure"], page.globals["names"] = figure, _NAMES
+    page.globals["over_time"], page.globals["hours"] = over_time, HOURS
     text = page.get_template(TEMPLATE).render(
         plan=plan,
         command=command,

@@ -16,7 +16,7 @@ from game.lab.sweeps.on_ray import run_on_ray
 from game.lab.sweeps.plan import SweepPlan
 from game.lab.sweeps.record import CellRecord, read_record, record_of
 from game.lab.sweeps.worlds import lived_world
-from game.lab.trials.cell import WORLD, TrialCell, run_cell, with_models
+from game.lab.trials.cell import WORLD, TrialCell, pinned_down, run_cell
 from game.lab.trials.journal import RowJournal
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import KeepsakeError
@@ -103,7 +103,7 @@ def sweep(
     cells = folder.resolve() / CELLS
     with refusing(f"{cells} could not be made", "Name another folder by --out"):
         cells.mkdir(parents=True, exist_ok=True)
-    wanted = [with_models(cell, here) for cell in plan.cells]
+    wanted = [pinned_down(cell, here) for cell in plan.cells]
     found = {cell: record for cell in wanted if (record := read_record(cells, cell.key()))}
     for record in found.values():
         done(record, True)

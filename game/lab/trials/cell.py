@@ -20,6 +20,7 @@ from game.lab.trials.probes import LIMIT, probe_trials
 from game.lab.trials.reading import read_trials
 from game.lab.trials.trial import Trial
 from game.llm.profiles import Profiles
+from game.memories.loading import code_of
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.ports import Embedder
 from game.paths import Places
@@ -104,7 +105,8 @@ class TrialCell:
     limit: int = 0  # questions in all; 0 for all there are
     budget: int = 0  # tokens of the lines of a prompt; 0 for what the profile has room for
     recalled: int = 0  # lines that the memory may give for a question; 0 for what is usual
-    models: Pairs = ()  # what its profiles say, a digest each; see :func:`with_models`
+    models: Pairs = ()  # what its profiles say, a digest each; see :func:`pinned_down`
+    code: str = ""  # a digest of the memory's code, where that is not ours; the same
 
     @property
     def name(self) -> str:
@@ -128,8 +130,9 @@ class TrialCell:
         """A name for its files: the same configuration has the same one."""
         told = self.as_json()
         del told["source"]["path"]  # its content counts, wherever it lies
-        if not self.models:
-            del told["models"]
+        for name in ("models", "code"):
+            if not told[name]:
+                del told[name]
         text = json.dumps(told, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -138,15 +141,18 @@ class TrialCell:
         return limited(self.source.trials(self.seed), self.limit)
 
 
-def with_models(cell: TrialCell, here: Places) -> TrialCell:
-    """The cell with what its profiles say now, so that another model makes it another cell."""
+def pinned_down(cell: TrialCell, here: Places) -> TrialCell:
+    """The cell with what its profiles and its memory's code say now.
+
+    So another model, or a changed memory, makes it another cell.
+    """
     profiles = Profiles(here.config / "llm.md")
     found = {}
     for name in sorted({cell.profile, cell.judge, cell.writer} - {""}):
         with suppress(ConfigError):  # one that there is not is refused where it is opened
             told = repr(profiles.get(name)).encode()
             found[name] = hashlib.sha256(told).hexdigest()[:16]
-    return replace(cell, models=tuple(found.items()))
+    return replace(cell, models=tuple(found.items()), code=code_of(cell.memory))
 
 
 def run_cell(

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from game.lab.talk.scores import wilson
 from game.lab.trials.journal import Row
-from game.lab.trials.probes import DELAYS
+from game.lab.trials.probes import DELAY_NAMES, DELAYS
 from game.lab.trials.probing import MEMORY, PLACES, curve
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def draw(results: Sequence[Row], path: Path) -> None:
             _panel(axes, [row for row in results if row["load"] == load], load)
         panels[0].set_ylabel("per cent known, 95 % interval")
         handles, labels = panels[0].get_legend_handles_labels()
-        picture.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+        picture.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
         dated = {"Date": None} if path.suffix.casefold() == ".svg" else {}
         picture.savefig(path, dpi=120, metadata=dated)
 
@@ -56,9 +56,7 @@ def _panel(axes: Axes, results: Sequence[Row], load: int) -> None:
             label = f"{memory}, {where}"
             colour = mpl.colormaps["tab10"](place % 10)
             axes.errorbar(at, share, [below, above], ls=style, color=colour, label=label, capsize=2)
-    axes.set_xticks(
-        range(len(DELAYS)), [f"after an {d}" if d == "hour" else f"a {d}" for d in DELAYS]
-    )
+    axes.set_xticks(range(len(DELAYS)), [f"after {DELAY_NAMES[delay]}" for delay in DELAYS])
     axes.set_ylim(-3, 103)
     axes.set_title(f"{load} memories a day", fontsize=10, loc="left")
     axes.spines[["top", "right"]].set_visible(False)

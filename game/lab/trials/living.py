@@ -7,16 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from game.lab.trials.trial import Trial, TrialQuestion
 from game.memories.protocol import MemorySystem, RecalledLine, Surroundings
 from game.mind.archive.privacy import PrivateWords
 from game.mind.archive.records import Memory
+from game.mind.errors import KeepsakeError
 
 QUIET = timedelta(minutes=30)
 """So long without a memory is a rest."""
+OVER = 1.25
+"""A context may cost so much of its budget: others may count its tokens otherwise."""
 NIGHT = timedelta(hours=4)
 """So long without one, or a new day, is a night."""
+
+
+type Found = tuple[RecalledLine, ...]
 
 
 class TrialClock:
@@ -91,9 +98,28 @@ class Living:
         # Whoever asks is known, as in the world: "my sister" is theirs.
         words = f"{question.asker}: {question.text}" if question.asker else question.text
         recalled = self._memory.recall(words, self._limit)
-        context = tuple(self._memory.context(self._given.budget))
+        context = self._memory.context(self._given.budget)
         seconds = time.perf_counter() - began
+        context, recalled = self._checked(context, recalled)
         may = partial(self._private.may_hear_all, audience=question.audience)
         recalled = tuple(each for each in recalled if may(each.numbers))
         costs = self._given.tokens.each([*context, *(each.text for each in recalled)])
         return Asking(question, context, recalled, sum(costs), seconds)
+
+    def _checked(self, context: Any, recalled: Any) -> tuple[tuple[str, ...], Found]:
+        """What it gave, if that is what it is to give: a slip must not become a figure."""
+        if isinstance(context, str) or not all(isinstance(each, str) for each in context):
+            raise _unlike("context", "a list of lines, each a text")
+        if isinstance(recalled, str) or not all(isinstance(e, RecalledLine) for e in recalled):
+            raise _unlike("recall", "a list of RecalledLine")
+        if len(recalled) > self._limit:
+            raise _unlike("recall", f"{self._limit} lines at most, not {len(recalled)}")
+        cost = sum(self._given.tokens.each(list(context)))
+        if cost > OVER * self._given.budget:
+            raise _unlike("context", f"{self._given.budget:,} tokens at most, not {cost:,}")
+        return tuple(context), tuple(recalled)
+
+
+def _unlike(method: str, wanted: str) -> KeepsakeError:
+    told = f"The memory's {method}() is to give {wanted}"
+    return KeepsakeError(told, "See docs/memories.md; game.memories.conformance tests it")

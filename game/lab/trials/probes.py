@@ -31,6 +31,7 @@ LOADS = (20, 100)
 LIMIT = 5
 """Lines that are recalled for a question, as in the world's prompts."""
 DELAYS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
+DELAY_NAMES = {"hour": "an hour", "day": "a day", "week": "a week"}
 _WAKING = timedelta(hours=14)
 _VISITING = timedelta(hours=11)
 _LATER = timedelta(hours=16)

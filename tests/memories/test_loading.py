@@ -1,0 +1,88 @@
+"""How a memory is found by its name, and what is said of one that is none."""
+
+import subprocess
+import sys
+
+import pytest
+
+from game.memories.loading import METHODS, code_of, maker
+from game.mind.errors import KeepsakeError
+
+WHOLE = """
+class Whole:
+    newest = 0
+    def __init__(self, given): ...
+    def perceive(self, memory): ...
+    def context(self, budget): return []
+    def recall(self, question, limit): return []
+    def rest(self, *, asleep): ...
+    def state(self): return {}
+    def close(self): ...
+"""
+LESS = """
+class Less:
+    newest = 0
+    def perceive(self, memory): ...
+    def context(self, budget): return []
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Writes a module that can be imported; each has a name of its own."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def write(name, text):
+        (tmp_path / f"{name}.py").write_text(text)
+        return name
+
+    return write
+
+
+def test_what_a_class_lacks_is_named_before_anything_is_lived(module):
+    name = module("lacking_memory", LESS)
+    with pytest.raises(KeepsakeError, match="it lacks recall, rest, state, close"):
+        maker(f"{name}:Less")
+
+
+def test_a_class_that_is_not_there_is_no_missing_package(module):
+    name = module("misnamed_memory", WHOLE)
+    with pytest.raises(KeepsakeError) as refused:
+        maker(f"{name}:Hole")
+    assert "Name a class of misnamed_memory" in refused.value.cure
+    with pytest.raises(KeepsakeError) as refused:
+        maker("nowhere_to_be_found:Memory")
+    assert "pip install -e" in refused.value.cure
+    assert maker(f"{name}:Whole")
+
+
+def test_a_changed_memory_has_another_code_and_ours_has_none(module, tmp_path):
+    name = f"{module('changing_memory', WHOLE)}:Whole"
+    before = code_of(name)
+    assert before == code_of(name) != ""
+    (tmp_path / "changing_memory.py").write_text(WHOLE.replace("{}", "{'lines': 1}"))
+    assert code_of(name) not in ("", before)
+    assert code_of("rag") == code_of("nowhere_to_be_found:Memory") == ""
+
+
+def test_the_check_from_a_shell_says_what_is_wrong_in_words(module, tmp_path):
+    name = module("shell_memory", LESS)
+    command = [sys.executable, "-m", "game.memories.conformance"]
+    for words, said in ((["--help"], "pytest class"), ([f"{name}:Less"], "it lacks recall")):
+        found = subprocess.run(
+            [*command, *words],
+            env={"PYTHONPATH": f"{tmp_path}:{sys.path[-1]}:."},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert "Traceback" not in found.stderr
+        assert said in found.stdout + found.stderr
+
+
+def test_all_methods_of_the_protocol_are_asked_for(module):
+    from game.memories.protocol import MemorySystem  # noqa: PLC0415
+
+    own = {name for name in vars(MemorySystem) if not name.startswith("_")}
+    assert own == set(METHODS)
