@@ -174,10 +174,10 @@ class AgentsWorld(PeopleWorld):
 
         A thread that is held by the test is waited for no longer than a moment.
         """
-        deadline = time.monotonic() + (seconds if until else MOMENT)
+        deadline, waits = time.monotonic() + (seconds if until else MOMENT), False
         while True:
             try:
-                self.posted.get(timeout=0.02 if until or self._at_work() else 0)()
+                self.posted.get(timeout=0.02 if waits or self._at_work() else 0)()
                 deadline = deadline if until else time.monotonic() + MOMENT
             except queue.Empty:
                 if until() if until else not self._at_work():
@@ -185,6 +185,7 @@ class AgentsWorld(PeopleWorld):
                 if time.monotonic() >= deadline:
                     assert until is None, "it never came"
                     return
+                waits = True
 
     def _at_work(self) -> bool:
         """Whether anything may still be handed back; what was is in the mailbox if not."""
