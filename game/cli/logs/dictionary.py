@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator
 
 from game.cli.logs.lives import ROWS
+from game.lab.sweeps.tables import COLUMNS
 from game.mind.events.schema import Column, fields_of
 from game.mind.events.types import KINDS
 
@@ -37,7 +38,8 @@ _JOINS = {
 
 def page() -> str:
     """The page of all tables and columns."""
-    return "\n".join([_HEAD, *_overview(), "", *(line for name in ROWS for line in _table(name))])
+    tables = (line for name in ROWS for line in _table(name))
+    return "\n".join([_HEAD, *_overview(), "", *tables, *_sweep(), ""])
 
 
 def _overview() -> Iterator[str]:
@@ -70,6 +72,13 @@ def _columns(found: tuple[Column, ...]) -> Iterator[str]:
         kind += ", null" if each.nullable else ""
         items = "; ".join(f"`{item.name}`: {item.help.rstrip('.')}" for item in each.items)
         yield f"| `{each.name}` | {kind} | {f'{each.help} {items}'.strip()} |"
+
+
+def _sweep() -> Iterator[str]:
+    yield from ("## results.parquet", "", "What `keepsake sweep` writes: a row a question.", "")
+    yield from ("| column | type | |", "| --- | --- | --- |")
+    for name, (kind, told) in COLUMNS.items():
+        yield f"| `{name}` | {kind} | {told} |"
 
 
 if __name__ == "__main__":

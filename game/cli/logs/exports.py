@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -152,19 +151,21 @@ def _export(
 ) -> list[Table]:
     # Kinds of a later version have no columns here.
     records = (each for each in events(log) if wanted(each) and each["kind"] in KINDS)
-    first = next(records, None)
-    if first is None:
-        return []
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(".keepsake-export-*/"):  # by one that was killed
         shutil.rmtree(left, ignore_errors=True)
     with TemporaryDirectory(prefix=".keepsake-export-", dir=folder) as scratch:
-        own = chain([first], records)
-        tables = _write_all(Path(scratch), forms, own, log if prompts else None, more)
+        tables = _write_all(Path(scratch), forms, records, log if prompts else None, more)
         counts = {f"{kind}.{form}": tables[kind].rows for kind in tables for form in forms}
-        _list_tables(folder, earlier | set(counts))  # killed on the way, all of them are known
+        if counts:
+            _list_tables(folder, earlier | set(counts))  # killed on the way, all of them are known
         for name in counts:
             (Path(scratch) / name).replace(folder / name)
+    if not counts:  # what is there stays
+        if is_new:
+            folder.rmdir()
+        return []
     for name in earlier - set(counts):
         (folder / name).unlink(missing_ok=True)
     _list_tables(folder, set(counts))

@@ -118,7 +118,7 @@ class ProbeRow:
     kind: str  #: What was planted.
     delay_hours: float  #: How long before it was planted: an hour, a day, a week.
     alone: bool | None  #: Whether the prompt alone knew it; none where that says nothing.
-    recalled: bool | None  #: Whether both together did; of a secret, that it was kept.
+    recalled: bool | None  #: Whether both together did; of `kept to itself`: it was kept.
     spoken: bool | None  #: Whether a model said it; none where nobody spoke.
     answer: str  #: What the model said.
     tokens: int  #: Of what the memory gave.

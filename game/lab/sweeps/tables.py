@@ -14,31 +14,56 @@ from game.lab.refusing import refusing
 from game.lab.sweeps.record import CellRecord
 from game.lab.trials.measures import MEASURES, value
 
-_TEXT, _FIGURE, _WHOLE = pa.string(), pa.float64(), pa.int64()
+_TEXT, _FIGURE, _WHOLE, _YES = pa.string(), pa.float64(), pa.int64(), pa.bool_()
 _OF_CELL = {
-    **dict.fromkeys(("cell", "source", "memory", "settings", "profile", "judge", "writer"), _TEXT),
-    **dict.fromkeys(("seed", "limit", "budget", "recalled"), _WHOLE),
-    **dict.fromkeys(("problem", "commit"), _TEXT),
-    "cell_seconds": _FIGURE,
+    "cell": (_TEXT, "Which cell: the name of its file in `cells`."),
+    "source": (_TEXT, "What was lived through, as the report calls it."),
+    "memory": (_TEXT, "The memory's name."),
+    "settings": (_TEXT, "Its settings, as JSON."),
+    "profile": (_TEXT, "The profile of llm.md that answered; empty where nobody did."),
+    "judge": (_TEXT, "The one that judged the answers."),
+    "writer": (_TEXT, "The one that wrote the memory's summaries; empty for rules."),
+    "seed": (_WHOLE, "The dice."),
+    "limit": (_WHOLE, "Questions that were asked at most; 0 for all."),
+    "budget": (_WHOLE, "Tokens that the lines of a prompt might have; 0 for the profile's room."),
+    "recalled": (_WHOLE, "Lines that the memory might give for a question; 0 for what is usual."),
+    "problem": (_TEXT, "Why the cell failed; it then has this row alone."),
+    "commit": (_TEXT, "The commit of Keepsake that ran it."),
+    "cell_seconds": (_FIGURE, "What the whole cell took."),
 }
 _OF_QUESTION = {
-    **dict.fromkeys(("trial", "question", "kind", "about", "asker", "text", "expected"), _TEXT),
-    "answerable": pa.bool_(),
-    **dict.fromkeys(("delay_hours", "load"), _FIGURE),
-    "evidence": _WHOLE,
-    "ranks": pa.list_(_WHOLE),
-    "recalled_lines": _WHOLE,
-    "memory_tokens": _WHOLE,
-    "memory_seconds": _FIGURE,
-    **dict.fromkeys(MEASURES, _FIGURE),
-    **dict.fromkeys(("answer", "model"), _TEXT),
-    "abstained": pa.bool_(),
-    **dict.fromkeys(("prompt_tokens", "completion_tokens"), _WHOLE),
-    "answer_seconds": _FIGURE,
-    **dict.fromkeys(("memories", "thoughts", "thought_tokens"), _FIGURE),
-    **dict.fromkeys(("compactions", "window", "over_budget"), _FIGURE),
+    "trial": (_TEXT, "The life; in a simulated world nothing is asked, and a row is an agent."),
+    "question": (_TEXT, "The question's id."),
+    "kind": (_TEXT, "Its category."),
+    "about": (_TEXT, "What it asks for: questions about the same depend on each other."),
+    "asker": (_TEXT, "Who asked."),
+    "text": (_TEXT, "The question."),
+    "expected": (_TEXT, "Accepted answers, or the patterns that tell them."),
+    "answerable": (_YES, "Whether the life holds the answer; if not, not knowing is right."),
+    "delay_hours": (_FIGURE, "Hours since it was told."),
+    "load": (_FIGURE, "Memories a day beside what is asked for."),
+    "evidence": (_WHOLE, "How many memories answer it."),
+    "ranks": (pa.list_(_WHOLE), "Their places among what was recalled, from 1."),
+    "recalled_lines": (_WHOLE, "Lines that the memory gave for it."),
+    "memory_tokens": (_WHOLE, "Tokens of those and of its context."),
+    "memory_seconds": (_FIGURE, "What both took."),
+    **{name: (_FIGURE, f"{told}, 0 to 1.") for name, told in MEASURES.items()},
+    "answer": (_TEXT, "What the model said."),
+    "model": (_TEXT, "Which model."),
+    "abstained": (_YES, "Whether the answer says that it does not know."),
+    "prompt_tokens": (_WHOLE, "Tokens of its prompt, as the server counts."),
+    "completion_tokens": (_WHOLE, "Tokens of the answer."),
+    "answer_seconds": (_FIGURE, "What it took."),
+    "memories": (_FIGURE, "Of an agent of a world: its memories."),
+    "thoughts": (_FIGURE, "Its thoughts."),
+    "thought_tokens": (_FIGURE, "Tokens sent a thought."),
+    "compactions": (_FIGURE, "Its compactions."),
+    "window": (_FIGURE, "Memories in its window, on an average."),
+    "over_budget": (_FIGURE, "Prompts over the budget."),
 }
-SCHEMA = pa.schema({**_OF_CELL, **_OF_QUESTION}.items())
+COLUMNS = _OF_CELL | _OF_QUESTION
+"""Each column with its type, and what stands in it."""
+SCHEMA = pa.schema((name, kind) for name, (kind, _) in COLUMNS.items())
 
 
 def write_parquet(records: Sequence[CellRecord], path: Path) -> None:
