@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+import traceback
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -292,7 +293,9 @@ def _fault(test: Callable[[Path], None], name: str) -> str:
             test(Path(folder))
         except Exception as error:  # whatever breaks in somebody's memory
             told = f"{type(error).__name__}: " if not isinstance(error, AssertionError) else ""
-            return f"{name.removeprefix('test_').replace('_', ' ')}: {told}{error}"
+            # An assertion without a word is told by its line.
+            why = str(error) or traceback.extract_tb(error.__traceback__)[-1].line
+            return f"{name.removeprefix('test_').replace('_', ' ')}: {told}{why}"
     return ""
 
 

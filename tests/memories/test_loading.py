@@ -5,8 +5,11 @@ import sys
 
 import pytest
 
+from game.cli.lab import evaluating
+from game.lab.trials.cell import PROBES, TrialSource
 from game.memories.loading import METHODS, code_of, maker
 from game.mind.errors import KeepsakeError
+from game.paths import places
 
 WHOLE = """
 class Whole:
@@ -79,6 +82,20 @@ def test_the_check_from_a_shell_says_what_is_wrong_in_words(module, tmp_path):
         )
         assert "Traceback" not in found.stderr
         assert said in found.stdout + found.stderr
+
+
+def test_one_that_breaks_off_keeps_no_other_from_its_figures(module, capsys):
+    name = module("torn_memory", WHOLE.replace("memory): ...", "memory): raise OSError('torn')"))
+    cells = evaluating.cells_of(
+        TrialSource(PROBES, options=(("loads", (1,)), ("days", 3))),
+        [f"{name}:Whole", "sliding-window"],
+        (),
+    )
+    found = evaluating.lived_through(places(), cells, None)
+    assert [cell.memory for cell in found] == ["sliding-window"]
+    assert "torn_memory.py, line 5" in capsys.readouterr().err.replace("\n", " ")
+    with pytest.raises(KeepsakeError, match="torn"):
+        evaluating.lived_through(places(), cells[:1], None)
 
 
 def test_all_methods_of_the_protocol_are_asked_for(module):

@@ -20,6 +20,7 @@ from game.lab.trials.evaluating import IN_REACH
 from game.lab.trials.intervals import Estimate
 from game.lab.trials.journal import Row, RowJournal
 from game.lab.trials.judging import KNOWN, UNKNOWN
+from game.lab.trials.living import MemoryFault
 from game.lab.trials.measures import COSTS, MEASURES, MRR, RECALL, MeasuredKind, measured
 from game.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
 from game.llm.clients.minilm import MiniLMEmbedder
@@ -88,7 +89,10 @@ def lived_through(
 def _run(
     here: Places, cells: Sequence[TrialCell], part: Path | None, *, evidence: bool = False
 ) -> dict[TrialCell, list[Row]]:
-    """The rows of each cell; of those with evidence alone, if only they count."""
+    """The rows of each cell; of those with evidence alone, if only they count.
+
+    A memory that breaks off is told of and left out, unless all of them do.
+    """
     cells = [pinned_down(cell, here) for cell in cells]
     trials = cells[0].questions()  # read once: all cells have the same
     count = sum(len(trial.questions) for trial in trials) * len(cells)
@@ -100,7 +104,13 @@ def _run(
             err.print(f"Going on: {len(journal)} of {count} questions were answered before")
         for cell in cells:
             told = _telling(shown, cell)
-            rows = run_cell(cell, here, journal, embedder, trials=trials, done=told)
+            try:
+                rows = run_cell(cell, here, journal, embedder, trials=trials, done=told)
+            except MemoryFault as error:
+                if cell is cells[-1] and not found:
+                    raise
+                err.print(f"{cell.name}: {error}", markup=False)
+                continue
             found[cell] = [row for row in rows if row["evidence"] or not evidence]
     if not any(found.values()):
         told_file = cells[0].source.path

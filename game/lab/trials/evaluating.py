@@ -13,7 +13,7 @@ from game.lab.refusing import refusing
 from game.lab.trials.answering import CONTEXT, AnsweringModel, ModelReply, prompt_for
 from game.lab.trials.journal import Row, RowJournal
 from game.lab.trials.judging import AnswerJudge
-from game.lab.trials.living import Asking, Living, TrialClock
+from game.lab.trials.living import Asking, Living, MemoryFault, TrialClock
 from game.lab.trials.probes import KEPT
 from game.lab.trials.scoring import abstains, matches, scores, stands_in
 from game.lab.trials.trial import Trial
@@ -137,7 +137,7 @@ def _naming(memory: str) -> Iterator[None]:
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         told = f"The memory {memory!r} failed: {error!r} ({place.filename}, line {place.lineno})"
-        raise KeepsakeError(told, "Correct it, or leave it out") from error
+        raise MemoryFault(told, "Correct it, or leave it out") from error
 
 
 def row_of(trial: Trial, asking: Asking, how: Evaluation) -> Row:

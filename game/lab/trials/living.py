@@ -26,6 +26,10 @@ NIGHT = timedelta(hours=4)
 type Found = tuple[RecalledLine, ...]
 
 
+class MemoryFault(KeepsakeError):
+    """Somebody's memory broke off, or gave what is none of its answers."""
+
+
 class TrialClock:
     """Stands at what is lived through."""
 
@@ -120,6 +124,6 @@ class Living:
         return tuple(context), tuple(recalled)
 
 
-def _unlike(method: str, wanted: str) -> KeepsakeError:
+def _unlike(method: str, wanted: str) -> MemoryFault:
     told = f"The memory's {method}() is to give {wanted}"
-    return KeepsakeError(told, "See docs/memories.md; game.memories.conformance tests it")
+    return MemoryFault(told, "See docs/memories.md; game.memories.conformance tests it")
