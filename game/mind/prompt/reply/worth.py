@@ -37,8 +37,8 @@ _POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their)\
 _CLAUSE = re.compile(r"[,;:] (?=(?:and|who|which|but|so|for)\b)|; ")
 _LEAST_CLAUSE = 3
 _MOST_KEPT = 32_768
-"""A hundred for each of three hundred agents who talk: 55 MB. Of more agents than fit each would find
-its own gone."""
+"""A hundred for each of three hundred agents who talk: 55 MB. Of more agents than fit, each would
+find its own gone."""
 _MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
 _YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
 _HERE = re.compile(r"\b(?:here|this (?:inn|place|room|town|village|world))\b", re.I)
