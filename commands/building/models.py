@@ -5,8 +5,8 @@ from __future__ import annotations
 from commands.building.base import BuilderCommand, plain
 from commands.building.figures import labelled
 from game.agent.services import services
-from game.llm.gateway import ServerStatus
 from game.llm.queue import Priority
+from game.llm.status import ServerStatus
 
 
 class CmdLlmStatus(BuilderCommand):

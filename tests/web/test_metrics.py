@@ -15,8 +15,8 @@ from twisted.internet.task import Clock
 from twisted.web.resource import Resource
 from twisted.web.test.requesthelper import DummyRequest
 
-from game.llm.gateway import ServerStatus
 from game.llm.queue import Priority
+from game.llm.status import ServerStatus
 from game.llm.wrappers import Figures
 from game.mind.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
 from game.paths import REPOSITORY

@@ -19,7 +19,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from game.llm.gateway import READY, ServerStatus
+from game.llm.status import READY, ServerStatus
 from game.mind.events.types import (
     OPERATIONS,
     Compaction,
