@@ -198,10 +198,8 @@ class ServerPool:
             return found[0]
         there = ", ".join(found or sorted(hosts)) or "none"
         which = "Drained are" if not drained else "There are"
-        what = (
-            f"{written!r} may be several servers" if found else f"No server is called {written!r}"
-        )
-        raise KeepsakeError(what, f"Write its address. {which}: {there}")
+        what = "Several servers are called" if found else "No server is called"
+        raise KeepsakeError(f"{what} {written!r}", f"Write its address. {which}: {there}")
 
     def _status(self, server: PooledServer) -> ServerStatus:
         asking = self.asked_at(server.key)
