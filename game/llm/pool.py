@@ -150,6 +150,7 @@ class ServerPool:
         address = self._meant(written, drained)
         now = self._drained | {address} if drained else self._drained - {address}
         try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
             self._file.write_text("".join(f"{each}\n" for each in sorted(now)), encoding="utf-8")
         except OSError as error:
             what = f"{self._file} cannot be written ({error.strerror})"
