@@ -27,8 +27,8 @@ from tests.free_ports import free_base
 from tests.llama_servers import LlamaServer, llama_servers
 from tests.llm.conftest import Owner, until
 
-AGENTS, THOUGHTS, SERVERS = 12, 6, (1, 2, 4)
-SLOTS = 4
+AGENTS, THOUGHTS, SERVERS = 8, 6, (1, 2, 4)
+SLOTS = 2
 _ROOMS = {"slots alone": 0, "and 64 MiB beside them": 64}
 """Where servers keep prompts, and the MiB for those without a slot."""
 _LIKES = ("salt", "rain", "bread", "bells", "boats", "wool", "honey", "smoke", "apples", "tar")
@@ -52,14 +52,14 @@ class _Crowd:
         self.answers: list[list[Outcome]] = []
 
     def _head(self, number: int) -> str:
-        likes = (self.random.choice(_LIKES) for _ in range(40))
+        likes = (self.random.choice(_LIKES) for _ in range(24))
         return f"You are agent {number}. You like {', '.join(likes)}.\n"
 
     def all_think(self) -> list[list[Outcome]]:
         """Each agent asks, in any order; what will have come."""
         came: list[list[Outcome]] = []
         for number in self.random.sample(range(AGENTS), AGENTS):
-            said = " ".join(self.random.choice(_LIKES) for _ in range(16))
+            said = " ".join(self.random.choice(_LIKES) for _ in range(12))
             self.prompts[number] += f'Tom says, "{said}."\n'
             came.append(self._ask(number))
         self.answers += came
@@ -134,7 +134,7 @@ def _killed(folder: Path, model: Path) -> Iterator[Figure]:
 def _fleet(
     folder: Path, model: Path, number: int, mib: int, *, kept: bool
 ) -> Iterator[tuple[_Crowd, list[LlamaServer]]]:
-    options = {"slots": SLOTS, "context": 1024, "pool": 4096, "cache_mib": mib, "threads": 2}
+    options = {"slots": SLOTS, "context": 1024, "pool": 2048, "cache_mib": mib, "threads": 2}
     with llama_servers(folder, model, number, **options) as servers:
         places = Places(folder / "home", folder / "vault", Ports(free_base()))
         places.config.mkdir(parents=True, exist_ok=True)
