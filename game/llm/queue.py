@@ -198,8 +198,7 @@ class ModelQueue:
         One that no other server may take stays until its time is up.
         """
         for ticket in list(lane.running):
-            if ticket.asked is not None and not self._goes_on(ticket, ticket.asked, error):
-                ticket.tried.remove(ticket.asked)
+            self._goes_on(ticket, error)
         self._pump_soon()
 
     def look(self) -> None:
@@ -310,23 +309,24 @@ class ModelQueue:
         if ticket.asked is not offer:
             return  # it was given up, and is asked elsewhere
         outcome = _outcome(ticket, future)
-        if not self._goes_on(ticket, offer, outcome):
+        if not (isinstance(outcome, _MOVES) and self._goes_on(ticket, outcome)):
             offer.lane.running.remove(ticket)
             ticket.asked = None
             self._tell(ticket, outcome)
         self._pump_soon()
 
-    def _goes_on(self, ticket: Ticket, offer: Offer, outcome: Generation | ModelError) -> bool:
-        """Have another server asked, if there is one and this one did not take the call."""
-        ticket.tried.append(offer)
-        left = self._closed is None and not ticket.cancelled and ticket.open()
-        if not (isinstance(outcome, _MOVES) and left):
+    def _goes_on(self, ticket: Ticket, error: ModelError) -> bool:
+        """Have another server asked, if there is one; this one did not take the call."""
+        offer = ticket.asked
+        others = [each for each in ticket.open() if each is not offer]
+        if offer is None or not others or ticket.cancelled or self._closed is not None:
             return False
+        ticket.tried.append(offer)
         offer.lane.running.remove(ticket)
         offer.lane.moved += 1
-        ticket.asked, ticket.error = None, outcome
+        ticket.asked, ticket.error = None, error
         self._waiting.append(ticket)
-        log.info("[Model] %s is asked elsewhere: %s", ticket.key or "A call", outcome)
+        log.info("[Model] %s is asked elsewhere: %s", ticket.key or "A call", error)
         return True
 
     def _tell(self, ticket: Ticket, outcome: Outcome) -> None:

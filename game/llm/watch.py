@@ -108,12 +108,12 @@ class ServerWatch:
         try:
             model.client.check()
         except ModelError as error:
-            model.answers = False
-            if isinstance(error, ModelUnavailable):
-                # Else those who wait for it would learn of it when their time is up.
+            silent, model.answers = not model.answers, False
+            # Those whose calls are in flight there would learn of it when their time is up.
+            if isinstance(error, ModelUnavailable) or (silent and isinstance(error, ModelTimeout)):
                 self._post(partial(self._pool.queue.gone, server.lane, error))
-            elif isinstance(error, ModelTimeout) and server.lane.running:
-                self._pool.news.set()  # whether it is gone or busy shows at the next look
+            elif server.lane.running:
+                self._pool.news.set()  # whether it hangs or was busy shows at the next look
             return str(error)
         except Exception as error:
             log.exception("[Model] A look at %s failed", server.key[1])

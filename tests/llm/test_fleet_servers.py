@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from game.llm import watch
+from game.llm.clients import base
 from game.llm.embedded import weights
 from game.llm.gateway import Gateway
 from game.llm.profiles import ModelProfile, Profiles
@@ -99,7 +100,7 @@ def mixed(
         opened,
         home,
         owner,
-        "**provider**: ollama\n**model**: fake\n**host**:\n"
+        "**provider**: ollama\n**model**: fake\n**time_limit**: 300\n**host**:\n"
         f"- {one.address}\n"
         f"- {two.address}, provider: openai, model: large, in_flight: 4\n"
         f"- {three.address}, provider: openai\n",
@@ -165,6 +166,26 @@ def test_one_that_went_away_is_left_alone_and_comes_back(
         until(lambda: mixed.status(0).health == READY)
         mixed.answer("new")
         assert back.calls("/api/generate"), "it has the fewest agents"
+
+
+def test_calls_at_a_server_that_hangs_are_asked_elsewhere(
+    mixed: Crowd, fakes: list[FakeModelServer], monkeypatch: pytest.MonkeyPatch
+):
+    gate = threading.Event()
+    for agent in ("mira", "tom"):
+        mixed.answer(agent)
+    fakes[1].always("/v1/completions", Reply(gate=gate))
+    came = mixed.ask("tom")
+    fakes[1].wait_for_calls("/v1/completions", 2)
+    fakes[1].always("/v1/models", Reply(gate=gate))
+    monkeypatch.setattr(base, "LOOK_SECONDS", 0.2)
+    until(lambda: came)
+    assert isinstance(came[0], Generation)
+    assert mixed.status(1).moved == 1
+    assert "no answer within 0.2 s" in mixed.status(1).health
+    gate.set()
+    until(lambda: mixed.status(1).health == READY)
+    assert len(came) == 1
 
 
 def test_all_are_asked_before_a_thought_is_given_up(mixed: Crowd, fakes: list[FakeModelServer]):
