@@ -63,6 +63,7 @@ def _started(folder: Path, weights: Path, options: dict[str, object]) -> LlamaSe
     port = free_port()
     words = [sys.executable, "-m", "game.llm.embedded.server", "--swa-full"]
     given = options | {
+        "nice": 0,
         "port": port,
         "model": weights,
         "pid-file": folder / f"llama-{port}.pid",

@@ -27,7 +27,7 @@ from tests.free_ports import free_base
 from tests.llama_servers import LlamaServer, llama_servers
 from tests.llm.conftest import Owner, until
 
-AGENTS, THOUGHTS, SERVERS = 8, 5, (1, 2, 4)
+AGENTS, THOUGHTS, SERVERS = 8, 4, (1, 2, 4)
 SLOTS = 4
 """Prompts that a server keeps, with no memory for others: two servers have room for all."""
 _LIKES = ("salt", "rain", "bread", "bells", "boats", "wool", "honey", "smoke", "apples", "tar")
@@ -51,14 +51,14 @@ class _Crowd:
         self.answers: list[list[Outcome]] = []
 
     def _head(self, number: int) -> str:
-        likes = (self.random.choice(_LIKES) for _ in range(24))
+        likes = (self.random.choice(_LIKES) for _ in range(16))
         return f"You are agent {number}. You like {', '.join(likes)}.\n"
 
     def all_think(self) -> list[list[Outcome]]:
         """Each agent asks, in any order; what will have come."""
         came: list[list[Outcome]] = []
         for number in self.random.sample(range(AGENTS), AGENTS):
-            said = " ".join(self.random.choice(_LIKES) for _ in range(12))
+            said = " ".join(self.random.choice(_LIKES) for _ in range(8))
             self.prompts[number] += f'Tom says, "{said}."\n'
             came.append(self._ask(number))
         self.answers += came
@@ -131,7 +131,7 @@ def _killed(folder: Path, model: Path) -> Iterator[Figure]:
 def _fleet(
     folder: Path, model: Path, number: int, *, kept: bool
 ) -> Iterator[tuple[_Crowd, list[LlamaServer]]]:
-    options = {"slots": SLOTS, "context": 1024, "pool": 4096, "cache_mib": 0, "threads": 2}
+    options = {"slots": SLOTS, "context": 512, "pool": 2048, "cache_mib": 0, "threads": 1}
     with llama_servers(folder, model, number, **options) as servers:
         places = Places(folder / "home", folder / "vault", Ports(free_base()))
         places.config.mkdir(parents=True, exist_ok=True)

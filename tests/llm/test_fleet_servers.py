@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -270,10 +271,17 @@ def test_one_of_two_is_killed_and_every_thought_has_one_answer(
     until(lambda: all(each.in_flight == 2 for each in crowd.statuses().values()))
     until(lambda: all(each.kind == "llama.cpp, dialogue" for each in crowd.statuses().values()))
     agents = [f"agent {i}" for i in range(6)]
-    for turn in range(3):
+
+    def all_ask(story: int) -> None:
         for agent in agents:
-            crowd.ask(agent, f"{agent} knows many a story. Story {turn}:", 20)
+            crowd.ask(agent, f"{agent} knows many a story. Story {story}:", 20)
+
+    all_ask(1)
+    all_ask(2)
     until(lambda: all(each.running for each in crowd.statuses().values()))
+    two[1].process.send_signal(signal.SIGSTOP)  # so that it is amid calls whenever the kill comes
+    all_ask(3)
+    until(lambda: crowd.status(1).running)
     two[1].kill()
     until(lambda: all(crowd.came))
     assert all(isinstance(each[0], Generation) for each in crowd.came), crowd.came
