@@ -33,6 +33,7 @@ PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
 """Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
 either: agents that follow rules, see :mod:`game.llm.scripted.model`."""
 
+_NO_HOST = (EMBEDDED, EXTRACTIVE, SCRIPTED)
 IN_FLIGHT, MOST_IN_FLIGHT = 2, 64
 AS_LEARNED = 0
 """As ``in_flight``: what the server says of its slots, else :data:`IN_FLIGHT`."""
@@ -226,6 +227,8 @@ def _with_fleet(section: ConfigSection) -> ModelProfile:
     listed = hosts.listed(section)
     if len(listed) < 2:
         return _profile(replace(section, entries={**section.entries, **(listed or [{}])[0]}))
+    if section.text("provider", "") in _NO_HOST:  # ``model use`` leaves the list for the way back
+        return _profile(replace(section, entries={**section.entries, "host": Setting("", 0)}))
     members: list[ModelProfile] = []
     for own in listed:
         auto = Setting("auto", own["host"].line)

@@ -215,6 +215,17 @@ def test_a_model_for_itself_takes_the_place_of_the_list(tmp_path: Path):
     assert "two:8000, provider" not in text
 
 
+def test_a_list_that_the_provider_does_not_ask_is_left_alone(tmp_path: Path):
+    path = tmp_path / "llm.md"
+    path.write_text(with_settings(SEVERAL, "agent", {"provider": "embedded", "model": ""}))
+    agent = load(path)["agent"]
+    assert (agent.provider, agent.host, agent.members) == ("embedded", "", (agent,))
+    assert "two:8000, provider" in path.read_text()
+    path.write_text(SEVERAL.replace("**provider**: ollama\n", ""))
+    with pytest.raises(ConfigError, match="the provider is embedded"):
+        load(path)
+
+
 def test_the_embedder_has_one_server(tmp_path: Path):
     path = tmp_path / "llm.md"
     path.write_text("## embedder\n**provider**: ollama\n**model**: m\n**host**:\n- a:1\n- b:1\n")
