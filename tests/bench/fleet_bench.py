@@ -29,7 +29,9 @@ from tests.llm.conftest import Owner, until
 
 AGENTS, THOUGHTS, SERVERS = 8, 4, (1, 2, 4)
 SLOTS = 4
-"""Prompts that a server keeps, with no memory for others: two servers have room for all."""
+"""Prompts that a server keeps at once: two servers have room for all."""
+ROOMS = {"room for 4 prompts": 0, "room for all prompts": 64}
+"""What each server has room for, and the MiB for prompts without a slot that make it so."""
 _LIKES = ("salt", "rain", "bread", "bells", "boats", "wool", "honey", "smoke", "apples", "tar")
 _CONFIG = """## agent
 **provider**: openai
@@ -88,14 +90,15 @@ def measure() -> Iterator[Figure]:
     """Shares from the cache, processor time of the servers, and what a kill loses."""
     with tempfile.TemporaryDirectory() as folder:
         model = weights.ensure(Path(folder))
-        for number in SERVERS:
-            for kept in (True, False) if number > 1 else (True,):
-                yield from _thinking(Path(folder), model, number, kept=kept)
+        for room in ROOMS:
+            for number in SERVERS:
+                for kept in (True, False) if number > 1 else (True,):
+                    yield from _thinking(Path(folder), model, number, room, kept=kept)
         yield from _killed(Path(folder), model)
 
 
-def _thinking(folder: Path, model: Path, number: int, *, kept: bool) -> Iterator[Figure]:
-    with _fleet(folder, model, number, kept=kept) as (crowd, servers):
+def _thinking(folder: Path, model: Path, number: int, room: str, *, kept: bool) -> Iterator[Figure]:
+    with _fleet(folder, model, number, ROOMS[room], kept=kept) as (crowd, servers):
         crowd.think()
         before = _cpu(servers)
         for _ in range(THOUGHTS - 1):
@@ -104,7 +107,7 @@ def _thinking(folder: Path, model: Path, number: int, *, kept: bool) -> Iterator
         answers = [each for (each,) in crowd.answers[AGENTS:] if isinstance(each, Generation)]
         assert len(answers) == AGENTS * (THOUGHTS - 1), "somebody got no answer"
     how = "kept on one server" if kept else "wherever least waits"
-    name = f"fleet: {number} servers, agents {how}"
+    name = f"fleet: {number} servers with {room}, agents {how}"
     share = sum(each.cached_tokens for each in answers) / sum(
         each.prompt_tokens for each in answers
     )
@@ -113,7 +116,7 @@ def _thinking(folder: Path, model: Path, number: int, *, kept: bool) -> Iterator
 
 
 def _killed(folder: Path, model: Path) -> Iterator[Figure]:
-    with _fleet(folder, model, 2, kept=True) as (crowd, servers):
+    with _fleet(folder, model, 2, 64, kept=True) as (crowd, servers):
         crowd.think()
         came = [each for _ in range(3) for each in crowd.all_think()]
         until(lambda: sum(map(bool, came)) >= AGENTS // 2, 600)
@@ -129,9 +132,9 @@ def _killed(folder: Path, model: Path) -> Iterator[Figure]:
 
 @contextmanager
 def _fleet(
-    folder: Path, model: Path, number: int, *, kept: bool
+    folder: Path, model: Path, number: int, mib: int, *, kept: bool
 ) -> Iterator[tuple[_Crowd, list[LlamaServer]]]:
-    options = {"slots": SLOTS, "context": 512, "pool": 2048, "cache_mib": 0, "threads": 1}
+    options = {"slots": SLOTS, "context": 512, "pool": 2048, "cache_mib": mib, "threads": 1}
     with llama_servers(folder, model, number, **options) as servers:
         places = Places(folder / "home", folder / "vault", Ports(free_base()))
         places.config.mkdir(parents=True, exist_ok=True)
