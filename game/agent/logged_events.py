@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from game.agent.agent_log import log
-from game.llm.gateway import HealthChange
+from game.llm.status import HealthChange
 from game.mind.events.log import EventLog
 from game.mind.events.secrets import secrets_in
 from game.mind.events.subscribers import Taps

@@ -30,9 +30,10 @@ from game.agent.warming import Warming
 from game.index.service import IndexService
 from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
 from game.llm.embedding import embedder as make_embedder
-from game.llm.gateway import Gateway, HealthChange
+from game.llm.gateway import Gateway
 from game.llm.profiles import EXTRACTIVE, ModelProfile, Profiles
 from game.llm.queue import Priority
+from game.llm.status import HealthChange
 from game.mind.archive.log import Syncer
 from game.mind.archive.spill import Spill
 from game.mind.books.journal.config import JournalConfig, load_journal_config

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from game.llm import hosts
 from game.mind.errors import ConfigError
-from game.mind.markdown_config import ConfigFile, ConfigSection, parse
+from game.mind.markdown_config import ConfigFile, ConfigSection, Setting, parse
 from game.mind.ports import ChatMessage, GenerationRequest
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
@@ -31,6 +32,11 @@ SERVERS = (AUTO, LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER)
 PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
 """Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
 either: agents that follow rules, see :mod:`game.llm.scripted.model`."""
+
+_NO_HOST = (EMBEDDED, EXTRACTIVE, SCRIPTED)
+IN_FLIGHT, MOST_IN_FLIGHT = 2, 64
+AS_LEARNED = 0
+"""As ``in_flight``: what the server says of its slots, else :data:`IN_FLIGHT`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,8 @@ class ModelProfile:
     # ``ollama``
     context_tokens: int | None = None
     keep_alive: str = "30m"  # how long Ollama keeps the model loaded, such as ``30m``
-    in_flight: int = 2  # calls that the server may work on at once
+    # calls that the server may work on at once; :data:`AS_LEARNED` for as many as it has slots
+    in_flight: int = IN_FLIGHT
     format: str = AUTO  # one of :data:`FORMATS`
     reply_tokens: int = 400  # tokens of the prompt of a reply
     # whether an instruct model is first asked, where it is in doubt, if the agent knows the answer
@@ -63,6 +70,15 @@ class ModelProfile:
     # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``; empty for the shipped
     # model
     model_file: str = ""
+    # not written in the file, but learnt: whether the server holds an answer to a GBNF grammar
+    takes_grammar: bool = False
+    # where several servers are listed, a profile for each; all else is as in the first of them
+    fleet: tuple[ModelProfile, ...] = ()
+
+    @property
+    def members(self) -> tuple[ModelProfile, ...]:
+        """A profile of one server for each server that may answer: itself where it has one."""
+        return self.fleet or (self,)
 
     def request(
         self,
@@ -101,7 +117,7 @@ SHIPPED: Mapping[str, ModelProfile] = {
 }
 """What counts until a good ``llm.md`` has been read."""
 
-_KEYS = frozenset(each.name for each in fields(ModelProfile)) - {"name"}
+_KEYS = frozenset(f.name for f in fields(ModelProfile)) - {"name", "takes_grammar", "fleet"}
 
 
 class Profiles:
@@ -168,7 +184,7 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
     for section in parse(path):
         if section.name.lower() == EMBEDDER:
             continue  # no model that writes: see game.llm.embedding
-        profile = _profile(section)
+        profile = _with_fleet(section)
         if profile.name in found:
             raise ConfigError(path, section.line, f"there are two profiles {profile.name!r}")
         found[profile.name] = profile
@@ -205,8 +221,36 @@ def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfi
     return replace((naming or embedded)[0], context_tokens=max(contexts, default=None))
 
 
-def _profile(section: ConfigSection) -> ModelProfile:
+def _with_fleet(section: ConfigSection) -> ModelProfile:
+    """A profile whose ``host`` may list several servers: each is read as if it were alone."""
     section.only(_KEYS)
+    listed = hosts.listed(section)
+    if len(listed) < 2:
+        return _profile(replace(section, entries={**section.entries, **(listed or [{}])[0]}))
+    if section.text("provider", "") in _NO_HOST:  # ``model use`` leaves the list for the way back
+        return _profile(replace(section, entries={**section.entries, "host": Setting("", 0)}))
+    members: list[ModelProfile] = []
+    for own in listed:
+        auto = Setting("auto", own["host"].line)
+        one = replace(section, entries={"in_flight": auto, **section.entries, **own})
+        members.append(_member(one, members))
+    return replace(members[0], fleet=tuple(members))
+
+
+def _member(one: ConfigSection, others: Iterable[ModelProfile]) -> ModelProfile:
+    profile = _profile(one)
+    if profile.provider not in (OLLAMA, OPENAI):
+        raise one.refuse(
+            "host",
+            f"only ollama and openai have several servers, and the provider is {profile.provider}",
+            "Write **provider**: ollama (or openai), or leave one address",
+        )
+    if any((each.provider, each.host) == (profile.provider, profile.host) for each in others):
+        raise one.refuse("host", f"{profile.host} is listed twice", "Leave one of the two")
+    return profile
+
+
+def _profile(section: ConfigSection) -> ModelProfile:
     default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
     profile = ModelProfile(
         name=section.name.lower(),
@@ -222,7 +266,7 @@ def _profile(section: ConfigSection) -> ModelProfile:
         seed=section.integer("seed") if section.text("seed", "") else None,
         context_tokens=_context(section),
         keep_alive=section.text("keep_alive", default.keep_alive),
-        in_flight=section.integer("in_flight", default.in_flight, low=1, high=64),
+        in_flight=_in_flight(section, default.in_flight),
         format=section.choice("format", FORMATS, default.format),
         reply_tokens=section.integer("reply_tokens", default.reply_tokens, low=100, high=100_000),
         second_look=section.flag("second_look", default.second_look),
@@ -237,6 +281,12 @@ def _profile(section: ConfigSection) -> ModelProfile:
         )
     require_server(section, profile.provider, profile.model, profile.host)
     return profile
+
+
+def _in_flight(section: ConfigSection, default: int) -> int:
+    if section.text("in_flight", str(default)) == "auto":
+        return AS_LEARNED
+    return section.integer("in_flight", default, low=1, high=MOST_IN_FLIGHT)
 
 
 def _context(section: ConfigSection) -> int | None:
@@ -260,14 +310,17 @@ def host_of(section: ConfigSection) -> str:
     """The server's base address; empty when the section names none.
 
     Raises:
-        ConfigError: What it names is no address.
+        ConfigError: What it names is no address, or it lists several.
     """
     written = section.text("host", "").strip("<>").rstrip("/")
+    if "host" in section.entries and section.entries["host"].items:
+        raise section.refuse("host", "one address is taken here, and no list", "Leave one of them")
     if not written:
         return ""
     parts = urlsplit(written if "//" in written else f"http://{written}")
     try:
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        usable = usable and not set(parts.netloc) & set(", ")
     except ValueError:
         usable = False
     if not usable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import httpx
@@ -14,13 +14,14 @@ from game.llm.clients.ollama import OllamaModel, ollama_host
 from game.llm.clients.openai import OpenAIModel, api_key
 from game.llm.embedded.supervisor import Embedded
 from game.llm.profiles import AUTO, EMBEDDED, LLAMA_CPP, OLLAMA, SCRIPTED, ModelProfile
+from game.llm.queue import Lane
 from game.llm.scripted.model import ScriptedModel
 from game.llm.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
 from game.mind.errors import ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest, LanguageModel
 
 ServerKey = tuple[str, str]
-"""Provider and address: what one queue stands in front of."""
+"""Provider and address: what has places of its own for calls."""
 
 
 IN_PROCESS = "in this process"
@@ -65,9 +66,9 @@ class WhenReady:
         return self._inner.generate(request)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class GuardedModel:
-    """One profile's model, ready to be asked."""
+    """One profile's model at one server, ready to be asked."""
 
     profile: ModelProfile  # what it was built from
     model: LanguageModel  # the outermost decorator
@@ -76,12 +77,18 @@ class GuardedModel:
     limit: TimeLimit  # to be abandoned at shutdown
     # gives what the server takes, as far as it is known; quick
     capabilities: Callable[[], Capabilities]
+    lane: Lane = field(default_factory=Lane)  # the places of its server
+    answers: bool = True  # whether it did when it was last looked at
+
+    def is_well(self) -> bool:
+        """Whether it answers, as far as is known; quick."""
+        return self.answers and not self.breaker.is_open
 
     def resolved(self) -> ModelProfile:
         """The profile, with the form of its model's prompts in place of ``auto``."""
-        if self.profile.format != AUTO:
-            return self.profile
-        return replace(self.profile, format=self.capabilities().format)
+        takes = self.capabilities()
+        form = takes.format if self.profile.format == AUTO else self.profile.format
+        return replace(self.profile, format=form, takes_grammar=takes.grammar)
 
     def close(self, reason: ModelError) -> None:
         """Answer who waits for it with ``reason`` and let go of the connections.
@@ -99,9 +106,13 @@ def server_key(profile: ModelProfile, embedded: Embedded, environ: Mapping[str, 
 
 
 def build(
-    profile: ModelProfile, embedded: Embedded, environ: Mapping[str, str], recorder: Recorder
+    profile: ModelProfile,
+    embedded: Embedded,
+    environ: Mapping[str, str],
+    recorder: Recorder | None = None,
+    lane: Lane | None = None,
 ) -> GuardedModel:
-    """The model of a profile, guarded; connects to nothing yet.
+    """The model of a profile of one host, guarded; connects to nothing yet.
 
     Raises:
         ModelUnavailable: Its server's address is none.
@@ -122,11 +133,12 @@ def build(
     own = profile.provider == EMBEDDED  # its file says what its server would not
     return GuardedModel(
         profile,
-        Recording(breaker, recorder),
+        Recording(breaker, recorder or Recorder()),
         client,
         breaker,
         limit,
         lambda: embedded.capabilities if own else client.capabilities,
+        lane or Lane(),
     )
 
 

@@ -33,6 +33,7 @@ _log = logging.getLogger("keepsake.mind")
 
 _HEADING = re.compile(r"#{1,2}\s+(?P<name>.+?)\s*#*$")
 _SETTING = re.compile(r"\*\*(?P<key>[a-z][a-z0-9_]*)\*\*\s*:\s*(?P<value>.*?)$")
+_ITEM = re.compile(r"\s*[-*]\s+(?P<item>\S.*?)\s*$")
 _FENCE = ("```", "~~~")
 _YES = frozenset({"yes", "true", "on"})
 _NO = frozenset({"no", "false", "off"})
@@ -44,6 +45,7 @@ class Setting:
 
     value: str
     line: int
+    items: tuple[Setting, ...] = ()  # the list that stands below it where it has no value
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,12 +260,12 @@ def note(keys: Sequence[str]) -> str:
 def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
     """The text of a file with these settings in the section ``name``; the rest stays as it is.
 
-    A setting that is there is replaced where it stands. Others, unless they are empty, come
-    before the section's first one. A section that is not there is added at the end.
+    A setting that is there is replaced where it stands, with the list below it. Others, unless they
+    are empty, come before the section's first one. A section that is not there is added at the end.
     """
     lines, missing = text.splitlines(keepends=True), dict(values)
     place = first = 0  # lines above the place where settings are added, and the first setting
-    inside = False
+    inside = listing = False
     for number, line in _outside_fences(text):
         if heading := _HEADING.match(line):
             inside = heading["name"].lower() == name
@@ -272,6 +274,12 @@ def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
             first = first or number
             if (key := setting["key"]) in missing:
                 lines[number - 1] = _setting(key, missing.pop(key), lines[number - 1])
+                listing = not setting["value"].strip()
+                continue
+        elif listing and _ITEM.match(line):
+            lines[number - 1] = ""
+            continue
+        listing = listing and not line
     end = "\r\n" if "\r\n" in text else "\n"
     added = [_setting(key, value, end) for key, value in missing.items() if value]
     if added and not place:
@@ -298,12 +306,21 @@ def _read(path: Path) -> str:
 
 def _sections(path: Path, text: str) -> Iterator[ConfigSection]:
     name, start, entries = "", 1, dict[str, Setting]()
+    listing = ""  # the setting below which a list may stand
     for number, line in _outside_fences(text):
         if heading := _HEADING.match(line):
             yield ConfigSection(path, name, start, entries)
             name, start, entries = heading["name"], number, {}
         elif setting := _SETTING.match(line):
             _add(path, entries, setting["key"], Setting(setting["value"].strip(), number))
+            listing = "" if setting["value"].strip() else setting["key"]
+            continue
+        elif listing and (item := _ITEM.match(line)):
+            above = entries[listing]
+            items = (*above.items, Setting(item["item"], number))
+            entries[listing] = replace(above, items=items)
+            continue
+        listing = listing if not line else ""
     yield ConfigSection(path, name, start, entries)
 
 

@@ -15,6 +15,7 @@ from tests.bench import (
     day_bench,
     events_bench,
     faults_bench,
+    fleet_bench,
     importance_bench,
     index_bench,
     index_look_bench,
@@ -61,6 +62,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "talk": talk_bench.measure,
     "faults": faults_bench.measure,
     "injection": injection_bench.measure,
+    "fleet": fleet_bench.measure,
 }
 
 

@@ -8,6 +8,8 @@ from game.mind.markdown_config import with_settings
 from game.server.private_files import read_or_create
 from game.web.live.metrics_token import SHORTEST_TOKEN, TOKEN_VARIABLE
 from tests.cli.conftest import Copy
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.free_ports import free_port
 
 
 def examined(copy):
@@ -57,6 +59,25 @@ def test_a_file_of_a_model_that_is_not_there_is_named(copy):
     assert finding["subject"] == "Embedded model"
     assert str(copy.here.models / "absent.gguf") in finding["what"]
     assert "keepsake model list" in finding["cure"]
+
+
+def test_each_server_of_a_fleet_is_looked_at(copy):
+    home.prepare(copy.here)
+    with FakeModelServer() as here, FakeModelServer() as drained:
+        gone = f"http://127.0.0.1:{free_port()}"
+        here.kind = "llama.cpp"
+        here.always("/props", Reply(extra={"total_slots": 5}))
+        hosts = f"{here.address}, {gone}, {drained.address}, model: other"
+        path = copy.here.config / "llm.md"
+        values = {"provider": "openai", "model": "fake", "host": hosts}
+        path.write_text(with_settings(path.read_text(), "agent", values))
+        copy.here.drained.write_text(f"{drained.address}\n")
+        findings, (wrong,) = examined(copy)
+    told = {each["subject"].rpartition(" ")[2]: each["what"] for each in findings}
+    assert told[here.address] == "ready; llama.cpp, format dialogue, 5 at once"
+    assert wrong["subject"] == f"Model server openai at {gone}"
+    assert "@llm-status/undrain" in told[drained.address]
+    assert drained.calls() == []
 
 
 def test_a_missing_configuration_is_named(copy):

@@ -211,8 +211,8 @@ class ServersTest(EventsWorld):
         gateway = self.services.gateway
         self.log.emit(World(op="starts"))
         self.answer()
-        gateway._probe_others()
-        gateway._probe_others()
+        gateway.watch.look()
+        gateway.watch.look()
         self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
         self.let_compact()
         self.mind.sleeper.fall_asleep("it was late")
@@ -230,7 +230,7 @@ class ServersTest(EventsWorld):
         # There is no index here to be searched; test_why_world has one.
         assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall"}
         self.fake.close()
-        gateway._probe_others()
+        gateway.watch.look()
         ready, gone = self.logged("health")
         assert (ready["provider"], ready["ready"], ready["problem"]) == ("ollama", True, "")
         assert ready["host"] == gone["host"] == self.fake.address

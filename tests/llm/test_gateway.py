@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from game.llm import gateway as gateway_module
+from game.llm import watch
 from game.llm.embedded.supervisor import Embedded
-from game.llm.gateway import READY, Gateway, ServerStatus
+from game.llm.gateway import Gateway
 from game.llm.profiles import ModelProfile, Profiles
 from game.llm.queue import Outcome, Priority
+from game.llm.status import READY, ServerStatus
 from game.mind.errors import ConfigError, ModelMissing, ModelTimeout, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.paths import Places
@@ -46,8 +47,8 @@ def configure(
 
 @pytest.fixture(autouse=True)
 def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gateway_module, "WATCH_SECONDS", 0.05)
-    monkeypatch.setattr(gateway_module, "PROBE_SECONDS", 0.1)
+    monkeypatch.setattr(watch, "WATCH_SECONDS", 0.05)
+    monkeypatch.setattr(watch, "PROBE_SECONDS", 0.1)
 
 
 @contextmanager
@@ -229,9 +230,9 @@ def test_a_build_gets_a_profile_whose_form_is_known(
     configure(home, fake.address)
     with running(home, owner) as gateway:
         assert forms(gateway, owner) == "dialogue"  # until the server has said what it is
-        assert not owner.call(lambda: gateway.capabilities("agent")).known
+        assert ollama_status(gateway, owner).kind == "not known yet"
         gate.set()
-        until(lambda: owner.call(lambda: gateway.capabilities("agent")).known)
+        until(lambda: ollama_status(gateway, owner).kind != "not known yet")
         assert forms(gateway, owner) == "chat"
         assert ollama_status(gateway, owner).kind == "ollama, chat"
         path = home.config / "llm.md"

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from game.llm.profiles import ModelProfile, Profiles, embedded_profile, load
+from game.llm.embedding import load_embedder
+from game.llm.profiles import AS_LEARNED, ModelProfile, Profiles, embedded_profile, load
 from game.mind.errors import ConfigError
+from game.mind.markdown_config import with_settings
 from game.paths import REPOSITORY
 
 GOOD = """# Models
@@ -132,3 +134,100 @@ def test_what_is_missing_or_doubled_is_named(tmp_path: Path, file: Path):
     file.write_text("## agent\n**max_tokens**: 5\n## Agent\n**max_tokens**: 5\n")
     with pytest.raises(ConfigError, match="two profiles 'agent'"):
         load(file)
+
+
+SEVERAL = """## agent
+**provider**: ollama
+**model**: tiny
+**in_flight**: 3
+**host**:
+- http://one:11434
+- two:8000, provider: openai, model: Org/Large-7B, in_flight: auto
+
+* <http://three:8080/>, provider: openai, server: llama.cpp, time_limit: 9
+_What is said of it_
+- no host
+## summarizer
+**provider**: openai
+**model**: tiny
+**host**: http://one:8000, http://two:8000
+"""
+
+
+def test_a_profile_may_list_several_servers(tmp_path: Path):
+    path = tmp_path / "llm.md"
+    path.write_text(SEVERAL)
+    agent, summarizer = load(path).values()
+    assert [(each.provider, each.host, each.model) for each in agent.members] == [
+        ("ollama", "http://one:11434", "tiny"),
+        ("openai", "http://two:8000", "Org/Large-7B"),
+        ("openai", "http://three:8080", "tiny"),
+    ]
+    assert [each.in_flight for each in agent.members] == [3, AS_LEARNED, 3]
+    assert [each.time_limit for each in agent.members] == [60, 60, 9]
+    assert [each.server for each in agent.members] == ["auto", "auto", "llama.cpp"]
+    assert (agent.host, agent.model, agent.stop) == ("http://one:11434", "tiny", ("\n",))
+    assert [each.host for each in summarizer.members] == ["http://one:8000", "http://two:8000"]
+    assert {each.in_flight for each in summarizer.members} == {AS_LEARNED}, "of several, as learned"
+
+
+@pytest.mark.parametrize("host", ["http://one:1", "\n- http://one:1", "\n- one:1, in_flight: 2"])
+def test_a_list_of_one_is_one(tmp_path: Path, host: str):
+    path = tmp_path / "llm.md"
+    text = f"## agent\n**provider**: ollama\n**model**: m\n**host**: {host}\n## summarizer\n"
+    path.write_text(f"{text}**max_tokens**: 9\n")
+    agent = load(path)["agent"]
+    assert agent.members == (agent,)
+    assert (agent.host, agent.in_flight) == ("http://one:1", 2)
+
+
+@pytest.mark.parametrize(
+    ("host", "line", "reason", "cure"),
+    [
+        ("http://a:1, http://a:1/", 4, "http://a:1 is listed twice", "Leave one"),
+        ("\n- http://a:1\n- http://a:1", 6, "http://a:1 is listed twice", "Leave one"),
+        ("\n- http://a:1\n- ftp://b", 6, "is no address", "Such as"),
+        ("\n- http://a:1\n- provider: openai", 6, "before any address", "ADDRESS, key: value"),
+        ("\n- http://a:1, colour: red", 5, "no colour of its own", "provider, server, model"),
+        ("http://a:1,, http://b:1", 4, "no address between two commas", "ADDRESS"),
+        ("\n- http://a:1\n- http://b:1, provider: scripted", 6, "only ollama and openai", "leave"),
+        ("\n- http://a:1\n- http://b:1, in_flight: 0", 6, "not between 1", ""),
+        ("http://a:1 http://b:1", 4, "is no address", "Such as"),
+    ],
+)
+def test_a_wrong_list_is_refused(tmp_path: Path, host: str, line: int, reason: str, cure: str):
+    path = tmp_path / "llm.md"
+    text = f"## agent\n**provider**: ollama\n**model**: m\n**host**: {host}\n## summarizer\n"
+    path.write_text(f"{text}**max_tokens**: 9\n")
+    with pytest.raises(ConfigError, match=reason) as caught:
+        load(path)
+    assert caught.value.line == line
+    assert cure in caught.value.cure
+
+
+def test_a_model_for_itself_takes_the_place_of_the_list(tmp_path: Path):
+    text = with_settings(SEVERAL, "agent", {"provider": "scripted", "host": "", "model": ""})
+    path = tmp_path / "llm.md"
+    path.write_text(text)
+    agent = load(path)["agent"]
+    assert (agent.provider, agent.host, agent.members) == ("scripted", "", (agent,))
+    assert "- no host" in text
+    assert "two:8000, provider" not in text
+
+
+def test_a_list_that_the_provider_does_not_ask_is_left_alone(tmp_path: Path):
+    path = tmp_path / "llm.md"
+    path.write_text(with_settings(SEVERAL, "agent", {"provider": "embedded", "model": ""}))
+    agent = load(path)["agent"]
+    assert (agent.provider, agent.host, agent.members) == ("embedded", "", (agent,))
+    assert "two:8000, provider" in path.read_text()
+    path.write_text(SEVERAL.replace("**provider**: ollama\n", ""))
+    with pytest.raises(ConfigError, match="the provider is embedded"):
+        load(path)
+
+
+def test_the_embedder_has_one_server(tmp_path: Path):
+    path = tmp_path / "llm.md"
+    path.write_text("## embedder\n**provider**: ollama\n**model**: m\n**host**:\n- a:1\n- b:1\n")
+    with pytest.raises(ConfigError, match="no list"):
+        load_embedder(path)

@@ -4,42 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.llm.queue import ModelQueue, Outcome, Priority, Ticket
+from game.llm.queue import Build, Done, ModelQueue, Offer, Outcome, Priority, Ticket
 from game.mind.errors import ModelFailed, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
+from tests.llm.hand import Hand
 
 P, E, I, C = Priority.PLAYER, Priority.EVENT, Priority.IDLE, Priority.COMPACTION  # noqa: E741
 S = Priority.SLEEP
 PRIORITIES = dict(zip("peics", Priority, strict=True))
-
-
-class Hand(Executor):
-    """Calls begin when they are submitted and end when the test ends them."""
-
-    def __init__(self) -> None:
-        self.running: dict[str, tuple[Future[Any], Callable[[], Any]]] = {}
-        self.started: list[str] = []
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        prompt = args[0].prompt
-        self.started.append(prompt)
-        self.running[prompt] = (future, lambda: fn(*args))
-        return future
-
-    def end(self, prompt: str) -> None:
-        future, call = self.running.pop(prompt)
-        try:
-            future.set_result(call())
-        except Exception as error:  # what the call raised is what the future carries
-            future.set_exception(error)
 
 
 class Echo:
@@ -59,19 +36,22 @@ class Desk:
         self.posted: list[Callable[[], None]] = []
         self.hand = Hand()
         self.outcomes: dict[str, Outcome] = {}
-        self.queue = ModelQueue(self.hand, self.posted.append, in_flight, lambda: self.now)
+        self.queue = ModelQueue(self.hand, self.posted.append, lambda: self.now)
+        self.lane = self.queue.lane(in_flight)
 
     def settle(self) -> None:
         while self.posted:
             self.posted.pop(0)()
 
+    def submit(self, key: str | None, build: Build, done: Done) -> Ticket:
+        return self.queue.submit(E, key, [Offer(self.lane, Echo(), build)], done)
+
     def ask(self, name: str, priority: Priority = E, key: str | None = None) -> Ticket:
         return self.queue.submit(
             priority,
             key,
-            lambda: GenerationRequest(name),
+            [Offer(self.lane, Echo(), lambda: GenerationRequest(name))],
             lambda outcome: self.outcomes.__setitem__(name, outcome),
-            Echo(),
         )
 
     def end(self, name: str) -> None:
@@ -118,7 +98,7 @@ def test_whatever_comes_the_places_and_keys_are_kept_and_all_are_answered(
         running = [asked[name] for name in desk.hand.running]
         behind = sum(priority in (C, S) for priority, _ in running)
         keys = [key for _, key in running if key]
-        assert len(running) == desk.queue.running() <= in_flight
+        assert len(running) == len(desk.lane.running) <= in_flight
         assert behind <= max(in_flight - 1, 1), "a place is free for who is waited for"
         assert len(keys) == len(set(keys)), "never two of one key"
         waits = [each for name, each in asked.items() if name not in desk.hand.started]
@@ -158,15 +138,15 @@ def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answe
         if number == 0 and "@" in asked:
             desk.settle()  # it is in flight while the others come
     waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in desk.hand.started]
-    assert desk.queue.waiting() == {each: waiting.count(each) for each in Priority}
+    assert desk.queue.waiting(desk.lane) == {each: waiting.count(each) for each in Priority}
     assert desk.run_out() == answered.split()
 
 
 def test_the_prompt_is_built_when_its_turn_comes_or_is_no_longer_wanted(desk: Desk):
     world, outcomes = {"weather": "sun"}, []
     desk.ask("first", E, "mira")
-    desk.queue.submit(E, None, lambda: GenerationRequest(world["weather"]), print, Echo())
-    desk.queue.submit(E, "mira", lambda: None, outcomes.append, Echo())
+    desk.submit(None, lambda: GenerationRequest(world["weather"]), print)
+    desk.submit("mira", lambda: None, outcomes.append)
     desk.settle()
     world["weather"] = "rain"
     assert desk.run_out() == ["first", "rain"]
@@ -178,7 +158,7 @@ def test_cancelled_while_it_waits_and_in_flight(desk: Desk):
     desk.settle()
     tickets[0].cancel()
     tickets[1].cancel()
-    assert desk.queue.waiting()[E] == 1
+    assert desk.queue.waiting(desk.lane)[E] == 1
     assert desk.run_out() == ["first", "third"]
     assert set(desk.outcomes) == {"third"}
 
@@ -189,8 +169,8 @@ def test_faults_are_logged_and_stall_nothing(desk: Desk, caplog: pytest.LogCaptu
     def broken() -> GenerationRequest:
         raise KeyError("profile")
 
-    desk.queue.submit(E, "a", broken, outcomes.append, Echo())
-    desk.queue.submit(E, "a", lambda: GenerationRequest("x"), lambda _: 1 / 0, Echo())
+    desk.submit("a", broken, outcomes.append)
+    desk.submit("a", lambda: GenerationRequest("x"), lambda _: 1 / 0)
     desk.ask("bug", E, "a")
     with caplog.at_level(logging.ERROR):
         assert desk.run_out() == ["x", "bug"]
@@ -201,9 +181,7 @@ def test_faults_are_logged_and_stall_nothing(desk: Desk, caplog: pytest.LogCaptu
 
 
 def test_done_may_submit_again(desk: Desk):
-    desk.queue.submit(
-        E, "m", lambda: GenerationRequest("first"), lambda _: desk.ask("second", E, "m"), Echo()
-    )
+    desk.submit("m", lambda: GenerationRequest("first"), lambda _: desk.ask("second", E, "m"))
     assert desk.run_out() == ["first", "second"]
 
 

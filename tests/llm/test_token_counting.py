@@ -174,7 +174,7 @@ def test_the_server_counts_before_anybody_else_and_is_waited_for(
 
 def owner_asks_again(gateway: Gateway) -> None:
     """Forget that the server had no tokenizer, as after a while."""
-    client = gateway._models["agent"].client
+    client = gateway._pool.fleets["agent"].first.client
     assert isinstance(client, OpenAIModel)
     client._tokenizer._asked = float("-inf")
 

@@ -15,8 +15,8 @@ from twisted.internet.task import Clock
 from twisted.web.resource import Resource
 from twisted.web.test.requesthelper import DummyRequest
 
-from game.llm.gateway import ServerStatus
 from game.llm.queue import Priority
+from game.llm.status import ServerStatus
 from game.llm.wrappers import Figures
 from game.mind.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
 from game.paths import REPOSITORY
@@ -49,7 +49,10 @@ NOW = Now(
             waiting={Priority.PLAYER: 1, Priority.IDLE: 4},
             running=2,
             in_flight=2,
-            figures=Figures(calls=10, failures=3),
+            figures=Figures(calls=10, failures=3, prompt_tokens=90, cached_tokens=60),
+            drained=True,
+            agents=7,
+            moved=2,
         )
     ],
     event_log_waiting=5,
@@ -163,6 +166,12 @@ def test_what_is_so_now_is_told():
     assert value(metrics, "model_server_ready", **who) == 0
     assert value(metrics, "model_calls_total", **who, failed="no") == 7
     assert value(metrics, "model_calls_total", **who, failed="yes") == 3
+    assert value(metrics, "model_calls_moved_total", **who) == 2
+    assert value(metrics, "model_tokens_total", **who, kind="prompt") == 90
+    assert value(metrics, "model_tokens_total", **who, kind="cached") == 60
+    assert value(metrics, "model_server_places", **who) == 2
+    assert value(metrics, "model_server_drained", **who) == 1
+    assert value(metrics, "model_server_agents", **who) == 7
     assert value(metrics, "event_log_waiting") == 5
     assert value(metrics, "event_log_writable") == 0
     assert value(metrics, "event_log_lost_total") == 2

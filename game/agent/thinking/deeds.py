@@ -57,7 +57,7 @@ class Deeds:
 
     def request(self, agent: Body, choice: DeedChoice, profile: ModelProfile) -> GenerationRequest:
         """What the model is sent to choose one."""
-        grammar = self._services.gateway.capabilities(profile.name).grammar
+        grammar = profile.takes_grammar
         said = (agent.key, choice.partner, choice.said, choice.answer)
         if profile.format == CHAT:
             messages = deeds.chat(*said, choice.deeds)

@@ -193,7 +193,7 @@ class Replying:
         reply.trusted = profile.format == CHAT
         reply.looking = self._is_doubted(reply, profile)
         if reply.looking:
-            reply.looked, reply.prompt = True, second_look(reply.scene)
+            reply.prompt = second_look(reply.scene)
             looking = replace(profile, temperature=0.0, max_tokens=LOOK_TOKENS, dry_multiplier=0.0)
             return looking.request(reply.prompt.rendered.text, messages=reply.prompt.messages)
         reply.prompt = prompt = compose(
@@ -218,6 +218,7 @@ class Replying:
 
     def unknown(self, reply: Reply, answer: str) -> str:
         """What the agent says if the second look found nothing; empty if there is an answer."""
+        reply.looked = True  # and not before: a server that is gone has the look asked of another
         if not answer.strip().casefold().startswith("no"):
             return ""
         own = set(self._own_lines(reply))

@@ -125,14 +125,15 @@ def act_request(
     else:
         request = profile.request(f"{prompt.text} {thought.lead}".rstrip())
     request = replace(request, temperature=temperature(profile, thought))
-    return request if thought.lead else held(request, options, services)
+    return request if thought.lead else held(request, options, profile, services)
 
 
-def held(request: GenerationRequest, options: Options, services: Services) -> GenerationRequest:
+def held(
+    request: GenerationRequest, options: Options, profile: ModelProfile, services: Services
+) -> GenerationRequest:
     """The request, held to what makes sense here as far as its server can."""
     constraint, verbs = services.thinking.current.constrain, verbs_of(services)
-    takes = services.gateway.capabilities(PROFILE)
-    if constraint != FREE and takes.grammar:
+    if constraint != FREE and profile.takes_grammar:
         return replace(request, grammar=verbs_grammar(verbs, options))
     if constraint == SCHEMA:
         # JSON may be written over several lines, and its marks and names cost tokens.

@@ -15,6 +15,7 @@ from game.llm.clients.capabilities import is_chat_template
 from game.llm.embedded import gguf
 from game.llm.embedded.supervisor import Embedded
 from game.llm.embedding import EmbedderProfile, embedder, load_embedder
+from game.llm.pool import drained_hosts
 from game.llm.profiles import (
     AUTO,
     CHAT,
@@ -26,7 +27,6 @@ from game.llm.profiles import (
     embedded_profile,
 )
 from game.llm.servers import build, server_key
-from game.llm.wrappers import Recorder
 from game.mind.errors import ConfigError, ModelError
 from game.paths import Places
 
@@ -61,15 +61,20 @@ def _file(path: Path) -> Finding:
 
 def servers(here: Places) -> Iterator[Finding]:
     """Each model server that a profile names answers and has its model."""
-    embedded = Embedded(here)
+    embedded, drained = Embedded(here), drained_hosts(here.drained)
     asked: set[tuple[str, str, str]] = set()
-    for profile in Profiles(here.config / "llm.md"):
+    for profile in (one for each in Profiles(here.config / "llm.md") for one in each.members):
         if profile.provider == EXTRACTIVE:
             continue
         provider, address = server_key(profile, embedded, os.environ)
         if (provider, address, profile.model) not in asked:
             asked.add((provider, address, profile.model))
-            yield _server(here, profile, embedded, address)
+            if address in drained:
+                subject = f"Model server {provider} at {address}"
+                what = "drained: it gets no new calls until @llm-status/undrain"
+                yield Finding(subject, True, what)
+            else:
+                yield _server(here, profile, embedded, address)
 
 
 def embedding(here: Places) -> Iterator[Finding]:
@@ -92,7 +97,7 @@ def _server(here: Places, profile: ModelProfile, embedded: Embedded, address: st
     found = processes.running(here)
     if profile.provider == EMBEDDED and processes.one(found, Component.MODEL) is None:
         return _absent(here, subject, world_runs=processes.one(found, Component.SERVER) is not None)
-    with closing(build(profile, embedded, os.environ, Recorder()).client) as client:
+    with closing(build(profile, embedded, os.environ).client) as client:
         try:
             said = client.check()
             takes = client.capabilities
@@ -100,6 +105,7 @@ def _server(here: Places, profile: ModelProfile, embedded: Embedded, address: st
             return Finding(subject, False, error.what, error.cure)
         form = takes.format if profile.format == AUTO else profile.format
         what = f"{said}; {takes.kind}, format {form}" if takes.known else said
+        what += f", {takes.slots} at once" if takes.slots else ""
         return Finding(subject, True, what)
 
 

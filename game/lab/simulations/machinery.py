@@ -83,8 +83,8 @@ class TimelineGateway(Gateway):
         else:
             super().start()
             # Here, and not when the watcher comes to it: prompts depend on what a server takes.
-            self._watch_embedded()
-            self._probe_others()
+            self.watch.look_at_embedded()
+            self.watch.look()
 
     def generate(
         self,
@@ -123,15 +123,12 @@ class TimelineGateway(Gateway):
         found: list[int] | None = self._answers.answer([profile_name, *texts], count)
         return found
 
-    def _guarded(self, name: str) -> GuardedModel:
-        guarded = super()._guarded(name)
+    def _wrapped(self, guarded: GuardedModel) -> GuardedModel:
         answers = self._answers
-        kept = guarded.profile.provider == SCRIPTED or isinstance(guarded.model, AnsweredModel)
-        if answers is None or kept:
+        if answers is None or guarded.profile.provider == SCRIPTED:
             return guarded
-        guarded = replace(guarded, model=AnsweredModel(guarded.model, name, answers))
-        self._models = {**self._models, name: guarded}
-        return guarded
+        model = AnsweredModel(guarded.model, guarded.profile.name, answers)
+        return replace(guarded, model=model)
 
 
 class TimelineIndexes(IndexService):

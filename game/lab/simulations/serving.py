@@ -8,7 +8,6 @@ from game.lab.simulations.plan import Lab
 from game.llm.embedded.supervisor import Embedded
 from game.llm.profiles import OLLAMA, OPENAI, ModelProfile, Profiles
 from game.llm.servers import GuardedModel, build
-from game.llm.wrappers import Recorder
 from game.mind.errors import KeepsakeError, ModelError
 from game.paths import Places
 
@@ -17,18 +16,23 @@ _ASKED = ("agent", "summarizer")
 
 
 def answering(places: Places, profile: ModelProfile, what: str, cure: str = "") -> GuardedModel:
-    """The client of a profile whose server is there and has its model; blocks.
+    """The client of a profile's first server that is there and has its model; blocks.
 
     Raises:
-        KeepsakeError: It does not answer; ``what`` with the reason, and ``cure`` or its own.
+        KeepsakeError: None answers; ``what`` with the reason, and ``cure`` or its own.
     """
-    guarded = build(profile, Embedded(places), os.environ, Recorder())
-    try:
-        guarded.client.check()
-    except ModelError as error:
-        guarded.client.close()
-        raise KeepsakeError(f"{what}: {error.what}", cure or error.cure) from error
-    return guarded
+    told: ModelError | None = None
+    for member in profile.members:
+        guarded = build(member, Embedded(places), os.environ)
+        try:
+            guarded.client.check()
+        except ModelError as error:
+            guarded.client.close()
+            told = told or error
+        else:
+            return guarded
+    assert told is not None, "a profile has a server"
+    raise KeepsakeError(f"{what}: {told.what}", cure or told.cure) from told
 
 
 def check_servers(lab: Lab) -> None:

@@ -87,13 +87,13 @@ class HttpModel(ABC):
         raw = self._answer(body, chat=bool(request.messages))
         if request.messages and (raw.thought or _MARK.search(str(raw.text))):
             self.capabilities = replace(self.capabilities, thinks=True)
-        prompt = _count(raw.prompt_tokens)
+        prompt = count(raw.prompt_tokens)
         return Generation(
             text=self._clean(raw.text, request.stop if aloud else None),
             finish_reason="length" if raw.finish_reason == "length" else "stop",
             prompt_tokens=prompt,
-            cached_tokens=min(_count(raw.cached_tokens), prompt),
-            completion_tokens=_count(raw.completion_tokens),
+            cached_tokens=min(count(raw.cached_tokens), prompt),
+            completion_tokens=count(raw.completion_tokens),
             seconds=time.monotonic() - started,
             model=str(body.get("model") or self.model),
         )
@@ -193,6 +193,6 @@ def messages(request: GenerationRequest) -> list[dict[str, str]]:
     return [{"role": each.role, "content": each.text} for each in request.messages]
 
 
-def _count(value: Any) -> int:
-    """A token count as a server sent it; 0 when it sent none."""
+def count(value: Any) -> int:
+    """A count as a server sent it; 0 when it sent none."""
     return value if isinstance(value, int) and value > 0 else 0

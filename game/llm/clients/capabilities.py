@@ -26,10 +26,12 @@ class Capabilities:
     format: str = DIALOGUE
     grammar: bool = False  # it holds an answer to a GBNF grammar
     thinks: bool = False  # the model thinks aloud and cannot be asked not to
+    slots: int = 0  # prompts that it works on at once; 0 where it does not say
 
-    def learned(self, *, chat: bool, thinks: bool = False) -> Capabilities:
+    def learned(self, *, chat: bool, thinks: bool = False, slots: int = 0) -> Capabilities:
         """The same, now that the server was asked for its model's form."""
-        return replace(self, known=True, format=CHAT if chat else DIALOGUE, thinks=thinks)
+        form = CHAT if chat else DIALOGUE
+        return replace(self, known=True, format=form, thinks=thinks, slots=slots)
 
 
 _KINDS = {

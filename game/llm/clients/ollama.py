@@ -66,15 +66,20 @@ class OllamaServer:
 
         self.words, self._time_limit = words(host, model), time_limit
         self._refusal = ollama.ResponseError
-        self._client = client = ollama.Client(
-            host, timeout=waits(time_limit), transport=DeadlineTransport(), trust_env=False
+        # Its clients have one time limit for all, and a look at a server that hangs must end soon.
+        client, looks = (
+            ollama.Client(
+                host, timeout=waits(seconds), transport=DeadlineTransport(), trust_env=False
+            )
+            for seconds in (time_limit, LOOK_SECONDS)
         )
+        self._clients = client, looks
         self._calls: dict[str, Callable[..., BaseModel]] = {
             "/api/chat": client.chat,
             "/api/embed": client.embed,
             "/api/generate": client.generate,
-            "/api/show": client.show,
-            "/api/tags": client.list,
+            "/api/show": looks.show,
+            "/api/tags": looks.list,
         }
 
     def call(
@@ -84,7 +89,7 @@ class OllamaServer:
         body: Mapping[str, Any] | None = None,
         seconds: float | None = None,
     ) -> dict[str, Any]:
-        """The answer's body; blocks. The client knows the method, and one time limit for all.
+        """The answer's body; blocks. The client knows the method and its time limit.
 
         Raises:
             ModelError: There was no answer, or none that can be used.
@@ -99,11 +104,12 @@ class OllamaServer:
                 "Check that host in llm.md is an Ollama",
             ) from error
         except (httpx.HTTPError, ConnectionError, RuntimeError) as error:
-            raise from_transport(error, self.words, self._time_limit) from error
+            raise from_transport(error, self.words, seconds or self._time_limit) from error
 
     def close(self) -> None:
         """Close the kept connections."""
-        self._client.close()  # type: ignore[no-untyped-call]  # it has no annotations
+        for each in self._clients:
+            each.close()  # type: ignore[no-untyped-call]  # it has no annotations
 
 
 class OllamaModel(HttpModel):

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from game.llm.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, messages
+from game.llm.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, count, messages
 from game.llm.clients.capabilities import is_chat_template, of_kind, thinks_aloud
 from game.llm.clients.http import JsonServer, ServerWords, inner, shown
 from game.llm.profiles import AUTO, LLAMA_CPP, OTHER, VLLM
@@ -85,14 +85,18 @@ class OpenAIModel(HttpModel):
 
     def _learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
         kind = self._kind_of(rows) if self._kind == AUTO else self._kind
-        if kind == LLAMA_CPP:
-            template = str(self._get("/props").get("chat_template") or "")
-            chat, thinks = is_chat_template(template), thinks_aloud(template)
-        else:
-            chat, thinks = self._chats(), False
         if kind == VLLM:
             self._grammar_key = self._vllm_grammar_key()
-        self.capabilities = of_kind(kind).learned(chat=chat, thinks=thinks)
+        if kind != LLAMA_CPP:
+            self.capabilities = of_kind(kind).learned(chat=self._chats())
+            return
+        props = self._get("/props")
+        template = str(props.get("chat_template") or "")
+        self.capabilities = of_kind(kind).learned(
+            chat=is_chat_template(template),
+            thinks=thinks_aloud(template),
+            slots=count(props.get("total_slots")),
+        )
 
     def _kind_of(self, rows: Sequence[Mapping[str, Any]]) -> str:
         """What the server is, from the models that it lists and from paths of its own."""

@@ -178,7 +178,7 @@ def _servers() -> Iterator[ServerRow]:
         return
     for status in statuses:
         waiting = {each.name.lower(): status.waiting.get(each, 0) for each in Priority}
-        yield ServerRow.of(status, waiting=waiting)
+        yield ServerRow.of(status, waiting=waiting, cached=status.figures.cached_share)
 
 
 # -- one of them

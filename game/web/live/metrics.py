@@ -7,7 +7,7 @@ more than so many agents are told apart, so that the number of series stays what
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
@@ -19,7 +19,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from game.llm.gateway import READY, ServerStatus
+from game.llm.status import READY, ServerStatus
 from game.mind.events.types import (
     OPERATIONS,
     Compaction,
@@ -274,22 +274,38 @@ class _Momentary(Collector):
         yield from _servers(now.servers)
 
 
+_OF_SERVERS: dict[str, tuple[str, Callable[[ServerStatus], float]]] = {
+    "queue_running": ("Calls to a model in flight", lambda each: each.running),
+    "model_server_places": ("Calls that may be", lambda each: each.in_flight),
+    "model_server_ready": ("Whether a model server answers", lambda each: each.health == READY),
+    "model_server_drained": ("Whether it gets no new calls", lambda each: each.drained),
+    "model_server_agents": ("Agents that are kept there", lambda each: each.agents),
+}
+
+
 def _servers(servers: Sequence[ServerStatus]) -> Iterator[Metric]:
     who = ["provider", "host"]
+    for name, (words, value) in _OF_SERVERS.items():
+        gauge = GaugeMetricFamily(f"keepsake_{name}", words, labels=who)
+        for each in servers:
+            gauge.add_metric([each.provider, each.host], float(value(each)))
+        yield gauge
     waiting = GaugeMetricFamily(
         "keepsake_queue_length", "Jobs that wait for a model", labels=[*who, "priority"]
     )
-    running = GaugeMetricFamily("keepsake_queue_running", "Calls to a model in flight", labels=who)
-    ready = GaugeMetricFamily(
-        "keepsake_model_server_ready", "Whether a model server answers", labels=who
-    )
     calls = CounterMetricFamily("keepsake_model_calls", "Calls to models", labels=[*who, "failed"])
+    moved = CounterMetricFamily(
+        "keepsake_model_calls_moved", "Calls that went on at another server", labels=who
+    )
+    tokens = CounterMetricFamily("keepsake_model_tokens", "Tokens", labels=[*who, "kind"])
     for each in servers:
-        which = [each.provider, each.host]
+        which, figures = [each.provider, each.host], each.figures
         for priority, count in each.waiting.items():
             waiting.add_metric([*which, priority.name.lower()], count)
-        running.add_metric(which, each.running)
-        ready.add_metric(which, each.health == READY)
-        calls.add_metric([*which, "no"], each.figures.calls - each.figures.failures)
-        calls.add_metric([*which, "yes"], each.figures.failures)
-    yield from (waiting, running, ready, calls)
+        calls.add_metric([*which, "no"], figures.calls - figures.failures)
+        calls.add_metric([*which, "yes"], figures.failures)
+        moved.add_metric(which, each.moved)
+        tokens.add_metric([*which, "prompt"], figures.prompt_tokens)
+        tokens.add_metric([*which, "cached"], figures.cached_tokens)
+        tokens.add_metric([*which, "completion"], figures.completion_tokens)
+    yield from (waiting, calls, moved, tokens)

@@ -25,7 +25,7 @@ from game.agent.logged_events import known_secrets
 from game.agent.mind import Mind
 from game.agent.naming import names_of
 from game.agent.services import Services, running, services
-from game.llm.gateway import ServerStatus
+from game.llm.status import ServerStatus
 from game.mind.archive.records import Memory
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names

@@ -34,14 +34,15 @@ export function badges(agent) {
 }
 
 /** A model server as a badge. */
-export function serverBadge({ health }) {
+export function serverBadge({ health, drained }) {
+  if (drained) return el("span", { class: "badge paused", title: "no new calls: @llm-status/undrain" }, "drained");
   if (health === UNASKED) return el("span", { class: "badge paused" }, UNASKED);
   return el("span", { class: `badge ${health === READY ? "calm" : "trouble"}` }, health === READY ? "ready" : "not ready");
 }
 
-/** Those model servers that were asked and do not work. */
+/** Those model servers that were asked and do not work, though they should. */
 export function silent(servers) {
-  return servers.filter(({ health }) => health !== READY && health !== UNASKED);
+  return servers.filter(({ health, drained }) => health !== READY && health !== UNASKED && !drained);
 }
 
 /** The same in words. */

@@ -7,7 +7,7 @@ import { exportButtons } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
 import { Stream } from "./stream.js";
-import { ago, count, many, seconds, time } from "./words.js";
+import { ago, count, many, percent, seconds, time } from "./words.js";
 
 const SOON = 1500;
 const POLL = 4000;
@@ -135,8 +135,16 @@ function drawServers() {
       el("span", {}, server.models.join(", ")),
       bar(server.running, server.in_flight, `${server.running} of ${server.in_flight} calls`),
       el("span", { class: "dim" }, waits.length ? `waiting: ${waits.join(", ")}` : "nothing waits"),
+      el("span", { class: "dim" }, part(server)),
       good ? null : el("small", { class: "problem" }, server.health));
   }));
+}
+
+/** What a server has of the work: agents that are kept there, and how much of their prompts it knew. */
+function part({ agents, cached, moved }) {
+  const told = [agents && many(agents, "agent"), cached && `${percent(cached)} of prompts cached`,
+    moved && `${many(moved, "call")} moved away`].filter(Boolean);
+  return told.join(", ");
 }
 
 // -- choosing
