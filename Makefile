@@ -2,7 +2,7 @@
 # `make help` lists what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop status reload logs doctor test lint format bench size lock clean install
+.PHONY: help run stop status reload logs doctor test test-postgres test-ci lint format bench size lock clean install
 
 # The first Python that is new enough; the plain name first, so that pyenv and
 # .python-version decide where they are in use. pyenv's own folder last: its plain names
@@ -29,7 +29,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 help:  ## what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 24
 
 run: $(STAMP)  ## start the world in the background
 	@$(BIN)/keepsake start
@@ -51,6 +51,13 @@ doctor: $(STAMP)  ## look for what is wrong
 
 test: $(STAMP)  ## all tests
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)
+
+test-postgres: $(STAMP)  ## what there is of them on PostgreSQL
+	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/game \
+		tests/cli/test_postgres.py
+
+test-ci: $(STAMP)  ## all tests, those of tests/game on PostgreSQL where it is installed
+	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 lint: $(STAMP)  ## ruff and mypy
 	@$(BIN)/ruff check .

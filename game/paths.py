@@ -2,7 +2,8 @@
 
 Everything follows from environment variables, so that two copies can run side by
 side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``, ``KEEPSAKE_LISTEN``,
-``KEEPSAKE_TLS_CERT`` and ``KEEPSAKE_TLS_KEY``; and ``KEEPSAKE_RESTARTS``.
+``KEEPSAKE_TLS_CERT`` and ``KEEPSAKE_TLS_KEY``, ``KEEPSAKE_DATABASE_URL``; and
+``KEEPSAKE_RESTARTS``.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import ipaddress
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from game.mind.errors import KeepsakeError
 
@@ -22,6 +24,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 MOVED_CLOCK = "KEEPSAKE_MOVED_CLOCK"
 """In the environment of a soak: a file that says by how many seconds the agents' clock is off."""
+DATABASE_URL = "KEEPSAKE_DATABASE_URL"
+"""In the environment of a world on PostgreSQL: where its database is."""
 DEFAULT_PORT_BASE = 4000
 DEFAULT_LISTEN = "127.0.0.1"
 DEFAULT_RESTARTS = 5
@@ -97,6 +101,8 @@ class Places:
     certificate: Certificate | None = None  # for encrypted connections; None for plain ones
     # how often within :data:`RESTART_SECONDS` a Server or a Portal that died is started again
     restarts: int = DEFAULT_RESTARTS
+    # PostgreSQL's, with what may be a password; empty for SQLite in the home
+    database_url: str = field(default="", repr=False)
 
     config = _Path("vault", "config")
     """The markdown configuration in the vault."""
@@ -105,7 +111,7 @@ class Places:
     logs = _Path("home", "logs")
     """All log files."""
     database = _Path("home", "evennia.db3")
-    """Evennia's SQLite database."""
+    """Evennia's SQLite database; not there in a world on PostgreSQL."""
     models = _Path("home", "models")
     """Model weights put together from their packages."""
     drained = _Path("home", "drained-servers.txt")
@@ -152,8 +158,8 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
 
     Raises:
         KeepsakeError: ``KEEPSAKE_PORT_BASE`` is not a usable port number,
-            ``KEEPSAKE_LISTEN`` not an address, ``KEEPSAKE_RESTARTS`` not a number, or one half of
-            the certificate is missing.
+            ``KEEPSAKE_LISTEN`` not an address, ``KEEPSAKE_RESTARTS`` not a number, one half of
+            the certificate is missing, or ``KEEPSAKE_DATABASE_URL`` names no database.
     """
     return Places(
         home=_folder(environ.get("KEEPSAKE_HOME"), REPOSITORY / ".run"),
@@ -164,6 +170,7 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
             environ.get("KEEPSAKE_TLS_CERT", ""), environ.get("KEEPSAKE_TLS_KEY", "")
         ),
         restarts=_restarts(environ.get("KEEPSAKE_RESTARTS", "")),
+        database_url=_database_url(environ.get(DATABASE_URL, "").strip()),
     )
 
 
@@ -202,6 +209,22 @@ def _restarts(given: str) -> int:
             "Set it to how often in ten minutes a Server that died is started again; 0 for never",
         )
     return int(given)
+
+
+def _database_url(given: str) -> str:
+    try:
+        url = urlsplit(given)
+        wrong = "" if url.scheme in ("postgresql", "postgres") else "It is no PostgreSQL address"
+        wrong = wrong or ("" if url.path.strip("/") else "It names no database")
+        _ = url.port
+    except ValueError as error:
+        wrong = str(error)
+    if given and wrong:  # not shown itself: it may hold a password
+        raise KeepsakeError(
+            f"{DATABASE_URL} cannot be used. {wrong}",
+            "Set it to postgresql://user@host/database, or unset it for SQLite",
+        )
+    return given
 
 
 def _certificate(cert: str, key: str) -> Certificate | None:

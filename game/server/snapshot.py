@@ -2,7 +2,8 @@
 
 On the reactor thread nothing else happens: in one turn of it the database is given a reader,
 who goes on seeing it as it is now, and the length of each archive is noted. What is copied
-afterwards, up to those lengths, is the world of that turn.
+afterwards, up to those lengths, is the world of that turn. PostgreSQL's rows go into a file of
+SQLite's as well.
 """
 
 from __future__ import annotations
@@ -10,16 +11,22 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from twisted.internet.threads import deferToThread
 
 from game.agent.services import running, services
 from game.mind.archive.log import segment_sizes
 from game.mind.errors import KeepsakeError
-from game.paths import places
+from game.paths import Places, places
+from game.server import database_rows, databases
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    type Reader = sqlite3.Connection | Connection[tuple[Any, ...]]
 
 
 def snapshot(request: dict[str, Any]) -> Any:
@@ -31,17 +38,11 @@ def snapshot(request: dict[str, Any]) -> Any:
         A Deferred of ``{"archives": {agent: {segment: bytes}}}``.
 
     Raises:
-        KeepsakeError: The database is not SQLite, or cannot be read.
+        KeepsakeError: The database cannot be read.
     """
     here, folder = places(), Path(str(request["folder"]))
-    engine = str(settings.DATABASES["default"]["ENGINE"])
-    if not engine.endswith(".sqlite3"):
-        raise KeepsakeError(
-            f"This world's database is {engine}, which a backup cannot copy",
-            "Back it up with its own tool (pg_dump), and the vault with any other",
-        )
     try:
-        reader = _reader(here.database)
+        reader = _reader(here)
         if running() and services().spill.waiting():
             shutil.copyfile(here.spill, folder / here.spill.name)
         archives = {
@@ -54,24 +55,31 @@ def snapshot(request: dict[str, Any]) -> Any:
     return copied
 
 
-def _reader(database: Path) -> sqlite3.Connection:
+def _reader(here: Places) -> Reader:
     """A connection that sees the database as it is now, however long it is read."""
+    if here.database_url:
+        connection = databases.connect(here)
+        database_rows.begin(connection)
+        return connection
     reader = sqlite3.connect(
-        f"{database.as_uri()}?mode=ro", uri=True, check_same_thread=False, isolation_level=None
+        f"{here.database.as_uri()}?mode=ro",
+        uri=True,
+        check_same_thread=False,
+        isolation_level=None,
     )
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return reader
 
 
-def _copy(reader: sqlite3.Connection, target: Path) -> None:
+def _copy(reader: Reader, target: Path) -> None:
     try:
-        copy = sqlite3.connect(target)
-        try:
-            reader.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
-        finally:
-            copy.close()
+        if isinstance(reader, sqlite3.Connection):
+            with closing(sqlite3.connect(target)) as copy:
+                reader.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+        else:
+            database_rows.to_sqlite(reader, target)
         with target.open("rb") as file:
             os.fsync(file.fileno())
     except (OSError, sqlite3.Error) as error:

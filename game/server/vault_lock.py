@@ -1,7 +1,11 @@
 """One world a vault: whoever opens its archives holds this lock, and says who it is.
 
-The lock is the system's own (``flock``) on the folder of the agents, so that it is gone with
-the process that held it, however that ended.
+The lock is the system's own (``flock``), so that it is gone with the process that held it, however
+that ended. It is on two things: on the folder of the agents, which needs no writing and holds
+within one machine; and on a file in it. A file that is open for writing is what Linux asks the
+server of an NFS share about, and so the lock that two machines see of each other.
+
+Who holds the vault holds the database as well, where that is PostgreSQL's.
 """
 
 from __future__ import annotations
@@ -11,12 +15,14 @@ import errno
 import fcntl
 import json
 import os
+import socket
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
 from game.paths import Places
+from game.server.databases import DatabaseLock
 
 _NAME = ".in-use"
 _POLL_SECONDS = 0.2
@@ -32,13 +38,24 @@ class VaultInUse(KeepsakeError):
 class VaultLock:
     """The lock on one vault, as long as it is held."""
 
-    _fd: int = -1
+    _fds: list[int] = field(default_factory=list)
+    _database: DatabaseLock | None = None
+
+    def keep(self) -> None:
+        """Hold the database again where it was gone and is back; blocks.
+
+        Raises:
+            KeepsakeError: Another copy holds it by now, or it is gone still.
+        """
+        if self._database is not None:
+            self._database.keep()
 
     def release(self) -> None:
-        """Let go of the vault; a second call does nothing."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
+        """Let go of vault and database; a second call does nothing."""
+        while self._fds:
+            os.close(self._fds.pop())
+        if self._database is not None:
+            self._database.release()
 
 
 def take(here: Places, *, patience: float = 0.0) -> VaultLock:
@@ -52,36 +69,49 @@ def take(here: Places, *, patience: float = 0.0) -> VaultLock:
         VaultInUse: Another copy holds it; says which.
         KeepsakeError: There is no such folder, or it cannot be read.
     """
-    try:
-        fd = os.open(here.agents, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise KeepsakeError(
-            f"{here.agents} cannot be opened: {error.strerror}",
-            "Make it yours, or set KEEPSAKE_VAULT to a folder of your own",
-        ) from error
+    held = VaultLock(_opened(here, os.O_CREAT), DatabaseLock(here))
     deadline = time.monotonic() + patience
-    while not _locked(fd):
-        if time.monotonic() >= deadline:
-            os.close(fd)
-            raise VaultInUse(
-                f"The vault {here.vault} is in use by {_holder(here.agents)}",
-                "Stop that copy, or set KEEPSAKE_VAULT to another folder for this one",
-            )
-        time.sleep(_POLL_SECONDS)
+    try:
+        while not all(map(_locked, held._fds)):
+            if time.monotonic() >= deadline:
+                raise VaultInUse(
+                    f"The vault {here.vault} is in use by {_holder(here.agents)}",
+                    "Stop that copy, or set KEEPSAKE_VAULT to another folder for this one",
+                )
+            time.sleep(_POLL_SECONDS)
+        if held._database is not None:
+            held._database.take(deadline - time.monotonic())
+    except BaseException:
+        held.release()
+        raise
     _sign(here)
-    return VaultLock(fd)
+    return held
 
 
 def holder(here: Places) -> str:
     """Who holds the vault of this copy, in words; empty if nobody does."""
     try:
-        fd = os.open(here.agents, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
+        looking = VaultLock(_opened(here))
+    except KeepsakeError:
         return ""
     try:
-        return "" if _locked(fd) else _holder(here.agents)
+        return "" if all(map(_locked, looking._fds)) else _holder(here.agents)
     finally:
-        os.close(fd)
+        looking.release()
+
+
+def _opened(here: Places, flags: int = 0) -> list[int]:
+    """The folder, and the file in it where that can be written."""
+    try:
+        found = [os.open(here.agents, os.O_RDONLY | os.O_DIRECTORY)]
+    except OSError as error:
+        raise KeepsakeError(
+            f"{here.agents} cannot be opened: {error.strerror}",
+            "Make it yours, or set KEEPSAKE_VAULT to a folder of your own",
+        ) from error
+    with contextlib.suppress(OSError):  # full, or read-only: then it holds on this machine
+        found.append(os.open(here.agents / _NAME, os.O_RDWR | flags, 0o644))
+    return found
 
 
 def _locked(fd: int) -> bool:
@@ -97,7 +127,12 @@ def _locked(fd: int) -> bool:
 
 def _sign(here: Places) -> None:
     """Write down who holds it, for who is refused; a full disk does not matter."""
-    mine = {"home": str(here.home), "pid": os.getpid(), "port_base": here.ports.base}
+    mine = {
+        "home": str(here.home),
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "port_base": here.ports.base,
+    }
     with contextlib.suppress(OSError):
         (here.agents / _NAME).write_text(json.dumps(mine) + "\n", encoding="utf-8")
 
@@ -107,7 +142,7 @@ def _holder(agents: Path) -> str:
         said = json.loads((agents / _NAME).read_text(encoding="utf-8"))
         return (
             f"the copy with the home {said['home']} and the port base {said['port_base']} "
-            f"(process {said['pid']})"
+            f"(process {said['pid']} on {said.get('host', 'this machine')})"
         )
     except (OSError, ValueError, KeyError, TypeError):
         return "another copy of Keepsake"

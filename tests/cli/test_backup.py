@@ -1,5 +1,6 @@
 """A backup holds the world of one moment, and a restore brings it back whole or not at all."""
 
+import fcntl
 import io
 import json
 import shutil
@@ -216,10 +217,12 @@ def test_a_form_that_cannot_be_read_or_written_is_refused_with_its_cure(tmp_path
     assert not mark.exists(), "nothing was changed"
 
 
-def test_a_world_without_a_file_of_sqlite_is_told_which_tool_keeps_it(tmp_path):
+def test_a_home_without_a_world_is_told_what_to_name(tmp_path):
     here = world_in(tmp_path)
     here.database.unlink()
-    with pytest.raises(KeepsakeError, match=r"does not exist.*pg_dump.*the vault"):
+    with pytest.raises(
+        KeepsakeError, match=r"does not exist.*KEEPSAKE_HOME.*KEEPSAKE_DATABASE_URL"
+    ):
         back_up(here, tmp_path / "world.tar.gz")
     assert not (tmp_path / "world.tar.gz").exists()
 
@@ -256,12 +259,38 @@ def test_a_vault_that_another_copy_has_open_is_refused_by_name_until_that_is_kil
         assert refused.returncode == 1
         told = " ".join(refused.stderr.split())
         assert f"in use by the copy with the home {tmp_path}/other-home" in told
-        assert f"port base 46600 (process {process.pid})" in told
+        assert f"port base 46600 (process {process.pid} on " in told
         assert str(tmp_path / "other-home") in vault_lock.holder(made.here)
         process.kill()
         process.wait()
         vault_lock.take(made.here).release()
     assert vault_lock.holder(made.here) == ""
+
+
+def test_a_vault_that_another_machine_has_open_is_refused(tmp_path):
+    """Of a lock on a folder of an NFS share its server knows nothing; of one on a file it does."""
+    here = copy_in(tmp_path)
+    home.prepare(here)
+    sign = here.agents / ".in-use"
+    elsewhere = {"home": "/srv/other", "pid": 7, "host": "barley", "port_base": 4000}
+    sign.write_text(json.dumps(elsewhere))
+    with sign.open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(KeepsakeError, match=r"/srv/other .* \(process 7 on barley\)"):
+            vault_lock.take(here)
+        assert "barley" in vault_lock.holder(here)
+    vault_lock.take(here).release()
+
+
+def test_a_vault_that_takes_no_file_is_still_one_worlds_on_this_machine(tmp_path):
+    here = copy_in(tmp_path)
+    home.prepare(here)
+    (here.agents / ".in-use").mkdir()  # what cannot be opened for writing, root or not
+    held = vault_lock.take(here)
+    with pytest.raises(KeepsakeError, match="in use by another copy"):
+        vault_lock.take(here)
+    held.release()
+    vault_lock.take(here).release()
 
 
 def test_a_disk_that_is_full_leaves_no_half_a_backup(tmp_path):

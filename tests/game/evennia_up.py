@@ -1,5 +1,7 @@
 """Evennia outside of its launcher: the project's settings, a temporary home, a spare database.
 
+The database is SQLite's, in memory, or that of PostgreSQL which :mod:`tests.postgres` names.
+
 :func:`start` sets ``KEEPSAKE_HOME`` and ``KEEPSAKE_VAULT`` for the whole process, before
 Django loads, so that nothing here ever touches a real copy's files.
 """
@@ -13,8 +15,11 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+
+from game.paths import DATABASE_URL
+from tests.postgres import TEST_DATABASE
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -26,6 +31,7 @@ def start() -> None:
     os.environ["KEEPSAKE_HOME"] = str(scratch / "home")
     os.environ["KEEPSAKE_VAULT"] = str(scratch / "vault")
     os.environ.setdefault("TZ", "UTC")  # the same days and nights on every machine
+    os.environ[DATABASE_URL] = os.environ.get(TEST_DATABASE, "")
     os.environ["DJANGO_SETTINGS_MODULE"] = "server.conf.settings"
     (scratch / "home" / "logs").mkdir(parents=True)
     shutil.copytree(_REPOSITORY / "vault" / "config", scratch / "vault" / "config")
@@ -37,29 +43,39 @@ def start() -> None:
         from django.conf import settings  # noqa: PLC0415
 
         settings.TEST_ENVIRONMENT = True
-        settings.DATABASES["default"]["TEST"] = {"MIGRATE": False}  # the same tables, in a second
+        # The same tables, in a second; in PostgreSQL a database for each test process.
+        own = {"NAME": f"tests-{os.getpid()}"} if os.environ[DATABASE_URL] else {}
+        settings.DATABASES["default"]["TEST"] = {"MIGRATE": False, **own}
         settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
         django.setup()
         import evennia  # noqa: PLC0415
 
-        evennia._init()
+        # Evennia asks for tables that are not there, and goes on without them in SQLite alone.
+        with _tables() if os.environ[DATABASE_URL] else nullcontext():
+            evennia._init()
     os.chdir(started_in)
 
 
 @contextmanager
 def database() -> Iterator[None]:
-    """Evennia's tables, in memory."""
+    """Evennia's tables, empty."""
     from django.test.utils import (  # noqa: PLC0415 - needs the settings
-        setup_databases,
         setup_test_environment,
-        teardown_databases,
         teardown_test_environment,
     )
 
     setup_test_environment()
+    with _tables():
+        yield
+    teardown_test_environment()
+
+
+@contextmanager
+def _tables() -> Iterator[None]:
+    from django.test.utils import setup_databases, teardown_databases  # noqa: PLC0415 - likewise
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Evennia's old migrations
         made = setup_databases(verbosity=0, interactive=False)
     yield
     teardown_databases(made, verbosity=0)
-    teardown_test_environment()

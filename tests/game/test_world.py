@@ -255,6 +255,7 @@ class TestBuilding(EvenniaTestCase):
         from evennia.utils.create import create_object  # noqa: PLC0415
 
         limbo = create_object("typeclasses.rooms.Room", key="Limbo")
+        create_object("typeclasses.rooms.Room", key="Another").delete()  # 3 is the next number
         ObjectDB.objects.filter(id=limbo.id).update(id=2)
         at_initial_setup()
         assert find("room", ATLAS.start).id == 2

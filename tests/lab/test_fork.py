@@ -33,7 +33,7 @@ from game.mind.events.prompts import Prompts
 from game.mind.events.reader import events
 from game.mind.events.types import MemoryChange, Thought
 from game.mind.sleep.log import SleepLog
-from game.paths import REPOSITORY
+from game.paths import REPOSITORY, Places, Ports
 from tests.lab.archived import APART, NAME, START, fingerprint, lived, places
 from tests.mind.lives import ManualClock
 
@@ -428,7 +428,8 @@ def test_agents_go_back_and_nobody_is_logged_in(tmp_path, running):
         "Mira": AgentPlacement("The Jetty", asleep=False),
         "Joss": AgentPlacement("A shed", asleep=False),
     }
-    placed = copy_database(source, tmp_path / "copy.db3", wanted)
+    here = Places(tmp_path, tmp_path / "vault", Ports())
+    placed = copy_database(here, tmp_path / "copy.db3", wanted)
     assert placed.moved == (("Mira", "The Jetty"),)
     assert placed.lost == ("Joss",)
     assert placed.woken == ("Mira",)
@@ -449,5 +450,6 @@ def test_agents_go_back_and_nobody_is_logged_in(tmp_path, running):
 
 def test_a_database_that_is_none_is_said(tmp_path):
     (tmp_path / "evennia.db3").write_bytes(b"no database" * 1000)
+    here = Places(tmp_path, tmp_path / "vault", Ports())
     with pytest.raises(KeepsakeError, match="could not be copied"):
-        copy_database(tmp_path / "evennia.db3", tmp_path / "copy.db3", {})
+        copy_database(here, tmp_path / "copy.db3", {})

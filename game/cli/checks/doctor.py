@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from game.cli.checks import database as checks_database
 from game.cli.checks import index as checks_index
 from game.cli.checks import log as checks_log
 from game.cli.checks import machine, memories, models, tokens, vault
@@ -15,6 +16,7 @@ type Check = Callable[[Places], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (
     *machine.CHECKS,
+    *checks_database.CHECKS,
     *vault.CHECKS,
     *memories.CHECKS,
     *models.CHECKS,

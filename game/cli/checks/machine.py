@@ -15,8 +15,8 @@ from game.cli.checks.finding import Finding
 from game.cli.world import client, ports, processes
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
-from game.paths import Places
-from game.server import vault_lock
+from game.paths import DATABASE_URL, Places
+from game.server import databases, vault_lock
 from game.server.private_files import OWNER_ONLY
 from game.web.live.metrics_token import CURE, TOKEN_VARIABLE, too_short
 
@@ -48,10 +48,12 @@ def copy(asked: Places, here: Places) -> Iterator[Finding]:
 
 
 def _named(asked: Places, here: Places) -> list[tuple[str, object, object]]:
+    one, other = (databases.shown(each) if each.database_url else "" for each in (asked, here))
     return [
         ("KEEPSAKE_VAULT", asked.vault, here.vault),
         ("KEEPSAKE_PORT_BASE", asked.ports.base, here.ports.base),
         ("KEEPSAKE_LISTEN", asked.listen, here.listen),
+        (DATABASE_URL, one, other),  # without its password
     ]
 
 

@@ -13,7 +13,7 @@ from game.lab.forks.lab_fork import LabForked, fork_lab, fork_lab_world
 from game.lab.forks.points import point_at
 from game.lab.simulations.plan import CONFIG, SimulationPlan
 from game.mind.errors import KeepsakeError
-from game.paths import Places
+from game.paths import DATABASE_URL, Places
 
 _APART = 20
 """How far the ports of two copies are apart at least."""
@@ -94,6 +94,7 @@ def _tell_start(here: Places, there: Places) -> None:
         "KEEPSAKE_HOME": str(there.home),
         "KEEPSAKE_VAULT": str(there.vault),
         "KEEPSAKE_PORT_BASE": str(base),
+        **({DATABASE_URL: ""} if here.database_url else {}),  # the copy is on SQLite
     }
     out.print("\nStart it beside the original; the admin gets a password of its own:")
     assigned = " ".join(f"{key}={shlex.quote(value)}" for key, value in settings.items())

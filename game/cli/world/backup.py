@@ -29,8 +29,8 @@ from game.cli.world.formats import of_vault
 from game.cli.world.processes import Component
 from game.mind.archive.log import segment_sizes
 from game.mind.errors import KeepsakeError
-from game.paths import Places
-from game.server import vault_lock
+from game.paths import DATABASE_URL, Places
+from game.server import database_rows, vault_lock
 
 MANIFEST = "manifest.json"
 """The last of a backup: what is in it, each with its size and SHA-256."""
@@ -80,14 +80,13 @@ def backup(here: Places, target: Path, progress: Progress, keep: int = 0) -> Kep
     path = target / stamp if target.is_dir() else target
     if path.exists():
         raise KeepsakeError(f"{path} exists already", "Choose another name, or remove it")
-    if not here.database.exists():
-        raise KeepsakeError(
-            f"There is no world to keep: {here.database} does not exist",
-            "Set KEEPSAKE_HOME to its home. Back up a database that is not SQLite with its own "
-            "tool (pg_dump), and the vault with any other",
-        )
     with home.alone(here):
         here = processes.actual(here)
+        if not (here.database_url or here.database.exists()):
+            raise KeepsakeError(
+                f"There is no world to keep: {here.database} does not exist",
+                f"Set KEEPSAKE_HOME to its home; {DATABASE_URL} as well if it is on PostgreSQL",
+            )
         if processes.one(processes.running(here), Component.SERVER) is None:
             return of_stopped(here, path, progress, keep)
         return _written(here, path, progress, _asked, keep)
@@ -119,7 +118,10 @@ def _asked(here: Places, folder: Path) -> dict[str, dict[str, int]]:
 
 
 def _at_rest(here: Places, folder: Path) -> dict[str, dict[str, int]]:
-    if here.database.exists():
+    if here.database_url:
+        with database_rows.moment(here) as reader:
+            database_rows.to_sqlite(reader, folder / here.database.name)
+    elif here.database.exists():
         with (
             closing(sqlite3.connect(here.database, timeout=30)) as reader,
             closing(sqlite3.connect(folder / here.database.name)) as copy,

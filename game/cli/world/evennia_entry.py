@@ -1,6 +1,6 @@
 """Runs one operation of Evennia's launcher for one copy of Keepsake.
 
-``python -m game.cli.world.evennia_entry start|check``, as a child process: the
+``python -m game.cli.world.evennia_entry start|check|tables``, as a child process: the
 launcher works from the current directory, keeps module-level state and ends with its
 process. Evennia would write its pid files into the game directory, which all copies of
 one checkout share; here they go to this copy's home.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -28,12 +29,13 @@ CHECKED = "The code can be loaded"
 ADMIN = "admin"
 SETTINGS = "game.server.conf.settings"
 PASSWORD_BYTES = 12
+_BUILT = "done"
 _GAME = REPOSITORY / "game"
 
 
 def main() -> None:
     """Run the operation that the command line names."""
-    operation = {"start": _start, "check": _check}[sys.argv[1]]
+    operation = {"start": _start, "check": _check, "tables": _tables}[sys.argv[1]]
     gc.disable()  # all that it loads it keeps, and then it ends
     here = places()
     operation(_launcher(here), here)
@@ -56,19 +58,25 @@ def _launcher(here: Places) -> ModuleType:
 
 
 def _start(launcher: ModuleType, here: Places) -> None:
-    from django.core.management import call_command  # noqa: PLC0415 - needs the settings
-
     from game.server.halves import Half, Launcher  # noqa: PLC0415 - brings Twisted
 
     _say("Preparing the database")
+    _tables(launcher, here)
+    _check(launcher, here)
+    _create_admin(launcher, here)
+    _build_world()
+    _say("Starting Evennia")
+    Launcher(here, Half.PORTAL).start()
+
+
+def _tables(_launcher: ModuleType, _here: Places) -> None:
+    """Make Evennia's tables, or bring them up to date."""
+    from django.core.management import call_command  # noqa: PLC0415 - needs the settings
+
     # Evennia has all garbage collected once for each of its apps, which takes seconds as long
     # as what it has loaded is looked through each time.
     gc.freeze()
     call_command("migrate", interactive=False, verbosity=0)
-    _check(launcher, here)
-    _create_admin(launcher, here)
-    _say("Starting Evennia")
-    Launcher(here, Half.PORTAL).start()
 
 
 def _check(launcher: ModuleType, here: Places) -> None:
@@ -129,6 +137,26 @@ def _compare_password(password: str, *, replace: bool) -> None:
         admin.save()
     else:
         print(PASSWORD_CHANGED, flush=True)
+
+
+def _build_world() -> None:
+    """Build the world once, here, where all that it takes is loaded already.
+
+    Evennia would have its first Server do it, and load another one in its place afterwards, so that
+    nothing is left in memory of what was built.
+    """
+    from django.db import transaction  # noqa: PLC0415 - needs the settings
+    from evennia.server import initial_setup  # noqa: PLC0415 - likewise
+    from evennia.server.models import ServerConfig  # noqa: PLC0415 - likewise
+
+    done = ServerConfig.objects.conf("last_initial_setup_step")
+    if done in (_BUILT, -1):
+        return
+    _say("Building the world")
+    initial_setup.collectstatic = lambda: None  # it was done just now
+    initial_setup.reset_server = lambda: ServerConfig.objects.conf("server_epoch", time.time())
+    with transaction.atomic():  # interrupted, it is begun anew
+        initial_setup.handle_setup(done)
 
 
 def _say(step: str) -> None:

@@ -1,7 +1,7 @@
 """The form of what vault and database hold: an older one is brought up to date, a newer refused.
 
-The vault has its number in ``agents/.format``, SQLite's file as its ``user_version``. What carries
-none is of form 1, the first.
+The vault has its number in ``agents/.format``, SQLite's file as its ``user_version``, PostgreSQL as
+a comment on a table of Evennia's. What carries none is of form 1, the first.
 """
 
 from __future__ import annotations
@@ -13,9 +13,20 @@ from pathlib import Path
 
 from game.mind.errors import KeepsakeError
 from game.paths import Places
+from game.server import databases
 
 FIRST = 1
 MARK = ".format"
+
+_MARKED = "Keepsake's form "
+_READ_MARK = "SELECT obj_description(to_regclass('server_serverconfig'))"
+_WRITE_MARK = """
+DO $$ BEGIN
+    IF to_regclass('server_serverconfig') IS NOT NULL THEN
+        COMMENT ON TABLE server_serverconfig IS 'Keepsake''s form {:d}';
+    END IF;
+END $$
+"""
 
 type Upgrade = Callable[[Places], None]
 """Brings vault and database from one form to the next; done twice it does no harm."""
@@ -47,12 +58,18 @@ def of_vault(here: Places) -> int:
         ) from error
 
 
-def of_database(path: Path) -> int:
+def of_database(here: Places) -> int:
     """The form of the database.
 
     Raises:
         KeepsakeError: It cannot be read.
     """
+    if here.database_url:
+        with databases.connected(here) as connection:
+            said = connection.execute(_READ_MARK).fetchone()
+        number = str(said and said[0]).removeprefix(_MARKED)
+        return int(number) if number.isdecimal() else FIRST
+    path = here.database
     if not path.exists():
         return FIRST
     try:
@@ -92,9 +109,9 @@ def bring_up_to_date(
         KeepsakeError: One of them is newer than this code, or the backup failed; nothing was
             changed.
     """
-    found = {here.vault: of_vault(here), here.database: of_database(here.database)}
-    for path, number in found.items():
-        refuse_newer(number, str(path), upgrades)
+    found = {str(here.vault): of_vault(here), databases.shown(here): of_database(here)}
+    for what, number in found.items():
+        refuse_newer(number, what, upgrades)
     oldest = min(found.values())
     if oldest < current(upgrades):
         say("Keeping a backup of the world as it is")
@@ -130,7 +147,10 @@ def mark(here: Places, upgrades: Sequence[Upgrade] = UPGRADES) -> None:
     try:
         if of_vault(here) != number or not path.exists():
             path.write_text(f"{number}\n", encoding="ascii")
-        if here.database.exists() and of_database(here.database) != number:
+        if here.database_url:
+            with databases.connected(here) as connection:
+                connection.execute(_WRITE_MARK.format(number).encode())
+        elif here.database.exists() and of_database(here) != number:
             with closing(sqlite3.connect(here.database, timeout=30)) as database:
                 database.execute(f"PRAGMA user_version = {number:d}")
     except (OSError, sqlite3.Error) as error:

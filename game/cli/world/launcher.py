@@ -14,7 +14,7 @@ from pathlib import Path
 
 from game.cli.world.evennia_entry import STEP
 from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, Places
+from game.paths import DATABASE_URL, REPOSITORY, Places
 
 NO_BYTE_CODE = "PYTHONDONTWRITEBYTECODE"
 _POLL_SECONDS = 0.1
@@ -108,5 +108,6 @@ def _environment(here: Places) -> dict[str, str]:
         **({"KEEPSAKE_TLS_CERT": str(tls.cert), "KEEPSAKE_TLS_KEY": str(tls.key)} if tls else {}),
         "KEEPSAKE_HOME": str(here.home),
         "KEEPSAKE_VAULT": str(here.vault),
+        DATABASE_URL: here.database_url,
         "PYTHONUNBUFFERED": "1",
     }

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import sqlite3
 import tarfile
 import zlib
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from game.cli.world import formats, home, processes
 from game.cli.world.backup import FORM, MANIFEST, Progress
 from game.mind.errors import KeepsakeError
 from game.paths import Places
-from game.server import vault_lock
+from game.server import database_rows, databases, vault_lock
 
 UNFINISHED = "restore-unfinished"
 """A file in the home, while some of what was there is replaced and some is not."""
@@ -70,7 +71,7 @@ def restore(here: Places, source: Path, progress: Progress, *, replace: bool) ->
             _check(facts, stages, here)
             _mark(stages["vault"] / here.agents.name, facts)
             aside = _put_in_place(here, stages)
-        except OSError as error:
+        except (OSError, sqlite3.Error) as error:
             raise KeepsakeError(
                 f"{source} could not be restored ({error})",
                 "Free some disk space or mend the permissions, and try again",
@@ -97,14 +98,20 @@ def refuse_unfinished(here: Places) -> None:
 
 def _refuse_another(here: Places) -> None:
     refuse_unfinished(here)
-    lived = next(here.agents.glob("*/archive/*.jsonl"), None)
-    there = here.database if here.database.exists() else lived
+    there = next(here.agents.glob("*/archive/*.jsonl"), None)
+    if here.database.exists() or _has_tables(here):
+        there = databases.shown(here)
     if there is not None:
         raise KeepsakeError(
             f"There is a world already ({there})",
             "Set KEEPSAKE_HOME and KEEPSAKE_VAULT to empty folders, or let it be moved aside: "
             "`keepsake restore FILE --replace`",
         )
+
+
+def _has_tables(here: Places) -> bool:
+    """Whether there is a world in PostgreSQL's database."""
+    return bool(here.database_url) and database_rows.there(here)
 
 
 # -- unpacking and checking
@@ -209,6 +216,12 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
     marker = here.home / UNFINISHED
     marker.touch()
     home.sync(here.home)
+    if here.database_url:
+        try:
+            _load(stages["home"] / here.database.name, here, here.home / stamp)
+        except BaseException:  # one transaction: all is as it was
+            marker.unlink()
+            raise
     old = [here.database.with_name(here.database.name + end) for end in ("", "-wal", "-shm")]
     old += [here.secret_key, here.admin_password, here.spill, here.index]
     moved = [
@@ -226,7 +239,19 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
         home.sync(folder)
     marker.unlink()
     home.sync(here.home)
-    return tuple(folder for folder in moved if folder is not None)
+    there = [*moved, here.home / stamp if (here.home / stamp).exists() else None]
+    return tuple(dict.fromkeys(folder for folder in there if folder is not None))
+
+
+def _load(source: Path, here: Places, aside: Path) -> None:
+    """Give PostgreSQL the rows of a staged database; its own are put aside as a file before."""
+    database_rows.make_tables(here)
+    if _has_tables(here):
+        aside.mkdir(parents=True)
+        with database_rows.moment(here) as reader:
+            database_rows.to_sqlite(reader, aside / here.database.name)
+    database_rows.from_sqlite(source, here)
+    source.unlink()
 
 
 def _agents(here: Places) -> list[Path]:

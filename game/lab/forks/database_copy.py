@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from game.mind.errors import KeepsakeError
+from game.paths import Places
+from game.server import database_rows, databases
 
 _AGENT, _ROOM = "typeclasses.agents.Agent", "typeclasses.rooms.Room"
 _SLEEP = ("asleep", "fell_asleep")
@@ -39,22 +41,26 @@ class Placed:
     woken: tuple[str, ...] = ()  # agents that sleep in the original and did not then
 
 
-def copy_database(source: Path, target: Path, wanted: Mapping[str, AgentPlacement]) -> Placed:
-    """Copy the database as of this moment, and put the agents where they were.
+def copy_database(here: Places, target: Path, wanted: Mapping[str, AgentPlacement]) -> Placed:
+    """Copy the database as of this moment into SQLite's, and put the agents where they were.
 
     Raises:
         KeepsakeError: The database cannot be read, or the copy cannot be written.
     """
     try:
+        if here.database_url:
+            with database_rows.moment(here) as reader:
+                database_rows.to_sqlite(reader, target)
         with closing(sqlite3.connect(target)) as copy:
-            _back_up(source, copy)
+            if not here.database_url:
+                _back_up(here.database, copy)
             with copy:
                 for statement in _FORGOTTEN:
                     copy.execute(statement)
                 return _placed(copy, wanted)
     except sqlite3.Error as error:
         raise KeepsakeError(
-            f"The database {source} could not be copied ({error})",
+            f"The database {databases.shown(here)} could not be copied ({error})",
             "Look at the disk space; or stop the world and try again",
         ) from error
 

@@ -122,10 +122,10 @@ def _copied(here: Places, part: Path, target: Path, point: LogPoint, say: Say) -
     say("Copying the event log")
     events = _copy_log(here.events, there.events, point.seq)
     placed = None
-    if here.database.exists():
+    if here.database_url or here.database.exists():
         say("Copying the database")
         wanted = _wanted(agents) if point.time is not None else {}
-        placed = copy_database(here.database, there.database, wanted)
+        placed = copy_database(here, there.database, wanted)
     _write_about(part, here, point)
     places = Places(target / HOME, target / VAULT, Ports())
     return Forked(places, point, agents, events, placed)

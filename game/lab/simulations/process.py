@@ -25,7 +25,7 @@ from game.cli.world.ports import free_base
 from game.lab.refusing import refusing
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, Ports
+from game.paths import DATABASE_URL, REPOSITORY, Ports
 
 LOG = "worker.log"
 OVER, REFUSED = "over", "refused"
@@ -54,6 +54,7 @@ class WorldProcess:
             "KEEPSAKE_HOME": str(lab.home),
             "KEEPSAKE_VAULT": str(lab.vault),
             "KEEPSAKE_LISTEN": "127.0.0.1",
+            DATABASE_URL: "",  # a database of its own, in its home
             "KEEPSAKE_PORT_BASE": str(self.ports.base),
             "DJANGO_SETTINGS_MODULE": "game.server.conf.settings",
             "PYTHONPATH": str(REPOSITORY),

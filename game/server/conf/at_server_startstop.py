@@ -22,6 +22,7 @@ from game.paths import places
 from game.server import loading, readiness, vault_lock
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
+from game.server.database_watchdog import DatabaseWatchdog
 from game.server.snapshot import snapshot
 from game.web.site.sessions import forget_old_sessions
 from typeclasses import runtime
@@ -36,6 +37,8 @@ was lived is in the archives, and no thread leaves a file half written."""
 _SWITCH_SECONDS = 0.001
 """How soon a thread that computes lets the reactor go on: Python's own 5 ms, of each of several who
 compact and index, a player would feel."""
+_VAULT_SECONDS = 5.0
+"""How long PostgreSQL may take to see that the Server before this one has gone."""
 _vault = vault_lock.VaultLock()
 
 
@@ -50,7 +53,10 @@ def at_server_start() -> None:
     deferToThread(forget_old_sessions)
     if not readiness.reset_is_due():
         try:
-            _vault = vault_lock.take(places())  # archives that another copy writes are refused
+            # archives that another copy writes are refused
+            _vault = vault_lock.take(places(), patience=_VAULT_SECONDS)
+            if places().database_url:
+                DatabaseWatchdog(_vault).start()
             runtime.start(watching().taps)
         except Exception as error:
             # The world stays up without its agents; whoever starts it is told why.

@@ -30,6 +30,7 @@ from evennia.settings_default import *  # noqa: E402
 os.chdir(_started_in)
 
 from game.paths import places  # noqa: E402
+from game.server.databases import database_settings  # noqa: E402
 from game.server.machine_zone import machine_zone  # noqa: E402
 from game.server.private_files import read_or_create  # noqa: E402
 from game.web.live.visitors import PROXIES  # noqa: E402
@@ -97,20 +98,7 @@ CACHE_DIR = str(_HERE.home / "cache")
 STATIC_ROOT = str(_HERE.home / "static")
 MEDIA_ROOT = str(_HERE.home / "media")
 
-DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": str(_HERE.database),
-        "OPTIONS": {
-            # Evennia applies SQLITE3_PRAGMAS to its first connection alone and closes
-            # that one while it starts; this reaches every connection of every thread.
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-            "PRAGMA cache_size=-40000; PRAGMA temp_store=MEMORY;",
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-        },
-    }
-}
+DATABASES = {"default": database_settings(_HERE)}
 SQLITE3_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
 
 # --- code ---------------------------------------------------------------------------
