@@ -1,7 +1,8 @@
 """Tells whether the world is built and here to stay.
 
-After its very first start Evennia builds the world and then resets its Server once.
-Until that second Server is up, a login can be cut off.
+`keepsake start` builds the world before there is a Server. Where Evennia's own command starts a
+world that was never built, its first Server builds it and is then replaced: until the second is
+up, a login can be cut off.
 """
 
 from __future__ import annotations

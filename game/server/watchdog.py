@@ -28,7 +28,7 @@ HUNG_LOOKS = 480
 """So many looks, two minutes', may the Server take to answer; looks, and not seconds, as a machine
 that was suspended, or has no time for the Portal either, shows nothing of the Server."""
 COMING_LOOKS = 1200
-"""And so many, five minutes', to come up: the first of all builds the world meanwhile, deaf."""
+"""And so many, five minutes', to come up."""
 _NOBODY = 0
 """No session has that number: what it sends is taken and forgotten."""
 _log = Logger()

@@ -1,7 +1,7 @@
 """What happens when Evennia's Server starts, reloads and stops.
 
-Evennia calls these functions by name; each hands over at once. The very first Server
-only builds the world and is then replaced, so the agents are not woken in it.
+Evennia calls these functions by name; each hands over at once. A Server that has built the world
+itself (`readiness.py`) is replaced, so the agents are not woken in it.
 """
 
 import os
