@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 from game.paths import DATABASE_URL
 from tests.postgres import TEST_DATABASE
@@ -48,12 +49,29 @@ def start() -> None:
         settings.DATABASES["default"]["TEST"] = {"MIGRATE": False, **own}
         settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
         django.setup()
+        _keep_connections()
         import evennia  # noqa: PLC0415
 
         # Evennia asks for tables that are not there, and goes on without them in SQLite alone.
         with _tables() if os.environ[DATABASE_URL] else nullcontext():
             evennia._init()
     os.chdir(started_in)
+
+
+def _keep_connections() -> None:
+    """A test is one transaction, in which the game may not close what it has not opened.
+
+    SQLite's connection to a database in memory never closes.
+    """
+    from django.db.backends.base.base import BaseDatabaseWrapper  # noqa: PLC0415 - likewise
+
+    close = BaseDatabaseWrapper.close_if_unusable_or_obsolete
+
+    def close_outside_of_tests(self: Any) -> None:
+        if not self.in_atomic_block:
+            close(self)
+
+    BaseDatabaseWrapper.close_if_unusable_or_obsolete = close_outside_of_tests
 
 
 @contextmanager
