@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
+from evennia.objects.models import ContentsHandler
 from evennia.objects.objects import DefaultObject
+from evennia.utils.utils import lazy_property
 
 from game.agent.naming import now
 from typeclasses.deeds.order import is_wanted_elsewhere
 
 
+class OrderedContents(ContentsHandler):
+    """What is in something, older objects first: PostgreSQL gives rows in an order of its own."""
+
+    def load(self) -> list[Any]:
+        """All of it, from the database."""
+        return sorted(super().load(), key=attrgetter("pk"))
+
+
 class ObjectParent:
     """Mixed into every typeclass that stands somewhere in the world."""
+
+    @lazy_property
+    def contents_cache(self) -> OrderedContents:
+        """What is in it, as Evennia keeps it in RAM."""
+        return OrderedContents(self)
 
 
 class Object(ObjectParent, DefaultObject):

@@ -94,7 +94,7 @@ def attempt(username: str, address: str) -> Attempt:
 
 def cut(username: str) -> str:
     """A name that can be looked for, whatever was typed."""
-    return username[:LONGEST_NAME]
+    return username.replace("\0", "")[:LONGEST_NAME]  # PostgreSQL refuses to hear of it
 
 
 def creation(address: str) -> Attempt:

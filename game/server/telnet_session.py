@@ -41,7 +41,7 @@ class WrappingSession(ServerSession):
         named = ((who, PLAYER), (("address", str(self.address)), ADDRESS))
         full = _buckets.refusing(size_of(kwargs), named)
         if full is None or (self.account and self.account.check_permstring(BUILDER)):
-            super().data_in(**kwargs)
+            super().data_in(**without_nul(kwargs))
         elif full.to_be_told():
             self.msg(TOO_FAST)
 
@@ -55,6 +55,17 @@ class WrappingSession(ServerSession):
         said = (self.protocol_flags or {}).get("SCREENWIDTH", {0: DEFAULT_WIDTH}).get(0)
         # A client that has not told its size counts as 78 wide.
         return min(max(int(said or DEFAULT_WIDTH), NARROWEST), WIDEST)
+
+
+def without_nul(message: Any) -> Any:
+    """What a client sent, at whatever depth its texts lie, without what PostgreSQL refuses."""
+    if isinstance(message, str):
+        return message.replace("\0", "")
+    if isinstance(message, dict):
+        return {without_nul(key): without_nul(value) for key, value in message.items()}
+    if isinstance(message, list | tuple):
+        return type(message)(map(without_nul, message))
+    return message
 
 
 def _wrapped(kwargs: dict[str, Any], width: int) -> dict[str, Any]:

@@ -29,6 +29,12 @@ from typeclasses.accounts import Account
 SMALL = Allowance(lines=5, lines_a_second=1, bytes=1000, bytes_a_second=100)
 
 
+def test_what_no_database_takes_is_left_out_of_what_is_typed():
+    session, world = server_session(None, 4)
+    session.data_in(text=[["connect a\0nn \0"], {"\0options": ("b\0", 3)}])
+    assert world.heard == [[["connect ann "], {"options": ("b", 3)}]]
+
+
 class Sessions:
     """Where the Portal's connections hand things on; keeps what came, in order."""
 
