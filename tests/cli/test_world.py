@@ -172,6 +172,17 @@ def test_the_web_client_needs_nothing_from_elsewhere(world):
         assert browser.get("/static/keepsake/client.js").status_code == 200
 
 
+def test_without_a_token_the_metrics_are_open_to_this_machine_and_not_through_a_proxy(world):
+    with httpx.Client(timeout=PATIENCE, trust_env=False) as asker:
+        for host in ("localhost", "127.0.0.1"):
+            address = f"http://{host}:{world.here.ports.web}/metrics"
+            found = asker.get(address)
+            assert found.status_code == 200
+            assert "\nkeepsake_up 1.0\n" in found.text
+            assert asker.get(address, headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 403
+            assert asker.get(address, headers={"Host": "evil.example"}).status_code in (400, 403)
+
+
 def test_the_doctor_finds_a_running_world_well(world):
     findings = json.loads(world.keepsake("doctor", "--json").stdout)
     by_subject = {finding["subject"]: finding for finding in findings}

@@ -312,6 +312,16 @@ def test_what_came_by_a_proxy_is_from_elsewhere_whatever_it_says(name):
     assert ask(Door(), **{name: "127.0.0.1"}) == (403, b"")
 
 
+def test_behind_the_portal_counts_for_whom_it_asks():
+    def behind():
+        return Door(behind_portal=True)
+
+    assert ask(behind(), x_forwarded_for="127.0.0.1") == (200, b"all of it")
+    assert ask(behind(), x_forwarded_for="10.0.0.5") == (403, b"")
+    assert ask(behind(), x_forwarded_for="127.0.0.1", via="nginx") == (403, b"")
+    assert ask(behind(), OUTSIDE, x_forwarded_for="127.0.0.1") == (403, b"")
+
+
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:4001", "localhost.evil.example", ""]
 )

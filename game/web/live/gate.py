@@ -28,10 +28,16 @@ class Door:
     Whoever is on this machine, and connects without a proxy, may, as long as there is no token;
     with a token, whoever shows it, from wherever, and nobody else. One that is too short opens to
     nobody.
+
+    Args:
+        token: See there.
+        behind_portal: The Portal, which has a door of its own, passes requests on to this one, and
+            says itself for whom.
     """
 
-    def __init__(self, token: str = "") -> None:
+    def __init__(self, token: str = "", *, behind_portal: bool = False) -> None:
         self._token = token.strip().encode()
+        self._behind_portal = behind_portal
         wrong = too_short(token)
         self.problem = f"{wrong}. {CURE}" if wrong else ""
         """Why nobody may; empty if somebody may."""
@@ -40,7 +46,9 @@ class Door:
         """Whether whoever sends this may read them."""
         if self._token:
             return not self.problem and hmac.compare_digest(_shown(request), self._token)
-        if any(request.requestHeaders.hasHeader(name) for name in _BY_ANOTHER):
+        by_portal = self._behind_portal and request.getHeader(_BY_ANOTHER[0]) in _HERE
+        told = _BY_ANOTHER[1:] if by_portal else _BY_ANOTHER
+        if any(request.requestHeaders.hasHeader(name) for name in told):
             return False
         # By a name of this machine alone: a page elsewhere may have had its own name lead here.
         return _is_loopback(request) and _host(request) in _HERE

@@ -91,7 +91,7 @@ class Watching:
             missing=_missing,
         )
         root.putChild(b"agents-live", live)
-        door = Door(os.environ.get(TOKEN_VARIABLE, ""))
+        door = Door(os.environ.get(TOKEN_VARIABLE, ""), behind_portal=True)
         root.putChild(b"metrics", GuardedResource(door, MetricsResource(self, root.pool)))
 
     def now(self) -> Now:
