@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, settings
 
 from tests.empty_tables import empty_tables
 
+os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # no test goes to a world's own database
+
 # How long an example takes is the machine's affair, not the test's.
 settings.register_profile(
     "keepsake",

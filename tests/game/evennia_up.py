@@ -23,6 +23,7 @@ from game.paths import DATABASE_URL
 from tests.postgres import TEST_DATABASE
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
+_ON_POSTGRES = TEST_DATABASE in os.environ
 
 
 def start() -> None:
@@ -32,7 +33,7 @@ def start() -> None:
     os.environ["KEEPSAKE_HOME"] = str(scratch / "home")
     os.environ["KEEPSAKE_VAULT"] = str(scratch / "vault")
     os.environ.setdefault("TZ", "UTC")  # the same days and nights on every machine
-    os.environ[DATABASE_URL] = os.environ.get(TEST_DATABASE, "")
+    os.environ[DATABASE_URL] = os.environ.get(TEST_DATABASE, "")  # for the settings alone
     os.environ["DJANGO_SETTINGS_MODULE"] = "server.conf.settings"
     (scratch / "home" / "logs").mkdir(parents=True)
     shutil.copytree(_REPOSITORY / "vault" / "config", scratch / "vault" / "config")
@@ -45,15 +46,16 @@ def start() -> None:
 
         settings.TEST_ENVIRONMENT = True
         # The same tables, in a second; in PostgreSQL a database for each test process.
-        own = {"NAME": f"tests-{os.getpid()}"} if os.environ[DATABASE_URL] else {}
+        own = {"NAME": f"tests-{os.getpid()}"} if _ON_POSTGRES else {}
         settings.DATABASES["default"]["TEST"] = {"MIGRATE": False, **own}
         settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
         django.setup()
+        del os.environ[DATABASE_URL]  # worlds that other tests start have their own
         _keep_connections()
         import evennia  # noqa: PLC0415
 
         # Evennia asks for tables that are not there, and goes on without them in SQLite alone.
-        with _tables() if os.environ[DATABASE_URL] else nullcontext():
+        with _tables() if _ON_POSTGRES else nullcontext():
             evennia._init()
     os.chdir(started_in)
 
@@ -96,4 +98,5 @@ def _tables() -> Iterator[None]:
         warnings.simplefilter("ignore")  # Evennia's old migrations
         made = setup_databases(verbosity=0, interactive=False)
     yield
-    teardown_databases(made, verbosity=0)
+    # A thread may still be connected to PostgreSQL's, which goes with its cluster.
+    teardown_databases(made, verbosity=0, keepdb=_ON_POSTGRES)
