@@ -2,12 +2,15 @@
 
 import json
 import socket
+import sqlite3
+from contextlib import closing
 
 from game.cli.world import home
 from game.mind.markdown_config import with_settings
 from game.server.private_files import read_or_create
 from game.web.live.metrics_token import SHORTEST_TOKEN, TOKEN_VARIABLE
 from tests.cli.conftest import Copy
+from tests.empty_tables import lay_tables
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 
@@ -85,6 +88,23 @@ def test_a_missing_configuration_is_named(copy):
     (copy.here.config / "memory_compaction.md").unlink()
     _, (finding,) = examined(copy)
     assert finding["what"].endswith("memory_compaction.md is missing")
+
+
+def test_a_database_of_a_later_version_is_named(copy, tables):
+    lay_tables(tables, copy.here)
+    home.prepare(copy.here)
+    findings, wrong = examined(copy)
+    assert wrong == []
+    assert "SQLite" in next(x["what"] for x in findings if x["subject"] == "Database")
+    with closing(sqlite3.connect(copy.here.database)) as database, database:
+        later = "INSERT INTO django_migrations (app, name, applied) VALUES (?, ?, '2040-01-01')"
+        database.execute(later, ("objects", "9999_not_yet"))
+    _, (finding,) = examined(copy)
+    assert "of a later version (objects 9999_not_yet)" in finding["what"]
+    copy.here.database.write_bytes(b"no database " * 1000)
+    _, (finding,) = examined(copy)
+    assert "cannot be read" in finding["what"]
+    assert "keepsake restore FILE --replace" in finding["cure"]
 
 
 def test_a_taken_port_is_named(copy):
