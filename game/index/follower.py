@@ -244,8 +244,16 @@ class IndexFollower:
             if progress.collection:
                 self._log(f"{self._lived.agent}: {reason}; making the vectors anew")
             vectors = self._new_collection(meaning, dimension)
+        elif not progress.copied:
+            self._copy(vectors)
         self._checked, self.vectors = True, vectors
         return vectors
+
+    def _copy(self, vectors: ChromaVectors) -> None:
+        """Bring what Chroma keeps into a file that an earlier version made."""
+        for keys, rows in vectors.pages():
+            self._store.put_vectors(keys, rows)
+        self._store.save(replace(self._store.progress, copied=True))
 
     def _why_anew(self, vectors: ChromaVectors, model: str, dimension: int) -> str:
         """Why the vectors that are there cannot be used; empty if they can."""
@@ -271,13 +279,13 @@ class IndexFollower:
         old = meaning.chroma.collections_of(owner)
         name, model = f"agent-{uuid.uuid4().hex}", meaning.embedder.model_name
         # Written down first: a collection that no index names is deleted at the next one.
-        self._store.forget_vectors()
-        self._store.save(
+        self._store.forget_vectors(
             replace(
                 self._store.progress,
                 embedded=0,
                 rows=0,
                 complete=False,
+                copied=True,
                 collection=name,
                 model=model,
                 dimension=dimension,
@@ -303,7 +311,9 @@ class IndexFollower:
     def _embed_kept(self, vectors: ChromaVectors, embedder: Embedder) -> None:
         waiting = [each for each in self._store.kept().values() if each.digest != each.embedded]
         for part in batched(waiting, VECTORS_BATCH):
-            vectors.remove([each.key for each in part if not each.digest])
+            gone = [each.key for each in part if not each.digest]
+            vectors.remove(gone)
+            self._store.remove_vectors(gone)
             found = self._store.get([each.key for each in part if each.digest])
             self._embed(vectors, embedder, list(found.values()))
             self._store.embedded(part)
@@ -312,4 +322,6 @@ class IndexFollower:
         self, vectors: ChromaVectors, embedder: Embedder, documents: Sequence[Document]
     ) -> None:
         if documents:
-            vectors.add(documents, embedder.embed([text_of(each) for each in documents]))
+            rows = embedder.embed([text_of(each) for each in documents])
+            vectors.add(documents, rows)
+            self._store.put_vectors([each.key for each in documents], rows)

@@ -22,6 +22,7 @@ from typing import Any
 from game.index.agent_index import AgentIndex, IndexStatus
 from game.index.chroma_server import ChromaServer
 from game.index.follower import AgentSources, Meaning
+from game.index.open_files import OpenFiles
 from game.index.vectors import Chroma
 from game.mind.books.notes import NoteBook
 from game.mind.errors import IndexUnavailable, KeepsakeError
@@ -83,6 +84,7 @@ class IndexService:
         self._places, self._log = places, log
         self.server = ChromaServer(places) if config.chroma == CHILD else None
         self._meaning = meaning(places, config, embedder)
+        self._open_files = OpenFiles()
         self._agents: dict[str, AgentIndex] = {}
         self._jobs: deque[tuple[str, Callable[[], None]]] = deque()
         self._wake = threading.Condition()
@@ -107,8 +109,8 @@ class IndexService:
         """The index of that agent; its files are opened, and made, by the thread."""
         if agent not in self._agents:
             lived = AgentSources(agent, archive, notes)
-            index = AgentIndex(self._places.index / agent, lived, self._meaning, self._log)
-            index.on_lost = lambda: self.schedule_follow(agent)
+            folder = self._places.index / agent
+            index = AgentIndex(folder, lived, self._meaning, self._log, self._open_files)
             self._agents[agent] = index
         return self._agents[agent]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -34,6 +34,8 @@ class Document:
     speaker: str = ""
     place: str = ""
     title: str = ""
+    # the stems of its words, with blanks between; empty where nobody has made them yet
+    stemmed: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

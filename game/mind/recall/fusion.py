@@ -111,7 +111,9 @@ def standard(scores: Mapping[str, float], keys: Iterable[str]) -> dict[str, floa
 
 
 def stems_of(document: Document) -> frozenset[str]:
-    """The stems of a document's words; the last few thousand are remembered."""
+    """The stems of a document's words: as an index keeps them, else remembered for a while."""
+    if document.stemmed:
+        return frozenset(document.stemmed.split(" "))
     return _stems_of(document.text, document.title)
 
 
