@@ -17,9 +17,9 @@ from game.mind.errors import IndexUnavailable
 _STEPS = 32_767.0
 _BLOCK = 256
 """Rows that are widened at a time: they stay in the processor's cache."""
-_SCANNED = 20_000
+_SCANNED = 4_000
 """So many rows are compared one by one; of more, those whose signs agree best with the question."""
-_AGREEING = 6_000
+_AGREEING = 3_000
 
 type Rows = NDArray[np.void]
 """One record a vector: ``row``, its numbers, and ``scale``."""
@@ -60,14 +60,15 @@ class VectorRows:
     """Rows that do not change, with the number of each. Any thread may search."""
 
     def __init__(self, numbers: NDArray[np.int64], rows: Rows) -> None:
-        self.numbers, self._rows = numbers, rows
-        self._signs = _signs(rows["row"]).T.copy() if len(rows) > _SCANNED else None
+        self.numbers = numbers
+        self._rows, self._scales = np.ascontiguousarray(rows["row"]), rows["scale"].copy()
+        self._signs = _signs(self._rows).T.copy() if len(rows) > _SCANNED else None
 
     @property
     def nbytes(self) -> int:
         """Bytes in memory."""
         signs = 0 if self._signs is None else self._signs.nbytes
-        return int(self.numbers.nbytes + self._rows.nbytes + signs)
+        return int(self.numbers.nbytes + self._rows.nbytes + self._scales.nbytes + signs)
 
     def nearest(
         self, vector: Sequence[float], limit: int, spans: Sequence[slice] = (slice(None),)
@@ -89,7 +90,7 @@ class VectorRows:
 
     def _asked(self, vector: Sequence[float]) -> NDArray[np.float32]:
         asked = np.asarray(vector, dtype=np.float32)
-        held = self._rows.dtype["row"].shape[0]
+        held = self._rows.shape[1]
         if len(asked) != held:
             raise IndexUnavailable(
                 f"A vector has {len(asked)} numbers, those held have {held}",
@@ -104,22 +105,22 @@ class VectorRows:
         """Places, and how near each is: of all in the span, or of those that may be."""
         first, last, _ = span.indices(len(self._rows))
         places = np.arange(first, max(first, last), dtype=np.int64)
-        if self._signs is None or len(places) <= _SCANNED:
-            return places, _likeness(self._rows[span], asked)
-        places = first + _agreeing(self._signs[:, span], _signs(asked[None])[0])
-        return places, _likeness(self._rows[places], asked)
+        if self._signs is not None and len(places) > _SCANNED:
+            places = first + _agreeing(self._signs[:, span], _signs(asked[None])[0])
+        return places, self._likeness(places, asked)
+
+    def _likeness(
+        self, places: NDArray[np.int64], asked: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        found = np.empty(len(places), np.float32)
+        for start in range(0, len(places), _BLOCK):
+            block = self._rows.take(places[start : start + _BLOCK], axis=0).astype(np.float32)
+            np.dot(block, asked, out=found[start : start + _BLOCK])
+        found *= self._scales[places]
+        return found
 
 
-def _likeness(rows: Rows, asked: NDArray[np.float32]) -> NDArray[np.float32]:
-    found = np.empty(len(rows), np.float32)
-    for start in range(0, len(rows), _BLOCK):
-        block = rows["row"][start : start + _BLOCK].astype(np.float32)
-        np.dot(block, asked, out=found[start : start + _BLOCK])
-    found *= rows["scale"]
-    return found
-
-
-def _signs(rows: NDArray[np.generic]) -> NDArray[np.uint64]:
+def _signs(rows: NDArray[np.int16] | NDArray[np.float32]) -> NDArray[np.uint64]:
     """A bit for each number, 64 in one, set where it is above zero."""
     bits = np.packbits(rows > 0, axis=1)
     spare = -bits.shape[1] % 8

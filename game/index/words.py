@@ -18,10 +18,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from game.mind.errors import IndexUnavailable
 from game.mind.language.words import writable
 from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.fusion import between_blanks
 from game.mind.recall.query import stems
 
 SCHEMA, _FORMER = 3, 2
@@ -32,6 +34,8 @@ RANGES = {kind: range(n * _SPAN, (n + 1) * _SPAN) for n, kind in enumerate(Docum
 """The row numbers of each kind."""
 SAME_SCENE = timedelta(hours=3)
 """Memories further apart than this are no neighbours: another evening, another talk."""
+_MOST_READ = 1024
+"""Documents that are remembered: what agents ask in one place is answered by the same."""
 _AROUND_WEIGHT = 0.5
 _TITLE_WEIGHT = 2.0
 _MOST_ROWS = 1500
@@ -119,6 +123,7 @@ class Fts5Index:
         self._path = str(path)
         self._lock = threading.RLock()
         self._lazily, self._is_open = lazily, False
+        self._lately: dict[str, Document] = {}  # what was asked for lately
         if not lazily:
             self._open()
 
@@ -184,7 +189,10 @@ class Fts5Index:
         if notes:
             asked = "SELECT id, key FROM documents WHERE id IN (SELECT value FROM json_each(?))"
             named = dict(self._database.execute(asked, [json.dumps(notes)]))
-        return [named.get(number) or key_of(number) for number in numbers]
+        return [
+            f"memory:{number}" if number < _SPAN else named.get(number) or key_of(number)
+            for number in numbers
+        ]
 
     def _numbers_for(self, documents: Iterable[Document]) -> dict[str, int]:
         """The row numbers of documents by their keys, those of new notes included."""
@@ -224,7 +232,13 @@ class Fts5Index:
     def get(self, keys: Collection[str]) -> Mapping[str, Document]:
         """The documents that are known among ``keys``."""
         with self._reading():
-            return {document.key: document for document in self._fetch(keys)}
+            missing = [key for key in keys if key not in self._lately]
+            new = {document.key: document for document in self._fetch(missing)} if missing else {}
+            found = {key: self._lately[key] for key in keys if key in self._lately}
+            if len(self._lately) + len(new) > _MOST_READ:
+                self._lately = {}
+            self._lately |= new
+        return found | new
 
     def check(self) -> None:
         """Look through the whole file.
@@ -242,7 +256,7 @@ class Fts5Index:
         """Let go of the file."""
         with self._lock:
             if self._is_open:
-                self._is_open = False
+                self._is_open, self._lately = False, {}
                 self._close()
 
     def _open(self) -> None:
@@ -328,6 +342,7 @@ class Fts5Index:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         with self._reading():
+            self._lately = {}
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -420,7 +435,7 @@ def _converted(kind: str, key: str, number: int) -> int:
 
 
 def _stemmed(text: str, title: str) -> str:
-    return " ".join(sorted(stems(f"{text} {title}")))
+    return between_blanks(stems(f"{text} {title}"))
 
 
 def _row(document: Document) -> tuple[str | int, ...]:
@@ -432,9 +447,6 @@ def _row(document: Document) -> tuple[str | int, ...]:
     )
 
 
-def _document(row: Sequence[str]) -> Document:
-    key, kind, text, time, first, last, speaker, place, title, stemmed = row
-    lived = datetime.fromisoformat(time)
-    return Document(
-        key, _KINDS[kind], text, lived, int(first), int(last), speaker, place, title, stemmed
-    )
+def _document(row: tuple[Any, ...]) -> Document:
+    key, kind, text, time, *others = row
+    return Document(key, _KINDS[kind], text, datetime.fromisoformat(time), *others)
