@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import batched
 from pathlib import Path
@@ -43,6 +43,18 @@ class Meaning:
     embedder: Embedder  # makes them
     chroma: Chroma  # keeps them
     owner: str  # marks the collections of this home on a server that others use too
+    _dimensions: dict[str, int] = field(default_factory=dict)
+
+    def dimension(self) -> int:
+        """How many numbers a vector has; asked once.
+
+        Raises:
+            ModelError: The embedder cannot say.
+        """
+        name = self.embedder.model_name
+        if name not in self._dimensions:
+            self._dimensions[name] = len(self.embedder.embed(["How many numbers?"])[0])
+        return self._dimensions[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +92,7 @@ class IndexFollower:
         self._store, self._lived, self._meaning, self._log = store, lived, meaning, log
         self._spared = spared
         self._checked = False
+        self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self.vectors: ChromaVectors | None = None
 
     # -- words
@@ -193,17 +206,19 @@ class IndexFollower:
         """Index the words of notes that are new, different or gone; whether any were."""
         if self._lived.notes is None:
             return False
-        known = {
-            key: each.digest
-            for key, each in self._store.kept().items()
-            if each.digest and key.startswith("note:")
-        }
-        changes = self._lived.notes.changed_since(known)
+        if self._notes is None:  # the file need not be opened each time that somebody looks
+            self._notes = {
+                key: each.digest
+                for key, each in self._store.kept().items()
+                if each.digest and key.startswith("note:")
+            }
+        changes = self._lived.notes.changed_since(self._notes)
         if changes.gone:
             self._store.remove(changes.gone)
         if changes.changed:
             self._store.add([note_document(note) for note in changes.changed])
         if changes.gone or changes.changed:
+            self._notes = None
             digests = {note.key: note.digest for note in changes.changed}
             self._store.keep(digests | dict.fromkeys(changes.gone, ""))
         return bool(changes.gone or changes.changed)
@@ -239,7 +254,7 @@ class IndexFollower:
         if self._checked and self.vectors is not None:
             return self.vectors
         vectors = ChromaVectors(meaning.chroma, progress.collection)
-        dimension = len(meaning.embedder.embed(["How many numbers?"])[0])
+        dimension = meaning.dimension()
         if reason := self._why_anew(vectors, meaning.embedder.model_name, dimension):
             if progress.collection:
                 self._log(f"{self._lived.agent}: {reason}; making the vectors anew")
