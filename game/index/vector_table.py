@@ -14,7 +14,7 @@ import numpy as np
 
 from game.index.open_files import OpenFiles
 from game.index.rows import VectorRows, packed, unpacked
-from game.index.words import RANGES, Fts5Index
+from game.index.words import RANGES, READ_BYTES, Fts5Index
 from game.mind.recall.documents import DocumentKind
 
 _TABLES = """
@@ -96,8 +96,9 @@ class VectorTable(Fts5Index):
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of vectors in memory."""
-        return 0 if (rows := self._rows) is None else rows.nbytes
+        """Bytes of vectors and documents in memory."""
+        vectors = 0 if (rows := self._rows) is None else rows.nbytes
+        return vectors + READ_BYTES * len(self._lately)
 
     def close_if_idle(self) -> bool:
         """Close it until it is used again, unless it is in use now; whether it was closed."""

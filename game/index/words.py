@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,9 @@ RANGES = {kind: range(n * _SPAN, (n + 1) * _SPAN) for n, kind in enumerate(Docum
 """The row numbers of each kind."""
 SAME_SCENE = timedelta(hours=3)
 """Memories further apart than this are no neighbours: another evening, another talk."""
-_MOST_READ = 1024
-"""Documents that are remembered: what agents ask in one place is answered by the same."""
+_MOST_READ, READ_BYTES = 4096, 700
+"""Documents that are remembered, as what agents ask in one place is answered by the same; and what
+each of them takes."""
 _AROUND_WEIGHT = 0.5
 _TITLE_WEIGHT = 2.0
 _MOST_ROWS = 1500
@@ -235,9 +237,9 @@ class Fts5Index:
             missing = [key for key in keys if key not in self._lately]
             new = {document.key: document for document in self._fetch(missing)} if missing else {}
             found = {key: self._lately[key] for key in keys if key in self._lately}
-            if len(self._lately) + len(new) > _MOST_READ:
-                self._lately = {}
             self._lately |= new
+            if len(self._lately) > _MOST_READ:
+                self._lately = dict(islice(self._lately.items(), _MOST_READ // 2, None))
         return found | new
 
     def check(self) -> None:

@@ -261,8 +261,7 @@ def _search_time(
     chance, words = random.Random(7), " ".join(texts).split()
     begin = datetime.now(UTC) - timedelta(minutes=size)
     documents = [
-        replace(
-            _memory(n, begin + timedelta(minutes=n)),
+        _memory(n, begin + timedelta(minutes=n))._replace(
             text=" ".join(chance.choices(words, k=15)),
             speaker=chance.choice(speakers),
         )
