@@ -83,9 +83,10 @@ class VectorRows:
         places = np.concatenate([place for place, _ in among])
         likeness = np.concatenate([near for _, near in among])
         if len(places) > limit:
-            kept = np.argpartition(-likeness, limit)[:limit]
+            kept = likeness >= np.partition(likeness, -limit)[-limit]
             places, likeness = places[kept], likeness[kept]
-        order = np.lexsort((places, -likeness))  # of those equally near the first comes first
+        # Of those equally near the first comes first.
+        order = np.lexsort((places, -likeness))[:limit]
         return list(zip(places[order].tolist(), likeness[order].tolist(), strict=True))
 
     def _asked(self, vector: Sequence[float]) -> NDArray[np.float32]:
