@@ -28,7 +28,8 @@ from game.agent.tasks import Alarm, Once
 from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.agent.warming import Warming
 from game.index.service import IndexService
-from game.llm.embedding import AnyEmbedder, EmbedderProfile, load_embedder
+from game.llm.clients.shared_questions import ClosableEmbedder
+from game.llm.embedding import EmbedderProfile, load_embedder, shared_embedder
 from game.llm.embedding import embedder as make_embedder
 from game.llm.gateway import Gateway
 from game.llm.profiles import EXTRACTIVE, ModelProfile, Profiles
@@ -125,6 +126,8 @@ class Machinery:
     wait: Wait = threading.Event.wait
     # makes the way to the models; None for the real one
     gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None
+    # makes what embeds texts, in this process unless something else is said
+    embedder: Callable[[EmbedderProfile], ClosableEmbedder] = make_embedder
     # makes what keeps the recall indexes
     indexes: Callable[[Places, RecallConfig, Embedder], IndexService] = (
         lambda places, config, embedder: IndexService(places, config, embedder, log)
@@ -179,7 +182,7 @@ class Services:
     # keeps the agents' recall indexes; None for a world without recall
     indexes: IndexService | None = None
     # turns a question into a vector; None for recall by words alone
-    embedder: Embedder | None = None
+    embedder: ClosableEmbedder | None = None
     # threads for recall and for what agents do with their own memory
     searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
     # a thread that works what was lived through into profiles: a world of long lives takes it
@@ -347,7 +350,8 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
     """
     moved = os.environ.get(MOVED_CLOCK)
     clock: Clock = MovedClock(Path(moved)) if moved else SystemClock()
-    new = start_on(Machinery(timer, Turns(timer).post, clock), places, taps)
+    machinery = Machinery(timer, Turns(timer).post, clock, embedder=shared_embedder)
+    new = start_on(machinery, places, taps)
     if not new.spill.reserve():
         log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")
     return new
@@ -361,7 +365,7 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
     events.emit(World(op="starts"))
     config = places.config
     recall = _followed(config / "recall.md", load_recall_config, RecallConfig())
-    embedder = _embedder(config / "llm.md")
+    embedder = _embedder(config / "llm.md", machinery.embedder)
     new = Services(
         places=places,
         gateway=machinery.gateway_to(
@@ -420,6 +424,8 @@ def stop(*, reload: bool) -> None:
         pool.shutdown(wait=False, cancel_futures=True)
     if ending.indexes is not None:
         ending.indexes.close(stop_server=not reload)
+    if ending.embedder is not None:
+        ending.embedder.close()
     ending.syncer.stop()
     if ending.spans is not None:
         ending.spans.close()
@@ -432,10 +438,10 @@ def _followed[T](path: Path, load: Callable[[Path], T], default: T) -> ConfigFil
     return ConfigFile(path, load, default, report, rest=REST)
 
 
-def _embedder(path: Path) -> AnyEmbedder:
-    """What ``llm.md`` names; the one in this process if that cannot be used."""
+def _embedder(path: Path, make: Callable[[EmbedderProfile], ClosableEmbedder]) -> ClosableEmbedder:
+    """What ``llm.md`` names; the shipped one if that cannot be used."""
     try:
-        return make_embedder(load_embedder(path))
+        return make(load_embedder(path))
     except ConfigError as problem:
         report(problem)
-        return make_embedder(EmbedderProfile())
+        return make(EmbedderProfile())

@@ -1,4 +1,4 @@
-"""The index of one agent: words in a file of its own, vectors in a collection of its own."""
+"""The index of one agent: a file of its own, and a collection of its own in Chroma."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from game.index.follower import AgentSources, IndexFollower, Meaning, Report
+from game.index.open_files import OpenFiles
 from game.index.state import IndexFile
 from game.index.tail import ArchiveChanged
-from game.index.vectors import ChromaVectors, CollectionMissing
 from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
 from game.mind.recall.documents import DocumentKind, VectorIndex
 
@@ -43,29 +43,34 @@ class AgentIndex:
         lived: Where the truth is.
         meaning: For vectors; None goes without.
         log: Takes lines for people.
+        open_files: Says when to let go of files for a while.
 
     Attributes:
         words: Finds by words.
         vectors: Finds by meaning; None when the configuration wants none.
         window: Number of the oldest memory in the window, as last heard.
-        on_lost: Called, from any thread, when the vectors turn out to be gone.
         on_anew: Told, from any thread, that it was made anew, and why if nobody asked for it.
         problem: Why the last :meth:`follow` did not go through; None when it did.
     """
 
     def __init__(
-        self, folder: Path, lived: AgentSources, meaning: Meaning | None, log: Callable[[str], None]
+        self,
+        folder: Path,
+        lived: AgentSources,
+        meaning: Meaning | None,
+        log: Callable[[str], None],
+        open_files: OpenFiles | None = None,
     ) -> None:
         self.problem: KeepsakeError | None = None
         self.window = 1
-        self.on_lost: Callable[[], None] = lambda: None
         self.on_anew: Callable[[str], None] = lambda _: None
-        self.words = IndexFile(folder / "words.db")
+        self._open_files = open_files or OpenFiles()
+        self.words = IndexFile(folder / "words.db", self._open_files)
         self._lived, self._meaning, self._log = lived, meaning, log
         self._follower: IndexFollower | None = None
         self._working = threading.Lock()
         self.vectors: VectorIndex | None = (
-            CurrentVectors(self._vectors, self._vectors_lost) if meaning else None
+            CopiedVectors(self.words, meaning.embedder.model_name) if meaning else None
         )
 
     @property
@@ -150,6 +155,7 @@ class AgentIndex:
         with self._working:
             self._follower = None
             self.words.close()
+            self._open_files.forget(self.words)
 
     # -- the files
 
@@ -192,17 +198,6 @@ class AgentIndex:
             )
         return self._follower
 
-    def _vectors(self) -> ChromaVectors | None:
-        """The collection, once it is whole and of the model that is in use."""
-        if self._meaning is None:
-            return None
-        progress, follower = self.words.opened(), self._follower
-        if not progress.complete or progress.model != self._meaning.embedder.model_name:
-            return None
-        if follower is not None and follower.vectors is not None:
-            return follower.vectors
-        return ChromaVectors(self._meaning.chroma, progress.collection)
-
     def _known_window(self) -> int | None:
         """The window as last heard; None if the index cannot say and nobody has told it."""
         with contextlib.suppress(IndexUnavailable):
@@ -214,10 +209,6 @@ class AgentIndex:
         with contextlib.suppress(IndexUnavailable):
             return self.words.opened().collection
         return ""
-
-    def _vectors_lost(self) -> None:
-        self.recheck()
-        self.on_lost()
 
     @contextlib.contextmanager
     def _troubles(self) -> Iterator[None]:
@@ -235,32 +226,27 @@ class AgentIndex:
             self.problem = None
 
 
-class CurrentVectors:
-    """A :class:`game.mind.recall.documents.VectorIndex`: whichever is there now.
+class CopiedVectors:
+    """A :class:`game.mind.recall.documents.VectorIndex`: of an agent's file.
 
     Args:
-        current: Gives the index; None while there is none, or one that is being made.
-        lost: Called when the server turns out to have lost it.
+        file: Holds them.
+        model: What questions are embedded with.
     """
 
-    def __init__(
-        self, current: Callable[[], ChromaVectors | None], lost: Callable[[], None]
-    ) -> None:
-        self._current, self._lost = current, lost
+    def __init__(self, file: IndexFile, model: str) -> None:
+        self._file, self._model = file, model
 
     def query(
         self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
     ) -> list[tuple[str, float]]:
         """Keys and cosine similarities, best first; no ``kinds`` means all."""
-        if (vectors := self._current()) is None:
+        progress = self._file.opened()
+        if not (progress.complete and progress.copied and progress.model == self._model):
             raise IndexUnavailable(
                 "The vectors are being made", "Recall goes on with words until they are there"
             )
-        try:
-            return vectors.query(vector, limit, kinds)
-        except CollectionMissing:
-            self._lost()
-            raise
+        return self._file.nearest(vector, limit, kinds)
 
 
 _TROUBLES = ("locked", "full", "readonly", "unable to open", "disk i/o error", "out of memory")

@@ -21,6 +21,8 @@ from game.child.supervisor import Supervisor
 from game.mind.errors import IndexUnavailable
 from game.paths import Places
 
+NICE = 15
+"""Nobody waits for it: searches read the copy in each agent's file."""
 log = logging.getLogger("keepsake.index")
 
 
@@ -33,7 +35,7 @@ class ChromaServer(Supervisor):
     unavailable = IndexUnavailable
 
     def _arguments(self) -> list[object]:
-        return ["--path", data_folder(self._places)]
+        return ["--path", data_folder(self._places), "--nice", NICE]
 
 
 def data_folder(places: Places) -> Path:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from game.index.local import ExactVectors
+from game.index.local import LocalVectors
 from game.index.words import Fts5Index
 from game.mind.errors import KeepsakeError
 from game.mind.language.times import moment
@@ -84,7 +84,7 @@ class Conversation:
         self._ids: dict[str, str] = {}
         self._now = self._last = _NO_TIME
         self.names: set[str] = set()
-        self.words, self.vectors = Fts5Index(), ExactVectors()
+        self.words, self.vectors = Fts5Index(), LocalVectors()
         self.recall = MemorySearch(
             self.words,
             self.vectors,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import batched
 from pathlib import Path
@@ -43,6 +43,18 @@ class Meaning:
     embedder: Embedder  # makes them
     chroma: Chroma  # keeps them
     owner: str  # marks the collections of this home on a server that others use too
+    _dimensions: dict[str, int] = field(default_factory=dict)
+
+    def dimension(self) -> int:
+        """How many numbers a vector has; asked once.
+
+        Raises:
+            ModelError: The embedder cannot say.
+        """
+        name = self.embedder.model_name
+        if name not in self._dimensions:
+            self._dimensions[name] = len(self.embedder.embed(["How many numbers?"])[0])
+        return self._dimensions[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +92,7 @@ class IndexFollower:
         self._store, self._lived, self._meaning, self._log = store, lived, meaning, log
         self._spared = spared
         self._checked = False
+        self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self.vectors: ChromaVectors | None = None
 
     # -- words
@@ -193,17 +206,19 @@ class IndexFollower:
         """Index the words of notes that are new, different or gone; whether any were."""
         if self._lived.notes is None:
             return False
-        known = {
-            key: each.digest
-            for key, each in self._store.kept().items()
-            if each.digest and key.startswith("note:")
-        }
-        changes = self._lived.notes.changed_since(known)
+        if self._notes is None:  # the file need not be opened each time that somebody looks
+            self._notes = {
+                key: each.digest
+                for key, each in self._store.kept().items()
+                if each.digest and key.startswith("note:")
+            }
+        changes = self._lived.notes.changed_since(self._notes)
         if changes.gone:
             self._store.remove(changes.gone)
         if changes.changed:
             self._store.add([note_document(note) for note in changes.changed])
         if changes.gone or changes.changed:
+            self._notes = None
             digests = {note.key: note.digest for note in changes.changed}
             self._store.keep(digests | dict.fromkeys(changes.gone, ""))
         return bool(changes.gone or changes.changed)
@@ -239,13 +254,21 @@ class IndexFollower:
         if self._checked and self.vectors is not None:
             return self.vectors
         vectors = ChromaVectors(meaning.chroma, progress.collection)
-        dimension = len(meaning.embedder.embed(["How many numbers?"])[0])
+        dimension = meaning.dimension()
         if reason := self._why_anew(vectors, meaning.embedder.model_name, dimension):
             if progress.collection:
                 self._log(f"{self._lived.agent}: {reason}; making the vectors anew")
             vectors = self._new_collection(meaning, dimension)
+        elif not progress.copied:
+            self._copy(vectors)
         self._checked, self.vectors = True, vectors
         return vectors
+
+    def _copy(self, vectors: ChromaVectors) -> None:
+        """Bring what Chroma keeps into a file that an earlier version made."""
+        for keys, rows in vectors.pages():
+            self._store.put_vectors(keys, rows)
+        self._store.save(replace(self._store.progress, copied=True))
 
     def _why_anew(self, vectors: ChromaVectors, model: str, dimension: int) -> str:
         """Why the vectors that are there cannot be used; empty if they can."""
@@ -271,13 +294,13 @@ class IndexFollower:
         old = meaning.chroma.collections_of(owner)
         name, model = f"agent-{uuid.uuid4().hex}", meaning.embedder.model_name
         # Written down first: a collection that no index names is deleted at the next one.
-        self._store.forget_vectors()
-        self._store.save(
+        self._store.forget_vectors(
             replace(
                 self._store.progress,
                 embedded=0,
                 rows=0,
                 complete=False,
+                copied=True,
                 collection=name,
                 model=model,
                 dimension=dimension,
@@ -303,7 +326,9 @@ class IndexFollower:
     def _embed_kept(self, vectors: ChromaVectors, embedder: Embedder) -> None:
         waiting = [each for each in self._store.kept().values() if each.digest != each.embedded]
         for part in batched(waiting, VECTORS_BATCH):
-            vectors.remove([each.key for each in part if not each.digest])
+            gone = [each.key for each in part if not each.digest]
+            vectors.remove(gone)
+            self._store.remove_vectors(gone)
             found = self._store.get([each.key for each in part if each.digest])
             self._embed(vectors, embedder, list(found.values()))
             self._store.embedded(part)
@@ -312,4 +337,6 @@ class IndexFollower:
         self, vectors: ChromaVectors, embedder: Embedder, documents: Sequence[Document]
     ) -> None:
         if documents:
-            vectors.add(documents, embedder.embed([text_of(each) for each in documents]))
+            rows = embedder.embed([text_of(each) for each in documents])
+            vectors.add(documents, rows)
+            self._store.put_vectors([each.key for each in documents], rows)

@@ -22,6 +22,7 @@ from typing import Any
 from game.index.agent_index import AgentIndex, IndexStatus
 from game.index.chroma_server import ChromaServer
 from game.index.follower import AgentSources, Meaning
+from game.index.open_files import OpenFiles
 from game.index.vectors import Chroma
 from game.mind.books.notes import NoteBook
 from game.mind.errors import IndexUnavailable, KeepsakeError
@@ -33,6 +34,8 @@ WATCH_SECONDS = 1.0
 NOTES_SECONDS = 5.0
 RETRY_SECONDS = 30.0
 SWITCH_SECONDS = 0.001
+REST = 1.0
+"""So many times as long as it has worked a thread that indexes rests, between two batches."""
 _NICE = 10
 
 
@@ -71,6 +74,7 @@ class IndexService:
         config: Where the vectors are kept.
         embedder: What makes them.
         log: Takes lines for people; called from any thread.
+        rest: As :data:`REST`; none where nobody plays.
     """
 
     def __init__(
@@ -79,10 +83,14 @@ class IndexService:
         config: RecallConfig,
         embedder: Embedder,
         log: Callable[[str], None],
+        *,
+        rest: float = REST,
     ) -> None:
-        self._places, self._log = places, log
+        self._places, self._log, self._rest = places, log, rest
+        self._worked = 0.0  # processor time of the thread when it last rested, in seconds
         self.server = ChromaServer(places) if config.chroma == CHILD else None
         self._meaning = meaning(places, config, embedder)
+        self._open_files = OpenFiles()
         self._agents: dict[str, AgentIndex] = {}
         self._jobs: deque[tuple[str, Callable[[], None]]] = deque()
         self._wake = threading.Condition()
@@ -107,8 +115,8 @@ class IndexService:
         """The index of that agent; its files are opened, and made, by the thread."""
         if agent not in self._agents:
             lived = AgentSources(agent, archive, notes)
-            index = AgentIndex(self._places.index / agent, lived, self._meaning, self._log)
-            index.on_lost = lambda: self.schedule_follow(agent)
+            folder = self._places.index / agent
+            index = AgentIndex(folder, lived, self._meaning, self._log, self._open_files)
             self._agents[agent] = index
         return self._agents[agent]
 
@@ -252,9 +260,10 @@ class IndexService:
 
     def _breathe(self, _done: int, _total: int) -> None:
         """Between two batches: end if asked to, and let others have the interpreter."""
-        if self._ending.is_set():
+        worked = time.thread_time() - self._worked
+        if self._ending.wait(max(0.0, worked) * self._rest):
             raise _Stopping
-        time.sleep(0)
+        self._worked = time.thread_time()
 
     def _at_work(self) -> Rebuild:
         return self._rebuild or Rebuild(())
@@ -327,6 +336,8 @@ def meaning(places: Places, config: RecallConfig, embedder: Embedder) -> Meaning
         return None
     child = f"http://127.0.0.1:{places.ports.vectors}"
     owner = hashlib.sha256(os.fsencode(places.home)).hexdigest()[:16]
+    # The index can wait for those who ask, where the embedder knows who waits.
+    embedder = getattr(embedder, "later", embedder)
     return Meaning(embedder, Chroma(child if config.chroma == CHILD else config.chroma), owner)
 
 
@@ -338,7 +349,7 @@ def alone(
 
     Only while no world runs: two processes must not write one index.
     """
-    service = IndexService(places, config, embedder, log)
+    service = IndexService(places, config, embedder, log, rest=0.0)
     for folder in sorted(places.agents.glob("[!.]*/archive")):
         service.open(folder.parent.name, folder, NoteBook(folder.parent / "notes"))
     service.start()

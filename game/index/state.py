@@ -1,4 +1,4 @@
-"""How far an index is: kept in the file of the words, so that both live and die together."""
+"""How far an index is: kept in the file of words and vectors, so that all live and die together."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from game.index.open_files import OpenFiles
 from game.index.tail import Mark
-from game.index.words import Fts5Index
+from game.index.vector_table import VectorTable
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL);
@@ -33,6 +34,7 @@ class IndexProgress:
     rows: int = 0  # how many memories have one
     # whether the vectors were once all there; before that they are not asked
     complete: bool = False
+    copied: bool = False  # whether this file has a copy of every vector
     collection: str = ""  # Chroma's name for the vectors; empty before the first
     model: str = ""  # what they were made with
     dimension: int = 0  # numbers in each
@@ -47,16 +49,16 @@ class IndexedDocument:
     embedded: str  # of the text that its vector was made from; empty without a vector
 
 
-class IndexFile(Fts5Index):
-    """The words of one agent, and how far they and their vectors are; opened when first used.
+class IndexFile(VectorTable):
+    """Words and vectors of one agent, and how far they are; opened when first used.
 
     Attributes:
         path: The database file.
         progress: How far the index is; nothing as long as it was not opened.
     """
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, lazily=True)
+    def __init__(self, path: Path, open_files: OpenFiles | None = None) -> None:
+        super().__init__(str(path), open_files)
         self.path = path
         self.progress = IndexProgress()
 
@@ -67,10 +69,13 @@ class IndexFile(Fts5Index):
 
     def save(self, progress: IndexProgress) -> None:
         """Go on from here after a restart."""
-        state = json.dumps(asdict(progress))
         with self._reading():
-            self._database.execute("INSERT OR REPLACE INTO progress VALUES (1, ?)", [state])
+            self._save(progress)
         self.progress = progress
+
+    def _save(self, progress: IndexProgress) -> None:
+        state = json.dumps(asdict(progress))
+        self._database.execute("INSERT OR REPLACE INTO progress VALUES (1, ?)", [state])
 
     def kept(self) -> dict[str, IndexedDocument]:
         """All summaries and notes, those too that are gone but still have a vector."""
@@ -94,11 +99,15 @@ class IndexFile(Fts5Index):
             self._database.executemany("UPDATE kept SET embedded = ? WHERE key = ?", rows)
             self._database.execute("DELETE FROM kept WHERE digest = '' AND embedded = ''")
 
-    def forget_vectors(self) -> None:
-        """No summary or note has a vector any more."""
+    def forget_vectors(self, progress: IndexProgress) -> None:
+        """Nothing has a vector any more; go on from there."""
         with self._writing():
             self._database.execute("UPDATE kept SET embedded = ''")
             self._database.execute("DELETE FROM kept WHERE digest = ''")
+            self._database.execute("DELETE FROM vectors")
+            self._save(progress)
+            self._rows = None
+        self.progress = progress
 
     def delete(self) -> None:
         """Remove the file with what SQLite keeps beside it."""

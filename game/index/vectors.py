@@ -1,4 +1,6 @@
-"""Finds documents by their meaning: Chroma, a collection an agent.
+"""Keeps what documents mean: Chroma, a collection an agent.
+
+Searches go to the copy in the agent's own file (:mod:`game.index.vector_table`).
 
 Always through Chroma's server, never its ``PersistentClient``: that one holds the
 interpreter's lock for the whole of every ``add``, and the game would stutter.
@@ -10,14 +12,12 @@ import os
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
 
-from game.index.local import ExactVectors
 from game.mind.errors import IndexUnavailable
 from game.mind.recall.documents import Document, DocumentKind
 
@@ -27,16 +27,9 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 10.0
 _LOOPBACK = ("127.0.0.1", "localhost")
-_COSINE: Any = {
-    "hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 128, "max_neighbors": 32}
-}
-"""More thorough than Chroma's defaults, which lose lines among hundreds of like ones. Of 10,000
-rows all of the nearest 20 are found, and 98.4 of the nearest 120; 48 neighbours and a search of
-200 find 99.6 of them and take a third longer."""
-_NO_MEMORY: Any = {"type": {"$ne": DocumentKind.MEMORY.value}}
-_RARE = frozenset({DocumentKind.SUMMARY, DocumentKind.NOTE})
-_SPARE = 8
-"""How many more rows than wanted are asked for, as summaries and notes are mixed in."""
+_COSINE: Any = {"hnsw": {"space": "cosine"}}
+_PAGE = 500
+"""Vectors that are read from Chroma at a time."""
 
 
 class Chroma:
@@ -100,14 +93,12 @@ class CollectionMissing(IndexUnavailable):
 
 
 class ChromaVectors:
-    """A :class:`game.mind.recall.documents.VectorIndex`: one collection of a server."""
+    """One collection of a server."""
 
     def __init__(self, chroma: Chroma, name: str) -> None:
         self.name = name
         self._chroma = chroma
         self._collection: ChromaCollection | None = None
-        self._lock = threading.Lock()
-        self._rare: ExactVectors | None = None
 
     def create(self, metadata: Mapping[str, str | int]) -> None:
         """Make the collection; ``metadata`` say whose it is and of which model."""
@@ -138,7 +129,6 @@ class ChromaVectors:
                 embeddings=_rows(vectors),
                 metadatas=[metadata(document) for document in documents],
             )
-        self._learn_rare(documents, vectors)
 
     def remove(self, keys: Collection[str]) -> None:
         """Forget documents; unknown keys do no harm."""
@@ -146,77 +136,21 @@ class ChromaVectors:
             return
         with named(self._chroma.address):
             self._there().delete(ids=list(keys))
-        with self._lock:
-            if self._rare is not None:
-                self._rare.remove(keys)
 
-    def query(
-        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
-    ) -> list[tuple[str, float]]:
-        """Keys and cosine similarities, best first; no ``kinds`` means all."""
-        wanted = frozenset(kinds) or frozenset(DocumentKind)
-        if wanted <= _RARE:
-            return self._rare_index().query(vector, limit, kinds)
-        if wanted == frozenset(DocumentKind):
-            return self._nearest(vector, limit)
-        return self._mixed(vector, limit, wanted)
+    def pages(self) -> Iterator[tuple[list[str], Any]]:
+        """All keys with their vectors, some hundred at a time.
 
-    def _nearest(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        with named(self._chroma.address):
-            found = self._there().query(
-                query_embeddings=_rows([vector]),
-                n_results=limit,
-                include=["distances"],
-            )
-        distances = found["distances"] or [[]]
-        return [(key, 1.0 - float(d)) for key, d in zip(found["ids"][0], distances[0], strict=True)]
-
-    def _mixed(
-        self, vector: Sequence[float], limit: int, wanted: frozenset[DocumentKind]
-    ) -> list[tuple[str, float]]:
-        """Ask for more and drop what is of another kind.
-
-        Chroma's own filter takes 30 ms and more on 10,000 rows, as nearly all of them pass it.
+        Raises:
+            CollectionMissing: There is no such collection.
         """
-        ask = limit + limit // 4 + _SPARE
+        offset = 0
         while True:
-            found = self._nearest(vector, ask)
-            good = [hit for hit in found if kind_of(hit[0]) in wanted]
-            if len(good) >= limit or len(found) < ask:
-                return good[:limit]
-            ask *= 4
-
-    # -- summaries and notes: few, so they are searched here
-
-    def _rare_index(self) -> ExactVectors:
-        """Vectors of all summaries and notes, fetched once.
-
-        Chroma's filter for a hundredth of the rows takes 10 ms; a product over them nothing.
-        """
-        with self._lock:
-            if self._rare is None:
-                self._rare = self._fetch_rare()
-            return self._rare
-
-    def _fetch_rare(self) -> ExactVectors:
-        with named(self._chroma.address):
-            got = self._there().get(
-                where=_NO_MEMORY,
-                include=["embeddings", "metadatas"],
-            )
-        rare, rows = ExactVectors(), got["embeddings"]
-        documents = [_stub(key, data) for key, data in zip(got["ids"], _data(got), strict=True)]
-        if documents and rows is not None:
-            rare.add(documents, [[float(value) for value in row] for row in rows])
-        return rare
-
-    def _learn_rare(
-        self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]
-    ) -> None:
-        pairs = [pair for pair in zip(documents, vectors, strict=True) if pair[0].kind in _RARE]
-        with self._lock:
-            if self._rare is not None and pairs:
-                self._rare.add([document for document, _ in pairs], [row for _, row in pairs])
+            with named(self._chroma.address):
+                got = self._there().get(limit=_PAGE, offset=offset, include=["embeddings"])
+            if not got["ids"]:
+                return
+            yield got["ids"], got["embeddings"]
+            offset += len(got["ids"])
 
     def _there(self) -> ChromaCollection:
         if self._collection is None:
@@ -238,16 +172,6 @@ def metadata(document: Document) -> dict[str, str | int]:
     if document.kind is DocumentKind.SUMMARY:
         data["summary_text"] = document.text
     return data
-
-
-def kind_of(key: str) -> DocumentKind:
-    """The kind of the document with that key."""
-    match key.partition(":")[0]:
-        case "memory":
-            return DocumentKind.MEMORY
-        case "note":
-            return DocumentKind.NOTE
-    return DocumentKind.SUMMARY
 
 
 @contextmanager
@@ -326,12 +250,3 @@ def _session(client: Any) -> httpx.Client | None:
 def _rows(vectors: Sequence[Sequence[float]]) -> Any:
     """As Chroma wants them: single precision, which its type hints have no word for."""
     return list(np.asarray(vectors, dtype=np.float32))
-
-
-def _data(got: Any) -> list[Mapping[str, Any]]:
-    return got["metadatas"] or []
-
-
-def _stub(key: str, data: Mapping[str, Any]) -> Document:
-    """As much of a document as an index of vectors looks at."""
-    return Document(key, DocumentKind(data["type"]), "", datetime.fromisoformat(data["timestamp"]))

@@ -3,79 +3,106 @@
 A memory is indexed with the text of the two memories around it, at a lower weight: in talk the
 question names the thing and the next line answers it. FTS5's ``bm25`` adds up the weighted
 occurrences over the columns, so this is BM25F. The documents lie in the same database; the
-words' table holds no copy of their texts (an external content table). It knows the kind of
-each document too, so that a search of a few hundred notes does not score ten thousand memories.
+words' table holds no copy of their texts (an external content table). Each kind has a range of row
+numbers of its own, so that a search of a few hundred notes does not score ten thousand memories; a
+memory's row number is the memory's. What was stemmed once is kept with the document.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from game.mind.errors import IndexUnavailable
 from game.mind.language.words import writable
 from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.fusion import between_blanks
+from game.mind.recall.query import stems
 
-SCHEMA = 2
-"""Kept in ``PRAGMA user_version``; a file of another number must be made anew."""
+SCHEMA, _FORMER = 3, 2
+"""Kept in ``PRAGMA user_version``; a file of the former is converted when it is opened, one of
+another number must be made anew."""
+_SPAN = 1 << 40
+RANGES = {kind: range(n * _SPAN, (n + 1) * _SPAN) for n, kind in enumerate(DocumentKind)}
+"""The row numbers of each kind."""
 SAME_SCENE = timedelta(hours=3)
 """Memories further apart than this are no neighbours: another evening, another talk."""
+_MOST_READ, READ_BYTES = 4096, 700
+"""Documents that are remembered, as what agents ask in one place is answered by the same; and what
+each of them takes."""
 _AROUND_WEIGHT = 0.5
 _TITLE_WEIGHT = 2.0
-_MOST_VARIABLES = 500
 _MOST_ROWS = 1500
 """So many rows may be scored for one question if it has rarer words; each takes a microsecond.
 
 In an index of 10,000 memories a word of every sixth text says little beside a rarer one. With
 the same share of rows, scaled down, the shipped data set loses nothing.
 """
-_TEXTS = "{{text title around}} : ({})"
-"""Where a term is looked for: a question's "note" does not mean every note."""
-_FIELDS = "key, kind, text, time, first, last, speaker, place, title"
+_FIELDS = "key, kind, text, time, first, last, speaker, place, title, stems"
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS documents (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, text TEXT NOT NULL,
     time TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, speaker TEXT NOT NULL,
-    place TEXT NOT NULL, title TEXT NOT NULL, around TEXT NOT NULL DEFAULT ''
+    place TEXT NOT NULL, title TEXT NOT NULL, stems TEXT NOT NULL,
+    around TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS documents_by_number ON documents (kind, first);
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
-    kind, text, title, around,
-    content='documents', content_rowid='id', tokenize='porter unicode61'
+    text, title, around, content='documents', content_rowid='id', tokenize='porter unicode61'
 );
 INSERT INTO words (words, rank)
-VALUES ('rank', 'bm25(0.0, 1.0, {_TITLE_WEIGHT}, {_AROUND_WEIGHT})');
+VALUES ('rank', 'bm25(1.0, {_TITLE_WEIGHT}, {_AROUND_WEIGHT})');
 CREATE TRIGGER IF NOT EXISTS documents_added AFTER INSERT ON documents BEGIN
-    INSERT INTO words (rowid, kind, text, title, around)
-    VALUES (new.id, new.kind, new.text, new.title, new.around);
+    INSERT INTO words (rowid, text, title, around)
+    VALUES (new.id, new.text, new.title, new.around);
 END;
 CREATE TRIGGER IF NOT EXISTS documents_removed AFTER DELETE ON documents BEGIN
-    INSERT INTO words (words, rowid, kind, text, title, around)
-    VALUES ('delete', old.id, old.kind, old.text, old.title, old.around);
+    INSERT INTO words (words, rowid, text, title, around)
+    VALUES ('delete', old.id, old.text, old.title, old.around);
 END;
 CREATE TRIGGER IF NOT EXISTS documents_changed AFTER UPDATE ON documents BEGIN
-    INSERT INTO words (words, rowid, kind, text, title, around)
-    VALUES ('delete', old.id, old.kind, old.text, old.title, old.around);
-    INSERT INTO words (rowid, kind, text, title, around)
-    VALUES (new.id, new.kind, new.text, new.title, new.around);
+    INSERT INTO words (words, rowid, text, title, around)
+    VALUES ('delete', old.id, old.text, old.title, old.around);
+    INSERT INTO words (rowid, text, title, around)
+    VALUES (new.id, new.text, new.title, new.around);
 END;
 """
+_CONVERSION = f"""
+BEGIN;
+DROP TRIGGER documents_added; DROP TRIGGER documents_removed; DROP TRIGGER documents_changed;
+DROP TABLE words; DROP INDEX documents_by_number;
+ALTER TABLE documents RENAME TO former;
+{_TABLES}
+INSERT INTO documents
+SELECT row_number_of(kind, key, id), key, kind, text, time, first, last, speaker, place, title,
+    stems_of(text, title), around
+FROM former;
+DROP TABLE former;
+PRAGMA user_version = {SCHEMA};
+COMMIT;
+"""
 _UPSERT = f"""
-INSERT INTO documents ({_FIELDS}, around) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO documents (id, {_FIELDS}, around) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, text = excluded.text,
     time = excluded.time, first = excluded.first, last = excluded.last,
     speaker = excluded.speaker, place = excluded.place, title = excluded.title,
-    around = excluded.around
+    stems = excluded.stems, around = excluded.around
 """
-
-_RARE = {DocumentKind.SUMMARY: '"summary"', DocumentKind.NOTE: '"note"'}
-"""What the words' table holds as the kind of documents that are few; the tokenizer splits at
-``_``, and a memory's kind has no such word."""
+_BY_NUMBER = f"SELECT {_FIELDS} FROM documents WHERE id IN (SELECT value FROM json_each(?))"
+_BY_KEY = f"SELECT {_FIELDS} FROM documents WHERE key IN (SELECT value FROM json_each(?))"
+"""One text each, however many are asked for: SQLite need not read it again."""
+_MATCH = """
+SELECT rowid, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
+ORDER BY rank LIMIT ?
+"""
 _KINDS = {kind.value: kind for kind in DocumentKind}
 """A search makes 300 documents; looking a kind up here takes a third of the time."""
 
@@ -98,6 +125,7 @@ class Fts5Index:
         self._path = str(path)
         self._lock = threading.RLock()
         self._lazily, self._is_open = lazily, False
+        self._lately: dict[str, Document] = {}  # what was asked for lately
         if not lazily:
             self._open()
 
@@ -111,10 +139,11 @@ class Fts5Index:
             told.update(
                 (d.first, (d.time, writable(d.text))) for d in batch.values() if _is_memory(d)
             )
+            numbers = self._numbers_for(batch.values())
             self._database.executemany(
                 _UPSERT,
                 [
-                    (*_row(d), _around(d.first, told) if _is_memory(d) else "")
+                    (numbers[d.key], *_row(d), _around(d.first, told) if _is_memory(d) else "")
                     for d in batch.values()
                 ],
             )
@@ -124,8 +153,10 @@ class Fts5Index:
         """Forget documents in one transaction; unknown keys do no harm."""
         with self._writing():
             gone = _numbers(self._fetch(keys))
-            for part in _parts(keys):
-                self._database.execute(f"DELETE FROM documents WHERE key IN ({_marks(part)})", part)
+            self._database.execute(
+                "DELETE FROM documents WHERE key IN (SELECT value FROM json_each(?))",
+                [json.dumps(list(keys))],
+            )
             self._surround(_beside(gone), self._told_near(gone))
 
     def search(
@@ -141,18 +172,44 @@ class Fts5Index:
         quoted = [f'"{term}"' for term in dict.fromkeys(clean) if term]
         if not quoted:
             return []
-        rare = bool(kinds) and DocumentKind.MEMORY not in kinds
-        only = f"AND documents.kind IN ({_marks(kinds)})" if kinds else ""
+        wanted = frozenset(kinds) or frozenset(DocumentKind)
         with self._reading():
-            match = _TEXTS.format(" OR ".join(quoted if rare else self._telling(quoted)))
-            if rare:
-                match = f"kind : ({' OR '.join(_RARE[kind] for kind in kinds)}) AND {match}"
-            rows = self._database.execute(
-                f"SELECT key, -rank FROM words JOIN documents ON documents.id = words.rowid "
-                f"WHERE words MATCH ? {only} ORDER BY rank LIMIT ?",
-                (match, *(kind.value for kind in kinds), limit),
-            ).fetchall()
-        return [(str(key), float(score)) for key, score in rows]
+            telling = self._telling(quoted) if DocumentKind.MEMORY in wanted else quoted
+            match, rows = " OR ".join(telling), []
+            for span in _spans(wanted):
+                rows += self._database.execute(
+                    _MATCH, (match, span.start, span.stop - 1, limit)
+                ).fetchall()
+            best = sorted(rows, key=lambda row: -row[1])[:limit]
+            keys = self._keys_of([number for number, _ in best])
+        return [(key, float(score)) for key, (_, score) in zip(keys, best, strict=True)]
+
+    def _keys_of(self, numbers: Sequence[int]) -> list[str]:
+        """The keys of documents by their row numbers."""
+        notes = [number for number in numbers if number >= _NOTES]
+        named: dict[int, str] = {}
+        if notes:
+            asked = "SELECT id, key FROM documents WHERE id IN (SELECT value FROM json_each(?))"
+            named = dict(self._database.execute(asked, [json.dumps(notes)]))
+        return [
+            f"memory:{number}" if number < _SPAN else named.get(number) or key_of(number)
+            for number in numbers
+        ]
+
+    def _numbers_for(self, documents: Iterable[Document]) -> dict[str, int]:
+        """The row numbers of documents by their keys, those of new notes included."""
+        newest = self._database.execute("SELECT max(id) FROM documents").fetchone()[0] or 0
+        numbers: dict[str, int] = {}
+        for document in documents:
+            if document.kind is not DocumentKind.NOTE:
+                numbers[document.key] = number_of(document.kind, document.key)
+                continue
+            known = self._database.execute(
+                "SELECT id FROM documents WHERE key = ?", [document.key]
+            ).fetchone()
+            newest = newest if known else max(newest, _NOTES) + 1
+            numbers[document.key] = known[0] if known else newest
+        return numbers
 
     def _telling(self, quoted: list[str]) -> list[str]:
         """The rarest of the terms, as many as :data:`_MOST_ROWS` allow; at least one.
@@ -163,8 +220,7 @@ class Fts5Index:
             return quoted
         count = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
         found: dict[str, int] = {
-            term: self._database.execute(count, (_TEXTS.format(term), _MOST_ROWS)).fetchone()[0]
-            for term in quoted
+            term: self._database.execute(count, (term, _MOST_ROWS)).fetchone()[0] for term in quoted
         }
         kept: list[str] = []
         rows = 0
@@ -178,7 +234,13 @@ class Fts5Index:
     def get(self, keys: Collection[str]) -> Mapping[str, Document]:
         """The documents that are known among ``keys``."""
         with self._reading():
-            return {document.key: document for document in self._fetch(keys)}
+            missing = [key for key in keys if key not in self._lately]
+            new = {document.key: document for document in self._fetch(missing)} if missing else {}
+            found = {key: self._lately[key] for key in keys if key in self._lately}
+            self._lately |= new
+            if len(self._lately) > _MOST_READ:
+                self._lately = dict(islice(self._lately.items(), _MOST_READ // 2, None))
+        return found | new
 
     def check(self) -> None:
         """Look through the whole file.
@@ -196,7 +258,7 @@ class Fts5Index:
         """Let go of the file."""
         with self._lock:
             if self._is_open:
-                self._is_open = False
+                self._is_open, self._lately = False, {}
                 self._close()
 
     def _open(self) -> None:
@@ -216,13 +278,26 @@ class Fts5Index:
 
     def _prepare(self) -> None:
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, SCHEMA):
+        if version not in (0, _FORMER, SCHEMA):
             raise sqlite3.DatabaseError(f"its schema is {version}, not {SCHEMA}")
         # The archive can make the index anew, so a lost last batch is no loss.
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
-        if version != SCHEMA:
+        if version == _FORMER:
+            self._convert()
+        elif version != SCHEMA:
             self._database.executescript(f"{_TABLES} PRAGMA user_version = {SCHEMA};")
+
+    def _convert(self) -> None:
+        """Bring a file of the former schema into this one, all of it or nothing."""
+        self._database.create_function("row_number_of", 3, _converted)
+        self._database.create_function("stems_of", 2, _stemmed)
+        try:
+            self._database.executescript(_CONVERSION)
+        except sqlite3.Error:
+            if self._database.in_transaction:
+                self._database.rollback()
+            raise
 
     def _surround(self, numbers: Collection[int], told: _Told) -> None:
         """Give the memories ``numbers`` the texts that now stand beside them."""
@@ -247,11 +322,16 @@ class Fts5Index:
         return {int(n): (datetime.fromisoformat(t), str(text)) for n, t, text in rows}
 
     def _fetch(self, keys: Collection[str]) -> list[Document]:
-        rows: list[tuple[str, ...]] = []
-        for part in _parts(keys):
-            rows += self._database.execute(
-                f"SELECT {_FIELDS} FROM documents WHERE key IN ({_marks(part)})", part
-            )
+        notes, numbers = [], []
+        for key in keys:
+            number = _number_in(key)
+            if number is None:
+                notes.append(key)
+            else:
+                numbers.append(number)
+        rows = self._database.execute(_BY_NUMBER, [json.dumps(numbers)]).fetchall()
+        if notes:
+            rows += self._database.execute(_BY_KEY, [json.dumps(notes)]).fetchall()
         return [_document(row) for row in rows]
 
     @contextmanager
@@ -264,6 +344,7 @@ class Fts5Index:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         with self._reading():
+            self._lately = {}
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -303,26 +384,71 @@ def _is_memory(document: Document) -> bool:
     return document.kind is DocumentKind.MEMORY
 
 
-def _parts(keys: Collection[str]) -> Iterator[list[str]]:
-    """The keys in parts that one statement can hold."""
-    ordered = list(keys)
-    for start in range(0, len(ordered), _MOST_VARIABLES):
-        yield ordered[start : start + _MOST_VARIABLES]
+_NOTES = RANGES[DocumentKind.NOTE].start
+_NAMES = {DocumentKind.MEMORY: "memory:", DocumentKind.SUMMARY: "summary:"}
+"""How the keys of those begin whose number is in the key."""
+_FIRST = {name: RANGES[kind].start for kind, name in _NAMES.items()}
 
 
-def _marks(values: Collection[object]) -> str:
-    return ", ".join("?" * len(values))
+def number_of(kind: DocumentKind, key: str) -> int:
+    """The row number of a memory or summary.
+
+    Raises:
+        IndexUnavailable: Its key does not end in a number.
+    """
+    number = _number_in(key)
+    if number is None or number not in RANGES[kind]:
+        raise IndexUnavailable(f"{key!r} is no key of a {kind.value}", "Number what is indexed")
+    return number
+
+
+def key_of(number: int) -> str:
+    """The key of the memory or summary of that row number."""
+    for kind, name in _NAMES.items():
+        if number in RANGES[kind]:
+            return f"{name}{number - RANGES[kind].start}"
+    return ""
+
+
+def _number_in(key: str) -> int | None:
+    """The row number that a key says; None for a note, and for what is no key."""
+    name, colon, digits = key.partition(":")
+    first = _FIRST.get(name + colon)
+    if first is None or not (digits.isascii() and digits.isdecimal()):
+        return None
+    number = int(digits)
+    return first + number if number < _SPAN and str(number) == digits else None
+
+
+def _spans(kinds: Collection[DocumentKind]) -> list[range]:
+    """The ranges of row numbers of these kinds, those side by side as one."""
+    found: list[range] = []
+    for kind, span in RANGES.items():
+        if kind in kinds:
+            beside = found and found[-1].stop == span.start
+            found[-1:] = [range(found[-1].start, span.stop)] if beside else [*found[-1:], span]
+    return found
+
+
+def _converted(kind: str, key: str, number: int) -> int:
+    if kind == DocumentKind.NOTE:
+        return _NOTES + number
+    return number_of(_KINDS[kind], key)
+
+
+def _stemmed(text: str, title: str) -> str:
+    return between_blanks(stems(f"{text} {title}"))
 
 
 def _row(document: Document) -> tuple[str | int, ...]:
+    text, title = writable(document.text), writable(document.title)
     return (
-        *(document.key, document.kind.value, writable(document.text), document.time.isoformat()),
-        *(document.first, document.last),
-        *map(writable, (document.speaker, document.place, document.title)),
+        *(document.key, document.kind.value, text, document.time.isoformat()),
+        *(document.first, document.last, writable(document.speaker), writable(document.place)),
+        *(title, _stemmed(text, title)),
     )
 
 
-def _document(row: Sequence[str]) -> Document:
-    key, kind, text, time, first, last, speaker, place, title = row
-    lived = datetime.fromisoformat(time)
-    return Document(key, _KINDS[kind], text, lived, int(first), int(last), speaker, place, title)
+def _document(row: tuple[Any, ...]) -> Document:
+    key, kind, text, time, *others = row
+    return Document(key, _KINDS[kind], text, datetime.fromisoformat(time), *others)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from game.llm.clients.apart import EmbedderApart
 from game.llm.clients.embedders import ServerEmbedder, ollama_embedder, openai_embedder
-from game.llm.clients.minilm import MiniLMEmbedder
+from game.llm.clients.shared_questions import ClosableEmbedder, SharedQuestions
 from game.llm.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
 from game.mind.markdown_config import ConfigSection, parse
-
-type AnyEmbedder = MiniLMEmbedder | ServerEmbedder
-"""Each is a :class:`game.mind.ports.Embedder` that can also be closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderProfile:
     """Which model embeds texts."""
 
-    provider: str = EMBEDDED  # ``embedded`` (MiniLM in this process), ``ollama`` or ``openai``
+    provider: str = EMBEDDED  # ``embedded`` (MiniLM on this machine), ``ollama`` or ``openai``
     host: str = ""  # base address of the server; empty for the provider's own default
     model: str = ""  # the model's name there; ``embedded`` has its own
     time_limit: float = 60.0  # seconds that one batch may take
@@ -36,13 +34,27 @@ def load_embedder(path: Path) -> EmbedderProfile:
     return EmbedderProfile()
 
 
-def embedder(profile: EmbedderProfile) -> AnyEmbedder:
-    """What the profile names; connects to nothing and loads nothing yet."""
+def embedder(profile: EmbedderProfile) -> ClosableEmbedder:
+    """What the profile names, in this process; connects to nothing and loads nothing yet."""
+    if (server := _server(profile)) is not None:
+        return server
+    # Here, as a process that has it elsewhere need not load what it runs on.
+    from game.llm.clients.minilm import MiniLMEmbedder  # noqa: PLC0415
+
+    return MiniLMEmbedder()
+
+
+def shared_embedder(profile: EmbedderProfile) -> SharedQuestions:
+    """The same for a world: MiniLM in a process of its own, each question embedded once."""
+    return SharedQuestions(_server(profile) or EmbedderApart())
+
+
+def _server(profile: EmbedderProfile) -> ServerEmbedder | None:
     if profile.provider == OLLAMA:
         return ollama_embedder(profile.model, profile.host, time_limit=profile.time_limit)
     if profile.provider == OPENAI:
         return openai_embedder(profile.model, profile.host, time_limit=profile.time_limit)
-    return MiniLMEmbedder()
+    return None
 
 
 def _profile(section: ConfigSection) -> EmbedderProfile:

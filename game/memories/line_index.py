@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from game.index.local import ExactVectors
+from game.index.local import LocalVectors
 from game.index.words import Fts5Index
 from game.mind.ports import Embedder
 from game.mind.recall.documents import Document
@@ -28,7 +28,7 @@ class LineIndex:
     """
 
     def __init__(self, embedder: Embedder | None, *, worded: bool = True) -> None:
-        self.words, self.vectors = Fts5Index(), ExactVectors()
+        self.words, self.vectors = Fts5Index(), LocalVectors()
         self._embedder = embedder
         self._worded = worded or embedder is None
         self._to_word: dict[str, Document] = {}

@@ -3,20 +3,17 @@
 A recall is what a thought asks for: notes, summaries and memories for one question. Lines are
 made of two halves of lines in ``tests/data/recall_hythe.json``, so that a telling word stands in
 as many of them as in the talk of that world, and its questions are asked. All vectors are the real
-embedder's; those of the questions are made beforehand, so that no time holds an embedding call.
-Each agent has a file and a collection of its own, all with the same lines.
-
-``KEEPSAKE_BENCH_AGENTS=100`` measures with so many, which takes a quarter of an hour.
+embedder's: a line's is the mean of its halves', and those of the questions are made beforehand, so
+that no time holds an embedding call. Each agent has a file of its own, all with the same lines.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -28,8 +25,9 @@ import psutil
 from game.cli.recall import read_data
 from game.index.chroma_server import ChromaServer
 from game.index.conversation import ConversationTurn
+from game.index.open_files import OpenFiles
+from game.index.state import IndexFile
 from game.index.vectors import Chroma, ChromaVectors
-from game.index.words import Fts5Index
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.recall import MemorySearch, SearchRequest
@@ -38,8 +36,9 @@ from tests.bench.embedded_up import child_up
 from tests.bench.figures import Figure, percentile
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
-AGENTS = (2, 10, *([int(n)] if (n := os.environ.get("KEEPSAKE_BENCH_AGENTS")) else []))
-MEMORIES, FEW_MEMORIES = 10_000, 1_000
+MEMORIES = 10_000
+LIVES = ((1_000, 2), (1_000, 10), (10_000, 2), (10_000, 10), (100_000, 1))
+"""How many memories, and how many agents that have so many."""
 A_SUMMARY, A_NOTE = 64, 250
 """So many memories for each summary, and for each note."""
 WANTED = (
@@ -81,11 +80,11 @@ class Clock:
 
     def now(self) -> datetime:
         """Always the same."""
-        return _START + timedelta(minutes=MEMORIES + 60)
+        return _START + timedelta(minutes=LIVES[-1][0] + 60)
 
 
 def measure() -> Iterator[Figure]:
-    """All figures; takes three to four minutes."""
+    """All figures; takes three minutes."""
     folder = Path(tempfile.mkdtemp(prefix="keepsake-index-"))
     try:
         with child_up(ChromaServer, folder, _PORT) as server:
@@ -175,90 +174,141 @@ class Remembering:
 
 
 def _scale(server: ChromaServer, folder: Path) -> Iterator[Figure]:
-    embedder, chroma = Remembering(), Chroma(server.address)
+    embedder, open_files = Remembering(), OpenFiles()
     turns, questions = read_data(HYTHE)
     asked = [question.text for question in questions]
     speakers = sorted({turn.speaker for turn in turns})
-    medians: dict[int, float] = {}
-    for memories in (FEW_MEMORIES, MEMORIES):
-        lines = _lived(memories, turns, speakers)
-        rows = embedder.embed([line.text for line in lines])
-        agents: list[MemorySearch] = []
-        for count in AGENTS:
-            began, before = time.perf_counter(), len(agents)
-            for number in range(before, count):
-                words, vectors = _index(f"{memories}-{number}", lines, rows, folder, chroma)
-                recall = MemorySearch(
-                    words, vectors, embedder, names=lambda: speakers, clock=Clock()
-                )
-                agents.append(recall)
-            cost = (time.perf_counter() - began) / ((count - before) * memories) * 1000
-            times = _times(agents, asked)
-            medians.setdefault(memories, percentile(times, 0.5))
-            more = percentile(times, 0.5) / medians[FEW_MEMORIES]
-            note = f"{count} agents; median {more:.2f} × {AGENTS[0]} agents with {FEW_MEMORIES:,}"
-            yield from _recall_figures(times, memories, note)
-        yield Figure("indexing, words and vectors, a memory", memories, cost, "ms")
-    yield from _sizes(server, folder)
+    lines: dict[int, tuple[list[Document], Any]] = {}
+    agents: list[MemorySearch] = []
+    files: list[IndexFile] = []
+    began_with = 0.0
+    for memories, count in LIVES:
+        if memories not in lines:
+            lines[memories], agents, files = _lived(memories, turns, speakers, embedder), [], []
+        began = time.process_time()
+        for number in range(len(agents), count):
+            name = f"{memories}-{number}"
+            files.append(_index(name, *lines[memories], folder, open_files))
+            search = MemorySearch(
+                files[-1], Nearest(files[-1]), embedder, names=lambda: speakers, clock=Clock()
+            )
+            agents.append(search)
+        indexed = (time.process_time() - began) * 1000
+        walls, works = _times(agents, asked)
+        began_with = began_with or percentile(works, 0.5)
+        more = f"{count} agents; {percentile(works, 0.5) / began_with:.2f} × the first"
+        for share in (0.5, 0.95):
+            at = f"p{share * 100:.0f}"
+            wall, work = percentile(walls, share), percentile(works, share)
+            yield Figure(f"recall without the embedding call, {at}", memories, wall, "ms", more)
+            yield Figure(f"the same, of the processor, {at}", memories, work, "ms", more)
+        if count == 1:
+            yield Figure(
+                "words and vectors, without Chroma, a memory", memories, indexed / memories, "ms"
+            )
+    yield from _chroma(server, *lines[MEMORIES])
+    yield from _sizes(folder)
+
+
+def _chroma(server: ChromaServer, documents: list[Document], rows: Any) -> Iterator[Figure]:
+    """What it costs to keep the same vectors in Chroma, and to read them from there."""
+    chroma = Chroma(server.address)
+    vectors = ChromaVectors(chroma, "kept")
+    vectors.create({"agent": "kept"})
+    child = psutil.Process(server.pid)
+    began, theirs = time.process_time(), sum(child.cpu_times()[:2])
+    for start in range(0, len(documents), 64):
+        vectors.add(documents[start : start + 64], rows[start : start + 64])
+    own, theirs = time.process_time() - began, sum(child.cpu_times()[:2]) - theirs
+    yield Figure(
+        "a vector to Chroma, of the game", len(documents), own / len(documents) * 1e3, "ms"
+    )
+    each = theirs / len(documents) * 1e3
+    yield Figure("a vector to Chroma, of its server", len(documents), each, "ms")
+    began = time.process_time()
+    assert sum(len(keys) for keys, _ in vectors.pages()) == len(documents)
+    took = (time.process_time() - began) * 1e3
+    yield Figure("all vectors read from Chroma, of the game", len(documents), took, "ms")
+    yield Figure("memory of Chroma's server", len(documents), child.memory_info().rss / 1e6, "MB")
     chroma.close()
 
 
-def _recall_figures(times: list[float], memories: int, note: str) -> Iterator[Figure]:
-    for share in (0.5, 0.95):
-        name = f"recall without the embedding call, p{share * 100:.0f}"
-        yield Figure(name, memories, percentile(times, share), "ms", note)
+def _sizes(folder: Path) -> Iterator[Figure]:
+    for memories, _ in LIVES[::2]:
+        file = folder / f"{memories}-0.db"
+        size = sum(each.stat().st_size for each in folder.glob(f"{file.name}*")) / 1e6
+        yield Figure("words and vectors on disk, an agent", memories, size, "MB")
+        index, asked = IndexFile(file), [0.1] * DIMENSION
+        index.opened()
+        began = time.process_time()
+        index.nearest(asked, 1)
+        yield Figure(
+            "vectors of one that was closed, read again",
+            memories,
+            (time.process_time() - began) * 1e3,
+            "ms",
+            f"{index.held_bytes / 1e6:.1f} MB",
+        )
+        index.close()
 
 
-def _sizes(server: ChromaServer, folder: Path) -> Iterator[Figure]:
-    agents, lived = AGENTS[-1], AGENTS[-1] * (MEMORIES + FEW_MEMORIES)
-    vectors = _megabytes(folder / "home" / "index" / ".chroma") * MEMORIES / lived
-    words = sum(path.stat().st_size for path in folder.glob(f"{MEMORIES}-*.db*")) / 1e6
-    yield Figure("vectors on disk, an agent", MEMORIES, vectors, "MB")
-    yield Figure("words on disk, an agent", MEMORIES, words / agents, "MB")
-    if server.pid is not None:
-        memory = psutil.Process(server.pid).memory_info().rss / 1e6
-        yield Figure("memory of Chroma's server", lived, memory, "MB", f"{agents} agents")
-    yield Figure("memory of this process", lived, psutil.Process().memory_info().rss / 1e6, "MB")
+class Nearest:
+    """The vectors of a file."""
+
+    def __init__(self, file: IndexFile) -> None:
+        self._file = file
+
+    def query(
+        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
+    ) -> list[tuple[str, float]]:
+        """Keys and cosine similarities."""
+        return self._file.nearest(vector, limit, kinds)
 
 
 def _index(
-    name: str, documents: list[Document], rows: list[list[float]], folder: Path, chroma: Chroma
-) -> tuple[Fts5Index, ChromaVectors]:
-    """The two indexes of one agent."""
-    words, vectors = Fts5Index(folder / f"{name}.db"), ChromaVectors(chroma, name)
-    vectors.create({"agent": name})
-    for start in range(0, len(documents), 1000):
-        part = documents[start : start + 1000]
-        words.add(part)
-        vectors.add(part, rows[start : start + 1000])
-    return words, vectors
+    name: str, documents: list[Document], rows: Any, folder: Path, open_files: OpenFiles
+) -> IndexFile:
+    """Words and vectors of one agent."""
+    index = IndexFile(folder / f"{name}.db", open_files)
+    for start in range(0, len(documents), 256):
+        part = documents[start : start + 256]
+        index.add(part)
+        index.put_vectors([each.key for each in part], rows[start : start + 256])
+    return index
 
 
 def _lived(
-    memories: int, turns: Sequence[ConversationTurn], speakers: Sequence[str]
-) -> list[Document]:
-    """So many memories, with the summaries and notes that come with them."""
+    memories: int,
+    turns: Sequence[ConversationTurn],
+    speakers: Sequence[str],
+    embedder: Remembering,
+) -> tuple[list[Document], Any]:
+    """So many memories, with the summaries and notes that come with them; and their vectors."""
     random = Random(memories)
+    halves = sorted({half for turn in turns for half in _halves(turn.text)})
+    vectors = dict(zip(halves, np.array(embedder.embed(halves), np.float32), strict=True))
+    lived: list[Document] = []
+    rows: list[Any] = []
 
-    def told(sentences: int) -> str:
-        pairs = [(random.choice(turns).text, random.choice(turns).text) for _ in range(sentences)]
-        return " ".join(_halves(*pair) for pair in pairs)
+    def live(kind: DocumentKind, first: int, last: int, sentences: int, speaker: str = "") -> None:
+        said = [_halves(random.choice(turns).text)[n % 2] for n in range(2 * sentences)]
+        lived.append(_document(kind, first, last, " ".join(said), speaker))
+        rows.append(sum(vectors[half] for half in said))
 
-    lived = [
-        _document(DocumentKind.MEMORY, n, n, told(1), random.choice(speakers))
-        for n in range(1, memories + 1)
-    ]
+    for n in range(1, memories + 1):
+        live(DocumentKind.MEMORY, n, n, 1, random.choice(speakers))
     for last in range(A_SUMMARY, memories + 1, A_SUMMARY):
-        first = last - A_SUMMARY + 1
-        lived.append(_document(DocumentKind.SUMMARY, first, last, told(8)))
-    lived += [_document(DocumentKind.NOTE, 0, n, told(2)) for n in range(A_NOTE, memories, A_NOTE)]
-    return lived
+        live(DocumentKind.SUMMARY, last - A_SUMMARY + 1, last, 8)
+    for n in range(A_NOTE, memories, A_NOTE):
+        live(DocumentKind.NOTE, 0, n, 2)
+    whole = np.stack(rows)
+    return lived, whole / np.linalg.norm(whole, axis=1, keepdims=True)
 
 
-def _halves(one: str, other: str) -> str:
-    """The first half of a line and the second of another."""
-    first, second = one.split(), other.split()
-    return " ".join([*first[: len(first) // 2], *second[len(second) // 2 :]])
+def _halves(line: str) -> tuple[str, str]:
+    """The first half of a line and the second."""
+    words = line.split()
+    return " ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])
 
 
 def _document(kind: DocumentKind, first: int, last: int, text: str, speaker: str = "") -> Document:
@@ -269,22 +319,22 @@ def _document(kind: DocumentKind, first: int, last: int, text: str, speaker: str
     return Document(key, kind, text, when, first, last, speaker, place)
 
 
-def _times(agents: list[MemorySearch], questions: list[str]) -> list[float]:
-    """Milliseconds of recalls that go to the agents in turn; the first of each only warms it."""
+def _times(agents: list[MemorySearch], questions: list[str]) -> tuple[list[float], list[float]]:
+    """Milliseconds of recalls that go to the agents in turn, by the clock and of the processor.
+
+    The first of each agent only warms it.
+    """
     for question in questions:  # embedded now, and not while the time runs
         agents[0].search_each(question, WANTED)
     for recall in agents:
         recall.search_each("What of the mill?", WANTED)
-    times = []
+    walls, works = [], []
     for number in range(RECALLS):
         recall, question = agents[number % len(agents)], questions[number % len(questions)]
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         found = recall.search_each(question, WANTED)
-        times.append((time.perf_counter() - began) * 1000)
+        walls.append((time.perf_counter() - began) * 1000)
+        works.append((time.process_time() - worked) * 1000)
         assert found, "a recall that could not search measures nothing"
         assert found[-1], "nor does one that finds nothing"
-    return times
-
-
-def _megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    return walls, works

@@ -20,7 +20,7 @@ import numpy as np
 
 from game.cli.recall import read_data
 from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion
-from game.index.local import ExactVectors
+from game.index.local import LocalVectors
 from game.index.words import Fts5Index
 from game.llm.clients.minilm import DIMENSION, MiniLMEmbedder
 from game.mind.ports import SystemClock
@@ -261,14 +261,13 @@ def _search_time(
     chance, words = random.Random(7), " ".join(texts).split()
     begin = datetime.now(UTC) - timedelta(minutes=size)
     documents = [
-        replace(
-            _memory(n, begin + timedelta(minutes=n)),
+        _memory(n, begin + timedelta(minutes=n))._replace(
             text=" ".join(chance.choices(words, k=15)),
             speaker=chance.choice(speakers),
         )
         for n in range(1, size + 1)
     ]
-    index, vectors, embedder = Fts5Index(), ExactVectors(), _Given()
+    index, vectors, embedder = Fts5Index(), LocalVectors(), _Given()
     began = time.perf_counter()
     index.add(documents)
     added = (time.perf_counter() - began) / size * 1000

@@ -120,9 +120,8 @@ def test_a_rebuild_of_all_while_it_runs(started: Starter, mira: Life, here: Plac
 
 def test_an_agent_that_is_gone_troubles_nobody(started: Starter, mira: Life, said: list[str]):
     service = started()
-    index = service.open("mira", mira.archive.folder, mira.notes)
+    service.open("mira", mira.archive.folder, mira.notes)
     service.forget("mira")
-    index.on_lost()
     service.schedule_follow("mira", 3)
     assert service.wait_idle(60)
     assert all(thread.is_alive() for thread in service._threads)

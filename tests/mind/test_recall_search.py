@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from game.index.local import ExactVectors
+from game.index.local import LocalVectors
 from game.index.words import Fts5Index
 from game.mind.errors import IndexUnavailable, ModelUnavailable
 from game.mind.recall.documents import Document, DocumentKind
@@ -64,7 +64,7 @@ class World:
     """Six lines, each on its own day but the first three, all searchable."""
 
     def __init__(self, vectors: bool = True) -> None:
-        self.words, self.vectors, self.embedder = Fts5Index(), ExactVectors(), WordsAsMeaning()
+        self.words, self.vectors, self.embedder = Fts5Index(), LocalVectors(), WordsAsMeaning()
         self.complaints: list[str] = []
         begin = NOW - timedelta(days=10)
         for n, (speaker, text) in enumerate(LINES, 1):
@@ -273,7 +273,7 @@ def test_vectors_of_what_was_never_lived_are_not_found(world):
 
 
 def test_vectors_of_another_dimension_leave_the_words(world):
-    world.vectors = ExactVectors()
+    world.vectors = LocalVectors()
     ghost = memory(99, "Tom", "My brother mends nets.", NOW)
     world.vectors.add([ghost], [[1.0, 0.0]])
     with pytest.raises(IndexUnavailable, match="1024 numbers, those held have 2"):

@@ -30,7 +30,8 @@ def test_what_is_added_comes_back_whole():
     index = Fts5Index()
     note = Document("note:g", DocumentKind.NOTE, "Rosemary.", BEGIN, 0, 0, "", "Garden", "Herbs")
     index.add([memory(1, "Nets"), note])
-    assert index.get(["note:g", "memory:1", "memory:2"]) == {
+    held = index.get(["note:g", "memory:1", "memory:2"])
+    assert {key: each._replace(stemmed="") for key, each in held.items()} == {
         "note:g": note,
         "memory:1": memory(1, "Nets"),
     }

@@ -137,7 +137,7 @@ class TimelineIndexes(IndexService):
     def __init__(
         self, timeline: Timeline, places: Places, config: RecallConfig, embedder: Embedder
     ) -> None:
-        super().__init__(places, config, embedder, log)
+        super().__init__(places, config, embedder, log, rest=0.0)
         self._timeline, self._workers = timeline, timeline.workers()
         self._queued: set[str] = set()
 

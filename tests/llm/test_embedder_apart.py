@@ -1,0 +1,159 @@
+"""The embedder in its own process, and questions that many ask at once."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import pytest
+
+from game.llm.clients import apart
+from game.llm.clients.apart import EmbedderApart
+from game.llm.clients.minilm import MiniLMEmbedder
+from game.llm.clients.shared_questions import SharedQuestions
+from game.llm.embedded.embedder import Request
+from game.mind.errors import ModelUnavailable
+from game.paths import REPOSITORY
+from tests.llm.conftest import until
+
+BROTHER = "Tom is looking for his brother"
+
+
+@pytest.fixture
+def embedder() -> Iterator[EmbedderApart]:
+    made = EmbedderApart()
+    yield made
+    made.close()
+
+
+def test_it_gives_what_the_one_in_this_process_gives(embedder: EmbedderApart):
+    texts = [BROTHER, "", "naïve ☃ 𝄞\n\0", *(f"Boat {n} brought salt." for n in range(20))]
+    here = MiniLMEmbedder()
+    assert embedder.model_name == here.model_name
+    for asked in (embedder, embedder.later):
+        for apart_row, own_row in zip(asked.embed(texts), here.embed(texts), strict=True):
+            assert math.sumprod(apart_row, own_row) > 0.99
+    assert embedder.embed([BROTHER]) == [pytest.approx(row) for row in here.embed([BROTHER])]
+    assert embedder.embed([]) == []
+    here.close()
+
+
+def test_many_ask_at_once_and_each_gets_its_own(embedder: EmbedderApart):
+    texts = [f"The boat number {n} brought salt from Ostrey." for n in range(12)]
+    alone = [embedder.embed([text])[0] for text in texts]
+    with ThreadPoolExecutor(12) as pool:
+        together = list(pool.map(lambda text: embedder.embed([text])[0], texts))
+    assert together == alone
+
+
+def test_one_that_was_killed_comes_back(embedder: EmbedderApart, monkeypatch):
+    monkeypatch.setattr(apart, "FIRST_RETRY", 0.0)
+    before = embedder.embed([BROTHER])
+    first = embedder.pid
+    assert first
+    os.kill(first, signal.SIGKILL)
+    until(lambda: embedder.pid is None)
+
+    def answers() -> bool:
+        try:
+            return embedder.embed([BROTHER]) == before
+        except ModelUnavailable:
+            return False
+
+    until(answers)
+    assert embedder.pid != first
+
+
+def test_who_waits_is_told_when_it_dies(embedder: EmbedderApart):
+    embedder.embed([BROTHER])
+    assert embedder.pid
+    os.kill(embedder.pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(embedder.embed, ["What of the boats?"])
+        until(lambda: bool(embedder._waiting))
+        os.kill(embedder.pid, signal.SIGKILL)
+        with pytest.raises(ModelUnavailable):
+            asked.result(60)
+
+
+def test_it_ends_with_the_process_that_asks():
+    program = (
+        "from game.llm.clients.apart import EmbedderApart\n"
+        "embedder = EmbedderApart(); embedder.embed(['A boat.'])\n"
+        "print(embedder.pid, flush=True); input()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=REPOSITORY,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as game:
+        assert game.stdout
+        child = int(game.stdout.readline())
+        assert psutil.pid_exists(child)
+        game.kill()
+    until(lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == "zombie")
+
+
+def test_a_question_comes_before_what_an_index_asks_for():
+    index, question, second = (
+        Request(True, 1, 1, []),
+        Request(False, 2, 2, []),
+        Request(False, 3, 3, []),
+    )
+    assert sorted([second, index, question]) == [question, second, index]
+
+
+class Gated:
+    """Embeds when it may, and counts."""
+
+    model_name = "gated"
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+        self.gate = threading.Event()
+        self.fails = False
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.calls.append(list(texts))
+        assert self.gate.wait(60)
+        if self.fails:
+            raise ModelUnavailable("away")
+        return [[float(len(text))] for text in texts]
+
+    def close(self) -> None:
+        pass
+
+
+def test_ten_who_hear_one_sentence_have_it_embedded_once():
+    gated = Gated()
+    shared = SharedQuestions(gated)
+    with ThreadPoolExecutor(10) as pool:
+        asked = [pool.submit(shared.embed, ["Who has seen the cup?"]) for _ in range(10)]
+        until(lambda: bool(gated.calls))
+        gated.gate.set()
+        assert {each.result(60)[0][0] for each in asked} == {21.0}
+    shared.embed(["Who has seen the cup?"])
+    assert gated.calls == [["Who has seen the cup?"]]
+    shared.embed([f"{n}" for n in range(20)])
+    shared.embed([f"{n}" for n in range(20)])
+    assert len(gated.calls) == 3, "what is no question is not remembered"
+
+
+def test_a_question_that_failed_is_asked_again():
+    gated = Gated()
+    gated.gate.set()
+    shared = SharedQuestions(gated)
+    gated.fails = True
+    with pytest.raises(ModelUnavailable):
+        shared.embed(["x"])
+    gated.fails = False
+    assert shared.embed(["x"]) == [[1.0]]
