@@ -10,6 +10,7 @@ from rich.console import Console
 
 from tests.bench import (
     agent_hour_bench,
+    busy_bench,
     cache_bench,
     dashboard_bench,
     day_bench,
@@ -42,6 +43,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "tokens": token_bench.measure,
     "thought": thought_bench.measure,
     "look": look_bench.measure,
+    "busy": busy_bench.measure,
     "mask": mask_bench.measure,
     "ladder": ladder_bench.measure,
     "day": day_bench.measure,

@@ -1,0 +1,83 @@
+"""A model server that takes its time and lives the life of a small world: talk, gestures, walks.
+
+As a process: ``python -m tests.bench.busy_model --delay 2 --hold FILE``; while that file is there
+no answer is given, so that a world can be made to wait without any change in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from tests.bench.talk import talk
+from tests.fakes.model_server import FakeModelServer
+
+UPPER, LOWER = "Loft", "Barn"
+"""How the names of rooms begin that lie above and below each other."""
+_CURSOR = re.compile(r"~\w+> ?$")
+_PLACE = re.compile(rf"^You are \w+ in ({UPPER}|{LOWER})", re.MULTILINE)
+_ACTS = (
+    *[("say", 30), ("emote", 32), ("go", 10), ("look", 8), ("note", 6), ("examine", 4)],
+    ("wait", 10),
+)
+"""Verbs, and how often in a hundred acts each is chosen."""
+_GESTURES = ("counts", "mends", "turns over", "polishes", "looks for", "puts away", "weighs")
+_POLL_SECONDS = 0.1
+
+
+def answerer(hold: Path) -> Callable[[str], str]:
+    """Makes an answer from a prompt: one line of a talk for a reply, a command for an act."""
+    random, lock, numbers = Random(11), threading.Lock(), itertools.count(1)
+    heard = (line.text.partition('"')[2].rstrip('"') for line in talk(random) if '"' in line.text)
+
+    def answer(prompt: str) -> str:
+        while hold.exists():
+            time.sleep(_POLL_SECONDS)
+        with lock:
+            words, number = next(heard), next(numbers)
+            if not _CURSOR.search(prompt):
+                return f" {words}\n"
+            verb = random.choices([v for v, _ in _ACTS], [often for _, often in _ACTS])[0]
+            return f" {_act(verb, prompt, words, number, random)}\n"
+
+    return answer
+
+
+def _act(verb: str, prompt: str, words: str, number: int, random: Random) -> str:
+    place = _PLACE.findall(prompt)
+    match verb:
+        case "say":
+            return f"say {words}"
+        case "emote":
+            return f"emote {random.choice(_GESTURES)} {number} sacks of barley."
+        case "go":
+            return "go down" if place and place[-1] == UPPER else "go up"
+        case "note":
+            return f"note Sacks {number % 7}: There were {number} sacks when I looked."
+        case "examine":
+            return f"look {random.choice(('up', 'down'))}"
+        case _:
+            return verb
+
+
+def main() -> None:
+    """Serve until killed; prints the address once it listens."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--delay", type=float, default=2.0)
+    parser.add_argument("--hold", type=Path, required=True)
+    given = parser.parse_args()
+    fake = FakeModelServer(
+        script=answerer(given.hold), delay=given.delay, jitter=given.delay / 4, models=["fake"]
+    )
+    print(fake.address, flush=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
