@@ -25,6 +25,7 @@ from game.mind.events.types import MemoryChange
 from game.mind.language import perception
 from game.mind.names import check_agent_name, folder_name
 from game.mind.records.files import replace_file
+from typeclasses.acting import execute
 from typeclasses.characters import Character
 from typeclasses.deeds.happening import happened
 from typeclasses.everywhere import tell_builders
@@ -87,7 +88,7 @@ class Agent(Character):
             over()
             return result
 
-        self.execute_cmd(line).addBoth(ended)
+        execute(self, line).addBoth(ended)
 
     def tell_builders(self, text: str) -> None:
         """Show a line to every builder who is connected."""
