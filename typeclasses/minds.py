@@ -185,8 +185,10 @@ def _made(agent: Any) -> Mind:
     shared.taps.agent_ids[agent.key] = number
 
     def find() -> Any:
+        # Evennia keeps what it has loaded: the database is asked only the first time.
+        if (loaded := ObjectDB.get_cached_instance(number)) is not None:
+            return loaded
         try:
-            # Evennia keeps what it has loaded: this asks the database only the first time.
             return ObjectDB.objects.get(id=number)
         except ObjectDB.DoesNotExist:
             return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from game.agent.body import Body
@@ -104,5 +105,9 @@ def identity_of(somebody: Any) -> str:
     """
     if getattr(somebody, "is_agent", None) is None or somebody.id is None:
         return ""
-    made = somebody.db_date_created
-    return f"{somebody.id}-{made.astimezone(UTC) if made.tzinfo else made:%Y%m%d%H%M%S}"
+    return _identity(somebody.id, somebody.db_date_created)
+
+
+@lru_cache(maxsize=4096)  # asked of everybody near, many times a thought
+def _identity(number: int, made: datetime) -> str:
+    return f"{number}-{made.astimezone(UTC) if made.tzinfo else made:%Y%m%d%H%M%S}"

@@ -170,6 +170,15 @@ class IndexService:
             embedder=self._meaning.embedder.model_name if self._meaning else "",
         )
 
+    def followed(self, agent: str, last: int) -> bool:
+        """Whether it holds that agent's memories up to ``last``, or never will; quick."""
+        index = self._agents.get(agent)
+        if index is None or not (self._jobs or self._busy):
+            return True
+        status = index.status()
+        # The newest ones may be of a kind that gets no vector: then the end of all work tells.
+        return status.memories >= last and (not status.complete or status.embedded >= last)
+
     def answer_rebuild(self, request: dict[str, Any]) -> dict[str, Any]:
         """The control operation ``index_rebuild``: ``{"agent": name or null}``."""
         return asdict(self.rebuild(request.get("agent") or None))

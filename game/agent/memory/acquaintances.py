@@ -31,9 +31,9 @@ from game.mind.books.profiles.observing import place_key
 from game.mind.books.profiles.shown import Present
 from game.mind.errors import KeepsakeError
 
-GATHER_SECONDS = (8.0, 16.0)
+GATHER_SECONDS = (30.0, 60.0)
 """How long what happened waits for more of it before files are written: drawn anew each time, or
-all who heard one sentence would write at the same moment."""
+all who heard one sentence would write at the same moment. It stands in the window for longer."""
 MOST_WAITING = 1024
 """Memories that wait; older ones are read from the archive."""
 CHUNK = 2000

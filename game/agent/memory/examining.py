@@ -14,7 +14,6 @@ from game.agent.memory.memory import MemoryComponent
 from game.agent.memory.recaller import Recaller
 from game.agent.services import Services
 from game.agent.tasks import Alarm
-from game.index.service import IndexService
 from game.mind.archive import history
 from game.mind.archive.history import PastCompaction
 from game.mind.errors import KeepsakeError
@@ -79,7 +78,8 @@ class Examiner:
         self, number: int, last: int, questions: tuple[RoundtripQuestion, ...], looks: int
     ) -> None:
         self._begun = True
-        if looks and not _followed(self._services.indexes, self._memory.folder.name, last):
+        indexes = self._services.indexes
+        if looks and indexes and not indexes.followed(self._memory.folder.name, last):
             self._waiting.set(
                 LOOK_SECONDS, self._ask_when_followed, number, last, questions, looks - 1
             )
@@ -128,15 +128,3 @@ def told(found: Rate) -> str:
     return (
         f"{found.recalled} of {found.asked} answers are still there ({found.prompt} in the prompt)"
     )
-
-
-def _followed(indexes: IndexService | None, agent: str, last: int) -> bool:
-    """Whether the index holds the memories up to ``last``, in words and in meaning."""
-    if indexes is None:
-        return True
-    service = indexes.status()
-    status = next((each for each in service.agents if each.agent == agent), None)
-    if status is None or not service.waiting:
-        return True
-    # The newest ones may be of a kind that gets no vector: then the end of all work tells.
-    return status.memories >= last and (not status.complete or status.embedded >= last)
