@@ -99,7 +99,7 @@ def _open_next(shared: Services, opened: Callable[[], None]) -> None:
 
     with logged(f"{agent.key}: The mind could not be made"):
         # Its turn ends when that is read: reading two at once would only take longer for both.
-        reading = shared.searchers.submit(_made(agent).memory.prepare)
+        reading = shared.openers.submit(_made(agent).memory.prepare)
         reading.add_done_callback(lambda _: shared.post(prepared))
         return
     shared.post(prepared)

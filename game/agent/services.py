@@ -185,8 +185,10 @@ class Services:
     embedder: ClosableEmbedder | None = None
     # threads for recall and for what agents do with their own memory
     searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
-    # a thread that works what was lived through into profiles: a world of long lives takes it
-    # minutes the first time, and nobody's recall may wait for that
+    # a thread that opens memories after a start: what others search must not keep them waiting
+    openers: Executor = field(default_factory=lambda: _pool(1, "opening"))
+    # a thread that works what was lived through into profiles and reads it back: a world of long
+    # lives takes it minutes the first time, and nobody's recall may wait for that
     learners: Executor = field(default_factory=lambda: _pool(1, "profiles"))
     # when the names of people and places were last read, and the names
     names: tuple[float | None, frozenset[str]] = (None, frozenset())
@@ -387,6 +389,7 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
         workers=pool(WORKERS, "memory"),
         nights=pool(2, "night"),
         searchers=pool(4, "recall"),
+        openers=pool(1, "opening"),
         learners=pool(1, "profiles"),
         counters=pool(1, "tokens"),
         post=machinery.post,
@@ -419,8 +422,8 @@ def stop(*, reload: bool) -> None:
     if ending.counting is not None:
         ending.counting.stop()
     ending.gateway.shutdown(stop_embedded=not reload)
-    pools = (ending.workers, ending.searchers, ending.learners, ending.counters, ending.nights)
-    for pool in pools:
+    pools = (ending.workers, ending.searchers, ending.openers, ending.learners, ending.counters)
+    for pool in (*pools, ending.nights):
         pool.shutdown(wait=False, cancel_futures=True)
     if ending.indexes is not None:
         ending.indexes.close(stop_server=not reload)

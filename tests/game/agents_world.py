@@ -152,6 +152,7 @@ class AgentsWorld(PeopleWorld):
             syncer=Syncer(),
             workers=CountedPool(2),
             searchers=CountedPool(4),
+            openers=CountedPool(1),
             learners=CountedPool(1),
             nights=CountedPool(2),
             post=self.posted.put,
@@ -190,7 +191,7 @@ class AgentsWorld(PeopleWorld):
     def _at_work(self) -> bool:
         """Whether anything may still be handed back; what was is in the mailbox if not."""
         ours = self.services
-        pools = (ours.workers, ours.searchers, ours.learners, ours.nights)
+        pools = (ours.workers, ours.searchers, ours.openers, ours.learners, ours.nights)
         jobs = sum(getattr(pool, "jobs", 1) for pool in pools)
         return bool(jobs) or any(each.running for each in ours.gateway.statuses())
 
