@@ -185,10 +185,11 @@ class Services:
     embedder: ClosableEmbedder | None = None
     # threads for recall and for what agents do with their own memory
     searchers: Executor = field(default_factory=lambda: _pool(4, "recall"))
-    # a thread that opens memories after a start: what others search must not keep them waiting
-    openers: Executor = field(default_factory=lambda: _pool(1, "opening"))
-    # a thread that works what was lived through into profiles and reads it back: a world of long
-    # lives takes it minutes the first time, and nobody's recall may wait for that
+    # threads that open memories after a start, and read back what is in them: neither may wait for
+    # what others search, nor a search for them
+    openers: Executor = field(default_factory=lambda: _pool(2, "opening"))
+    # a thread that works what was lived through into profiles: a world of long lives takes it
+    # minutes the first time, and nobody's recall may wait for that
     learners: Executor = field(default_factory=lambda: _pool(1, "profiles"))
     # when the names of people and places were last read, and the names
     names: tuple[float | None, frozenset[str]] = (None, frozenset())
@@ -389,7 +390,7 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
         workers=pool(WORKERS, "memory"),
         nights=pool(2, "night"),
         searchers=pool(4, "recall"),
-        openers=pool(1, "opening"),
+        openers=pool(2, "opening"),
         learners=pool(1, "profiles"),
         counters=pool(1, "tokens"),
         post=machinery.post,

@@ -152,7 +152,7 @@ class AgentsWorld(PeopleWorld):
             syncer=Syncer(),
             workers=CountedPool(2),
             searchers=CountedPool(4),
-            openers=CountedPool(1),
+            openers=CountedPool(2),
             learners=CountedPool(1),
             nights=CountedPool(2),
             post=self.posted.put,

@@ -57,7 +57,7 @@ class Examiner:
                 if past := history.standing(archive):
                     self._services.post(lambda: self._resumed(past[-1]))
 
-        self._services.learners.submit(work)
+        self._services.openers.submit(work)
 
     def _resumed(self, last: PastCompaction) -> None:
         # A compaction since then has its own questions, and they may be under way.

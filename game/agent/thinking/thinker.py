@@ -216,4 +216,4 @@ def _config_for(agent: Body, config: ThinkingConfig) -> ThinkingConfig:
     own = agent.db.idle_interval
     usual = config.idle_interval * 2.0 ** (1.0 - 2.0 * talkativeness(agent))
     interval = max(number(own, usual), SHORTEST_INTERVAL) if own else usual
-    return replace(config, idle_interval=interval)
+    return config if interval == config.idle_interval else replace(config, idle_interval=interval)
