@@ -149,7 +149,9 @@ def _thought_figures(
         if part not in few:
             yield Figure(f"{name}, Server's {part}", n, 1000 * used / count, "ms")
     yield Figure(f"{name}, Server's others", n, 1000 * sum(few.values()) / count, "ms")
-    told = f"Server {still.server / rest:.1%} of a core"
+    most = sorted(still.threads.items(), key=lambda each: -each[1])[:4]
+    told = ", ".join(f"{part} {100 * used / rest:.1f}" for part, used in most)
+    told = f"Server {100 * still.server / rest:.1f}: {told}"
     yield Figure("busy: an idle world", n, 100 * still.total / rest, "% of a core", told)
 
 

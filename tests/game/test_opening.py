@@ -92,6 +92,15 @@ class TestOpenedInTurn(OpeningWorld):
         self.settle()
         assert any("You are Zoe." in prompt for prompt in self.fake.prompts())
 
+    def test_nobody_waits_with_it_for_what_others_search(self):
+        self.restart()
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        for _ in range(8):
+            self.services.searchers.submit(gate.wait)
+        self.settle(lambda: unopened() == 0)
+        assert {each.memory.name for each in open_minds()} == {"Ada", "Bram", "Mira", "Zoe"}
+
     def test_one_that_is_deleted_before_its_turn_keeps_nobody_from_theirs(self):
         self.restart()
         self.ada.delete()
