@@ -73,15 +73,14 @@ class _Claim:
 
 def swapped(summary: str, sources: Sequence[str], own_name: str) -> tuple[str, ...]:
     """What ``summary`` tells of the wrong person, one phrase each; empty for an honest one."""
-    told = [
-        each for text in sources for line in text.splitlines() for each in retell(line, own_name)
-    ]
-    echoed = echoes(told)
+    lines = [line for text in sources for line in text.splitlines()]
+    read = [each for line in lines for each in _read(line, own_name)]
+    echoed = echoes([told for told, _ in read])
     known = [
         claim
-        for position, each in enumerate(told)
+        for position, (_, claims) in enumerate(read)
         if position not in echoed
-        for claim in _claims(each)
+        for claim in claims
     ]
     said = [claim for claim in known if claim.first and claim.terms]
     found: dict[str, None] = {}
@@ -139,6 +138,12 @@ def _supports(known: _Claim, claim: _Claim) -> bool:
 
 
 # -- taking sentences apart
+
+
+@lru_cache(maxsize=4096)
+def _read(line: str, own_name: str) -> tuple[tuple[ToldSentence, tuple[_Claim, ...]], ...]:
+    """The sentences of a source with their claims; each draft of a summary is held against them."""
+    return tuple((told, tuple(_claims(told))) for told in retell(line, own_name))
 
 
 def _claims(told: ToldSentence, *, strictly: bool = False) -> Iterator[_Claim]:

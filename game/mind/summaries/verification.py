@@ -136,7 +136,7 @@ def judge(
         problems += (swap for text in summaries for swap in swapped(text, sources, agent))
     return SummaryVerdict(
         wanted=len(wanted),
-        put_back=_lost(constraints, Seen(visible)),
+        put_back=_lost(constraints, Seen(visible)) if constraints else (),
         details=len(there),
         vanished=sum(not kept.issuperset(found.keys) for found in there.values()),
         invented=invented,
@@ -243,7 +243,7 @@ def _turned_round(
     constraints: Sequence[Constraint], texts: Sequence[str], sources: Sequence[str]
 ) -> Iterator[str]:
     """Constraints of which a summary says the opposite, unless it was told so."""
-    written = Seen(texts)
+    written = Seen(texts if constraints else ())
     if turned := [each for each in constraints if _denied(each, written)]:
         told = Seen(sources)
         for text in dict.fromkeys(each.text for each in turned if not _denied(each, told)):
