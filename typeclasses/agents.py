@@ -25,8 +25,8 @@ from game.mind.events.types import MemoryChange
 from game.mind.language import perception
 from game.mind.names import check_agent_name, folder_name
 from game.mind.records.files import replace_file
-from typeclasses.acting import execute
 from typeclasses.characters import Character
+from typeclasses.deeds.acting import execute
 from typeclasses.deeds.happening import happened
 from typeclasses.everywhere import tell_builders
 from typeclasses.minds import close_mind, mind_by_number, mind_of, rename_mind

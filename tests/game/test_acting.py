@@ -12,9 +12,9 @@ from evennia.utils.ansi import strip_ansi
 
 from game.mind.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import AgentsWorld
-from typeclasses import acting
 from typeclasses.agents import Agent, create_agent
 from typeclasses.characters import Character
+from typeclasses.deeds import acting
 from typeclasses.exits import Exit
 from typeclasses.objects import Object
 from typeclasses.rooms import Room
