@@ -81,20 +81,15 @@ def _loaded(point: EntryPoint) -> Maker:
         raise KeepsakeError(told, cure) from error
     if not callable(found):
         raise KeepsakeError(f"{point.value} is no class", "Name the class itself: package:Class")
-    if isinstance(found, type):
-        _check(point.name, found)
+    if isinstance(found, type):  # ``newest`` may be set where it is made
+        _check(point.name, found, METHODS[1:])
     return found
 
 
-def _check(name: str, found: object) -> None:
-    if missing := missing_from(found):
+def _check(name: str, found: object, wanted: Sequence[str] = METHODS) -> None:
+    if missing := [each for each in wanted if inspect.getattr_static(found, each, None) is None]:
         told = f"{name} is no memory: it lacks {', '.join(missing)}"
         raise KeepsakeError(told, f"It needs {', '.join(METHODS)}; see docs/memories.md")
-
-
-def missing_from(found: object) -> Sequence[str]:
-    """What a class, or a memory, lacks of :data:`METHODS`."""
-    return [each for each in METHODS if inspect.getattr_static(found, each, None) is None]
 
 
 def opened(name: str, surroundings: Surroundings) -> MemorySystem:
