@@ -19,7 +19,7 @@ from game.llm.clients.apart import EmbedderApart
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.llm.clients.shared_questions import SharedQuestions
 from game.llm.embedded.embedder import Request
-from game.mind.errors import ModelUnavailable
+from game.mind.errors import ModelFailed, ModelUnavailable
 from game.paths import REPOSITORY
 from tests.llm.conftest import until
 
@@ -81,6 +81,65 @@ def test_who_waits_is_told_when_it_dies(embedder: EmbedderApart):
         os.kill(embedder.pid, signal.SIGKILL)
         with pytest.raises(ModelUnavailable):
             asked.result(60)
+
+
+def test_one_that_hangs_with_its_pipe_full_is_ended(embedder: EmbedderApart, monkeypatch):
+    embedder.embed([BROTHER])
+    monkeypatch.setattr(apart, "ANSWER_SECONDS", 0.2)
+    assert embedder.pid
+    os.kill(embedder.pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as pool:
+        index = pool.submit(embedder.later.embed, ["All the boats of Ostrey. " * 20_000])
+        until(embedder._sending.locked)
+        with pytest.raises(ModelUnavailable, match="was ended"):
+            embedder.embed(["What of the boats?"])
+        with pytest.raises(ModelUnavailable):
+            index.result(60)
+
+
+def test_one_that_hangs_keeps_nobody_from_closing_it(embedder: EmbedderApart):
+    embedder.embed([BROTHER])
+    assert embedder.pid
+    os.kill(embedder.pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as pool:
+        index = pool.submit(embedder.later.embed, ["All the boats of Ostrey. " * 20_000])
+        until(embedder._sending.locked)
+        embedder.close()
+        with pytest.raises(ModelUnavailable):
+            index.result(60)
+
+
+def test_one_that_nobody_asks_anything_is_ended_when_it_hangs(embedder: EmbedderApart, monkeypatch):
+    embedder.embed([BROTHER])
+    monkeypatch.setattr(apart, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(apart, "SILENT_SECONDS", 0.2)
+    assert embedder.pid
+    os.kill(embedder.pid, signal.SIGSTOP)
+    with pytest.raises(ModelUnavailable, match="was ended"):
+        embedder.later.embed(["All the boats of Ostrey."])
+
+
+AMID = (
+    'import json, sys; head = {"id": json.loads(sys.stdin.readline())["id"], "shape": [2, 384]}; '
+    'print(json.dumps(head)); print("no more than that", end="", flush=True)'
+)
+
+
+@pytest.mark.parametrize("program", [AMID, "print('Hello'); import time; time.sleep(3600)"])
+def test_who_waits_is_told_when_it_dies_amid_an_answer_or_gives_none(
+    embedder: EmbedderApart, monkeypatch, program: str
+):
+    monkeypatch.setattr(apart, "_COMMAND", (sys.executable, "-c", program))
+    with pytest.raises(ModelUnavailable, match="ended"):
+        embedder.later.embed(["A boat.", "Another."])
+
+
+def test_it_goes_on_after_texts_that_it_breaks_on(embedder: EmbedderApart, monkeypatch):
+    assert embedder.embed(["a \ud800 b"]) == embedder.embed(["a ? b"])
+    monkeypatch.setattr(apart, "writable", lambda text: text)
+    with pytest.raises(ModelFailed, match="TypeError"):
+        embedder.embed(["a \ud800 b"])
+    assert embedder.embed([BROTHER])
 
 
 def test_it_ends_with_the_process_that_asks():

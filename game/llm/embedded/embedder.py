@@ -71,6 +71,9 @@ def _work(waiting: Waiting, answers: IO[bytes]) -> None:
         except KeepsakeError as error:
             _answer(answers, {"id": request.id, "problem": error.what, "cure": error.cure})
             continue
+        except Exception as error:  # whatever it was, the next texts may be sound
+            _answer(answers, {"id": request.id, "fault": repr(error)})
+            continue
         if len(request.rows) < len(request.texts):
             waiting.put(request)
         else:
