@@ -427,7 +427,8 @@ def stop(*, reload: bool) -> None:
     for pool in (*pools, ending.nights):
         pool.shutdown(wait=False, cancel_futures=True)
     if ending.indexes is not None:
-        ending.indexes.close(stop_server=not reload)
+        hung = ending.embedder.close if ending.embedder is not None else None
+        ending.indexes.close(stop_server=not reload, break_off=hung)
     if ending.embedder is not None:
         ending.embedder.close()
     ending.syncer.stop()

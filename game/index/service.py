@@ -34,6 +34,8 @@ WATCH_SECONDS = 1.0
 NOTES_SECONDS = 5.0
 RETRY_SECONDS = 30.0
 SWITCH_SECONDS = 0.001
+LAST_STEP_SECONDS = 10.0
+"""What the step at work has when the world ends."""
 REST = 1.0
 """So many times as long as it has worked a thread that indexes rests, between two batches."""
 _NICE = 10
@@ -194,11 +196,13 @@ class IndexService:
         with self._wake:
             return self._wake.wait_for(lambda: not self._jobs and not self._busy, seconds)
 
-    def close(self, *, stop_server: bool) -> None:
+    def close(self, *, stop_server: bool, break_off: Callable[[], object] | None = None) -> None:
         """Finish the step at work and let go of everything; what is left is done next time.
 
         Args:
             stop_server: End Chroma's child process too; False at a reload, which adopts it.
+            break_off: Has the step at work fail if it does not end in time: an embedder that
+                hangs, which has no time limit for what nobody waits for, must not keep the world.
         """
         self._ending.set()
         with self._wake:
@@ -206,6 +210,9 @@ class IndexService:
             self._wake.notify_all()
         for thread in self._threads:
             if thread.ident is not None:
+                thread.join(LAST_STEP_SECONDS)
+                if thread.is_alive() and break_off is not None:
+                    break_off()
                 thread.join()
         for index in self._agents.values():
             index.close()

@@ -17,6 +17,7 @@ import pytest
 from game.index.chroma_server import ChromaServer, data_folder
 from game.index.service import IndexService, alone
 from game.index.vectors import Chroma
+from game.llm.clients.apart import EmbedderApart
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import IndexUnavailable, KeepsakeError
 from game.mind.names import folder_name
@@ -212,6 +213,23 @@ def test_without_the_world_it_can_be_rebuilt_by_the_real_embedder(
         pid = service.server.pid if service.server else None
     assert pid is not None
     assert not psutil.pid_exists(pid)
+
+
+def test_an_embedder_that_hangs_does_not_keep_it_from_closing(
+    started: Starter, mira: Life, monkeypatch: pytest.MonkeyPatch
+):
+    embedder = EmbedderApart()
+    embedder.embed(["A sack."])
+    assert embedder.pid
+    os.kill(embedder.pid, signal.SIGSTOP)
+    monkeypatch.setattr("game.index.service.LAST_STEP_SECONDS", 0.2)
+    service = started(embedder)
+    service.open("mira", mira.archive.folder, mira.notes)
+    mira.live_days(3)
+    service.schedule_follow("mira", 4)
+    until(lambda: bool(embedder._waiting))
+    service.close(stop_server=True, break_off=embedder.close)
+    assert not any(thread.is_alive() for thread in service._threads)
 
 
 # -- the child
