@@ -85,6 +85,7 @@ class ServerPool:
         self._file, self._sink, self._wrapped = drained, sink, wrapped
         self._drained = drained_hosts(drained)
         self._fitted: object = None
+        self._places: list[tuple[int, bool]] = []
         self._replaced: list[GuardedModel] = []
         self.servers: dict[ServerKey, PooledServer] = {}
         self.fleets: dict[str, Fleet] = {}
@@ -126,7 +127,10 @@ class ServerPool:
             asking = [each for each in self.asked_at(key) if each.profile in current]
             server.lane.places = max(map(_places, asking), default=server.lane.places)
             server.lane.drained = key[1] in self._drained
-        self.queue.look()
+        now = [(each.lane.places, each.lane.drained) for each in self.servers.values()]
+        if now != self._places:  # the watcher asks now and then, by no simulation's clock
+            self._places = now
+            self.queue.look()
 
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses."""
@@ -224,7 +228,7 @@ class ServerPool:
 def drained_hosts(file: Path) -> frozenset[str]:
     """The addresses of the servers that get no new calls, by command."""
     try:
-        return frozenset(file.read_text(encoding="utf-8").split())
+        return frozenset(file.read_text(encoding="utf-8").splitlines())
     except FileNotFoundError:
         return frozenset()
     except (OSError, UnicodeDecodeError) as error:

@@ -125,4 +125,5 @@ class ServerWatch:
     def _is(self, server: PooledServer, health: str) -> None:
         changed, server.health = health != server.health, health
         if changed:
+            self._post(self._pool.queue.look)
             self._changed(HealthChange(*server.key, health))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,9 @@ from hypothesis.stateful import (
 )
 
 from game.llm.fleet import FAR_BEHIND, Homes, ServerLoad, choose
+from game.llm.gateway import Gateway
+from game.llm.pool import drained_hosts
+from game.llm.profiles import Profiles
 from game.llm.queue import Lane, ModelQueue, Offer, Outcome, Priority, Ticket
 from game.mind.errors import (
     BadAnswer,
@@ -28,6 +32,7 @@ from game.mind.errors import (
     ModelUnavailable,
 )
 from game.mind.ports import Generation, GenerationRequest
+from game.paths import Places
 from tests.llm.hand import Hand
 
 LOADS = st.lists(
@@ -257,6 +262,30 @@ def test_a_cancelled_call_is_not_asked_elsewhere():
     assert port.hand.started == ["a"]
     assert port.came["a"] == []
     assert port.where() == {}
+
+
+def test_a_look_that_finds_nothing_new_moves_no_call(home: Places):
+    """Or the watcher, which goes by the machine's time, would change what a simulation does."""
+    (home.config / "llm.md").write_text(
+        "## agent\n**provider**: openai\n**model**: m\n**host**: http://a:1, http://b:2\n"
+        "## summarizer\n**provider**: extractive\n"
+    )
+    posted: list[Callable[[], None]] = []
+    gateway = Gateway(Profiles(home.config / "llm.md"), home, posted.append, {})
+    gateway.profile("agent")
+    while posted:
+        posted.pop(0)()
+    gateway._pool.fit()
+    assert posted == []
+    gateway.drain("http://b:2")
+    assert posted, "who waits there alone is told"
+    gateway.shutdown(stop_embedded=False)
+
+
+def test_who_is_drained_is_kept_by_whole_addresses(tmp_path: Path):
+    (tmp_path / "drained").write_text("http://a:1\nin this process\n")
+    assert drained_hosts(tmp_path / "drained") == {"http://a:1", "in this process"}
+    assert drained_hosts(tmp_path / "none") == set()
 
 
 class Servers(RuleBasedStateMachine):
