@@ -46,7 +46,7 @@ class Meaning:
     _dimensions: dict[str, int] = field(default_factory=dict)
 
     def dimension(self) -> int:
-        """How many numbers a vector has; asked once.
+        """How many numbers a vector has; asked once, until :meth:`ask_again`.
 
         Raises:
             ModelError: The embedder cannot say.
@@ -55,6 +55,10 @@ class Meaning:
         if name not in self._dimensions:
             self._dimensions[name] = len(self.embedder.embed(["How many numbers?"])[0])
         return self._dimensions[name]
+
+    def ask_again(self) -> None:
+        """A server may have another model by that name now."""
+        self._dimensions.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +232,8 @@ class IndexFollower:
     def recheck(self) -> None:
         """Count the vectors again at the next turn: the server was away, or has lost them."""
         self._checked = False
+        if self._meaning is not None:
+            self._meaning.ask_again()
 
     def follow_vectors(self, report: Report) -> None:
         """Embed what has words and no vector yet.

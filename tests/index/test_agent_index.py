@@ -331,6 +331,21 @@ def test_lost_vectors_are_made_anew(index: AgentIndex, life: Life, chroma: Chrom
     assert len(by_meaning(index, "sack", 50)) == 21
 
 
+def test_another_model_by_the_same_name_is_noticed_without_a_restart(
+    index: AgentIndex, life: Life, embedder: BagOfWords
+):
+    life.leave_window(index, 20)
+    embedder.dimension = 128
+    life.live_days(5)
+    index.follow(26)
+    assert index.problem is not None
+    index.recheck()  # as every half minute while there is a problem
+    index.follow(26)
+    assert index.problem is None
+    assert index.words.progress.dimension == 128
+    assert index.words.progress.embedded == 25
+
+
 def test_an_archive_that_lost_lines_takes_them_out_of_the_index(
     index: AgentIndex, life: Life, said: list[str]
 ):
