@@ -7,7 +7,7 @@ two hundred of them is another, and the shipped data sets lose half a point.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,14 +41,14 @@ def packed(vectors: Sequence[Sequence[float]]) -> Rows:
     return found
 
 
-def unpacked(stored: Iterable[bytes], dimension: int) -> Rows:
+def unpacked(stored: Sequence[bytes], dimension: int) -> Rows:
     """Records from their bytes.
 
     Raises:
         IndexUnavailable: They are of another dimension.
     """
     whole = b"".join(stored)
-    if len(whole) % shape(dimension).itemsize:
+    if len(whole) != shape(dimension).itemsize * len(stored):
         raise IndexUnavailable(
             f"The vectors that are stored have other than {dimension} numbers",
             "Make the index anew with `keepsake index rebuild`",

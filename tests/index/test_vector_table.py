@@ -107,6 +107,10 @@ def test_a_vector_of_another_dimension_is_refused(tmp_path: Path):
     assert index.nearest(unit_rows(1)[0].tolist(), 3)[0][0] == "memory:1"
     with pytest.raises(IndexUnavailable, match=r"other than|numbers"):
         index.nearest([1.0] * 32, 3)
+    index.add([memory(n, "The cup.") for n in range(1, 18)])
+    index.put_vectors([f"memory:{n}" for n in range(1, 18)], unit_rows(17).tolist())
+    with pytest.raises(IndexUnavailable, match=r"other than"):  # 17 of 64 take as much as 33 of 32
+        index.nearest([1.0] * 32, 3)
     index.close()
 
 
