@@ -7,18 +7,26 @@ from typing import Any
 
 from evennia.objects.models import ContentsHandler
 from evennia.objects.objects import DefaultObject
-from evennia.utils.utils import lazy_property
+from evennia.utils.utils import lazy_property, make_iter
 
 from game.agent.naming import now
 from typeclasses.deeds.order import is_wanted_elsewhere
 
 
 class OrderedContents(ContentsHandler):
-    """What is in something, older objects first: PostgreSQL gives rows in an order of its own."""
+    """What is in something, in the order in which it came, and after a start by age.
+
+    PostgreSQL gives rows in an order of its own, and Evennia loses it where somebody is left out.
+    """
 
     def load(self) -> list[Any]:
         """All of it, from the database."""
         return sorted(super().load(), key=attrgetter("pk"))
+
+    def get(self, exclude: Any = None, content_type: str | None = None) -> list[Any]:
+        """All of it but ``exclude``, one or more, of that type if one is given."""
+        left_out = {each.pk for each in make_iter(exclude)} if exclude else set()
+        return [each for each in super().get(None, content_type) if each.pk not in left_out]
 
 
 class ObjectParent:

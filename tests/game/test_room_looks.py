@@ -43,3 +43,16 @@ class TestRoomLooks(AgentsWorld):
         assert not asked.captured_queries
         self.room1.db.desc = "A high room."
         assert "A high room." in self.room1.get_display_desc(self.char1)
+
+    def test_what_is_in_it_stands_in_the_order_in_which_it_came_whoever_is_left_out(self):
+        first = self.room1.contents[0]
+        first.move_to(self.room2, quiet=True)
+        first.move_to(self.room1, quiet=True)
+        there = self.room1.contents
+        assert there[-1] is first
+        assert self.room1.contents_get(exclude=self.char1) == [
+            each for each in there if each is not self.char1
+        ]
+        assert self.room1.contents_get(exclude=[self.char1, first]) == [
+            each for each in there if each not in (self.char1, first)
+        ]
