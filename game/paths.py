@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -212,19 +213,33 @@ def _restarts(given: str) -> int:
 
 
 def _database_url(given: str) -> str:
-    try:
-        url = urlsplit(given)
-        wrong = "" if url.scheme in ("postgresql", "postgres") else "It is no PostgreSQL address"
-        wrong = wrong or ("" if url.path.strip("/") else "It names no database")
-        _ = url.port
-    except ValueError as error:
-        wrong = str(error)
-    if given and wrong:  # not shown itself: it may hold a password
+    wrong = _fault_of(given) if given else ""
+    if wrong:  # the address is not shown itself, nor any part of it: it may hold a password
         raise KeepsakeError(
             f"{DATABASE_URL} cannot be used. {wrong}",
             "Set it to postgresql://user@host/database, or unset it for SQLite",
         )
     return given
+
+
+def _fault_of(address: str) -> str:
+    """What is wrong with the address of a database, in words that show nothing of it."""
+    place = public_part(address)
+    if not place.startswith(("postgresql://", "postgres://")):
+        return "It is no PostgreSQL address"
+    if "@" in place or re.search(r"%(?![0-9A-Fa-f]{2})", address):
+        return "In user and password @ is written as %40, / as %2F and % as %25"
+    try:
+        url = urlsplit(place)
+        _ = url.port
+    except ValueError:
+        return "Its host and port cannot be read"
+    return "" if url.path.strip("/") else "It names no database"
+
+
+def public_part(address: str) -> str:
+    """The address of a database without user, password and options."""
+    return re.sub(r"^(\w+://)[^@/]*@", r"\1", address).partition("?")[0]
 
 
 def _certificate(cert: str, key: str) -> Certificate | None:

@@ -13,10 +13,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from game.mind.errors import KeepsakeError
-from game.paths import DATABASE_URL, Places
+from game.paths import DATABASE_URL, Places, public_part
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -77,8 +76,7 @@ def shown(here: Places) -> str:
     """Where the database is, in words that hold no password."""
     if not here.database_url:
         return str(here.database)
-    url = urlsplit(here.database_url)
-    return url._replace(netloc=url.netloc.rpartition("@")[2], query="").geturl()
+    return public_part(here.database_url)
 
 
 @contextmanager

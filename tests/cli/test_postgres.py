@@ -196,7 +196,13 @@ def test_a_stopped_world_moves_to_another_database_row_by_row(world, database, t
     [
         ("mysql://anneke:hush@elsewhere/world", "It is no PostgreSQL address"),
         ("postgresql://anneke:hush@elsewhere", "It names no database"),
-        ("postgresql://anneke:hush@elsewhere:door/world", "Port could not be cast"),
+        ("postgresql://anneke:hush@elsewhere:door/world", "host and port cannot be read"),
+        # What reads an address tells of the part that it does not understand: here the password.
+        ("postgresql://anneke:hush/@elsewhere/world", "/ as %2F"),
+        ("postgresql://anneke:1/hush@elsewhere/world", "/ as %2F"),
+        ("postgresql://anneke:no@hush:1@elsewhere/world", "@ is written as %40"),
+        ("postgresql://anneke:hush%@elsewhere/world", "% as %25"),
+        ("postgresql://elsewhere/world?password=hush%zz", "% as %25"),
     ],
 )
 def test_an_address_that_is_none_is_refused_with_its_cure_and_without_its_password(address, told):
@@ -225,3 +231,10 @@ def test_django_gets_all_that_the_address_says():
     ]
     assert given["OPTIONS"]["sslmode"] == "require"
     assert shown(places({DATABASE_URL: address})) == "postgresql://db.example:6432/world"
+
+
+@pytest.mark.parametrize("password", ["hu?sh", "hu#sh", "hu:sh", "h\u2100sh", "[hush", "hu%40sh"])
+def test_no_password_is_shown_whatever_is_in_it(password):
+    here = places({DATABASE_URL: f"postgresql://anneke:{password}@elsewhere/world?password=x"})
+    assert shown(here) == "postgresql://elsewhere/world"
+    assert "sh@" not in repr(here)
