@@ -24,6 +24,8 @@ LEAST_POSTGRES = 14
 """The oldest that Django 6 speaks to."""
 _LOCK = 0x4B656570
 _POLL_SECONDS = 0.2
+_ENDING_SECONDS = 3.0
+"""How long PostgreSQL may take to see that a connection was closed, and with it who held the lock."""
 _PATIENCE = {
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,  # milliseconds; the reactor waits for the database
@@ -163,7 +165,7 @@ class DatabaseLock:
         self._held: Connection[tuple[Any, ...]] | None = None
 
     def take(self, patience: float = 0.0) -> None:
-        """Hold it, after ``patience`` seconds at most.
+        """Hold it, after ``patience`` seconds at most, or the few that PostgreSQL may need.
 
         Raises:
             KeepsakeError: Another copy holds it, or it cannot be reached.
@@ -171,7 +173,7 @@ class DatabaseLock:
         if not self._here.database_url:
             return
         connection = connect(self._here)
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + max(patience, _ENDING_SECONDS)
         while not _locked(connection):
             if time.monotonic() >= deadline:
                 holder = connection.execute(_HOLDER, (_LOCK,)).fetchone()

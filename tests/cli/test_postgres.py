@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from game.cli.world import backup as backups
 from game.cli.world import home, processes
+from game.cli.world import restore as restoring
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import DATABASE_URL, places
@@ -23,6 +25,7 @@ from game.server.databases import database_settings, shown
 from tests import postgres
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import Player
+from tests.empty_tables import lay_tables
 from tests.llm.conftest import until
 
 ABSENT = "postgresql://anneke:hush@127.0.0.1:1/world"
@@ -189,6 +192,30 @@ def test_a_stopped_world_moves_to_another_database_row_by_row(world, database, t
     (aside,) = other.here.home.glob("before-restore-*/evennia.db3")
     assert "Anneke" in names_in(aside)
     assert rows_of(other.environ[DATABASE_URL]) == moved
+
+
+@pytest.mark.parametrize("cut_off_before", [False, True])
+def test_rows_that_do_not_fit_leave_all_as_it_was(database, tables, tmp_path, cut_off_before):
+    """A restore that was cut off before must still be done again: the vault is of another world."""
+    import psycopg  # noqa: PLC0415 - where there is PostgreSQL
+
+    original = make_copy(tmp_path / "original").here
+    home.prepare(original)
+    lay_tables(tables, original)
+    file = tmp_path / "world.tar.gz"
+    backups.backup(original, file, lambda *_: None)
+    address = database(f"full-{cut_off_before}")
+    with psycopg.connect(address) as connection:
+        connection.execute("CREATE TABLE of_another_program (row TEXT)")
+    here = make_copy(tmp_path / "other", **{DATABASE_URL: address}).here
+    home.prepare(here)
+    marker = here.home / restoring.UNFINISHED
+    if cut_off_before:
+        marker.touch()
+    with pytest.raises(KeepsakeError, match=r"tables .* differ \(of_another_program\)"):
+        restoring.restore(here, file, lambda *_: None, replace=True)
+    assert marker.exists() is cut_off_before
+    assert list(here.home.glob("before-restore-*")) == []
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,8 @@ class AgentsWorld(PeopleWorld):
                 self.posted.get(timeout=0.02 if waits or self._at_work() else 0)()
                 deadline = deadline if until else time.monotonic() + MOMENT
             except queue.Empty:
-                if until() if until else not self._at_work():
+                # In this order: whoever ends meanwhile has handed over what it found before.
+                if until() if until else not self._at_work() and self.posted.empty():
                     return
                 if time.monotonic() >= deadline:
                     assert until is None, "it never came"

@@ -213,15 +213,21 @@ def _damaged(source: Path, why: str) -> KeepsakeError:
 def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
     """Move what is there aside and what is new to its place; killed on the way it is done again."""
     stamp = datetime.now(UTC).strftime("before-restore-%Y%m%d-%H%M%S-%f")
+    if here.database_url:
+        _keep_rows(here, here.home / stamp)
     marker = here.home / UNFINISHED
+    cut_off_before = marker.exists()
     marker.touch()
     home.sync(here.home)
     if here.database_url:
+        staged = stages["home"] / here.database.name
         try:
-            _load(stages["home"] / here.database.name, here, here.home / stamp)
-        except BaseException:  # one transaction: all is as it was
-            marker.unlink()
+            database_rows.from_sqlite(staged, here)
+        except (KeepsakeError, OSError, sqlite3.Error):  # one transaction: all is as it was
+            if not cut_off_before:
+                marker.unlink()
             raise
+        staged.unlink()
     old = [here.database.with_name(here.database.name + end) for end in ("", "-wal", "-shm")]
     old += [here.secret_key, here.admin_password, here.spill, here.index]
     moved = [
@@ -243,15 +249,13 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(folder for folder in there if folder is not None))
 
 
-def _load(source: Path, here: Places, aside: Path) -> None:
-    """Give PostgreSQL the rows of a staged database; its own are put aside as a file before."""
+def _keep_rows(here: Places, aside: Path) -> None:
+    """Put what PostgreSQL has aside as a file; its tables are those of this version then."""
     database_rows.make_tables(here)
     if _has_tables(here):
         aside.mkdir(parents=True)
         with database_rows.moment(here) as reader:
             database_rows.to_sqlite(reader, aside / here.database.name)
-    database_rows.from_sqlite(source, here)
-    source.unlink()
 
 
 def _agents(here: Places) -> list[Path]:
