@@ -113,6 +113,8 @@ class Places:
     """All log files."""
     database = _Path("home", "evennia.db3")
     """Evennia's SQLite database; not there in a world on PostgreSQL."""
+    elsewhere = _Path("home", "database-elsewhere")
+    """Where the database of a world on PostgreSQL is, in words without a password."""
     models = _Path("home", "models")
     """Model weights put together from their packages."""
     drained = _Path("home", "drained-servers.txt")

@@ -25,7 +25,7 @@ LEAST_POSTGRES = 14
 _LOCK = 0x4B656570
 _POLL_SECONDS = 0.2
 _ENDING_SECONDS = 3.0
-"""How long PostgreSQL may take to see that a connection was closed, and with it who held the lock."""
+"""How long PostgreSQL may take to see that a connection was closed, and let go of its lock."""
 _PATIENCE = {
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,  # milliseconds; the reactor waits for the database
@@ -79,6 +79,27 @@ def shown(here: Places) -> str:
     if not here.database_url:
         return str(here.database)
     return public_part(here.database_url)
+
+
+def note_elsewhere(here: Places) -> None:
+    """Write into the home where its database is, if that is PostgreSQL's."""
+    if here.database_url:
+        with contextlib.suppress(OSError):  # a full disk does not matter
+            here.elsewhere.write_text(f"{shown(here)}\n", encoding="utf-8")
+
+
+def refuse_unnamed(here: Places) -> None:
+    """Raise where a world on PostgreSQL would begin anew on SQLite, as nobody says where it is.
+
+    Raises:
+        KeepsakeError: It would.
+    """
+    if here.elsewhere.exists() and not (here.database_url or here.database.exists()):
+        where = here.elsewhere.read_text(encoding="utf-8").strip()
+        raise KeepsakeError(
+            f"The world of {here.home} is in {where}, and {DATABASE_URL} is not set",
+            f"Set it; or remove {here.elsewhere} for a new world on SQLite",
+        )
 
 
 @contextmanager

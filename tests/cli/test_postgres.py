@@ -21,7 +21,7 @@ from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import DATABASE_URL, places
 from game.server import vault_lock
-from game.server.databases import database_settings, shown
+from game.server.databases import database_settings, note_elsewhere, shown
 from tests import postgres
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import Player
@@ -90,6 +90,7 @@ def test_the_doctor_finds_it_well_and_nothing_of_it_is_in_the_home(world):
     assert found["well"], found
     assert re.search(r"PostgreSQL \d+\.\d+", found["what"])
     assert not world.here.database.exists()
+    assert world.here.elsewhere.read_text().strip() == shown(world.here)
 
 
 def test_people_play_and_a_reload_keeps_them(world):
@@ -248,6 +249,16 @@ def test_a_database_that_is_away_is_named_with_its_cure_and_nothing_is_begun(cop
         assert "createdb" in told
         assert "hush" not in told
     assert processes.running(away.here) == []
+
+
+def test_a_shell_that_does_not_name_the_database_starts_no_other_world(copy):
+    home.prepare(copy.here)
+    note_elsewhere(Copy({**copy.environ, DATABASE_URL: ABSENT}).here)
+    for told in (copy.keepsake("start").stderr, json.dumps(finding(copy, "Database"))):
+        assert "is in postgresql://127.0.0.1:1/world, and" in " ".join(told.split())
+        assert f"{DATABASE_URL} is not set" in " ".join(told.split())
+        assert "hush" not in told
+    assert not copy.here.database.exists()
 
 
 def test_django_gets_all_that_the_address_says():

@@ -48,6 +48,7 @@ def _postgres(here: Places) -> tuple[str, set[tuple[str, str]]]:
 
 def _sqlite(here: Places) -> tuple[str, set[tuple[str, str]]]:
     path = here.database
+    databases.refuse_unnamed(here)
     if not path.exists():
         return f"{path} (SQLite)", set()
     what = f"{path}, SQLite, {path.stat().st_size / 1e6:,.0f} MB"

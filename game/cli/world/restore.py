@@ -229,7 +229,7 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
             raise
         staged.unlink()
     old = [here.database.with_name(here.database.name + end) for end in ("", "-wal", "-shm")]
-    old += [here.secret_key, here.admin_password, here.spill, here.index]
+    old += [here.elsewhere, here.secret_key, here.admin_password, here.spill, here.index]
     moved = [
         _move(old, here.home / stamp),
         _move([here.config], here.vault / stamp),
