@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.cli.world import backup as backups
-from game.cli.world import formats, home
+from game.cli.world import formats, home, launcher
 from game.cli.world import restore as restoring
+from game.cli.world import starting as launching
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY, Places, Ports
 from game.server import vault_lock
@@ -265,6 +266,18 @@ def test_a_vault_that_another_copy_has_open_is_refused_by_name_until_that_is_kil
         process.wait()
         vault_lock.take(made.here).release()
     assert vault_lock.holder(made.here) == ""
+
+
+def test_nobody_builds_a_world_in_a_vault_that_another_copy_took_meanwhile(copy):
+    home.prepare(copy.here)
+    held = vault_lock.take(copy.here)
+    try:
+        child = launcher.run(copy.here, "start", lambda _: None)
+        with pytest.raises(KeepsakeError, match="is in use by the copy with the home"):
+            child.wait(launching.LAUNCH_SECONDS)
+    finally:
+        held.release()
+    assert not copy.here.database.exists()
 
 
 def test_a_vault_that_another_machine_has_open_is_refused(tmp_path):

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 from game.paths import REPOSITORY, Places, places
+from game.server import vault_lock
 from game.server.private_files import read_or_create
 
 STEP = "step: "
@@ -30,6 +31,7 @@ ADMIN = "admin"
 SETTINGS = "game.server.conf.settings"
 PASSWORD_BYTES = 12
 _BUILT = "done"
+_VAULT_SECONDS = 5.0
 _GAME = REPOSITORY / "game"
 
 
@@ -61,10 +63,14 @@ def _start(launcher: ModuleType, here: Places) -> None:
     from game.server.halves import Half, Launcher  # noqa: PLC0415 - brings Twisted
 
     _say("Preparing the database")
-    _tables(launcher, here)
-    _check(launcher, here)
-    _create_admin(launcher, here)
-    _build_world()
+    held = vault_lock.take(here, patience=_VAULT_SECONDS)  # or two first starts build it twice
+    try:
+        _tables(launcher, here)
+        _check(launcher, here)
+        _create_admin(launcher, here)
+        _build_world()
+    finally:
+        held.release()
     _say("Starting Evennia")
     Launcher(here, Half.PORTAL).start()
 
