@@ -72,7 +72,7 @@ def difference(
     side = min(float((means <= 0).mean()), float((means >= 0).mean()))
     # Few questions that differ are not told from chance, however they are drawn: all signs of so
     # many are equal as often as this, if neither is better.
-    least = 2.0 ** (1 - np.count_nonzero(data.sums))
+    least = 2.0 ** (1 - int(np.count_nonzero(data.sums)))
     p = min(1.0, max(2 * side, 1 / len(means), least))
     return Difference(data.mean, low, high, p, len(first))
 
