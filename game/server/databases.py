@@ -88,12 +88,21 @@ def note_elsewhere(here: Places) -> None:
             here.elsewhere.write_text(f"{shown(here)}\n", encoding="utf-8")
 
 
-def refuse_unnamed(here: Places) -> None:
-    """Raise where a world on PostgreSQL would begin anew on SQLite, as nobody says where it is.
+def refuse_another(here: Places) -> None:
+    """Raise where the home's world has another database than the one that is named.
+
+    A copy of a world, in a shell that names the original's, would live on in that; and a world on
+    PostgreSQL would begin anew on SQLite in a shell that names none.
 
     Raises:
-        KeepsakeError: It would.
+        KeepsakeError: It has.
     """
+    if here.database_url and here.database.exists():
+        raise KeepsakeError(
+            f"{here.database} is the database of a world, and {DATABASE_URL} names another",
+            f"Unset {DATABASE_URL}; or move that world: `keepsake backup FILE` without it, then "
+            "`keepsake restore FILE --replace` with it",
+        )
     if here.elsewhere.exists() and not (here.database_url or here.database.exists()):
         where = here.elsewhere.read_text(encoding="utf-8").strip()
         raise KeepsakeError(

@@ -261,6 +261,23 @@ def test_a_shell_that_does_not_name_the_database_starts_no_other_world(copy):
     assert not copy.here.database.exists()
 
 
+def test_a_home_on_sqlite_is_not_kept_or_copied_with_the_rows_of_another_world(copy, tmp_path):
+    """As in a copy of a world, in a shell that names the database of the original."""
+    home.prepare(copy.here)
+    copy.here.database.touch()
+    other = Copy({**copy.environ, DATABASE_URL: ABSENT})
+    for refused in (
+        other.keepsake("backup", str(tmp_path / "world.tar.gz")),
+        other.keepsake("fork", str(tmp_path / "fork")),
+        other.keepsake("start"),
+    ):
+        assert refused.returncode == 1
+        assert f"Unset {DATABASE_URL}" in " ".join(refused.stderr.split())
+    assert not finding(other, "Database")["well"]
+    assert not (tmp_path / "world.tar.gz").exists()
+    assert not (tmp_path / "fork").exists()
+
+
 def test_django_gets_all_that_the_address_says():
     address = "postgresql://anneke:hush@db.example:6432/world?sslmode=require"
     given = database_settings(places({DATABASE_URL: address}))

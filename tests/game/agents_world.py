@@ -44,7 +44,7 @@ from typeclasses.exits import Exit
 from typeclasses.minds import close_all
 from typeclasses.rooms import Room
 
-MOMENT = 0.1
+MOMENT = 2.0
 """Seconds for which a thread is waited for that hands nothing back."""
 _LLM = """\
 ## agent

@@ -21,6 +21,7 @@ _NO_TABLES = "no tables yet, the first start makes them"
 def database(here: Places) -> Iterator[Finding]:
     """It can be read, and its tables are those of this version."""
     try:
+        databases.refuse_another(here)
         what, applied = _postgres(here) if here.database_url else _sqlite(here)
     except KeepsakeError as error:
         yield Finding(_SUBJECT, False, error.what, error.cure)
@@ -48,7 +49,6 @@ def _postgres(here: Places) -> tuple[str, set[tuple[str, str]]]:
 
 def _sqlite(here: Places) -> tuple[str, set[tuple[str, str]]]:
     path = here.database
-    databases.refuse_unnamed(here)
     if not path.exists():
         return f"{path} (SQLite)", set()
     what = f"{path}, SQLite, {path.stat().st_size / 1e6:,.0f} MB"

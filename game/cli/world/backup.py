@@ -30,7 +30,7 @@ from game.cli.world.processes import Component
 from game.mind.archive.log import segment_sizes
 from game.mind.errors import KeepsakeError
 from game.paths import DATABASE_URL, Places
-from game.server import database_rows, vault_lock
+from game.server import database_rows, databases, vault_lock
 
 MANIFEST = "manifest.json"
 """The last of a backup: what is in it, each with its size and SHA-256."""
@@ -82,6 +82,7 @@ def backup(here: Places, target: Path, progress: Progress, keep: int = 0) -> Kep
         raise KeepsakeError(f"{path} exists already", "Choose another name, or remove it")
     with home.alone(here):
         here = processes.actual(here)
+        databases.refuse_another(here)
         if not (here.database_url or here.database.exists()):
             raise KeepsakeError(
                 f"There is no world to keep: {here.database} does not exist",

@@ -30,7 +30,7 @@ from game.cli.world.evennia_entry import (
 )
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
-from game.paths import DATABASE_URL, Places
+from game.paths import Places
 from game.server import databases, tls, vault_lock
 
 LAUNCH_SECONDS = 300.0
@@ -88,7 +88,7 @@ def start(here: Places, say: Say) -> Started:
         processes.forget_dead(here)  # or the Server to come would be taken for one that has ended
         ports.refuse_taken(here)
         restore.refuse_unfinished(here)
-        _refuse_other_database(here)
+        databases.refuse_another(here)
         vault_lock.take(here, patience=_VAULT_SECONDS).release()
         formats.bring_up_to_date(here, say, backup.of_stopped)
         try:
@@ -96,17 +96,6 @@ def start(here: Places, say: Say) -> Started:
         except BaseException:  # Ctrl-C too: nothing half-started stays behind
             stopping.end_all(here, lambda _: None, ask=False)
             raise
-
-
-def _refuse_other_database(here: Places) -> None:
-    """A world must not begin anew because a shell does not name its database, or another one's."""
-    if here.database_url and here.database.exists():
-        raise KeepsakeError(
-            f"{here.database} is the database of a world, and {DATABASE_URL} names another",
-            f"Unset {DATABASE_URL}; or move that world: `keepsake backup FILE` without it, then "
-            "`keepsake restore FILE --replace` with it",
-        )
-    databases.refuse_unnamed(here)
 
 
 def reload(here: Places, say: Say) -> None:

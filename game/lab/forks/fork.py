@@ -29,6 +29,7 @@ from game.mind.events import writer
 from game.mind.events.files import SUFFIX, LogFile, files_of, number_of
 from game.mind.json_lines import parsed
 from game.paths import Places, Ports
+from game.server import databases
 
 ABOUT = "forked.json"
 """Tells in the copy what it was made of."""
@@ -112,6 +113,7 @@ def _check(here: Places, target: Path) -> None:
             f"There is no world in {here.vault}",
             "Start it once, or set KEEPSAKE_HOME and KEEPSAKE_VAULT to those of one",
         )
+    databases.refuse_another(here)
 
 
 def _copied(here: Places, part: Path, target: Path, point: LogPoint, say: Say) -> Forked:
