@@ -254,6 +254,14 @@ class TestChat(RepliesWorld):
         assert 'Mira says to you, "Sit down, you look cold."' in self.heard
 
 
+class TestOfTheAsker(RepliesWorld):
+    """Somebody asks about their own life, of which nothing was told."""
+
+    def test_a_life_of_its_own_is_no_answer(self):
+        self.asks("What is my trade?", *["I make candles, as my father did."] * 4)
+        assert self.answers() == [f"say {DO_NOT_KNOW[0]}"]
+
+
 class TestSecondLook(RepliesWorld):
     """An instruct model is asked first, where it is in doubt, if the agent knows the answer."""
 

@@ -243,6 +243,8 @@ class TestWhoseLife:
             ("Do you know where my sister's bees are?", "I know that mine are at home.", True),
             ("Do you still know what I am?", "I remember that you are a sailmaker.", False),
             ("What is my sister called?", "I don't know what she is called.", False),
+            ("What is my trade?", "I make candles.", True),
+            ("What is my trade?", "You are a sailmaker, I think.", False),
             ("Have you bees, as my sister Lisbet has?", "My bees are at home.", False),
             ("May I bring my sister Lisbet's bees?", "I like bees.", False),
         ],

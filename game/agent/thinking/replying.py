@@ -34,7 +34,7 @@ from game.mind.prompt.reply.context import ReplyContext
 from game.mind.prompt.reply.judge import AS_GOOD, Judged, from_memory, judge
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import turns_with, unanswered
-from game.mind.prompt.reply.worth import Scored
+from game.mind.prompt.reply.worth import Scored, is_of_asker
 from game.mind.prompt.template import Rendered
 from game.mind.recall.related import SearchResult
 
@@ -268,7 +268,11 @@ class Replying:
         best = reply.best
         if best is not None and not self._is_wanting(reply, best):
             return best.words
-        return self._told(reply) or (best.words if best is not None else "")
+        if found := self._told(reply) or (best.words if best is not None else ""):
+            return found
+        # Of their own life it knows nothing, and made something up of its own each time.
+        theirs = reply.scene.asks and is_of_asker(reply.scene.words)
+        return self.unknown(reply, "no") if theirs else ""
 
     def shrug(self, agent: Body) -> str:
         """What the agent says for want of an answer, each in its turn."""

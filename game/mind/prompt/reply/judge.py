@@ -257,9 +257,8 @@ def _of_another(said: str, scene: ReplyContext) -> str:
 
 
 def _of_itself(said: str, scene: ReplyContext) -> str:
-    """Whether it tells its own life where the asker's was asked, of which it knows the answer."""
-    known = scene.asks and scene.knows and scene.ranked[0].sentence.who == scene.partner
-    if not known or not is_of_asker(scene.words) or _ADMITS.search(said):
+    """Whether it tells its own life where the asker's was asked, whatever it knows of that."""
+    if not scene.asks or not is_of_asker(scene.words) or _ADMITS.search(said):
         return ""
     claims = [_REPORTS.sub("", each) for each in sentences(said)]
     if any(_FIRST_PERSON.search(each) and not _OTHERS.search(each) for each in claims):
