@@ -15,7 +15,6 @@ from game.agent.agent_log import log
 from game.agent.services import services
 from game.agent.surroundings import identity_of
 from game.mind.archive.forgetting import ForgottenPerson, Traces, forget, mask
-from game.mind.errors import KeepsakeError
 from game.mind.events.files import wait_until_packed
 from typeclasses.agents import Agent, all_agents
 from typeclasses.deeds.order import forget_player
@@ -53,11 +52,8 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
         services().searchers.submit(partial(_of_logs, found, problems, ended))
 
     def ended() -> None:
-        try:
-            if changed and services().indexes is not None:
-                services().indexes.rebuild_these(changed)
-        except KeepsakeError as error:
-            problems.append(str(error))
+        if services().indexes is not None:
+            services().indexes.start_anew(changed, "somebody was forgotten")
         done(problems)
 
     go_on()

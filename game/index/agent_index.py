@@ -138,6 +138,15 @@ class AgentIndex:
             self.problem = None
         self.on_anew("")
 
+    def start_anew(self, reason: str) -> None:
+        """Throw it away at once, files and all; the next :meth:`follow` makes another.
+
+        Raises:
+            OSError: It cannot be removed; the next start of the world sees that it is not true.
+        """
+        with self._working:
+            self._start_anew(reason)
+
     def status(self) -> IndexStatus:
         """Figures, as of the last step that was finished."""
         progress = self.words.progress
@@ -173,7 +182,6 @@ class AgentIndex:
         self._following().follow_words(window or self.window, report)
 
     def _start_anew(self, reason: str) -> None:
-        """Throw away an index that cannot be used or is wrong."""
         self._log(f"[Index] {self.agent}: {reason}; making the index anew")
         self._follower = None
         self.words.delete()

@@ -11,9 +11,11 @@ server has no telemetry of its own, and its tracing is off unless configured.
 from __future__ import annotations
 
 import logging
+import sqlite3
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from game.child import serving
@@ -23,6 +25,8 @@ from game.paths import Places
 
 NICE = 15
 """Nobody waits for it: searches read the copy in each agent's file."""
+VACUUM_WAIT = 30.0
+"""Seconds that a vacuum waits for the server to be done with its file."""
 log = logging.getLogger("keepsake.index")
 
 
@@ -36,6 +40,38 @@ class ChromaServer(Supervisor):
 
     def _arguments(self) -> list[object]:
         return ["--path", data_folder(self._places), "--nice", NICE]
+
+    @property
+    def vacuum_owed(self) -> bool:
+        """Whether its file may still hold what was deleted, in pages that are free."""
+        return self._owed.exists()
+
+    def owe_vacuum(self) -> None:
+        """Write down that something is about to be deleted.
+
+        Raises:
+            OSError: It cannot be written down.
+        """
+        self._owed.parent.mkdir(parents=True, exist_ok=True)
+        self._owed.touch()
+
+    def vacuum(self) -> None:
+        """Make its file anew without what was deleted; the server need not stop for that.
+
+        Source: https://docs.trychroma.com/docs/cli/vacuum (its own command does the same).
+
+        Raises:
+            sqlite3.Error, OSError: It could not be done, and is still owed.
+        """
+        file = self._owed.with_name("chroma.sqlite3")
+        if file.exists():
+            with closing(sqlite3.connect(file, timeout=VACUUM_WAIT)) as database:
+                database.execute("VACUUM")
+        self._owed.unlink(missing_ok=True)
+
+    @property
+    def _owed(self) -> Path:
+        return data_folder(self._places) / "vacuum-owed"
 
 
 def data_folder(places: Places) -> Path:

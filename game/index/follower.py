@@ -95,6 +95,7 @@ class IndexFollower:
     ) -> None:
         self._store, self._lived, self._meaning, self._log = store, lived, meaning, log
         self._spared = spared
+        self._compared = False  # whether the archive is what it was when it was indexed
         self._checked = False
         self._notes: dict[str, str] | None = None  # digests by key; None before they are read
         self.vectors: ChromaVectors | None = None
@@ -113,6 +114,11 @@ class IndexFollower:
             ArchiveChanged: The archive has lost lines; the index must be made anew.
             IndexUnavailable: The database cannot be used.
         """
+        if not self._compared:
+            mark = tail.compared(self._lived.archive, self._store.progress.mark)
+            if mark != self._store.progress.mark:
+                self._store.save(replace(self._store.progress, mark=mark))
+            self._compared = True
         if window is None:
             window = self._window_in_archive()
         if window != self._store.progress.window:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import sqlite3
 import sys
 import threading
 import time
@@ -91,7 +92,7 @@ class IndexService:
         self._places, self._log, self._rest = places, log, rest
         self._worked = 0.0  # processor time of the thread when it last rested, in seconds
         self.server = ChromaServer(places) if config.chroma == CHILD else None
-        self._meaning = meaning(places, config, embedder)
+        self._meaning = meaning(places, config, embedder, self._before_drop)
         self._open_files = OpenFiles()
         self._agents: dict[str, AgentIndex] = {}
         self._jobs: deque[tuple[str, Callable[[], None]]] = deque()
@@ -153,14 +154,19 @@ class IndexService:
         if agent and (agent := self._known(agent)) is None:
             there = ", ".join(sorted(self._agents)) or "none"
             raise KeepsakeError(f"No agent named {names[0]} has an index", f"There are: {there}")
-        return self.rebuild_these([agent] if agent else names)
-
-    def rebuild_these(self, agents: Sequence[str]) -> Rebuild:
-        """The same of several, whether or not a rebuild is at work: they come after it."""
-        self._rebuild = Rebuild(tuple(agents))
-        for name in agents:
+        self._rebuild = Rebuild((agent,) if agent else tuple(names))
+        for name in self._rebuild.agents:
             self._enqueue(f"rebuild {name}", partial(self._rebuild_one, name))
         return self._rebuild
+
+    def start_anew(self, agents: Sequence[str], reason: str) -> None:
+        """Throw indexes away and make others: what they hold must not be found any more.
+
+        A world that ends before that is done does it at its next start (:func:`tail.compared`).
+        """
+        for agent in agents:
+            if index := self._agents.get(agent):
+                self._enqueue(f"anew {agent}", partial(self._make_anew, index, reason))
 
     def status(self) -> ServiceStatus:
         """Figures; quick."""
@@ -255,6 +261,10 @@ class IndexService:
         window = index.window if index.window > 1 else None
         index.follow(window, self._breathe, vectors=self._vectors_ready())
 
+    def _make_anew(self, index: AgentIndex, reason: str) -> None:
+        index.start_anew(reason)
+        self._follow(index)
+
     def _rebuild_one(self, name: str) -> None:
         index = self._agents.get(name)
         try:
@@ -269,6 +279,20 @@ class IndexService:
             self._log(f"[Index] {name}: the rebuild failed, the old index stays: {error}")
         finally:
             self._change(finished=self._at_work().finished + 1, done=0, total=0)
+
+    def _before_drop(self) -> None:
+        if self.server is not None:
+            self.server.owe_vacuum()
+            self._enqueue("vacuum", self._vacuum)
+
+    def _vacuum(self) -> None:
+        """What was deleted must not be found in Chroma's file either."""
+        if self.server is None or not self.server.vacuum_owed:
+            return
+        try:
+            self.server.vacuum()
+        except (sqlite3.Error, OSError) as error:
+            self._log(f"[Index] Chroma's file could not be vacuumed, and will be: {error}")
 
     def _tell(self, done: int, total: int) -> None:
         self._breathe(done, total)
@@ -297,11 +321,13 @@ class IndexService:
             now = time.monotonic()
             if ready and not was_ready:
                 self._all_again(lambda _: True)
+                self._enqueue("vacuum", self._vacuum)
             if now >= notes_at:
                 notes_at = now + NOTES_SECONDS
                 self._enqueue("notes", self._follow_notes)
             if now >= retry_at:
                 retry_at = now + RETRY_SECONDS
+                self._enqueue("vacuum", self._vacuum)
                 self._all_again(lambda index: index.problem is not None)
 
     def _look(self, was: bool) -> bool:
@@ -346,7 +372,12 @@ class _Stopping(Exception):
     """Breaks off a long step; what it has done is kept, the rest is done next time."""
 
 
-def meaning(places: Places, config: RecallConfig, embedder: Embedder) -> Meaning | None:
+def meaning(
+    places: Places,
+    config: RecallConfig,
+    embedder: Embedder,
+    before_drop: Callable[[], None] = lambda: None,
+) -> Meaning | None:
     """What vectors need, as the configuration says; None for none."""
     if config.chroma == NONE:
         return None
@@ -354,7 +385,8 @@ def meaning(places: Places, config: RecallConfig, embedder: Embedder) -> Meaning
     owner = hashlib.sha256(os.fsencode(places.home)).hexdigest()[:16]
     # The index can wait for those who ask, where the embedder knows who waits.
     embedder = getattr(embedder, "later", embedder)
-    return Meaning(embedder, Chroma(child if config.chroma == CHILD else config.chroma), owner)
+    address = child if config.chroma == CHILD else config.chroma
+    return Meaning(embedder, Chroma(address, before_drop), owner)
 
 
 @contextlib.contextmanager

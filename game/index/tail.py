@@ -1,8 +1,8 @@
 """Reads an archive from where it was left, and notices when it is another one.
 
 The archive only ever grows, so what was read once need not be read again: a mark says
-how far. It also says which line stood before it; after a power cut or a restored copy the
-archive may have lost lines that an index already knows, and the mark shows it.
+how far. It also says what stood before it; after a power cut or a restored copy the archive may
+have lost lines that an index already knows, and where somebody is forgotten it has other ones.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from game.mind.archive.forgetting import FORGOTTEN
 
 Record = dict[str, Any]
 
@@ -25,6 +27,7 @@ class Mark:
     offset: int = 0  # bytes of it that were read
     length: int = 0  # bytes of the line before, its end included; 0 at the start of a segment
     digest: str = ""  # of that line
+    chain: str = ""  # of the digests of all lines before; an earlier version's mark has none
 
 
 class ArchiveChanged(Exception):
@@ -38,30 +41,56 @@ def read(folder: Path, mark: Mark) -> Iterator[tuple[Mark, Record | None]]:
         The place after the line, and what it says; None for a line that cannot be read.
 
     Raises:
-        ArchiveChanged: The archive is not the one that the mark was made in.
+        ArchiveChanged: The archive is not the one that the mark was made in. Only the line before
+            the mark is looked at; :func:`compared` looks at all.
     """
-    names = sorted(path.name for path in folder.glob("[0-9]*.jsonl"))
     if mark.segment:
-        _check(folder, mark, names)
-        names = [name for name in names if name >= mark.segment]
-    for name in names:
-        before = mark if name == mark.segment else Mark(name)
-        with (folder / name).open("rb") as file:
-            file.seek(before.offset)
+        _check(folder, mark)
+    return ((after, _parse(line)) for after, line in _lines(folder, mark))
+
+
+def compared(folder: Path, mark: Mark) -> Mark:
+    """The mark, where all that stands before it is what it was; reads the archive up to there.
+
+    Raises:
+        ArchiveChanged: It is not. A mark that cannot tell, as an earlier version made it, counts
+            as changed where somebody was forgotten.
+    """
+    if not mark.segment:
+        return mark
+    forgotten = False
+    for after, line in _lines(folder, Mark()):
+        forgotten = forgotten or f'"{FORGOTTEN}"'.encode() in line
+        if (after.segment, after.offset) == (mark.segment, mark.offset):
+            if after.chain == mark.chain or not (mark.chain or forgotten):
+                return replace(mark, chain=after.chain)
+            break
+    raise ArchiveChanged(f"what stood before byte {mark.offset} of {mark.segment} is not there")
+
+
+def _lines(folder: Path, mark: Mark) -> Iterator[tuple[Mark, bytes]]:
+    chain = mark.chain
+    for path in sorted(folder.glob("[0-9]*.jsonl")):
+        if path.name < mark.segment:
+            continue
+        offset = mark.offset if path.name == mark.segment else 0
+        with path.open("rb") as file:
+            file.seek(offset)
             for line in file:
                 if not line.endswith(b"\n"):
                     break  # just being written
-                after = Mark(name, before.offset + len(line), len(line), digest(line))
-                yield after, _parse(line)
-                before = after
+                offset, last = offset + len(line), digest(line)
+                chain = digest((chain + last).encode())
+                yield Mark(path.name, offset, len(line), last, chain), line
 
 
-def _check(folder: Path, mark: Mark, names: list[str]) -> None:
-    if mark.segment not in names:
-        raise ArchiveChanged(f"{mark.segment} is gone")
-    with (folder / mark.segment).open("rb") as file:
-        file.seek(max(mark.offset - mark.length, 0))
-        line = file.read(mark.length)
+def _check(folder: Path, mark: Mark) -> None:
+    try:
+        with (folder / mark.segment).open("rb") as file:
+            file.seek(max(mark.offset - mark.length, 0))
+            line = file.read(mark.length)
+    except FileNotFoundError:
+        raise ArchiveChanged(f"{mark.segment} is gone") from None
     if mark.length and digest(line) != mark.digest:
         raise ArchiveChanged(f"{mark.segment} is not what it was before byte {mark.offset}")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -33,10 +33,15 @@ _PAGE = 500
 
 
 class Chroma:
-    """The way to one Chroma server; connects when it is first used, from any thread."""
+    """The way to one Chroma server; connects when it is first used, from any thread.
 
-    def __init__(self, address: str) -> None:
-        self.address = address
+    Args:
+        address: ``http://host:port``.
+        before_drop: Called before a collection is deleted.
+    """
+
+    def __init__(self, address: str, before_drop: Callable[[], None] = lambda: None) -> None:
+        self.address, self._before_drop = address, before_drop
         self._lock = threading.Lock()
         self._client: ClientAPI | None = None
 
@@ -74,6 +79,7 @@ class Chroma:
         """Delete a collection; one that is not there does no harm."""
         from chromadb.errors import NotFoundError  # noqa: PLC0415 - see client()
 
+        self._before_drop()
         with named(self.address):
             try:
                 self.client().delete_collection(name)

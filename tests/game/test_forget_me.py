@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import patch
 
 from evennia.comms.models import Msg
 from evennia.typeclasses.attributes import Attribute
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 from game.agent.surroundings import identity_of
 from game.index.chroma_server import ChromaServer
+from game.index.service import IndexService
 from game.index.vectors import Chroma
 from game.mind.archive.forgetting import FORGOTTEN, ForgottenPerson, forget
 from game.mind.archive.log import Archive
@@ -149,6 +151,18 @@ class TestForgetMe(Building, PrivateWorld):
         self.char1.execute_cmd("talk mira Good evening.")
         self.pass_time(6)
         assert 'Mira says to you, "Good evening, stranger."' in self.shown
+
+    def test_a_world_that_ends_before_its_index_hears_of_it(self):
+        last = self.mind.memory.memory.archive.last_number
+        with patch.object(IndexService, "_enqueue"):  # as if it had been killed there
+            self.char1.execute_cmd("forget me")
+            self.char1.execute_cmd("forget me Tom")
+            self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
+        self.stop_services()
+        self.services = self.start_services()
+        assert self.mind.memory.memory.archive.last_number >= last
+        assert self.services.indexes.wait_idle(60)
+        self.nothing_is_left(last)
 
     def nothing_is_left(self, last: int) -> None:
         left = {(where, w) for where, text in self.stores() for w in WORDS if w in text}

@@ -12,7 +12,8 @@ import pytest
 
 from game.index.agent_index import AgentIndex, _is_damage
 from game.index.vectors import Chroma, ChromaVectors
-from game.mind.archive.records import Summary, Tier
+from game.mind.archive.forgetting import ForgottenPerson, forget
+from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
 from game.mind.errors import BadAnswer, IndexUnavailable
 from game.mind.ports import SystemClock
 from game.mind.recall.documents import DocumentKind
@@ -363,6 +364,57 @@ def test_an_archive_that_lost_lines_takes_them_out_of_the_index(
     assert by_words(index, "spy") == []
     assert by_meaning(index, "I am a spy")[0] != "memory:11"
     assert len(by_meaning(index, "sack", 50)) == 9
+
+
+@pytest.mark.parametrize("former", [False, True])
+def test_words_taken_out_of_an_older_segment_are_gone_after_a_kill(
+    life: Life, chroma: Chroma, reopen: Opener, monkeypatch, former: bool
+):
+    """Somebody is forgotten, and the process dies before any index hears of it."""
+    monkeypatch.setattr("game.mind.archive.log.SEGMENT_LINES", 4)
+    life.live("Tom says, “Never open the marzipan drawer.”")
+    for number in range(2, 13):
+        told = f"Ann says, “Sack {number}.”"
+        life.archive.append_memory(Memory(number, DAWN, MemoryKind.PERCEPTION, told, "Mill", "Ann"))
+    index = reopen()
+    index.follow(12)
+    assert by_words(index, "marzipan")[0] == "memory:1"
+    index.close()
+    file = index.words.path
+    if former:  # an index of an earlier version, which died in the same way
+        with closing(sqlite3.connect(file)) as database, database:
+            database.execute("UPDATE progress SET state = json_remove(state, '$.mark.chain')")
+    life.archive.close()
+    newest = max(life.archive.folder.glob("*.jsonl"))
+    before = newest.read_bytes()
+    assert forget(life.folder, ForgottenPerson("12-1", "Tom"))
+    assert newest.read_bytes() == before, "the line before the mark is as it was"
+    again = reopen()
+    again.follow(12)
+    assert by_words(again, "marzipan") == []
+    assert "memory:1" not in by_meaning(again, "the marzipan drawer", 50)
+    assert len(by_meaning(again, "sack", 50)) == 10
+    again.close()
+    assert b"marzipan" not in file.read_bytes()
+    assert len(chroma.collections_of({"home": str(life.folder.parent), "agent": "mira"})) == 1
+
+
+def test_an_index_of_an_earlier_version_is_not_made_anew_without_need(
+    life: Life, reopen: Opener, tmp_path: Path, said: list[str]
+):
+    index = reopen()
+    life.leave_window(index, 10)
+    index.close()
+    said.clear()
+    with closing(sqlite3.connect(tmp_path / "index" / "mira" / "words.db")) as database, database:
+        database.execute("UPDATE progress SET state = json_remove(state, '$.mark.chain')")
+    for _ in range(2):
+        again = reopen()
+        again.follow(11)
+        assert again.problem is None
+        assert again.words.progress.mark.chain
+        again.close()
+    assert said == []
 
 
 @pytest.mark.parametrize("other", [BagOfWords("new", 256), BagOfWords("bag", 32)])

@@ -9,7 +9,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -19,6 +21,7 @@ from game.index.service import IndexService, alone
 from game.index.vectors import Chroma
 from game.llm.clients.apart import EmbedderApart
 from game.llm.clients.minilm import MiniLMEmbedder
+from game.mind.archive.forgetting import ForgottenPerson, forget
 from game.mind.errors import IndexUnavailable, KeepsakeError
 from game.mind.names import folder_name
 from game.mind.recall.config import RecallConfig
@@ -164,6 +167,46 @@ def test_chroma_that_is_killed_comes_back_with_what_it_held(
     until(lambda: index.status().embedded == 60 and index.problem is None)
     until(lambda: settles(index, "Sack 12", "memory:12"))
     assert not any("anew" in line for line in said), "nothing was lost"
+
+
+@pytest.mark.parametrize("end", ["", "before the index", "before the vacuum"])
+def test_what_was_forgotten_is_in_no_file_whenever_the_world_ends(
+    started: Starter, mira: Life, here: Places, monkeypatch, end: str
+):
+    def files_with(word: str) -> set[str]:
+        found = set()
+        for path in here.index.rglob("*.*"):
+            with suppress(FileNotFoundError, IsADirectoryError):  # a journal comes and goes
+                found |= {path.name} if word.encode() in path.read_bytes() else set()
+        return found
+
+    service = started(chroma="child")
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    mira.live_days(20)
+    mira.compact(1, 10, "Tom keeps marzipan.")
+    service.schedule_follow("mira", 21)
+    until(lambda: index.status().embedded == 20)
+    until(lambda: "chroma.sqlite3" in files_with("marzipan"))
+    mira.archive.close()
+    if end == "before the index":
+        service.close(stop_server=True)
+    forget(mira.folder, ForgottenPerson("12-1", "Tom"))
+    if end != "before the index":
+        if end:
+            fails = Mock(side_effect=OSError("the power is gone"))
+            monkeypatch.setattr(ChromaServer, "vacuum", fails)
+        service.start_anew(["mira"], "somebody was forgotten")
+        assert service.wait_idle(60)
+    if end == "before the vacuum":
+        until(lambda: fails.called)
+        service.close(stop_server=True)
+        monkeypatch.undo()
+        assert files_with("marzipan") == {"chroma.sqlite3"}
+    if end:
+        service = started(chroma="child")
+        service.open("mira", mira.archive.folder, mira.notes)
+        service.schedule_follow("mira", 21)
+    until(lambda: not files_with("marzipan"))
 
 
 def test_the_index_folder_deleted_while_nobody_looks(
