@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_place, of_profile
 from game.mind.prompt.reply.worth import Ranker, leans, without_address
 
 OWN = of_profile(
@@ -47,6 +47,15 @@ def ranker():
 def test_what_answers_comes_first(ranker, question, before, wanted):
     best = ranker.rank(question, [*OWN, *TOLD], before, "Jory")[0]
     assert wanted in best.sentence.text
+
+
+def test_that_somebody_is_there_answers_no_question_of_their_life(ranker):
+    found = [*OWN, *TOLD, *of_place("A low room.", ["Ann", "Tobin"])]
+    found.append(told("Tobin", "And I'm Tobin, her cousin. I mend roofs."))
+    asked = "How are those two related, Ann and Tobin?"
+    assert "cousin" in ranker.rank(asked, found, "", "Jory")[0].sentence.text
+    best = ranker.rank("Is Ann here?", found, "", "Jory")[0]
+    assert "here with me" in best.sentence.text
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ class SentenceOrigin(StrEnum):
     KEPT = "notes and pins"
     SUMMARY = "summaries"
     EVERYDAY = "an ordinary day"
+    COMPANY = "who is there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +129,11 @@ _OWNERS = frozenset({"my", "your", "you", "you're", "you’re", "his", "her", "t
 
 def of_place(description: str, company: Sequence[str] = ()) -> tuple[Sentence, ...]:
     """What the room looks like, and who is in it."""
-    found = _sentences(description)
+    found = [Sentence(each, each, SentenceOrigin.PLACE) for each in _sentences(description)]
     if company:
-        found.append(f"{listed(company)} {'are' if len(company) > 1 else 'is'} here with me.")
-    return tuple(Sentence(each, each, SentenceOrigin.PLACE) for each in found)
+        here = f"{listed(company)} {'are' if len(company) > 1 else 'is'} here with me."
+        found.append(Sentence(here, here, SentenceOrigin.COMPANY))
+    return tuple(found)
 
 
 def of_window(window: Iterable[Memory], partner: str, own_name: str) -> list[Sentence]:

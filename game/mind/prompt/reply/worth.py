@@ -97,7 +97,7 @@ class Ranker:
     def _worth(self, question: str, found: Sequence[Sentence]) -> list[float]:
         meant = self._meaning(question, [each.bare for each in found])
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
-        shared = [len(wanted & telling(f"{each.who} {each.bare}")) for each in found]
+        shared = [len(wanted & _telling(each)) for each in found]
         return [
             cosine + A_WORD * min(words, MOST_WORDS) + _by_life(bare, each)
             for each, cosine, words in zip(found, meant, shared, strict=True)
@@ -189,12 +189,18 @@ def is_of_asker(question: str) -> bool:
     return theirs and not _ASKS_LEAVE.search(asked)
 
 
+def _telling(each: Sentence) -> set[str]:
+    """Its telling words. That somebody is there, which is all names, answers nothing about them."""
+    company = each.origin is SentenceOrigin.COMPANY
+    return set() if company else telling(f"{each.who} {each.bare}")
+
+
 def _by_life(question: str, each: Sentence) -> float:
     mine, yours = _MINE.search(question) is not None, _YOURS.search(question) is not None
     match each.origin:
         case SentenceOrigin.SUMMARY:
             return SUMMARISED
-        case SentenceOrigin.EVERYDAY:
+        case SentenceOrigin.EVERYDAY | SentenceOrigin.COMPANY:
             return SMALL_TALK
         case SentenceOrigin.PARTNER if mine:
             return THEIR_LIFE
