@@ -81,7 +81,7 @@ function cells(agent) {
     cell("Prompt", tokensBar(agent), compactionFlag(agent)),
     cell("Memories", count(agent.memories), agent.next_due
       ? el("small", { title: "The next compaction falls due with this memory" }, ` due at ${count(agent.next_due)}`) : null),
-    cell("Thoughts", count(agent.ended), agent.failed ? el("small", {}, ` ${count(agent.failed)} failed`) : null),
+    cell("Thoughts", count(agent.ended), agent.failed ? el("small", {}, ` ${count(agent.failed)} came to nothing`) : null),
   ];
 }
 
