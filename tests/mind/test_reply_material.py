@@ -134,6 +134,18 @@ class TestWhatOthersSaid:
         found = of_memory(said_to_her(said), "Tom", "Mira")
         assert texts(found) == ['Tom told me, "I keep bees on the hill."']
 
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            ("I can't on Sunday. Make it Wednesday.", ["I can't on Sunday. Make it Wednesday."]),
+            ("Good evening. My cat is ill. Poor thing.", ["My cat is ill. Poor thing."]),
+            ("My cat is ill. Is yours? Poor thing.", ["My cat is ill."]),
+        ],
+    )
+    def test_a_word_or_two_belong_to_what_was_told_before_them(self, words, told):
+        found = of_memory(said_to_her(words), "Tom", "Mira")
+        assert [each.bare for each in found] == told
+
     def test_a_name_beside_a_fact_is_left_out(self):
         said = "My name is Tom and I'm a sailmaker."
         found = of_memory(said_to_her(said), "Tom", "Mira")

@@ -33,6 +33,8 @@ from game.mind.recall.related import SearchResult
 
 LONGEST = 220
 """Characters of one sentence, or of one quotation."""
+_SHORT = 4
+"""Fewer words of which one says something tell nothing by themselves."""
 _TIES = "Others you know."
 _LONGEST_NAME = 40
 _REFERENCE = re.compile(r"\s*\(memor(?:y|ies) \d[\d ,–-]*\)")
@@ -260,20 +262,36 @@ def _without_name(part: str, who: str) -> str:
 
 
 def _quotations(said: str) -> Iterator[str]:
-    """What was told, without greetings and questions; whole where all of it is told."""
-    found = sentences(said)
-    told = [each for each in found if not _is_idle(each)]
-    if len(told) == len(found) and len(said) <= LONGEST:
+    """What was told, without greetings and questions; whole where all of it is told.
+
+    A word or two belong to what was told before them: "I can't on Sunday. Make it Wednesday."
+    """
+    told: list[str] = []
+    whole, goes_on = True, False
+    for each in sentences(said):
+        short = _is_short(each)
+        if _asks(each) or (short and not goes_on):
+            whole = goes_on = False
+        elif short:
+            told[-1] = f"{told[-1]} {each}"
+        else:
+            told.append(each)
+            goes_on = True
+    if whole and len(said) <= LONGEST:
         yield said
     else:
         yield from (shorten(each, LONGEST) for each in told)
 
 
-def _is_idle(sentence: str) -> bool:
-    """Whether nothing is told: a question, a request, a greeting, a word or two."""
+def _asks(sentence: str) -> bool:
+    """Whether it tells nothing, being a question, a request or a greeting."""
     asks = sentence.rstrip("\"'”’ ").endswith("?") or _ASKS_FOR.match(sentence) is not None
+    return asks or is_greeting(sentence)
+
+
+def _is_short(sentence: str) -> bool:
     says = len(telling(sentence))
-    return asks or is_greeting(sentence) or not says or (says == 1 and len(words(sentence)) < 4)
+    return not says or (says == 1 and len(words(sentence)) < _SHORT)
 
 
 def _of_document(document: Document, partner: str, own_name: str) -> list[Sentence]:
