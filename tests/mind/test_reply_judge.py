@@ -73,6 +73,8 @@ GOOD = [
     ("What's the time?", "About noon, by Oswin's slow clock."),
     ("Sing something!", "La la la! That's all you get before supper."),
     ("Is it far?", "Twelve miles (or thirteen)."),
+    ("Is it far?", "It is."),
+    ("Are you Mira or Wren?", "Mira."),
 ]
 
 
@@ -82,6 +84,10 @@ def test_a_good_answer_is_said_as_it_is(question, answer, chat):
     found = judged(answer, question, chat=chat, own=["No leeks for you, then. Sit by the fire!"])
     assert found.fault == ""
     assert found.words == answer.replace(" (or thirteen)", "")
+
+
+def test_a_bare_word_of_the_question_is_no_answer():
+    assert judged("When", "When, did I say?").fault == "it only gives back what was said"
 
 
 class TestMarks:

@@ -109,7 +109,7 @@ def judge(
     fault = (
         _markup(answer, said)
         or _again(said, own_lines, _REPEATED)
-        or _again(said, scene.said, "it only gives back what was said")
+        or _gives_back(said, scene)
         or _of_the_prompt(said, prompt)
         or _of_another(said, scene)
         or _of_itself(said, scene)
@@ -235,6 +235,13 @@ _REPEATED = "it is what the agent has said already"
 def _again(said: str, lines: Iterable[str], fault: str) -> str:
     """The fault of saying what stands in one of the lines; empty for none."""
     return fault if any(_alike(said, line) for line in lines) else ""
+
+
+def _gives_back(said: str, scene: ReplyContext) -> str:
+    """Whether it is what was said to the agent again, or a bare "When" out of it."""
+    fault = "it only gives back what was said"
+    one_word = len(words(said)) == 1 and not telling(said) and _low(said)[0] in _low(scene.words)
+    return fault if one_word else _again(said, scene.said, fault)
 
 
 def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
