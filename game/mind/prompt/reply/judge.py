@@ -40,7 +40,7 @@ _AGAIN_AND_AGAIN = re.compile(r"\b([\w'’]+ [\w'’ ]*\w)(?:, (?:and )?\1\b)+",
 _LOOSE = re.compile(r"\s+(?=[.,!?;](?:\s|$))")
 _MARKUP = re.compile(
     r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|says to you\b|\bnote words\b|^\s*:"
-    r"|^\W*(?:user|assistant|system)\s*:|^\(?You remember:|\*\*|```|https?://",
+    r"|^\s*(?:\d+[.)]|[-+•])\s|^\W*(?:user|assistant|system)\s*:|^\(?You remember:|\*\*|```|https?://",
     re.I,
 )
 _DISARMED = re.compile(r"[{}|¦]|^\W*#")
