@@ -1,5 +1,7 @@
 """Which sentences bear on a question, with the real embedder."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +49,14 @@ def ranker():
 def test_what_answers_comes_first(ranker, question, before, wanted):
     best = ranker.rank(question, [*OWN, *TOLD], before, "Jory")[0]
     assert wanted in best.sentence.text
+
+
+def test_what_was_told_the_agent_itself_counts_more_than_what_it_overheard(ranker):
+    twice = (told("Tobin", "I grow roses in Dorset."), told("Tobin", "I grow roses in Devon."))
+    found = [twice[0], replace(twice[1], overheard=True)]
+    for each in (found, found[::-1]):
+        best = ranker.rank("Where does Tobin grow roses?", each, "", "Jory")[0]
+        assert "Dorset" in best.sentence.text
 
 
 def test_that_somebody_is_there_answers_no_question_of_their_life(ranker):

@@ -110,6 +110,7 @@ class TestWhatOthersSaid:
         (found,) = of_memory(heard(line, source="Ann"), "Tom", "Mira")
         assert found.text == text
         assert found.origin is SentenceOrigin.OTHER
+        assert found.overheard is ("told Tom" in text)
 
     @pytest.mark.parametrize(
         "words",

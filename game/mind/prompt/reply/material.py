@@ -83,6 +83,7 @@ class Sentence:
     # as the profile has it, in words to the agent: "You take your tea with sugar."
     written: str = ""
     confided: bool = False  # whether it was whispered, and the answer is for somebody else
+    overheard: bool = False  # whether it was said to somebody else
 
     @property
     def to_agent(self) -> str:
@@ -250,8 +251,16 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
         part = _without_name(quotation, said.who)
         if telling(_I_AM.sub("", part)) <= telling(said.who):
             continue  # "I'm Ann." tells nothing of Ann
-        text = f'{said.who} {how}, "{part}"'
-        yield Sentence(text, part, origin, said.who, memory.time, memory.number, confided=confided)
+        yield Sentence(
+            f'{said.who} {how}, "{part}"',
+            part,
+            origin,
+            said.who,
+            memory.time,
+            memory.number,
+            confided=confided,
+            overheard=said.to not in ("", "you"),
+        )
 
 
 def _without_name(part: str, who: str) -> str:

@@ -26,6 +26,8 @@ agent's life is worth then."""
 SUMMARISED, SMALL_TALK = -0.05, -0.15
 """A raw memory says the same better than a summary of it; what an ordinary day brings matters
 little."""
+OVERHEARD = -0.08
+"""What somebody wants the agent to know, they tell the agent."""
 IN_CONTEXT = 0.6
 """What a question is worth together with the line before it, beside what it is worth alone."""
 OF_A_PART = 0.95
@@ -99,7 +101,10 @@ class Ranker:
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
         shared = [len(wanted & _telling(each)) for each in found]
         return [
-            cosine + A_WORD * min(words, MOST_WORDS) + _by_life(bare, each)
+            cosine
+            + A_WORD * min(words, MOST_WORDS)
+            + _by_life(bare, each)
+            + OVERHEARD * each.overheard
             for each, cosine, words in zip(found, meant, shared, strict=True)
         ]
 
