@@ -15,7 +15,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from game.child import serving
@@ -37,6 +37,7 @@ class ChromaServer(Supervisor):
     module, health = "game.index.chroma_server", "/api/v2/heartbeat"
     off_cure = "Set chroma to child in recall.md and start the game"
     unavailable = IndexUnavailable
+    _owes = False  # since the process began
 
     def _arguments(self) -> list[object]:
         return ["--path", data_folder(self._places), "--nice", NICE]
@@ -44,16 +45,14 @@ class ChromaServer(Supervisor):
     @property
     def vacuum_owed(self) -> bool:
         """Whether its file may still hold what was deleted, in pages that are free."""
-        return self._owed.exists()
+        return self._owes or self._owed.exists()
 
     def owe_vacuum(self) -> None:
-        """Write down that something is about to be deleted.
-
-        Raises:
-            OSError: It cannot be written down.
-        """
-        self._owed.parent.mkdir(parents=True, exist_ok=True)
-        self._owed.touch()
+        """Something is about to be deleted: write it down, where the disk has room for that."""
+        self._owes = True
+        with suppress(OSError):
+            self._owed.parent.mkdir(parents=True, exist_ok=True)
+            self._owed.touch()
 
     def vacuum(self) -> None:
         """Make its file anew without what was deleted; the server need not stop for that.
@@ -68,6 +67,7 @@ class ChromaServer(Supervisor):
             with closing(sqlite3.connect(file, timeout=VACUUM_WAIT)) as database:
                 database.execute("VACUUM")
         self._owed.unlink(missing_ok=True)
+        self._owes = False
 
     @property
     def _owed(self) -> Path:

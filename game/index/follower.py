@@ -273,6 +273,7 @@ class IndexFollower:
             vectors = self._new_collection(meaning, dimension)
         elif not progress.copied:
             self._copy(vectors)
+        self._drop_former(meaning)
         self._checked, self.vectors = True, vectors
         return vectors
 
@@ -303,9 +304,8 @@ class IndexFollower:
     def _new_collection(self, meaning: Meaning, dimension: int) -> ChromaVectors:
         """An empty collection; whatever this agent had before is deleted."""
         owner = {"home": meaning.owner, "agent": self._lived.agent}
-        old = meaning.chroma.collections_of(owner)
         name, model = f"agent-{uuid.uuid4().hex}", meaning.embedder.model_name
-        # Written down first: a collection that no index names is deleted at the next one.
+        # Written down first: what no index names would stay for ever.
         self._store.forget_vectors(
             replace(
                 self._store.progress,
@@ -314,16 +314,23 @@ class IndexFollower:
                 complete=False,
                 copied=True,
                 collection=name,
+                dropping=tuple(meaning.chroma.collections_of(owner)),
                 model=model,
                 dimension=dimension,
             )
         )
         vectors = ChromaVectors(meaning.chroma, name)
         vectors.create({**owner, "model": model, "dimension": dimension})
-        for each in old:
+        return vectors
+
+    def _drop_former(self, meaning: Meaning) -> None:
+        """Delete the collections of before, but for one that still serves."""
+        for each in self._store.progress.dropping:
             if each != self._spared:
                 meaning.chroma.drop(each)
-        return vectors
+        left = tuple(each for each in self._store.progress.dropping if each == self._spared)
+        if left != self._store.progress.dropping:
+            self._store.save(replace(self._store.progress, dropping=left))
 
     def _embed_memories(self, vectors: ChromaVectors, embedder: Embedder, report: Report) -> None:
         progress = self._store.progress

@@ -36,6 +36,7 @@ class IndexProgress:
     complete: bool = False
     copied: bool = False  # whether this file has a copy of every vector
     collection: str = ""  # Chroma's name for the vectors; empty before the first
+    dropping: tuple[str, ...] = ()  # collections of before, until they are deleted
     model: str = ""  # what they were made with
     dimension: int = 0  # numbers in each
 
@@ -141,4 +142,5 @@ class IndexFile(VectorTable):
 
 def _progress(found: dict[str, Any]) -> IndexProgress:
     mark, (number, first, last) = Mark(**found.pop("mark")), found.pop("summary")
-    return IndexProgress(mark=mark, summary=(number, first, last), **found)
+    dropping = tuple(map(str, found.pop("dropping", ())))
+    return IndexProgress(mark=mark, summary=(number, first, last), dropping=dropping, **found)

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -397,6 +398,26 @@ def test_words_taken_out_of_an_older_segment_are_gone_after_a_kill(
     again.close()
     assert b"marzipan" not in file.read_bytes()
     assert len(chroma.collections_of({"home": str(life.folder.parent), "agent": "mira"})) == 1
+
+
+def test_a_collection_of_before_goes_though_the_world_ended_before_it_did(
+    life: Life, chroma: Chroma, reopen: Opener, monkeypatch
+):
+    owner = {"home": str(life.folder.parent), "agent": "mira"}
+    index = reopen()
+    life.leave_window(index, 10)
+    index.start_anew("somebody was forgotten")
+    with monkeypatch.context() as patched:
+        patched.setattr(chroma, "drop", Mock(side_effect=KeyboardInterrupt("the power is gone")))
+        with pytest.raises(KeyboardInterrupt):
+            index.follow(11)
+    index.close()
+    assert len(chroma.collections_of(owner)) == 2
+    again = reopen()
+    again.follow(11)
+    assert chroma.collections_of(owner) == [again.words.progress.collection]
+    assert again.words.progress.dropping == ()
+    assert again.status().embedded == 10
 
 
 def test_an_index_of_an_earlier_version_is_not_made_anew_without_need(
