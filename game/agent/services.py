@@ -28,8 +28,8 @@ from game.agent.tasks import Alarm, Once
 from game.agent.thinking_config import ThinkingConfig, load_thinking_config
 from game.agent.warming import Warming
 from game.index.service import IndexService
-from game.llm.clients.shared_questions import ClosableEmbedder
-from game.llm.embedding import EmbedderProfile, load_embedder, shared_embedder
+from game.llm.clients.cached import CachedEmbedder, ClosableEmbedder
+from game.llm.embedding import EmbedderProfile, embedder_apart, load_embedder
 from game.llm.embedding import embedder as make_embedder
 from game.llm.gateway import Gateway
 from game.llm.profiles import EXTRACTIVE, ModelProfile, Profiles
@@ -279,7 +279,7 @@ class Services:
 
     @cached_property
     def ranker(self) -> Ranker:
-        """Says what bears on what was said to an agent; one for all, as it keeps vectors."""
+        """Says what bears on what was said to an agent."""
         return Ranker(self.embedder)
 
     @cached_property
@@ -353,7 +353,7 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
     """
     moved = os.environ.get(MOVED_CLOCK)
     clock: Clock = MovedClock(Path(moved)) if moved else SystemClock()
-    machinery = Machinery(timer, Turns(timer).post, clock, embedder=shared_embedder)
+    machinery = Machinery(timer, Turns(timer).post, clock, embedder=embedder_apart)
     new = start_on(machinery, places, taps)
     if not new.spill.reserve():
         log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")
@@ -443,10 +443,10 @@ def _followed[T](path: Path, load: Callable[[Path], T], default: T) -> ConfigFil
     return ConfigFile(path, load, default, report, rest=REST)
 
 
-def _embedder(path: Path, make: Callable[[EmbedderProfile], ClosableEmbedder]) -> ClosableEmbedder:
+def _embedder(path: Path, make: Callable[[EmbedderProfile], ClosableEmbedder]) -> CachedEmbedder:
     """What ``llm.md`` names; the shipped one if that cannot be used."""
     try:
-        return make(load_embedder(path))
+        return CachedEmbedder(make(load_embedder(path)))
     except ConfigError as problem:
         report(problem)
-        return make(EmbedderProfile())
+        return CachedEmbedder(make(EmbedderProfile()))

@@ -137,12 +137,12 @@ class Conversation:
         self._now = max((self._now, *times)) if times else self._now
         self.names |= {name for turn in turns for name in (turn.speaker, turn.place) if name}
 
-    def _embedded(self, texts: list[str], progress: Progress | None) -> list[list[float]]:
+    def _embedded(self, texts: list[str], progress: Progress | None) -> list[Sequence[float]]:
         if self.embedder is None:
             return []
         if progress is None:
-            return self.embedder.embed(texts)
-        found: list[list[float]] = []
+            return list(self.embedder.embed(texts))
+        found: list[Sequence[float]] = []
         for start in range(0, len(texts), _PORTION):
             found += self.embedder.embed(texts[start : start + _PORTION])
             progress(len(found), len(texts))

@@ -48,12 +48,15 @@ class Meaning:
     def dimension(self) -> int:
         """How many numbers a vector has; asked once, until :meth:`ask_again`.
 
+        By a text that nobody has asked for yet, which no cache knows.
+
         Raises:
             ModelError: The embedder cannot say.
         """
         name = self.embedder.model_name
         if name not in self._dimensions:
-            self._dimensions[name] = len(self.embedder.embed(["How many numbers?"])[0])
+            probe = f"How many numbers? {uuid.uuid4().hex}"
+            self._dimensions[name] = len(self.embedder.embed([probe])[0])
         return self._dimensions[name]
 
     def ask_again(self) -> None:
@@ -356,6 +359,6 @@ class IndexFollower:
         self, vectors: ChromaVectors, embedder: Embedder, documents: Sequence[Document]
     ) -> None:
         if documents:
-            rows = embedder.embed([text_of(each) for each in documents])
+            rows = embedder.embed([text_of(each, self._lived.agent) for each in documents])
             vectors.add(documents, rows)
             self._store.put_vectors([each.key for each in documents], rows)

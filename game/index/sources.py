@@ -8,12 +8,31 @@ from game.index import tail
 from game.index.tail import Record
 from game.mind.archive.records import Memory, MemoryKind, Summary
 from game.mind.books.notes import Note
+from game.mind.language.heard import heard, shown_words
 from game.mind.recall.documents import Document, DocumentKind
 
 
-def text_of(document: Document) -> str:
-    """What is embedded: a memory's bare text, a note with its title."""
-    return f"{document.title}: {document.text}" if document.title else document.text
+def text_of(document: Document, agent: str) -> str:
+    """What is embedded: of speech the bare words, whoever hears them; a note with its title.
+
+    A name would draw every line in which somebody is addressed, and a line that is said is one
+    text for whoever says, hears and answers it, so that it is embedded once.
+    """
+    if document.title:
+        return f"{document.title}: {document.text}"
+    if document.kind is not DocumentKind.MEMORY:
+        return document.text
+    if document.speaker == agent:
+        return _as_others_see(document.text, agent)
+    lived = (document.first, document.time, MemoryKind.PERCEPTION, document.text)
+    said = heard(Memory(*lived, source=document.speaker))
+    return (said and said.words) or document.text
+
+
+def _as_others_see(line: str, agent: str) -> str:
+    """An agent's own act: its words, or the gesture as those nearby have it."""
+    shown = shown_words(line)
+    return f"{agent} {shown}" if shown and line.startswith("emote ") else shown or line
 
 
 def digest(document: Document) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from game.llm.clients.apart import EmbedderApart
+from game.llm.clients.cached import ClosableEmbedder
 from game.llm.clients.embedders import ServerEmbedder, ollama_embedder, openai_embedder
-from game.llm.clients.shared_questions import ClosableEmbedder, SharedQuestions
 from game.llm.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
 from game.mind.markdown_config import ConfigSection, parse
 
@@ -44,9 +44,9 @@ def embedder(profile: EmbedderProfile) -> ClosableEmbedder:
     return MiniLMEmbedder()
 
 
-def shared_embedder(profile: EmbedderProfile) -> SharedQuestions:
-    """The same for a world: MiniLM in a process of its own, each question embedded once."""
-    return SharedQuestions(_server(profile) or EmbedderApart())
+def embedder_apart(profile: EmbedderProfile) -> ClosableEmbedder:
+    """The same for a running world: MiniLM in a process of its own."""
+    return _server(profile) or EmbedderApart()
 
 
 def _server(profile: EmbedderProfile) -> ServerEmbedder | None:

@@ -165,11 +165,11 @@ class Mem0Embedding:
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
         """One vector."""
-        return self._embedder.embed([text])[0]
+        return list(self._embedder.embed([text])[0])
 
     def embed_batch(self, texts: Sequence[str], memory_action: str = "add") -> list[list[float]]:
         """One vector a text."""
-        return self._embedder.embed(list(texts))
+        return [list(vector) for vector in self._embedder.embed(list(texts))]
 
 
 class Mem0Model:

@@ -74,8 +74,8 @@ class Embedder(Protocol):
         """The name that the index keeps beside its vectors."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector a text, all of one dimension; blocks."""
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One vector a text, all of one dimension and of length 1; blocks."""
         ...
 
 

@@ -20,6 +20,7 @@ from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
 from game.mind.archive.tier_lines import SummaryState
 from game.mind.books.notes import NoteBook
 from game.mind.errors import IndexUnavailable
+from game.mind.ports import Embedder
 from tests.llm.conftest import places_in, until
 
 DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)
@@ -147,7 +148,7 @@ def reopen(
     """Opens the index of ``life``, as after a restart; all are closed at the end."""
     opened: list[AgentIndex] = []
 
-    def reopen(by: BagOfWords = embedder, *, vectors: bool = True) -> AgentIndex:
+    def reopen(by: Embedder = embedder, *, vectors: bool = True) -> AgentIndex:
         meaning = Meaning(by, chroma, str(tmp_path)) if vectors else None
         index = AgentIndex(tmp_path / "index" / "mira", life.lived, meaning, said.append)
         opened.append(index)

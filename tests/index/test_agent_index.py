@@ -13,6 +13,7 @@ import pytest
 
 from game.index.agent_index import AgentIndex, _is_damage
 from game.index.vectors import Chroma, ChromaVectors
+from game.llm.clients.cached import CachedEmbedder
 from game.mind.archive.forgetting import ForgottenPerson, forget
 from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
 from game.mind.errors import BadAnswer, IndexUnavailable
@@ -42,6 +43,31 @@ def test_memories_are_indexed_in_one_batch_when_they_leave_the_window(
     embedder.texts.clear()
     index.follow(9)
     assert embedder.texts == [], "what is done is not done again"
+
+
+@pytest.mark.parametrize(
+    ("line", "embedded"),
+    [
+        (('Tom says to you, "Where is my cup?"', "Tom"), "Where is my cup?"),
+        (('Tom whispers to Ann, "He said "no", I fear."', "Tom"), 'He said "no", I fear.'),
+        (("say Where is my cup?", ""), "Where is my cup?"),
+        (("whisper Ann = Where is my cup?", ""), "Where is my cup?"),
+        (("emote looks for a cup.", ""), "mira looks for a cup."),
+        (("mira looks for a cup.", "mira"), "mira looks for a cup."),
+        (("go up", ""), "go up"),
+        (("Tom looks for a cup.", "Tom"), "Tom looks for a cup."),
+        # Only the game says who speaks: this is a gesture of Tom's.
+        (('Ann says, "Here it is."', "Tom"), 'Ann says, "Here it is."'),
+    ],
+)
+def test_of_speech_the_bare_words_are_embedded(
+    index: AgentIndex, life: Life, embedder: BagOfWords, line: tuple[str, str], embedded: str
+):
+    text, source = line
+    kind = MemoryKind.PERCEPTION if source else MemoryKind.ACT
+    life.archive.append_memory(Memory(1, DAWN, kind, text, "The Mill", source))
+    index.follow(2)
+    assert embedder.texts[-1] == embedded
 
 
 def test_the_window_is_taken_from_the_archive_when_nobody_says_it(index: AgentIndex, life: Life):
@@ -333,9 +359,11 @@ def test_lost_vectors_are_made_anew(index: AgentIndex, life: Life, chroma: Chrom
     assert len(by_meaning(index, "sack", 50)) == 21
 
 
+@pytest.mark.parametrize("cached", [False, True])
 def test_another_model_by_the_same_name_is_noticed_without_a_restart(
-    index: AgentIndex, life: Life, embedder: BagOfWords
+    reopen: Opener, life: Life, embedder: BagOfWords, cached: bool
 ):
+    index = reopen(CachedEmbedder(embedder).later if cached else embedder)
     life.leave_window(index, 20)
     embedder.dimension = 128
     life.live_days(5)

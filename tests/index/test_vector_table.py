@@ -196,6 +196,7 @@ def test_vectors_of_an_earlier_version_come_from_chroma_and_not_from_the_embedde
     with pytest.raises(IndexUnavailable, match="being made"):
         by_meaning(again, "sack")
     again.follow(701)
-    assert embedder.texts == ["How many numbers?"]
+    (asked,) = embedder.texts
+    assert asked.startswith("How many numbers?")
     assert by_meaning(again, "Tom says, “Sack 77.”", 20) == before
     assert again.problem is None

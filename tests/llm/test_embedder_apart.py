@@ -1,4 +1,4 @@
-"""The embedder in its own process, and questions that many ask at once."""
+"""The embedder in its own process."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import psutil
@@ -17,7 +16,6 @@ import pytest
 from game.llm.clients import apart
 from game.llm.clients.apart import EmbedderApart
 from game.llm.clients.minilm import MiniLMEmbedder
-from game.llm.clients.shared_questions import SharedQuestions
 from game.llm.embedded.embedder import Request
 from game.mind.errors import ModelFailed, ModelUnavailable
 from game.paths import REPOSITORY
@@ -169,50 +167,3 @@ def test_a_question_comes_before_what_an_index_asks_for():
         Request(False, 3, 3, []),
     )
     assert sorted([second, index, question]) == [question, second, index]
-
-
-class Gated:
-    """Embeds when it may, and counts."""
-
-    model_name = "gated"
-
-    def __init__(self) -> None:
-        self.calls: list[list[str]] = []
-        self.gate = threading.Event()
-        self.fails = False
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        self.calls.append(list(texts))
-        assert self.gate.wait(60)
-        if self.fails:
-            raise ModelUnavailable("away")
-        return [[float(len(text))] for text in texts]
-
-    def close(self) -> None:
-        pass
-
-
-def test_ten_who_hear_one_sentence_have_it_embedded_once():
-    gated = Gated()
-    shared = SharedQuestions(gated)
-    with ThreadPoolExecutor(10) as pool:
-        asked = [pool.submit(shared.embed, ["Who has seen the cup?"]) for _ in range(10)]
-        until(lambda: bool(gated.calls))
-        gated.gate.set()
-        assert {each.result(60)[0][0] for each in asked} == {21.0}
-    shared.embed(["Who has seen the cup?"])
-    assert gated.calls == [["Who has seen the cup?"]]
-    shared.embed([f"{n}" for n in range(20)])
-    shared.embed([f"{n}" for n in range(20)])
-    assert len(gated.calls) == 3, "what is no question is not remembered"
-
-
-def test_a_question_that_failed_is_asked_again():
-    gated = Gated()
-    gated.gate.set()
-    shared = SharedQuestions(gated)
-    gated.fails = True
-    with pytest.raises(ModelUnavailable):
-        shared.embed(["x"])
-    gated.fails = False
-    assert shared.embed(["x"]) == [[1.0]]

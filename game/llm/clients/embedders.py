@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ class ServerEmbedder:
         self._model, self._path, self._http = model, path, http
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector a text; blocks.
+        """One vector of length 1 a text; blocks.
 
         Raises:
             ModelError: With the cure in its message.
@@ -40,7 +41,7 @@ class ServerEmbedder:
                 f" of {sorted(sizes)} numbers",
                 "Use a model that is made for embeddings",
             )
-        return vectors
+        return [_unit(vector) for vector in vectors]
 
     def close(self) -> None:
         """Close the kept connections."""
@@ -73,3 +74,9 @@ def _vectors(body: Mapping[str, Any]) -> list[list[float]]:
         ordered = sorted(rows, key=lambda row: int(row.get("index", 0)))
         found = [row.get("embedding") for row in ordered]
     return [each for each in found if isinstance(each, list)] if isinstance(found, list) else []
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    """Of length 1, which some servers leave to whoever asks."""
+    length = math.hypot(*vector) or 1.0
+    return [number / length for number in vector]

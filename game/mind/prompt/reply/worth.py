@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import threading
-from array import array
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -38,9 +35,6 @@ NEAR = 0.65
 _POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their)\b", re.I)
 _CLAUSE = re.compile(r"[,;:] (?=(?:and|who|which|but|so|for)\b)|; ")
 _LEAST_CLAUSE = 3
-_MOST_KEPT = 32_768
-"""A hundred for each of three hundred agents who talk: 55 MB. Of more agents than fit, each would
-find its own gone."""
 _MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
 _YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
 _HERE = re.compile(r"\b(?:here|this (?:inn|place|room|town|village|world))\b", re.I)
@@ -63,16 +57,15 @@ class Scored:
 
 
 class Ranker:
-    """Puts sentences in order. Safe in any thread; keeps the vectors of what it has seen.
+    """Puts sentences in order. Safe in any thread.
 
     Args:
-        embedder: Knows what means alike; None, or one that fails, leaves it to the words.
+        embedder: Knows what means alike; None, or one that fails, leaves it to the words. One
+            that keeps its vectors is wanted: most sentences come again and again.
     """
 
     def __init__(self, embedder: Embedder | None) -> None:
         self._embedder = embedder
-        self._lock = threading.Lock()
-        self._vectors: OrderedDict[str, array[float]] = OrderedDict()
 
     def rank(
         self, question: str, material: Iterable[Sentence], before: str = "", own_name: str = ""
@@ -116,31 +109,17 @@ class Ranker:
         if self._embedder is None or not texts:
             return [0.0] * len(texts)
         clauses = [_clauses(text) for text in texts]
+        wanted = list(dict.fromkeys([question, *texts, *chain.from_iterable(clauses)]))
         try:
-            vectors = self._vectors_of([question, *texts, *chain.from_iterable(clauses)])
+            vectors = self._embedder.embed(wanted)
         except ModelError:
             return [0.0] * len(texts)
-        near = {text: math.sumprod(vectors[question], vector) for text, vector in vectors.items()}
+        asked = list(vectors[0])
+        near = {t: math.sumprod(asked, vector) for t, vector in zip(wanted, vectors, strict=True)}
         return [
             max([near[text], *(OF_A_PART * near[part] for part in parts)])
             for text, parts in zip(texts, clauses, strict=True)
         ]
-
-    def _vectors_of(self, texts: Sequence[str]) -> dict[str, array[float]]:
-        assert self._embedder is not None
-        with self._lock:
-            have = {text: self._vectors[text] for text in texts if text in self._vectors}
-            for text in have:
-                self._vectors.move_to_end(text)
-        new = [text for text in dict.fromkeys(texts) if text not in have]
-        for text, vector in zip(new, self._embedder.embed(new) if new else (), strict=True):
-            length = math.hypot(*vector) or 1.0
-            have[text] = array("f", [value / length for value in vector])
-        with self._lock:
-            self._vectors.update(have)
-            while len(self._vectors) > _MOST_KEPT:
-                self._vectors.popitem(last=False)
-        return have
 
 
 def _newest_first(ranked: list[Scored]) -> list[Scored]:
