@@ -110,7 +110,7 @@ def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str
 
     def by_meaning(text: str) -> list[str]:
         assert embedder is not None
-        vector = embedder.embed([question(text).meaning])[0]
+        vector = embedder.embed(question(text).meaning)[0]
         return [conversation.id_of(key) for key, _ in conversation.vectors.query(vector, _POOL)]
 
     def with_weights(weights: Weights) -> Way:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -43,17 +43,18 @@ class RecallQuery:
     """What a text asks for.
 
     ``terms`` are its telling words in lower case, ``names`` the known names in it. ``meaning`` is
-    what to embed: the text as the person named would say it, since a name would draw every line
-    in which somebody is addressed. ``nameless`` is ``meaning`` without capitalised words that are
-    no known names: somebody told of is mostly "he" or "she" in the line that answers.
+    what to embed: each line as the person named would say it, since a name would draw every line
+    in which somebody is addressed. ``nameless`` are those of them that have capitalised words which
+    are no known names, without these: somebody told of is mostly "he" or "she" in the line that
+    answers.
     """
 
     text: str
     terms: tuple[str, ...]
     names: tuple[str, ...]
     times: tuple[Span, ...]
-    meaning: str
-    nameless: str = ""
+    meaning: tuple[str, ...]
+    nameless: tuple[str, ...] = ()
     when: bool = False
     asker: str = ""  # who asks, in lower case, where they ask of themselves: "What is my trade?"
 
@@ -67,15 +68,15 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
     text = writable(text)
     known = _named(text, names)
     timeless = without_times(_without(text, known))
-    meaning = _tidy(_as_told(text, known)) or text
-    nameless = _tidy(_UNKNOWN.sub("", meaning))
+    meaning = tuple(_said(text, known)) or (_tidy(_as_told(text, known)) or text,)
+    nameless = (_tidy(_UNKNOWN.sub("", each)) for each in meaning)
     return RecallQuery(
         text=text,
         terms=_terms(timeless),
         names=tuple(known),
         times=spans(text, now),
         meaning=meaning,
-        nameless=nameless if nameless != meaning else "",
+        nameless=tuple(each for each in nameless if each and each not in meaning),
         when=_WHEN.search(text) is not None,
         asker=asker.casefold() if _OF_ASKER.search(text) else "",
     )
@@ -121,6 +122,15 @@ def _as_told(text: str, names: Collection[str]) -> str:
         text = pattern(rf"\b({_BEFORE_OTHERS}) {_whole(name)}", re.I).sub(r"\1", text)
         text = pattern(_whole(name), re.I).sub("I", text)
     return text
+
+
+def _said(text: str, names: Collection[str]) -> Iterator[str]:
+    """Its lines in the first person, without who says them; not those that only name somebody."""
+    for line in text.splitlines():
+        who, colon, words = line.partition(": ")
+        told = words if colon and who.casefold() in names else line
+        if told.strip() and told.strip().casefold() not in names:
+            yield _tidy(_as_told(told, names)) or told
 
 
 def _tidy(text: str) -> str:

@@ -116,9 +116,8 @@ class MemorySearch:
         """
         now = self._clock.now()
         question = read(text, self._names(), now, asker)
-        views = [question.meaning]
-        if question.nameless and not scene:  # a scene is long: twice would take twice as long
-            views.append(question.nameless)
+        # A scene is many words: twice would take twice as long.
+        views = question.meaning if scene else question.meaning + question.nameless
         asked = _ASIDE.submit(self._by_meaning, views, wanted)
         worded = [self._by_words(question, each) for each in wanted]
         # One look for the documents of all, while the embedder is waited for.
@@ -175,7 +174,7 @@ class MemorySearch:
     def _by_meaning(
         self, views: Sequence[str], wanted: Sequence[SearchRequest]
     ) -> list[dict[str, float]] | None:
-        """The mean likeness to the ``views`` of one question of what is nearest."""
+        """How like the mean of the ``views`` of one question is what is nearest."""
         vectors, embedder = self._vectors, self._embedder
         if vectors is None or embedder is None:
             return None
