@@ -86,6 +86,8 @@ def measure() -> Iterator[Figure]:
 def _in_turn(made: BusyWorld, player: Player, size: Size) -> dict[bool, list[_While]]:
     """Idle and busy whiles, one after the other."""
     whiles: dict[bool, list[_While]] = {False: [], True: []}
+    made.brake(on=False)
+    _look_around(player, size.warm)
     for busy in [False, True] * size.blocks:
         made.brake(on=not busy)
         _look_around(player, SETTLE_SECONDS + (0 if busy else size.delay))

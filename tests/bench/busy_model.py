@@ -31,6 +31,11 @@ _GESTURES = ("counts", "mends", "turns over", "polishes", "looks for", "puts awa
 _POLL_SECONDS = 0.1
 
 
+def only_once(words: str, number: int) -> str:
+    """``words`` as nobody else says them, in no more sentences: people seldom repeat each other."""
+    return f"{words[:-1]} by {number}{words[-1:]}"
+
+
 def answerer(hold: Path) -> Callable[[str], str]:
     """Makes an answer from a prompt: one line of a talk for a reply, a command for an act."""
     random, lock, numbers = Random(11), threading.Lock(), itertools.count(1)
@@ -40,7 +45,8 @@ def answerer(hold: Path) -> Callable[[str], str]:
         while hold.exists():
             time.sleep(_POLL_SECONDS)
         with lock:
-            words, number = next(heard), next(numbers)
+            number = next(numbers)
+            words = only_once(next(heard), number)
             if not _CURSOR.search(prompt):
                 return f" {words}\n"
             verb = random.choices([v for v, _ in _ACTS], [often for _, often in _ACTS])[0]

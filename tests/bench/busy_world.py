@@ -10,20 +10,21 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
 
 import psutil
 
 from game.cli.world import client
 from game.index.service import alone
 from game.llm.embedding import EmbedderProfile, embedder
-from game.mind.ports import Embedder
 from game.mind.recall.config import RecallConfig
 from game.paths import REPOSITORY
-from tests.bench.busy_model import LOWER, UPPER
-from tests.bench.dashboard_world import names_of, write_lives
+from tests.bench.busy_model import LOWER, UPPER, only_once
+from tests.bench.dashboard_world import names_of, write_life
 from tests.bench.processor import NAMED_THREADS
+from tests.bench.talk import Line, talk
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import Player
 
@@ -45,6 +46,8 @@ _THINKING = {
     **{"chatter_turns": 6, "chatter_pause": 4},
 }
 ROOM = "The Bench"
+WINDOW_STEP = 44
+"""About as many lines leave a window at a time."""
 _INDEX_SECONDS, _OPEN_SECONDS, _REST_SECONDS = 3600.0, 900.0, 900.0
 _IDLE_PERCENT = 8.0
 
@@ -58,6 +61,7 @@ class Size:
         memories: Of each.
         blocks: How often an idle and a busy while follow each other.
         seconds: How long each of them is.
+        warm: Seconds of thinking before all of them: what is made once for each agent is made then.
         delay: Seconds that the model takes, a quarter more or less.
         in_flight: How many calls it takes at once.
     """
@@ -66,6 +70,7 @@ class Size:
     memories: int = 200
     blocks: int = 2
     seconds: float = 15.0
+    warm: float = 60.0
     delay: float = 2.0
     in_flight: int = 64
 
@@ -140,7 +145,8 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
         assert fake.stdout is not None
         _write_config(copy, fake.stdout.readline().strip(), size.in_flight)
         began = time.monotonic()
-        write_lives(copy.here, made.names, size.memories)
+        for number, name in enumerate(made.names):
+            write_life(copy.here, name, _lived(number, size.memories))
         _index(copy)
         made.took["lives and indexes"] = time.monotonic() - began
         made.brake(on=True)
@@ -154,6 +160,17 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
         end(copy)
         fake.terminate()
         fake.wait()
+
+
+def _lived(number: int, memories: int) -> Iterator[Line]:
+    """A life like no other, some dozen lines shorter than another's.
+
+    Else all would make room at one time, and what is embedded for one would do for all.
+    """
+    lines = itertools.islice(talk(Random(number)), memories - 7 * number % WINDOW_STEP)
+    for place, line in enumerate(lines):
+        said, tally = line.text.endswith('"'), 1000 * number + place
+        yield replace(line, text=f'{only_once(line.text[:-1], tally)}"') if said else line
 
 
 def _port() -> dict[str, str]:
@@ -170,27 +187,10 @@ def _write_config(copy: Copy, host: str, in_flight: int) -> None:
     (config / "sleep.md").write_text("# Sleep\n\n**sleep**: no\n")
 
 
-class _Remembered:
-    """The game's own embedder, which is asked once for each text: all have had the same life."""
-
-    def __init__(self, inner: Embedder) -> None:
-        self._inner, self._vectors = inner, dict[str, list[float]]()
-
-    @property
-    def model_name(self) -> str:
-        return self._inner.model_name
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        new = list({text for text in texts if text not in self._vectors})
-        if new:
-            self._vectors.update(zip(new, self._inner.embed(new), strict=True))
-        return [self._vectors[text] for text in texts]
-
-
 def _index(copy: Copy) -> None:
     """Make the indexes as the game would, vectors included."""
-    remembered = _Remembered(embedder(EmbedderProfile()))
-    with alone(copy.here, RecallConfig(), remembered, lambda _: None) as service:
+    made = embedder(EmbedderProfile())
+    with alone(copy.here, RecallConfig(), made, lambda _: None) as service:
         deadline = time.monotonic() + _INDEX_SECONDS
         while not all(each.complete for each in service.status().agents):
             assert time.monotonic() < deadline, "the indexes were never whole"

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,7 @@ from game.cli.world import processes
 from game.index.agent_index import AgentIndex
 from game.index.follower import AgentSources
 from game.mind.archive.log import Archive
+from game.mind.archive.records import MemoryKind
 from game.mind.books.journal.importance import importance as judged
 from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.config import PeopleConfig
@@ -39,7 +40,7 @@ from game.mind.memory import CompactReason
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.summarizer import ExtractiveSummarizer
 from game.paths import REPOSITORY, Places
-from tests.bench.talk import talk
+from tests.bench.talk import PEOPLE, Line, talk
 from tests.cli.conftest import Copy, make_copy
 from tests.e2e.players import Player
 
@@ -83,7 +84,7 @@ def names_of(agents: int) -> list[str]:
 
 
 def write_lives(here: Places, names: Sequence[str], memories: int = MEMORIES) -> None:
-    """Give each of these agents a life: its archive, whom it knows of it, its index of words.
+    """Give each of these agents one life: its archive, whom it knows of it, its index of words.
 
     A world that had to make the last two for all of them would be busy with that for long.
 
@@ -92,23 +93,30 @@ def write_lives(here: Places, names: Sequence[str], memories: int = MEMORIES) ->
         names: Their names, each the name of its folder.
         memories: How many memories each has.
     """
-    life, index = here.agents / names[0], here.index / names[0]
-    _live(life, names[0], memories)
+    write_life(here, names[0], itertools.islice(talk(Random(7)), memories))
+    for name in names[1:]:
+        life = here.agents / names[0]
+        shutil.copytree(life, here.agents / name, ignore=shutil.ignore_patterns(".lock"))
+        shutil.copytree(here.index / names[0], here.index / name)
+
+
+def write_life(here: Places, name: str, lines: Iterable[Line]) -> None:
+    """Give one agent a life of these lines."""
+    life, index = here.agents / name, here.index / name
+    memories = _live(life, name, list(lines))
     archive, book = Archive(life / "archive"), PeopleBook(life, PeopleConfig)
     for first in range(1, memories + 1, _AT_ONCE):
         lived = archive.read(first, first + _AT_ONCE - 1)
-        book.take(lived, names[0], lambda memory: judged(memory, names[0]))
+        book.take(lived, name, lambda memory: judged(memory, name))
     archive.close()
-    words = AgentIndex(index, AgentSources(names[0], life / "archive"), None, print)
+    words = AgentIndex(index, AgentSources(name, life / "archive"), None, print)
     words.follow()
     words.close()
-    for name in names[1:]:
-        shutil.copytree(life, here.agents / name, ignore=shutil.ignore_patterns(".lock"))
-        shutil.copytree(index, here.index / name)
 
 
-def _live(folder: Path, name: str, memories: int) -> None:
-    config, clock = CompactionConfig(), _Clock(datetime.now(UTC) - timedelta(seconds=20 * memories))
+def _live(folder: Path, name: str, lines: Sequence[Line]) -> int:
+    config = CompactionConfig()
+    clock = _Clock(datetime.now(UTC) - timedelta(seconds=20 * len(lines)))
     memory = CascadeMemory(
         name,
         Archive(folder / "archive"),
@@ -120,11 +128,14 @@ def _live(folder: Path, name: str, memories: int) -> None:
             log=lambda _: None,
         ),
     )
-    for line in itertools.islice(talk(Random(7)), memories):
-        memory.append(line.text, line.kind, place="The Kettle", source="Tom", event="say")
+    for line in lines:
+        who = line.text.partition(" ")[0]
+        source = who if who in PEOPLE and line.kind is MemoryKind.PERCEPTION else ""
+        memory.append(line.text, line.kind, place="The Kettle", source=source, event="say")
         if memory.status().total >= (memory.status().next_due or 0):
             memory.compact(CompactReason.COUNT)
     memory.close()
+    return len(lines)
 
 
 def write_log(folder: Path, names: Sequence[str], thoughts: int = THOUGHTS) -> None:
