@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -27,6 +28,10 @@ class AuditedCommand(MuxCommand):
     """
 
     switch_options: tuple[str, ...] | None = None
+
+    def get_help(self, caller: Any, cmdset: object) -> str:
+        """The class's docstring, without the indentation of the source."""
+        return inspect.cleandoc(self.__doc__ or "")
 
     def at_pre_cmd(self) -> Any:
         """Write it down; a disk that refuses stops nobody who may have to free it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,10 +27,6 @@ class PlayerCommand(AuditedCommand):
     help_category = "General"
     locks = "cmd:all()"
     rhs_split: tuple[str, ...] = ("=",)
-
-    def get_help(self, caller: ObjectDB, cmdset: object) -> str:
-        """The class's docstring, without the indentation of the source."""
-        return inspect.cleandoc(self.__doc__ or "")
 
     def parse(self) -> None:
         """Fold the words and split them once."""

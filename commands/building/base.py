@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from django.conf import settings
-from evennia.objects.models import ObjectDB
 from evennia.utils.evmore import EvMore
 from evennia.utils.evtable import EvTable
 
@@ -34,10 +32,6 @@ class BuilderCommand(AuditedCommand):
     locks = "cmd:perm(Builder)"
     switch_options = ()
     help_category = "Agents"
-
-    def get_help(self, caller: ObjectDB, cmdset: object) -> str:
-        """The class's docstring, without the indentation of the source."""
-        return inspect.cleandoc(self.__doc__ or "")
 
     def func(self) -> None:
         """Run the command and tell what went wrong."""

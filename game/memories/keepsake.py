@@ -11,7 +11,6 @@ from pathlib import Path
 from game.index.sources import memory_document
 from game.memories import settings
 from game.memories.line_index import LineIndex
-from game.memories.lived_cascade import LivedCascade
 from game.memories.protocol import Figure, RecalledLine, Surroundings, dated
 from game.memories.windows import first_within
 from game.mind.archive.forgetting import FORGOTTEN
@@ -20,6 +19,7 @@ from game.mind.archive.privacy import outward
 from game.mind.archive.records import SCENE, Memory
 from game.mind.books.commitments import Commitments
 from game.mind.compaction import carried_over
+from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import FOLDER, CompactionConfig, load_compaction_config
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.errors import CompactionError, KeepsakeError, ModelError, NoteRefused
@@ -38,6 +38,36 @@ CONFIG, FILE = "config", "memory_compaction.md"
 """The setting that names the folder of that file; :data:`SHIPPED` if it is not given."""
 _SUMMARY_TOKENS = 300
 """What a model may write at once."""
+
+
+class LivedCascade(CascadeMemory):
+    """A :class:`CascadeMemory` that is handed memories in place of making them from words."""
+
+    def take(self, memory: Memory) -> None:
+        """Remember a memory under its own number, or that the newest happened again.
+
+        Raises:
+            ArchiveUnwritable: Nothing was remembered.
+            ValueError: Its number is neither the newest nor the one after it.
+        """
+        with self._lock:
+            if memory.number == self._tiers.last_number:
+                self._again(memory)
+                return
+            once = memory.repeated(1)
+            self.archive.append_memory(once)
+            self._tiers.add(once)
+            self._grown(once, None)
+            self._again(memory)
+
+    def _again(self, memory: Memory) -> None:
+        """Bring the newest to the repeats that ``memory`` has; it is gone after a clearing."""
+        window = self._tiers.window
+        if not window or memory.repeats <= (last := window[-1]).repeats:
+            return
+        when, times = memory.time.isoformat(), memory.repeats
+        self.archive.append({"type": "repeat", "n": last.number, "t": when, "times": times})
+        self._grown(self._tiers.repeat_last(times), last)
 
 
 class KeepsakeMemory:

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from game.mind.errors import ConfigError
+from game.mind.records.files import stamp
 
 _log = logging.getLogger("keepsake.mind")
 
@@ -397,7 +398,7 @@ class ConfigFile[T]:
         if (now := time.monotonic()) < self._look_again:
             return None
         self._look_again = now + self._rest
-        signature = _signature(self.path)
+        signature = stamp(self.path)
         if signature == self._seen:
             return None
         self._seen = signature
@@ -409,12 +410,3 @@ class ConfigFile[T]:
 
 
 _NEVER = object()
-
-
-def _signature(path: Path) -> tuple[int, int, int] | None:
-    """What changes when the file does; None while there is no file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino

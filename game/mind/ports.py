@@ -110,3 +110,14 @@ class SystemClock:
     def now(self) -> datetime:
         """The present time in UTC."""
         return datetime.now(UTC)
+
+
+class FixedClock:
+    """Stands still at ``time`` until that is set anew."""
+
+    def __init__(self, time: datetime) -> None:
+        self.time = time
+
+    def now(self) -> datetime:
+        """The time it was put to."""
+        return self.time

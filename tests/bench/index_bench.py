@@ -29,6 +29,7 @@ from game.index.open_files import OpenFiles
 from game.index.state import IndexFile
 from game.index.vectors import Chroma, ChromaVectors
 from game.llm.clients.minilm import MiniLMEmbedder
+from game.mind.ports import FixedClock
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.recall import MemorySearch, SearchRequest
 from game.paths import REPOSITORY
@@ -52,6 +53,7 @@ RECALLS = 314
 """Each question twice."""
 BATCHES = (8, 128)
 _START = datetime(2026, 1, 1, tzinfo=UTC)
+_END = _START + timedelta(minutes=LIVES[-1][0] + 60)
 _PORT = 47_700
 
 
@@ -73,14 +75,6 @@ class Synthetic:
         topics = self._topics[self._random.integers(len(self._topics), size=count)]
         rows = topics + 0.7 * self._random.normal(size=(count, DIMENSION))
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
-class Clock:
-    """The end of the time that was lived."""
-
-    def now(self) -> datetime:
-        """Always the same."""
-        return _START + timedelta(minutes=LIVES[-1][0] + 60)
 
 
 def measure() -> Iterator[Figure]:
@@ -190,7 +184,11 @@ def _scale(server: ChromaServer, folder: Path) -> Iterator[Figure]:
             name = f"{memories}-{number}"
             files.append(_index(name, *lines[memories], folder, open_files))
             search = MemorySearch(
-                files[-1], Nearest(files[-1]), embedder, names=lambda: speakers, clock=Clock()
+                files[-1],
+                Nearest(files[-1]),
+                embedder,
+                names=lambda: speakers,
+                clock=FixedClock(_END),
             )
             agents.append(search)
         indexed = (time.process_time() - began) * 1000

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -335,13 +334,3 @@ class Building:
 
 
 FixedConfig = services.Fixed
-
-
-class HandClock:
-    """A time of day that stands still until a test moves it on."""
-
-    def __init__(self, time: datetime) -> None:
-        self.time = time
-
-    def now(self) -> datetime:
-        return self.time

@@ -21,12 +21,12 @@ from game.mind.archive.integrity import tier_problems
 from game.mind.archive.records import MemoryKind
 from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import ModelError
-from game.mind.ports import Generation, GenerationRequest
+from game.mind.ports import FixedClock, Generation, GenerationRequest
 from game.paths import REPOSITORY, Places, Ports
 from tests.bench.ladder_lives import OUTPUTS, life
 from tests.bench.talk import Line
 from tests.free_ports import free_base
-from tests.game.agents_world import AgentsWorld, FixedConfig, HandClock
+from tests.game.agents_world import AgentsWorld, FixedConfig
 
 RULES = (
     ("Ada", "Never let anybody into the cellar before the flood is over.", ("cellar", "flood")),
@@ -103,7 +103,7 @@ class LivelyDay(AgentsWorld):
 
     def live(self, memories: int, *, thought_every: int, config: CompactionConfig) -> Day:
         """Live through so many memories, with a thought after every few."""
-        began, self.day, self.time = time.perf_counter(), Day(), HandClock(MORNING)
+        began, self.day, self.time = time.perf_counter(), Day(), FixedClock(MORNING)
         self.services.clock = self.time
         self.services.compaction = FixedConfig(config)  # type: ignore[assignment]
         self.set_thinking(

@@ -8,7 +8,8 @@ from evennia.utils.ansi import strip_ansi
 
 from game.agent.almanac import almanac
 from game.lab.simulations.inhabitants import only
-from tests.game.agents_world import AgentsWorld, HandClock
+from game.mind.ports import FixedClock
+from tests.game.agents_world import AgentsWorld
 from world.atlas import read_atlas
 from world.build import build_world, find, open_world
 from world.scenes import read_scenes
@@ -34,7 +35,7 @@ class TestLooks(Village):
     """What is seen of a place at its hour, in its weather."""
 
     def look(self, room: str, *states: str) -> str:
-        self.services.clock = HandClock(moment(*states))
+        self.services.clock = FixedClock(moment(*states))
         self.char1.location = find("room", room)
         heard = self.hears(self.char1)
         self.char1.execute_cmd("look")
@@ -62,7 +63,7 @@ class TestLooks(Village):
         assert "tide" not in seen
 
     def test_the_agents_prompt_has_it_too(self):
-        self.services.clock = HandClock(moment("low tide", "storm"))
+        self.services.clock = FixedClock(moment("low tide", "storm"))
         self.mira.location = self.char1.location = find("room", "quay")
         self.char1.execute_cmd("talk mira What do you see?")
         self.pass_time(5)
@@ -97,7 +98,7 @@ class Offstage(AgentsWorld):
     def setUp(self) -> None:
         super().setUp()
         self.set_thinking(idle_interval=1e9)
-        self.time = HandClock(MONDAY)
+        self.time = FixedClock(MONDAY)
         self.services.clock = self.time
         self.char1.location = None
         self.quay, self.kitchen = self.room("The Quay"), self.room("The Kitchen")

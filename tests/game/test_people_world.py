@@ -13,21 +13,12 @@ from game.agent import services
 from game.agent.memory.acquaintances import GATHER_SECONDS
 from game.agent.surroundings import identity_of
 from game.mind.books.profiles.config import PeopleConfig
+from game.mind.ports import FixedClock
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses.characters import Character
 
 PEOPLE, WINDOW = "## People Here", "\n---\n"
 CHAT = ("Good morning, Mira!", "The bread is good today.", "Thank you, Mira.", "You are kind.")
-
-
-class SteppingClock:
-    """A clock that goes on only when it is told to."""
-
-    def __init__(self):
-        self.time = datetime(2026, 5, 4, 9, tzinfo=UTC)
-
-    def now(self):
-        return self.time
 
 
 class PeopleWorld(AgentsWorld):
@@ -36,7 +27,7 @@ class PeopleWorld(AgentsWorld):
     def start_services(self):
         new = super().start_services()
         if not hasattr(self, "time"):
-            self.time = SteppingClock()
+            self.time = FixedClock(datetime(2026, 5, 4, 9, tzinfo=UTC))
         new.clock = self.time
         return new
 

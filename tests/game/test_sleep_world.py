@@ -10,8 +10,9 @@ from game.agent.sleep.sleeper import ITS_HOUR
 from game.agent.thinking.prompting import PromptExtras, prompt_for
 from game.agent.thinking.thinker import AgentState
 from game.mind.language import heard as hearing
+from game.mind.ports import FixedClock
 from game.mind.sleep.tiredness import wakes_at
-from tests.game.agents_world import AgentsWorld, FixedConfig, HandClock
+from tests.game.agents_world import AgentsWorld, FixedConfig
 from typeclasses.minds import close_all
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -21,7 +22,7 @@ class SleepWorld(AgentsWorld):
     """Mira lives in the inn; the quay and the square lie beyond it."""
 
     def setUp(self) -> None:
-        self.time = HandClock(NOON)
+        self.time = FixedClock(NOON)
         super().setUp()
         self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9, retries=0)
         self.heard = self.hears(self.char1)

@@ -8,7 +8,8 @@ from typing import Any
 from evennia.utils.ansi import strip_ansi
 
 from game.agent.almanac import almanac
-from tests.game.agents_world import AgentsWorld, HandClock
+from game.mind.ports import FixedClock
+from tests.game.agents_world import AgentsWorld
 from tests.game.built_world import BuiltWorld
 from typeclasses.agents import Agent
 from typeclasses.everywhere import find
@@ -23,7 +24,7 @@ class Village(BuiltWorld, AgentsWorld):
     def setUp(self) -> None:
         super().setUp()
         open_world()
-        self.time = HandClock(datetime(2026, 5, 4, 12).astimezone())
+        self.time = FixedClock(datetime(2026, 5, 4, 12).astimezone())
         self.services.clock = self.time
         self.set_thinking(idle_interval=1e9)
         self.char2.location = None

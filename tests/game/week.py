@@ -22,8 +22,9 @@ from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.books.profiles.book import PeopleBook
 from game.mind.books.profiles.profile import Profile
 from game.mind.compaction.config import CompactionConfig
+from game.mind.ports import FixedClock
 from game.mind.recall.config import NONE, RecallConfig
-from tests.game.agents_world import AgentsWorld, FixedConfig, HandClock
+from tests.game.agents_world import AgentsWorld, FixedConfig
 from tests.game.week_script import PERSONA, PIN, WEEK, Turn
 from typeclasses.characters import Character
 from typeclasses.minds import close_all
@@ -44,7 +45,7 @@ class WeekWorld(AgentsWorld):
     def setUp(self) -> None:
         monday = datetime(2026, 5, 4, 8)
         self.monday = monday.astimezone()  # the machine's zone: nights and journals are local
-        self.time = HandClock(self.monday.astimezone(UTC))
+        self.time = FixedClock(self.monday.astimezone(UTC))
         super().setUp()
         self.mira.db.profile = PERSONA
         self.set_thinking(

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from game.cli.app import app
 from game.lab.trials.evaluating import IN_CONTEXT, IN_REACH, Evaluation, evaluated, row_of
 from game.lab.trials.journal import RowJournal
-from game.lab.trials.living import Living, TrialClock
+from game.lab.trials.living import Living
 from game.lab.trials.probes import DELAYS, KEPT, START, UNTOLD, id_of, probe_trials, trial_around
 from game.lab.trials.probing import curve
 from game.lab.trials.scoring import scores
@@ -20,6 +20,7 @@ from game.memories.protocol import RecalledLine, Surroundings
 from game.memories.windows import FullContext
 from game.mind.archive.privacy import is_private
 from game.mind.errors import KeepsakeError
+from game.mind.ports import FixedClock
 
 (QUIET, BUSY) = probe_trials(7)
 
@@ -95,7 +96,7 @@ class Remembers(FullContext):
 
 
 def test_a_whisper_is_recalled_for_the_two_of_it_and_kept_from_others():
-    clock = TrialClock(QUIET.memories[0].time)
+    clock = FixedClock(QUIET.memories[0].time)
     given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
     askings = list(Living(QUIET, Remembers(given), clock, given, 10_000).ask_all())
     whispers = {m.number for m in QUIET.memories if is_private(m)}
@@ -133,7 +134,7 @@ class Slips(FullContext):
 )
 def test_what_is_not_what_a_memory_gives_becomes_no_figure(gives, said, monkeypatch):
     monkeypatch.setattr(Slips, "gives", gives)
-    clock = TrialClock(QUIET.memories[0].time)
+    clock = FixedClock(QUIET.memories[0].time)
     given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
     with pytest.raises(KeepsakeError) as refused:
         list(Living(QUIET, Slips(given), clock, given, 5).ask_all())
@@ -148,7 +149,7 @@ def test_windows_forget_and_curves_say_when():
 
 
 def test_what_is_to_be_kept_is_kept_where_nothing_of_it_is_seen():
-    clock = TrialClock(QUIET.memories[0].time)
+    clock = FixedClock(QUIET.memories[0].time)
     given = Surroundings(agent=QUIET.agent, folder=None, clock=clock)
     how = Evaluation(memory="remembers")
     living = Living(QUIET, Remembers(given), clock, given, 10_000)

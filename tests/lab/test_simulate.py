@@ -44,6 +44,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.events.log import EventLog
 from game.mind.events.reader import Filter, last
 from game.mind.events.types import World
+from game.mind.ports import FixedClock
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.lab.archived import fingerprint
@@ -221,16 +222,6 @@ def test_a_fork_is_not_simulated_on_either_once_somebody_has_played_in_it(places
 def acts(lab):
     """Events by which two runs can be told apart."""
     return [(each["seq"], each["kind"], each.get("agent"), each["t"]) for each in records(lab)]
-
-
-class FixedClock:
-    """Always the same moment."""
-
-    def __init__(self, time):
-        self.time = time
-
-    def now(self):
-        return self.time
 
 
 def test_a_model_server_that_is_not_there_is_missed_before_anything_is_made(places):

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 
 from game.llm.clients.openai import OpenAIModel
-from game.memories.conformance import BEGAN, FixedClock, WordHashes, life
+from game.memories.conformance import BEGAN, WordHashes, life
 from game.memories.generative_agents import GenerativeAgents, normalised
 from game.memories.protocol import Surroundings
 from game.mind.archive.records import Memory, MemoryKind
+from game.mind.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 
 PLAIN = 'Ada says, "The bench is brown."'
@@ -31,7 +32,7 @@ def made(folder, model=None, clock=None, **settings):
     given = Surroundings(
         agent="Mira",
         folder=folder,
-        clock=clock or FixedClock(),
+        clock=clock or FixedClock(BEGAN),
         embedder=WordHashes(),
         model=model,
         settings=settings,

@@ -7,13 +7,14 @@ import pytest
 from game.cli.recall import evaluate, read_data
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.llm.clients.openai import OpenAIModel
-from game.memories.conformance import FixedClock, life
+from game.memories.conformance import BEGAN, life
 from game.memories.keepsake import KeepsakeMemory
 from game.memories.protocol import Surroundings
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import KeepsakeError
 from game.mind.language.times import moment
+from game.mind.ports import FixedClock
 from game.mind.recall.measure import DEPTHS, Answered, scores
 from tests.fakes.model_server import FakeModelServer, Reply
 
@@ -35,7 +36,7 @@ def fake():
 
 def made(folder, lived=(), **more):
     memory = KeepsakeMemory(
-        Surroundings(folder=folder, **{"agent": "Mira", "clock": FixedClock(), **more})
+        Surroundings(folder=folder, **{"agent": "Mira", "clock": FixedClock(BEGAN), **more})
     )
     for each in lived:
         memory.perceive(each)
@@ -50,7 +51,7 @@ def said(number, text, who="Ada"):
 @pytest.mark.parametrize("name", ["recall_hythe.json", "recall_two_friends.json"])
 def test_it_finds_what_the_recall_of_the_agents_finds(tmp_path, embedder, name):
     turns, questions = read_data(DATA / name)
-    clock = FixedClock()
+    clock = FixedClock(BEGAN)
     memory = made(tmp_path, agent="", clock=clock, embedder=embedder)
     ids = {}
     for number, turn in enumerate(turns, 1):

@@ -8,10 +8,11 @@ import pytest
 
 from game.llm.clients.openai import OpenAIModel
 from game.memories import loading
-from game.memories.conformance import FixedClock, MemoryConformance, WordHashes, life
+from game.memories.conformance import BEGAN, MemoryConformance, WordHashes, life
 from game.memories.mem0 import Mem0Memory
 from game.memories.protocol import Surroundings
 from game.mind.errors import KeepsakeError
+from game.mind.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 
 needs_mem0 = pytest.mark.skipif(
@@ -21,7 +22,7 @@ needs_mem0 = pytest.mark.skipif(
 
 def surroundings(folder, **more):
     folder.mkdir(exist_ok=True)
-    given = {"agent": "Mira", "clock": FixedClock(), "embedder": WordHashes()}
+    given = {"agent": "Mira", "clock": FixedClock(BEGAN), "embedder": WordHashes()}
     return Surroundings(folder=folder, **{**given, **more})
 
 

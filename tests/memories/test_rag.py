@@ -2,11 +2,12 @@
 
 import pytest
 
-from game.memories.conformance import FixedClock, WordHashes, life
+from game.memories.conformance import BEGAN, WordHashes, life
 from game.memories.protocol import Surroundings
 from game.memories.rag import Rag
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import KeepsakeError, ModelUnavailable
+from game.mind.ports import FixedClock
 
 
 class CountingEmbedder(WordHashes):
@@ -24,7 +25,7 @@ class CountingEmbedder(WordHashes):
 
 
 def made(folder, lived, embedder=None, **settings):
-    clock = FixedClock()
+    clock = FixedClock(BEGAN)
     given = Surroundings(
         agent="Mira", folder=folder, clock=clock, embedder=embedder, settings=settings
     )

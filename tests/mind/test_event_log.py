@@ -17,16 +17,9 @@ from game.mind.events.log import EventLog
 from game.mind.events.prompts import DEEPEST, Prompts, hash_of, shared
 from game.mind.events.reader import EventFollower, Filter, events, follow, last, newest_first
 from game.mind.events.types import Fault, Health, MemoryChange, Thought, World
+from game.mind.ports import FixedClock
 
-
-class Clock:
-    """Stands still until a test moves it."""
-
-    def __init__(self, time=datetime(2026, 5, 1, 12, 0, tzinfo=UTC)):
-        self.time = time
-
-    def now(self):
-        return self.time
+BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 
 def remembered(n, agent="Mira"):
@@ -67,7 +60,7 @@ def until(holds):
 
 
 def test_events_are_lines_in_their_order(tmp_path, logs):
-    log = logs(tmp_path / "events", clock=Clock())
+    log = logs(tmp_path / "events", clock=FixedClock(BEGAN))
     for n in range(1, 1201):
         log.emit(remembered(n))
     assert log.flush()
@@ -116,7 +109,7 @@ def test_from_many_threads_none_is_lost(tmp_path, logs):
 
 
 def test_a_restart_goes_on_where_it_was(tmp_path, logs):
-    clock = Clock(datetime.fromisoformat("2026-05-02T01:30:00+02:00"))
+    clock = FixedClock(datetime.fromisoformat("2026-05-02T01:30:00+02:00"))
     follower = EventFollower(tmp_path / "events")
     assert follower.added() == []
     for n in (1, 2, 3):
@@ -165,7 +158,7 @@ def test_a_fault_knows_whom_it_concerns(tmp_path, logs):
 
 
 def test_files_end_with_their_size_and_their_day(tmp_path, logs):
-    clock = Clock()
+    clock = FixedClock(BEGAN)
     log = logs(tmp_path, clock=clock, file_bytes=1_000)
     for n in range(1, 41):
         if n == 21:
@@ -228,7 +221,7 @@ def test_a_compressed_file_that_is_damaged_is_named(tmp_path, logs, kept):
 
 @pytest.mark.parametrize("left", ["plain", "both", "part"])
 def test_a_compression_that_was_killed_is_done_again(tmp_path, logs, left):
-    log = logs(tmp_path, clock=Clock(), file_bytes=1_000)
+    log = logs(tmp_path, clock=FixedClock(BEGAN), file_bytes=1_000)
     for n in range(1, 21):
         log.emit(remembered(n))
     assert log.flush()
@@ -240,7 +233,7 @@ def test_a_compression_that_was_killed_is_done_again(tmp_path, logs, left):
     if left != "both":
         (tmp_path / f"{plain.name}.part").write_bytes(packed.read_bytes()[:50])
         packed.unlink()
-    again = logs(tmp_path, clock=Clock(), file_bytes=1_000)
+    again = logs(tmp_path, clock=FixedClock(BEGAN), file_bytes=1_000)
     again.emit(remembered(21))
     assert again.flush()
     until(lambda: not plain.exists() and packed.exists())
@@ -270,7 +263,7 @@ def test_a_torn_last_line_is_cut_off_and_told(tmp_path, logs):
 
 def test_a_file_that_holds_nothing_but_a_torn_line(tmp_path, logs):
     (tmp_path / "events-2026-05-01-0000000041.jsonl").write_bytes(b'{"v":1,"se')
-    log = logs(tmp_path, clock=Clock())
+    log = logs(tmp_path, clock=FixedClock(BEGAN))
     log.emit(remembered(1))
     assert log.flush()
     assert [each["seq"] for each in events(tmp_path)] == [41, 42]
@@ -475,7 +468,7 @@ def test_the_last_events_of_an_agent_and_a_kind(tmp_path, logs):
 def test_the_same_life_by_the_same_clock_gives_the_same_files(tmp_path, logs):
     lives = []
     for folder in (tmp_path / "one", tmp_path / "other"):
-        clock = Clock(datetime(2026, 5, 1, 23, 0, tzinfo=UTC))
+        clock = FixedClock(datetime(2026, 5, 1, 23, 0, tzinfo=UTC))
         log = logs(folder, clock=clock, file_bytes=5_000)
         for n in range(1, 301):
             clock.time += timedelta(seconds=60)

@@ -29,6 +29,7 @@ from game.cli.world.formats import of_vault
 from game.cli.world.processes import Component
 from game.mind.archive.log import segment_sizes
 from game.mind.errors import KeepsakeError
+from game.mind.records.files import sync
 from game.paths import DATABASE_URL, Places
 from game.server import database_rows, databases, vault_lock
 
@@ -202,7 +203,7 @@ def _written(
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-        home.sync(path.parent)
+        sync(path.parent)
         return Kept(path, len(packer.files), packer.done, _removed(path, keep))
     except (OSError, sqlite3.Error, tarfile.TarError) as error:
         raise KeepsakeError(

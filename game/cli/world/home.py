@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,15 +53,6 @@ def alone(here: Places) -> Iterator[None]:
                 "Wait until it is done, then try again",
             ) from None
         yield
-
-
-def sync(folder: Path) -> None:
-    """Have the disk know which files are in a folder."""
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _make(folder: Path, variable: str) -> None:

@@ -21,6 +21,7 @@ from typing import IO, Any
 from game.cli.world import formats, home, processes
 from game.cli.world.backup import FORM, MANIFEST, Progress
 from game.mind.errors import KeepsakeError
+from game.mind.records.files import sync
 from game.paths import Places
 from game.server import database_rows, databases, vault_lock
 
@@ -218,7 +219,7 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
     marker = here.home / UNFINISHED
     cut_off_before = marker.exists()
     marker.touch()
-    home.sync(here.home)
+    sync(here.home)
     if here.database_url:
         staged = stages["home"] / here.database.name
         try:
@@ -242,9 +243,9 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
         for new in sorted((stages["vault"] / top).iterdir()):
             new.rename(here.vault / top / new.name)
     for folder in (here.home, here.config, here.agents, here.vault):
-        home.sync(folder)
+        sync(folder)
     marker.unlink()
-    home.sync(here.home)
+    sync(here.home)
     there = [*moved, here.home / stamp if (here.home / stamp).exists() else None]
     return tuple(dict.fromkeys(folder for folder in there if folder is not None))
 

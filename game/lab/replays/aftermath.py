@@ -16,7 +16,7 @@ from game.lab.replays.cells import FILE, CellSettings
 from game.lab.replays.lived import ArchivedLife
 from game.lab.trials.evaluating import Evaluation, row_of
 from game.lab.trials.journal import Row
-from game.lab.trials.living import Living, TrialClock
+from game.lab.trials.living import Living
 from game.lab.trials.probes import DAYS, trial_around
 from game.lab.trials.trial import Trial
 from game.memories.keepsake import CONFIG, KeepsakeMemory
@@ -24,7 +24,7 @@ from game.memories.loading import KEEPSAKE
 from game.memories.protocol import MemorySystem, Surroundings
 from game.memories.rag import Rag
 from game.mind.archive.records import Memory
-from game.mind.ports import Tokens
+from game.mind.ports import FixedClock, Tokens
 from game.mind.summaries.source import Summarizer
 from game.mind.summaries.strategy import Layout
 
@@ -86,7 +86,7 @@ def known_after(
         limit: Lines that are recalled for a question.
         summarizer: Writes the summaries.
     """
-    clock = TrialClock(life.steps[-1].time)
+    clock = FixedClock(life.steps[-1].time)
     budget = max(settings.config.budget - overhead, settings.config.budget // 4)
     given = Surroundings(agent=life.name, folder=folder, clock=clock, tokens=tokens, budget=budget)
     own = {CONFIG: str(config)} if (config / FILE).exists() else {}

@@ -35,6 +35,7 @@ from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.sliding import SlidingMemory
 from game.mind.errors import CompactionError, KeepsakeError
 from game.mind.memory import CompactReason
+from game.mind.ports import FixedClock
 from game.mind.prompt.tokens import Heuristic
 from game.mind.recall.config import RecallConfig
 from game.mind.summaries.files import SummaryFolder
@@ -45,17 +46,6 @@ MOST_FAILURES = 5
 LOOKED_EACH = timedelta(seconds=2.0)
 """How often the game looks after its memories though nothing has happened to them."""
 _OF_A_STEP = ("place", "source", "reason", "source_id", "event", "to", "time")
-
-
-class LifeClock:
-    """Stands at what is lived through."""
-
-    def __init__(self, time: datetime) -> None:
-        self.time = time
-
-    def now(self) -> datetime:
-        """The time of the present memory."""
-        return self.time
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +109,7 @@ class _Living:
         given: LifeSetup,
     ) -> None:
         self._life, self._ledger = life, CostLedger()
-        self._clock = LifeClock(life.steps[0].time)
+        self._clock = FixedClock(life.steps[0].time)
         self._failures = self._put_back = 0
         self._last_failure = ""
         self._folder, self._settings = folder, settings

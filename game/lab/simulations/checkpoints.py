@@ -20,6 +20,7 @@ from pathlib import Path
 
 from game.lab.refusing import refusing
 from game.lab.simulations.plan import CONFIG, PROGRESS, Lab
+from game.mind.records.files import sync
 
 _LEFT_OUT = ("vault/config", "home/index", "home/models", "home/control.sock", "home/cache")
 _PART = ".part"
@@ -67,7 +68,7 @@ def begin(lab: Lab) -> None:
     """
     with _marking(lab), held(lab, by_reader=False):
         lab.unsettled.touch()
-        _sync(lab.folder)
+        sync(lab.folder)
 
 
 def settle(lab: Lab) -> None:
@@ -135,7 +136,7 @@ def _put_in_place(lab: Lab, part: Path, target: Path) -> None:
         if target.exists():
             shutil.rmtree(target)
         part.rename(target)
-        _sync(lab.checkpoints)
+        sync(lab.checkpoints)
 
 
 def go_back(lab: Lab) -> bool:
@@ -173,21 +174,12 @@ def _keep(source: Path, target: Path, before: Path | None) -> None:
         os.link(before, target)
     else:
         shutil.copy2(source, target)
-        _sync(target)
+        sync(target)
 
 
 def _sync_folders(folder: Path) -> None:
     for parent, _, _ in os.walk(folder):
-        _sync(Path(parent))
-
-
-def _sync(path: Path) -> None:
-    """Bring a file, or a folder's names, to the disk: a power cut must find it there."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync(Path(parent))
 
 
 def _restore(source: Path, target: Path) -> None:

@@ -13,14 +13,14 @@ from game.lab.refusing import refusing
 from game.lab.trials.answering import CONTEXT, AnsweringModel, ModelReply, prompt_for
 from game.lab.trials.journal import Row, RowJournal
 from game.lab.trials.judging import AnswerJudge
-from game.lab.trials.living import Asking, Living, MemoryFault, TrialClock
+from game.lab.trials.living import Asking, Living, MemoryFault
 from game.lab.trials.probes import KEPT
 from game.lab.trials.scoring import abstains, matches, scores, stands_in
 from game.lab.trials.trial import Trial
 from game.memories.loading import maker, opened
 from game.memories.protocol import Surroundings
 from game.mind.errors import KeepsakeError
-from game.mind.ports import Embedder, LanguageModel, Tokens
+from game.mind.ports import Embedder, FixedClock, LanguageModel, Tokens
 from game.mind.prompt.tokens import Heuristic
 
 RECALLED = 20
@@ -106,7 +106,7 @@ def _rows(
 
 def _askings(trial: Trial, how: Evaluation, scratch: Path | None) -> Iterator[Asking]:
     """The questions one by one, so that a model answers each before the next is asked."""
-    clock = TrialClock(trial.memories[0].time)
+    clock = FixedClock(trial.memories[0].time)
     with (
         refusing("There is no room for temporary files", "Free some disk space, or set TMPDIR"),
         tempfile.TemporaryDirectory(

@@ -14,6 +14,7 @@ from game.memories.protocol import MemorySystem, RecalledLine, Surroundings
 from game.mind.archive.privacy import PrivateWords
 from game.mind.archive.records import Memory
 from game.mind.errors import KeepsakeError
+from game.mind.ports import FixedClock
 
 QUIET = timedelta(minutes=30)
 """So long without a memory is a rest."""
@@ -28,17 +29,6 @@ type Found = tuple[RecalledLine, ...]
 
 class MemoryFault(KeepsakeError):
     """Somebody's memory broke off, or gave what is none of its answers."""
-
-
-class TrialClock:
-    """Stands at what is lived through."""
-
-    def __init__(self, now: datetime) -> None:
-        self.time = now
-
-    def now(self) -> datetime:
-        """The time of the present memory or question."""
-        return self.time
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +59,7 @@ class Living:
     """
 
     def __init__(
-        self, trial: Trial, memory: MemorySystem, clock: TrialClock, given: Surroundings, limit: int
+        self, trial: Trial, memory: MemorySystem, clock: FixedClock, given: Surroundings, limit: int
     ) -> None:
         self._trial, self._memory, self._clock = trial, memory, clock
         self._given, self._limit = given, limit

@@ -159,6 +159,15 @@ def replace_file(path: Path, text: str) -> None:
         temporary.replace(path)
 
 
+def sync(path: Path) -> None:
+    """Bring a file, or a folder's names, to the disk: a power cut finds it there."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 def create_beside(path: Path, text: str) -> None:
     """Write a file that must not replace another: a second one gets ``-2``.
 
