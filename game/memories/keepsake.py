@@ -18,7 +18,7 @@ from game.mind.archive.log import Archive
 from game.mind.archive.privacy import outward
 from game.mind.archive.records import SCENE, Memory
 from game.mind.books.commitments import Commitments
-from game.mind.compaction import carried_over
+from game.mind.compaction.carried_over import must_keep
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import FOLDER, CompactionConfig, load_compaction_config
 from game.mind.compaction.dependencies import Dependencies
@@ -92,7 +92,7 @@ class KeepsakeMemory:
                 summarizer=lambda: summarizer or _summarizer(given),
                 strategy=lambda: ways.get(self._config.strategy),
                 tokens=given.tokens,
-                must_keep=self._must_keep,
+                must_keep=lambda: must_keep(self._memory.context(), self._noticed, given.agent),
                 standing=lambda: self._noticed.lines,
                 asleep=lambda: self._asleep,
             ),
@@ -208,12 +208,6 @@ class KeepsakeMemory:
     def _save(self) -> None:
         with suppress(NoteRefused):  # a person's file that cannot be read; it waits
             self._noticed.save()
-
-    def _must_keep(self) -> Sequence[str]:
-        """What no compaction may lose, as in the game."""
-        refused = [item.line for item in self._noticed.refused]
-        carried = carried_over.carried_over(self._memory.context(), refused, self._given.agent)
-        return tuple(dict.fromkeys((*self._noticed.lines, *carried)))
 
 
 def _configured(given: Surroundings) -> tuple[CompactionConfig, Strategies]:

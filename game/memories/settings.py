@@ -38,8 +38,7 @@ def plainly[T](reading: Callable[[], T]) -> T:
     try:
         return reading()
     except ConfigError as error:
-        _, _, reason = error.what.partition(f"line {error.line}: ")
-        raise KeepsakeError(f"A memory's setting: {reason or error.what}", error.cure) from error
+        raise KeepsakeError(f"A memory's setting: {error.reason}", error.cure) from error
 
 
 def _section(written: Mapping[str, str]) -> ConfigSection:

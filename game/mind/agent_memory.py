@@ -10,6 +10,7 @@ from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryFacts, MemoryKind
 from game.mind.archive.tiers import Tiers
 from game.mind.compaction.dependencies import Dependencies, MemoryParts
+from game.mind.compaction.view import View
 from game.mind.events.types import MemoryChange
 from game.mind.memory import (
     CompactionResult,
@@ -39,6 +40,7 @@ class AgentMemory(ABC):
         self.questions: tuple[RoundtripQuestion, ...] = ()
         self._tiers, self._outside = tiers, outside
         self._parts = MemoryParts(agent, archive, tiers, outside)
+        self._view = View(self._parts)
         self._lock = self._parts.lock
 
     def append(
@@ -85,13 +87,13 @@ class AgentMemory(ABC):
     def context(self) -> MemoryContext:
         """What stands in the prompt now."""
 
-    @abstractmethod
     def weigh(self, overhead: int) -> None:
         """Say what the last prompt cost beside summaries and window, in tokens.
 
         Until it is said that is taken for nothing, so a memory that is never weighed
         compacts later than it should.
         """
+        self._view.overhead = max(overhead, 0)
 
     @abstractmethod
     def load(self) -> Load:

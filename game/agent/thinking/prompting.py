@@ -12,15 +12,14 @@ from game.agent.services import Services
 from game.agent.surroundings import exits_of, looks_of, people_near, things_near
 from game.agent.tasks import Routine
 from game.mind.archive.privacy import NOBODY, Audience, outward
-from game.mind.archive.records import Memory, MemoryKind, Summary
+from game.mind.archive.records import Memory, Summary
 from game.mind.memory import MemoryContext
 from game.mind.ports import Tokens
 from game.mind.prompt.budget import Costs, PromptSection
 from game.mind.prompt.marks import FRAME
-from game.mind.prompt.script import RenderedMemory
 from game.mind.prompt.template import PromptContext, Rendered, Situation, kept_script
 from game.mind.prompt.verbs import COMPACT, STANDARD_VERBS, Verb
-from game.mind.prompt.window_script import WindowScript
+from game.mind.prompt.window_script import WindowScript, rendered
 from game.mind.recall.related import Related, SearchResult, question
 
 _WITHOUT_COMPACT = tuple(verb for verb in STANDARD_VERBS if verb.name != COMPACT)
@@ -134,7 +133,7 @@ def question_of(agent: Body, memory: MemoryContext) -> str:
 
 def script_of_window() -> WindowScript:
     """Keeps the lines of one agent's window from one prompt to the next."""
-    return kept_script(_rendered)
+    return kept_script(lambda memory: rendered(memory, memory.time.astimezone()))
 
 
 def prompt_for(
@@ -213,12 +212,6 @@ def examples_of(agent: Body) -> tuple[str, ...]:
 
 def _text(summary: Summary | None) -> str:
     return summary.text if summary else ""
-
-
-def _rendered(memory: Memory) -> RenderedMemory:
-    own = memory.kind is MemoryKind.ACT
-    text = f"{memory.text} | {memory.reason}" if own and memory.reason else memory.line
-    return RenderedMemory(text, memory.time.astimezone(), own)  # the machine's own time zone
 
 
 def _shown(somebody: Any) -> str:

@@ -166,8 +166,7 @@ class Replying:
 
         An act is seen, and what it writes down is read in all prompts.
         """
-        window = self._mind.memory.context().window
-        cause = next((m for m in reversed(window) if m.number == impulse.memory), None)
+        cause = _cause(self._mind.memory.context().window, impulse)
         return _alone(impulse) if cause is not None and is_private(cause) else NOBODY
 
     def is_whispered(self, agent: Body, reply: Reply) -> bool:
@@ -285,7 +284,7 @@ class Replying:
     def _begun(self, agent: Body, impulse: Impulse, words: str) -> Reply:
         window = self._mind.memory.context().window
         partner = impulse.source
-        cause = next((m for m in reversed(window) if m.number == impulse.memory), None)
+        cause = _cause(window, impulse)
         heard_of = {
             impulse.memory,
             *(turn.number for turn in unanswered(turns_with(window, partner))),
@@ -375,6 +374,10 @@ def _scene_of(agent: Body, partner: str) -> ReplyContext:
         others=tuple(p.key for p in people_near(agent) if p.key != partner),
         examples=examples_of(agent),
     )
+
+
+def _cause(window: Sequence[Memory], impulse: Impulse) -> Memory | None:
+    return next((each for each in reversed(window) if each.number == impulse.memory), None)
 
 
 def _alone(impulse: Impulse) -> Audience:

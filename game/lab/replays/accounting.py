@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from game.lab.replays.ledger import CompactionCost, CostLedger
 from game.mind.agent_memory import AgentMemory
-from game.mind.archive.records import Memory, MemoryKind
+from game.mind.archive.records import Memory
 from game.mind.memory import CompactionResult, CompactReason, Rung
 from game.mind.ports import Tokens
-from game.mind.prompt.script import RenderedMemory
 from game.mind.prompt.template import kept_script
 from game.mind.prompt.tokens import estimate_tokens
-from game.mind.prompt.window_script import WindowScript
+from game.mind.prompt.window_script import rendered
 from game.mind.summaries.source import Draft, SummarySource
 from game.mind.summaries.summarizer import ExtractiveSummarizer
 
@@ -83,7 +82,9 @@ class WindowMarks:
 
     def __init__(self, agent: str, tokens: Tokens) -> None:
         self._agent, self._tokens = agent, tokens
-        self._script: WindowScript = kept_script(_rendered)
+        # Times as they were written down, not in the machine's own zone: the same figures
+        # everywhere.
+        self._script = kept_script(lambda memory: rendered(memory, memory.time))
 
     def of(self, memory: AgentMemory) -> int:
         """Tokens of the window's lines beyond what the memory itself weighs them with.
@@ -92,13 +93,6 @@ class WindowMarks:
         """
         script = self._script.of(memory.context().shown, self._agent)
         return sum(self._tokens.each(script.lines)) - memory.load().window
-
-
-def _rendered(memory: Memory) -> RenderedMemory:
-    own = memory.kind is MemoryKind.ACT
-    text = f"{memory.text} | {memory.reason}" if own and memory.reason else memory.line
-    # As it was written down, not in the machine's own time zone: the same figures everywhere.
-    return RenderedMemory(text, memory.time, own)
 
 
 def _cost(memories: Sequence[Memory]) -> int:

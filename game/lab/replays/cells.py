@@ -142,8 +142,7 @@ def _config_of(cell: Cell, folder: Path) -> CompactionConfig:
         if not cell.changes:
             raise
         # The line of the file is not to blame: its value was replaced.
-        _, _, reason = error.what.partition(f"line {error.line}: ")
-        raise KeepsakeError(reason or error.what, error.cure) from error
+        raise KeepsakeError(error.reason, error.cure) from error
 
 
 def _file(folder: Path) -> Path:

@@ -28,7 +28,7 @@ from game.mind.agent_memory import AgentMemory
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory
 from game.mind.books.commitments import Commitments
-from game.mind.compaction import carried_over
+from game.mind.compaction.carried_over import must_keep
 from game.mind.compaction.cascade import CascadeMemory
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
@@ -140,7 +140,8 @@ class _Living:
             clock=self._clock,
             tokens=self._tokens,
             strategy=lambda: settings.strategy,
-            must_keep=self._must_keep,
+            # As in the game, but for pins, whose times nobody knows.
+            must_keep=lambda: must_keep(self.memory.context(), self._noticed, name),
             standing=lambda: self._noticed.lines,
             asleep=lambda: self._asleep,
             importance=self._weighing.of,
@@ -148,12 +149,6 @@ class _Living:
         if settings.strategy.layout is Layout.SLIDING:
             return SlidingMemory(name, archive, outside)
         return CascadeMemory(name, archive, SummaryFolder(folder / "summaries", name), outside)
-
-    def _must_keep(self) -> Sequence[str]:
-        """What no compaction may lose; as in the game, but for pins, whose times nobody knows."""
-        refused = [item.line for item in self._noticed.refused]
-        carried = carried_over.carried_over(self.memory.context(), refused, self._life.name)
-        return tuple(dict.fromkeys((*self._noticed.lines, *carried)))
 
     def live(self) -> None:
         """From the first memory to the last."""

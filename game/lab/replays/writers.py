@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from game.lab.replays.accounting import Charged
-from game.lab.simulations.serving import answering
-from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile, Profiles
+from game.lab.simulations.serving import answering, asked_model, named_profile
+from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile
 from game.llm.servers import GuardedModel
-from game.mind.errors import ConfigError, KeepsakeError
-from game.mind.ports import Generation, LanguageModel
+from game.mind.ports import Generation
 from game.mind.summaries.source import Summarizer
 from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 from game.paths import Places
@@ -18,6 +17,7 @@ from game.paths import Places
 NONE = "none"
 """No model: summaries by rules, at the price that a model would have had."""
 _CONTEXT = 4096
+_BY_RULES = "leave --model out to have summaries made by rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,33 +38,17 @@ def writer(here: Places, name: str) -> SummaryAuthor:
     """
     if name == NONE:
         return SummaryAuthor(Charged())
-    profiles = Profiles(here.config / "llm.md")
-    profile = _profile(profiles, name)
-    if profiles.problem is not None and profiles.path.exists():
-        # The game goes on with what held before; a figure must not come of another model.
-        raise profiles.problem
+    _, profile = named_profile(here, name, f"; or {_BY_RULES}")
     if profile.provider == EXTRACTIVE:
         return SummaryAuthor(ExtractiveSummarizer())
     start = "Start the world" if profile.provider == EMBEDDED else "Start the model server"
-    cure = f"{start}, or leave --model out to have summaries made by rules"
+    cure = f"{start}, or {_BY_RULES}"
     guarded = answering(here, profile, f"The model of the profile {name!r} does not answer", cure)
     return _asking(profile, guarded)
 
 
-def _profile(profiles: Profiles, name: str) -> ModelProfile:
-    try:
-        return profiles.get(name)
-    except ConfigError as error:  # of the command line, not of a line of the file
-        raise KeepsakeError(
-            f"There is no profile {name!r} in {profiles.path}",
-            f"{error.cure}; or leave --model out to have summaries made by rules",
-        ) from error
-
-
 def _asking(profile: ModelProfile, guarded: GuardedModel) -> SummaryAuthor:
-    # The embedded model is a process of the world's; nobody here waits until it is loaded.
-    embedded = profile.provider == EMBEDDED
-    model: LanguageModel = guarded.client if embedded else guarded.model
+    model = asked_model(profile, guarded)
 
     def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
         return model.generate(profile.request(prompt, stop=stop))

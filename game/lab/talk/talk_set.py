@@ -28,6 +28,7 @@ from pydantic import (
 
 from game.lab.talk.patterns import compiled
 from game.mind.errors import ConfigError, KeepsakeError
+from world.atlas import with_ties
 
 TUNING, HELD_OUT, ALL = "tuning", "held-out", "all"
 PARTS = (TUNING, HELD_OUT)
@@ -142,8 +143,7 @@ class TalkAgent(_Table):
     @property
     def whole_profile(self) -> str:
         """The profile with the ties behind it, as the shipped world writes them."""
-        ties = " ".join(f"{name}: {tie}." for name, tie in self.ties.items())
-        return f"{self.profile}\nOthers you know. {ties}" if ties else self.profile
+        return with_ties(self.profile, self.ties)
 
 
 class SpeakerLine(_Table):

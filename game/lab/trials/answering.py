@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from game.lab.simulations.serving import answering
+from game.lab.simulations.serving import answering, asked_model, named_profile
 from game.lab.trials.living import Asking
 from game.lab.trials.scoring import NOT_KNOWN
 from game.llm.embedded.supervisor import Embedded, model_name
@@ -19,7 +19,7 @@ from game.llm.profiles import (
     Profiles,
     embedded_profile,
 )
-from game.mind.errors import BadAnswer, ConfigError, KeepsakeError
+from game.mind.errors import BadAnswer, KeepsakeError
 from game.mind.ports import ChatMessage, LanguageModel, Tokens
 from game.paths import Places
 
@@ -103,25 +103,14 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
     Raises:
         KeepsakeError: There is no such profile, it is no model, or its server does not answer.
     """
-    profiles = Profiles(here.config / "llm.md")
-    try:
-        profile = profiles.get(name)
-    except ConfigError as error:
-        raise KeepsakeError(
-            f"There is no profile {name!r} in {profiles.path}", error.cure
-        ) from error
-    if profiles.problem is not None and profiles.path.exists():
-        raise profiles.problem  # a figure must not come of another model
+    profiles, profile = named_profile(here, name)
     if profile.provider in (EXTRACTIVE, SCRIPTED):
         told = f"The profile {name!r} is no model (provider {profile.provider})"
         raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
     cure = "Start the world" if profile.provider == EMBEDDED else ""
     guarded = answering(here, profile, f"The model of the profile {name!r} does not answer", cure)
-    own = profile.provider == EMBEDDED
-    # The embedded model is a process of the world's; nobody here waits until it is loaded.
-    model: LanguageModel = guarded.client if own else guarded.model
     chat = _form(here, profiles, profile, guarded.client.capabilities.format) == CHAT
-    return AnsweringModel(profile, chat, model, guarded.client.close, seed)
+    return AnsweringModel(profile, chat, asked_model(profile, guarded), guarded.client.close, seed)
 
 
 def _form(here: Places, profiles: Profiles, profile: ModelProfile, learned: str) -> str:

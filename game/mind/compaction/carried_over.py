@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from game.mind.archive.records import Memory
+from game.mind.books.commitments import Commitments
 from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.books.resolution import settled
 from game.mind.compaction import truncation
@@ -53,6 +54,12 @@ def carried_over(
             room -= cost
             found.append(line)
     return tuple(found)
+
+
+def must_keep(context: MemoryContext, noticed: Commitments, own_name: str) -> tuple[str, ...]:
+    """What no compaction may lose, where nobody has pins and nobody whispers."""
+    carried = carried_over(context, [item.line for item in noticed.refused], own_name)
+    return tuple(dict.fromkeys((*noticed.lines, *carried)))
 
 
 def _put_back(context: MemoryContext) -> Iterator[str]:

@@ -25,7 +25,6 @@ from game.mind.compaction.ladder import Triggers
 from game.mind.compaction.planning import CompactionPlan
 from game.mind.compaction.run import CompactionMaker, nothing_left
 from game.mind.compaction.undo import take_back
-from game.mind.compaction.view import View
 from game.mind.errors import CompactionError, CompactionRunning, KeepsakeError
 from game.mind.events.types import MemoryChange
 from game.mind.memory import (
@@ -55,7 +54,6 @@ class CascadeMemory(AgentMemory):
         self._busy = threading.Lock()
         for report in archive.reports:
             self._parts.log(report)
-        self._view = View(self._parts)
         self._triggers = Triggers(self._parts, self._view)
         self._copies = VaultCopies(summaries, self._parts)
         self._maker = CompactionMaker(self._parts, self._copies)
@@ -68,10 +66,6 @@ class CascadeMemory(AgentMemory):
         """What stands in the prompt now."""
         with self._lock:
             return self._view.context()
-
-    def weigh(self, overhead: int) -> None:
-        """Take what the last prompt cost beside summaries and window, in tokens."""
-        self._view.overhead = max(overhead, 0)
 
     def load(self) -> Load:
         """What the prompt costs now, added up anew."""

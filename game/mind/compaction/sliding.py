@@ -15,7 +15,6 @@ from game.mind.archive.records import Memory
 from game.mind.archive.tiers import Tiers
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.compaction.planning import LEAST_VERBATIM
-from game.mind.compaction.view import View
 from game.mind.errors import CompactionError
 from game.mind.memory import (
     CompactionResult,
@@ -36,7 +35,6 @@ class SlidingMemory(AgentMemory):
         self._size = outside.config().immediate_window
         tiers = Tiers(window=_newest(archive, self._size), last_number=archive.last_number)
         super().__init__(agent, archive, tiers, outside)
-        self._view = View(self._parts)
 
     def _grown(self, memory: Memory, before: Memory | None) -> None:
         del self._tiers.window[: -self._size]
@@ -55,10 +53,6 @@ class SlidingMemory(AgentMemory):
         window = tuple(memory for memory in whole.window if memory.number >= first)
         shown = tuple(memory for memory in whole.shown if memory.number >= first)
         return replace(whole, window=window, masked=None if whole.masked is None else shown)
-
-    def weigh(self, overhead: int) -> None:
-        """Take what the last prompt cost beside the window."""
-        self._view.overhead = max(overhead, 0)
 
     def load(self) -> Load:
         """What the prompt costs now."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from operator import is_
 
-from game.mind.archive.records import Memory
+from game.mind.archive.records import Memory, MemoryKind
 from game.mind.prompt.marks import MarkedText
 from game.mind.prompt.script import RenderedMemory, script
 
@@ -20,6 +21,13 @@ class RenderedWindow:
     """A window as a template sees it: its lines, marked; nobody changes the list."""
 
     lines: list[MarkedText]
+
+
+def rendered(memory: Memory, time: datetime) -> RenderedMemory:
+    """A memory as it is shown; ``time``: when it was, in the zone that times are shown in."""
+    own = memory.kind is MemoryKind.ACT
+    text = f"{memory.text} | {memory.reason}" if own and memory.reason else memory.line
+    return RenderedMemory(text, time, own)
 
 
 class WindowScript:
