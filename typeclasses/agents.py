@@ -20,7 +20,7 @@ from game.agent.services import running, services
 from game.agent.surroundings import identity_of
 from game.agent.thinking.hearing import event_of
 from game.mind.archive.records import POSE, SCENE, MemoryKind
-from game.mind.errors import KeepsakeError, NameRefused
+from game.mind.errors import KeepsakeError, NameRefused, refusing
 from game.mind.events.types import MemoryChange
 from game.mind.language import perception
 from game.mind.names import check_agent_name, folder_name
@@ -310,13 +310,9 @@ def keep_profile(agent: Agent) -> None:
     path = services().places.agents / agent.memory_folder / PROFILE_FILE
     if memory := memory_named(path):
         post[MEMORY] = memory
-    try:
+    cure = "Free some disk space or mend the permissions"
+    with refusing(f"The profile could not be kept in {path}", cure):
         replace_file(path, frontmatter.dumps(post) + "\n")
-    except OSError as error:
-        raise KeepsakeError(
-            f"The profile could not be kept in {path} ({error.strerror})",
-            "Free some disk space or mend the permissions",
-        ) from error
 
 
 def set_memory(agent: Agent, name: str) -> None:
@@ -326,11 +322,9 @@ def set_memory(agent: Agent, name: str) -> None:
         KeepsakeError: There is no such memory, or its profile cannot be written.
     """
     path = services().places.agents / agent.memory_folder / PROFILE_FILE
-    try:
+    what, cure = f"The memory could not be kept in {path}", "Mend the file or its permissions"
+    with refusing(what, cure, UnicodeDecodeError, yaml.YAMLError):
         name_memory(path, name)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        told = f"The memory could not be kept in {path} ({error})"
-        raise KeepsakeError(told, "Mend the file or its permissions") from error
     rename_mind(agent, agent.key)  # its mind begins anew
 
 

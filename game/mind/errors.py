@@ -25,6 +25,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -40,6 +42,21 @@ class KeepsakeError(Exception):
         super().__init__(f"{what}. {cure}" if cure else what)
         self.what = what
         self.cure = cure
+
+
+@contextmanager
+def refusing(what: str, cure: str = "", *also: type[Exception]) -> Iterator[None]:
+    """Have a refusal of disk or system told as ``what``, with its reason and the cure.
+
+    Raises:
+        KeepsakeError: In place of any :class:`OSError`, and of what is named in ``also``.
+    """
+    refusals: tuple[type[Exception], ...] = (OSError, *also)
+    try:
+        yield
+    except refusals as error:
+        reason = getattr(error, "strerror", None) or error
+        raise KeepsakeError(f"{what} ({reason})", cure) from error
 
 
 class ConfigError(KeepsakeError):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from game.mind.errors import KeepsakeError
+from game.mind.errors import refusing
 
 OWNER_ONLY = 0o600
 
@@ -29,15 +29,11 @@ def read_or_create(path: Path, *, nbytes: int) -> str:
     Raises:
         KeepsakeError: The file can be neither read nor written.
     """
-    try:
+    cure = "Make KEEPSAKE_HOME a folder of your own that you can write to"
+    with refusing(f"The secret in {path} cannot be used", cure):
         present = _read(path) or _create(path, nbytes)
         if stat.S_IMODE(path.stat().st_mode) != OWNER_ONLY:
             path.chmod(OWNER_ONLY)
-    except OSError as error:
-        raise KeepsakeError(
-            f"The secret in {path} cannot be used: {error.strerror}",
-            "Make KEEPSAKE_HOME a folder of your own that you can write to",
-        ) from error
     return present
 
 

@@ -19,7 +19,7 @@ from twisted.internet.threads import deferToThread
 
 from game.agent.services import running, services
 from game.mind.archive.log import segment_sizes
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import Places, places
 from game.server import database_rows, databases
 
@@ -41,15 +41,13 @@ def snapshot(request: dict[str, Any]) -> Any:
         KeepsakeError: The database cannot be read.
     """
     here, folder = places(), Path(str(request["folder"]))
-    try:
+    with refusing("The world could not be read", "", sqlite3.Error):
         reader = _reader(here)
         if running() and services().spill.waiting():
             shutil.copyfile(here.spill, folder / here.spill.name)
         archives = {
             archive.parent.name: segment_sizes(archive) for archive in here.agents.glob("*/archive")
         }
-    except (OSError, sqlite3.Error) as error:
-        raise KeepsakeError(f"The world could not be read ({error})") from error
     copied = deferToThread(_copy, reader, folder / here.database.name)
     copied.addCallback(lambda _: {"archives": archives})
     return copied

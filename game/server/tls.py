@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import Certificate, places
 
 if TYPE_CHECKING:
@@ -34,19 +34,14 @@ def check(certificate: Certificate) -> None:
     from cryptography.x509 import load_pem_x509_certificate  # noqa: PLC0415
 
     for path in (certificate.cert, certificate.key):
-        try:
+        with refusing(f"{path} cannot be read", _CURE):
             path.read_bytes()
-        except OSError as error:
-            raise KeepsakeError(f"{path} cannot be read: {error.strerror}", _CURE) from error
-    try:
+    both = f"{certificate.cert} and {certificate.key}"
+    # OpenSSL's errors are OSErrors.
+    with refusing(f"{both} are no certificate with its key", _CURE, ValueError):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate.cert, certificate.key, password=_no_passphrase)
         ends = load_pem_x509_certificate(certificate.cert.read_bytes()).not_valid_after_utc
-    except (OSError, ValueError) as error:  # OpenSSL's errors are OSErrors
-        raise KeepsakeError(
-            f"{certificate.cert} and {certificate.key} are no certificate with its key: {error}",
-            _CURE,
-        ) from error
     if ends < datetime.now(UTC):
         raise KeepsakeError(f"The certificate {certificate.cert} ran out on {ends:%Y-%m-%d}", _CURE)
 

@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import Places
 from game.server.databases import DatabaseLock
 
@@ -102,13 +102,9 @@ def holder(here: Places) -> str:
 
 def _opened(here: Places, flags: int = 0) -> list[int]:
     """The folder, and the file in it where that can be written."""
-    try:
+    cure = "Make it yours, or set KEEPSAKE_VAULT to a folder of your own"
+    with refusing(f"{here.agents} cannot be opened", cure):
         found = [os.open(here.agents, os.O_RDONLY | os.O_DIRECTORY)]
-    except OSError as error:
-        raise KeepsakeError(
-            f"{here.agents} cannot be opened: {error.strerror}",
-            "Make it yours, or set KEEPSAKE_VAULT to a folder of your own",
-        ) from error
     with contextlib.suppress(OSError):  # full, or read-only: then it holds on this machine
         found.append(os.open(here.agents / _NAME, os.O_RDWR | flags, 0o644))
     return found

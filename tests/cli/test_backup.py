@@ -133,6 +133,14 @@ def test_a_damaged_file_is_refused_and_nothing_is_touched(kept, data):
         assert not list(there.home.glob(".restoring")) + list(there.vault.glob(".restoring"))
 
 
+def test_a_file_that_ends_in_its_first_bytes_is_damaged(kept, tmp_path):
+    there, cut_off = world_in(tmp_path, said="Good morning."), tmp_path / "broken.tar.gz"
+    for length in range(12):
+        cut_off.write_bytes(kept.read_bytes()[:length])
+        with pytest.raises(KeepsakeError, match="is damaged"):
+            bring_back(there, cut_off, replace=True)
+
+
 def packed(path: Path, names: dict[str, bytes], **facts: object) -> Path:
     """A backup that somebody made by hand."""
     with tarfile.open(path, "w:gz") as tar:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from game.cli.checks.finding import Finding
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import Places
 from game.server import databases
 
@@ -52,16 +52,14 @@ def _sqlite(here: Places) -> tuple[str, set[tuple[str, str]]]:
     if not path.exists():
         return f"{path} (SQLite)", set()
     what = f"{path}, SQLite, {path.stat().st_size / 1e6:,.0f} MB"
-    try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-            names = "SELECT name FROM sqlite_master WHERE name = 'django_migrations'"
-            made = connection.execute(names).fetchone()
-            return what, set(connection.execute(_APPLIED)) if made else set()
-    except sqlite3.Error as error:
-        raise KeepsakeError(
-            f"{path} cannot be read ({error})",
-            "Bring a backup back: `keepsake restore FILE --replace`",
-        ) from error
+    cure = "Bring a backup back: `keepsake restore FILE --replace`"
+    with (
+        refusing(f"{path} cannot be read", cure, sqlite3.Error),
+        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        names = "SELECT name FROM sqlite_master WHERE name = 'django_migrations'"
+        made = connection.execute(names).fetchone()
+        return what, set(connection.execute(_APPLIED)) if made else set()
 
 
 def _shipped() -> set[tuple[str, str]]:

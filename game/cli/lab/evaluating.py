@@ -13,7 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from game.cli.output import err, plain_table, print_json, print_wide
-from game.lab.refusing import refusing
 from game.lab.trials.answering import TASK
 from game.lab.trials.cell import TrialCell, TrialSource, pinned_down, run_cell
 from game.lab.trials.evaluating import IN_REACH
@@ -24,7 +23,7 @@ from game.lab.trials.living import MemoryFault
 from game.lab.trials.measures import COSTS, MEASURES, MRR, RECALL, MeasuredKind, measured
 from game.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
 from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import Places
 
 RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")

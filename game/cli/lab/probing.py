@@ -9,7 +9,6 @@ from rich.table import Table
 
 from game.cli.lab.evaluating import lived_through
 from game.cli.output import out, plain_table, print_wide
-from game.lab.refusing import refusing
 from game.lab.replays.chart import check_form
 from game.lab.talk.scores import percentile, wilson
 from game.lab.trials.cell import TrialCell
@@ -19,7 +18,7 @@ from game.lab.trials.journal import Row
 from game.lab.trials.probes import DELAY_NAMES, DELAYS, KEPT
 from game.lab.trials.probing import MEMORY, PLACES, curve
 from game.lab.trials.scoring import RIGHT
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import Places
 
 MOST_LOAD = 10_000

@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.markup import escape
 
 from game.cli.output import err, out, plain_table
-from game.lab.refusing import refusing
 from game.lab.soak.plan import SoakPlan
 from game.lab.soak.soak import Recovery, SoakReport, soak
 from game.lab.talk.scores import percentile
+from game.mind.errors import refusing
 from game.paths import Places
 
 _BESIDE = 10

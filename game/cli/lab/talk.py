@@ -15,14 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from game.cli.output import err, out, plain_table
-from game.lab.refusing import refusing
 from game.lab.simulations.plan import MOST_SEED
 from game.lab.simulations.settings import AGENT
 from game.lab.talk.evaluation import Talk, TalkUtterance, evaluate
 from game.lab.talk.job import Job
 from game.lab.talk.scores import CHECKED, EVERYTHING, Answer, QuestionScore, scores
 from game.lab.talk.talk_set import ALL, PARTS
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import places
 
 _COUNTED = ("markup", "repeat", "silent", "parrot")

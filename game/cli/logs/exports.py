@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from game.cli.logs.lives import ROWS, as_record
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.events.prompts import Prompts
 from game.mind.events.reader import Filter, events
 from game.mind.events.schema import Column, columns, fields_of
@@ -102,15 +102,10 @@ def export(
     """
     if folder.exists() and not folder.is_dir():
         raise KeepsakeError(f"{folder} is a file", "Name a folder for the tables")
-    try:
+    cure = "Look at the disk space and at who may write there"
+    with refusing(f"The events could not be exported to {folder}", cure, pa.ArrowException):
         earlier = _earlier(folder)
         written = _export(log, folder, forms, wanted, earlier, prompts=prompts, more=more)
-    except (OSError, pa.ArrowException) as error:
-        raise KeepsakeError(
-            f"The events could not be exported to {folder} "
-            f"({getattr(error, 'strerror', None) or error})",
-            "Look at the disk space and at who may write there",
-        ) from error
     if not written:
         raise KeepsakeError(
             f"There are no such events in {log}", "Start the world, or ask for other events"

@@ -10,14 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from game.lab.refusing import refusing
 from game.lab.replays.lived import FOLDER as ARCHIVE
 from game.lab.replays.lived import ArchivedLife, name_of, read_life
 from game.mind.archive.records import Memory
 from game.mind.books.profiles.files import FOLDERS
 from game.mind.books.profiles.page import parse_page
 from game.mind.books.profiles.profile import Profile
-from game.mind.errors import KeepsakeError, NoteRefused
+from game.mind.errors import KeepsakeError, NoteRefused, refusing
 from game.mind.events.reader import Filter, events
 from game.mind.json_lines import Record
 from game.paths import Places

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from game.cli.logs import log_files
 from game.cli.logs.event_lines import as_line, plain
-from game.lab.refusing import refusing
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.events.reader import EventFollower, Filter, follow, last
 from game.mind.events.types import KINDS
 from game.paths import Places

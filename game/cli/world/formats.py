@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import Places
 from game.server import databases
 
@@ -72,14 +72,12 @@ def of_database(here: Places) -> int:
     path = here.database
     if not path.exists():
         return FIRST
-    try:
-        with closing(sqlite3.connect(path, timeout=30)) as database:
-            return max(int(database.execute("PRAGMA user_version").fetchone()[0]), FIRST)
-    except sqlite3.Error as error:
-        raise KeepsakeError(
-            f"The database {path} cannot be read ({error})",
-            "Bring a backup back: `keepsake restore FILE --replace`",
-        ) from error
+    cure = "Bring a backup back: `keepsake restore FILE --replace`"
+    with (
+        refusing(f"The database {path} cannot be read", cure, sqlite3.Error),
+        closing(sqlite3.connect(path, timeout=30)) as database,
+    ):
+        return max(int(database.execute("PRAGMA user_version").fetchone()[0]), FIRST)
 
 
 def damage(path: Path) -> str:
@@ -144,7 +142,8 @@ def mark(here: Places, upgrades: Sequence[Upgrade] = UPGRADES) -> None:
         KeepsakeError: One of them cannot be written.
     """
     number, path = current(upgrades), mark_of(here)
-    try:
+    cure = "Free some disk space or mend the permissions"
+    with refusing("The form of vault and database could not be written down", cure, sqlite3.Error):
         if of_vault(here) != number or not path.exists():
             path.write_text(f"{number}\n", encoding="ascii")
         if here.database_url:
@@ -153,8 +152,3 @@ def mark(here: Places, upgrades: Sequence[Upgrade] = UPGRADES) -> None:
         elif here.database.exists() and of_database(here) != number:
             with closing(sqlite3.connect(here.database, timeout=30)) as database:
                 database.execute(f"PRAGMA user_version = {number:d}")
-    except (OSError, sqlite3.Error) as error:
-        raise KeepsakeError(
-            f"The form of vault and database could not be written down ({error})",
-            "Free some disk space or mend the permissions",
-        ) from error

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import REPOSITORY, Places
 
 SHIPPED_CONFIG = REPOSITORY / "vault" / "config"
@@ -27,13 +27,9 @@ def prepare(here: Places) -> None:
     ):
         _make(folder, variable)
     if here.config.resolve() != SHIPPED_CONFIG.resolve():
-        try:
+        cure = "Free some disk space, or set KEEPSAKE_VAULT to a folder that you can write to"
+        with refusing(f"The configuration could not be copied to {here.config}", cure):
             _copy_missing(SHIPPED_CONFIG, here.config)
-        except OSError as error:
-            raise KeepsakeError(
-                f"The configuration could not be copied to {here.config}: {error.strerror}",
-                "Free some disk space, or set KEEPSAKE_VAULT to a folder that you can write to",
-            ) from error
 
 
 @contextmanager
@@ -56,16 +52,12 @@ def alone(here: Places) -> Iterator[None]:
 
 
 def _make(folder: Path, variable: str) -> None:
-    try:
+    cure = f"Make it yours, or set {variable} to a folder that you can write to"
+    with refusing(f"{folder} cannot be written to", cure):
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
         probe.touch()
         probe.unlink()
-    except OSError as error:
-        raise KeepsakeError(
-            f"{folder} cannot be written to: {error.strerror}",
-            f"Make it yours, or set {variable} to a folder that you can write to",
-        ) from error
 
 
 def _copy_missing(source: Path, target: Path) -> None:

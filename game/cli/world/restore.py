@@ -131,7 +131,8 @@ def _unpacked(source: Path, stages: dict[str, Path], progress: Progress) -> dict
                 else:
                     found[member.name] = _unpack(tar, member, stages)
                 progress(file.tell(), total)
-    except (tarfile.TarError, EOFError, zlib.error, ValueError, KeyError) as error:
+    except (tarfile.TarError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
+        # A TypeError is what tarfile itself makes of a file that ends in gzip's own header.
         raise _damaged(source, str(error)) from error
     if not manifest:
         raise _damaged(source, "its end is missing")

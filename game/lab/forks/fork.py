@@ -19,11 +19,10 @@ from pathlib import Path
 from game.lab.forks.cuts import Cut, Until, copy_agent
 from game.lab.forks.database_copy import AgentPlacement, Placed, copy_database
 from game.lab.forks.points import LogPoint
-from game.lab.refusing import refusing
 from game.lab.replays.lived import FOLDER as ARCHIVE
 from game.lab.replays.lived import name_of
 from game.lab.simulations.settings import with_models_of
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.events import prompts as event_prompts
 from game.mind.events import writer
 from game.mind.events.files import SUFFIX, LogFile, files_of, number_of

@@ -17,12 +17,11 @@ from pathlib import Path
 
 from game.lab.forks.fork import ABOUT, Forked, Say, fork
 from game.lab.forks.points import LogPoint, point_at
-from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints
 from game.lab.simulations.answers import ANSWERS
 from game.lab.simulations.past import JUST_BEHIND, PastStretch, keep_past, stages_of
 from game.lab.simulations.plan import CONFIG, Lab, lab_of
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.events.reader import newest_number
 from game.paths import Places, Ports
 

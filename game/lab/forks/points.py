@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from game.lab.refusing import refusing
 from game.lab.replays.lived import beginnings, find_agent, read_life
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.events.agent_names import id_of
 from game.mind.events.reader import Filter, events
 from game.paths import Places

@@ -13,10 +13,9 @@ import yaml
 
 from game.index import tail
 from game.index.tail import Mark, Record
-from game.lab.refusing import refusing
 from game.lab.replays.weighing import Weighed, weighed
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.sleep.log import SleepLog
 
 FOLDER = "archive"

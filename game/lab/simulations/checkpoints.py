@@ -18,8 +18,8 @@ from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from game.lab.refusing import refusing
 from game.lab.simulations.plan import CONFIG, PROGRESS, Lab
+from game.mind.errors import refusing
 from game.mind.records.files import sync
 
 _LEFT_OUT = ("vault/config", "home/index", "home/models", "home/control.sock", "home/cache")

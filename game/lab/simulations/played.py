@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import Lab
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.events.reader import newest_first, newest_number
 from game.mind.json_lines import Record
 

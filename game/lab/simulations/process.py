@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import IO, Any, Self, cast
 
 from game.cli.world.ports import free_base
-from game.lab.refusing import refusing
 from game.lab.simulations.plan import Lab, SimulationPlan
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import DATABASE_URL, REPOSITORY, Ports
 
 LOG = "worker.log"

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import (
     FOLDER,
@@ -21,7 +20,7 @@ from game.lab.simulations.played import refuse_if_played
 from game.lab.simulations.process import LOG, WorldProcess
 from game.lab.simulations.serving import check_servers
 from game.lab.simulations.settings import check_model, copy_config, write_settings
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import Places
 
 

@@ -15,12 +15,11 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from game.lab.refusing import refusing
 from game.lab.simulations import checkpoints, world
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.lab.simulations.played import refuse_if_running
 from game.lab.simulations.process import LOG, asked_to_stop, in_child, tell, work_in
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 
 LOCK = ".lock"
 

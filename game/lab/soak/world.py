@@ -19,11 +19,10 @@ import psutil
 
 from game.cli.world import client, ports, processes
 from game.cli.world.processes import Component
-from game.lab.refusing import refusing
 from game.lab.simulations.settings import with_model
 from game.lab.soak.fake_model import MODEL
 from game.lab.soak.plan import SoakPlan
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.paths import MOVED_CLOCK, REPOSITORY, Places, places
 
 _OURS = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")

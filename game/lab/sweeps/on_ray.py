@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from game.lab.pool import Work
-from game.lab.refusing import refusing
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 
 
 def run_on_ray[Item, Result](

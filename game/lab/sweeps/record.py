@@ -11,9 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from game.lab.refusing import refusing
 from game.lab.trials.cell import TrialCell
 from game.lab.trials.journal import Row
+from game.mind.errors import refusing
 from game.paths import REPOSITORY
 
 _PACKAGES = ("keepsake", "numpy", "onnxruntime", "chromadb", "mem0ai", "ray")

@@ -10,13 +10,13 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 
-from game.lab.refusing import refusing
 from game.lab.sweeps.charts import CHARTS
 from game.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
 from game.lab.sweeps.plan import SweepPlan
 from game.lab.sweeps.record import CellRecord
 from game.lab.trials.intervals import ROUNDS, Estimate
 from game.lab.trials.measures import COSTS, MEASURES
+from game.mind.errors import refusing
 
 TEMPLATE = "report.html.j2"
 _NAMES = {**MEASURES, **COSTS}

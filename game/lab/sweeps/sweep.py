@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 from game.lab.pool import ENDED, Work, run_all, scratch_folder
-from game.lab.refusing import refusing
 from game.lab.sweeps.on_ray import run_on_ray
 from game.lab.sweeps.plan import SweepPlan
 from game.lab.sweeps.record import CellRecord, read_record, record_of
@@ -19,7 +18,7 @@ from game.lab.sweeps.worlds import lived_world
 from game.lab.trials.cell import WORLD, TrialCell, pinned_down, run_cell
 from game.lab.trials.journal import RowJournal
 from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.ports import Embedder
 from game.paths import Places
 

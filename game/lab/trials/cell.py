@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from game.lab.refusing import refusing
 from game.lab.trials.answering import CONTEXT, AnsweringModel, answering_model
 from game.lab.trials.evaluating import RECALLED, Evaluation, evaluated, limited
 from game.lab.trials.journal import Row, RowJournal
@@ -21,7 +20,7 @@ from game.lab.trials.reading import read_trials
 from game.lab.trials.trial import Trial
 from game.llm.profiles import Profiles
 from game.memories.loading import code_of
-from game.mind.errors import ConfigError, KeepsakeError
+from game.mind.errors import ConfigError, KeepsakeError, refusing
 from game.mind.ports import Embedder
 from game.paths import Places
 

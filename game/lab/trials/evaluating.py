@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from game.lab.refusing import refusing
 from game.lab.trials.answering import CONTEXT, AnsweringModel, ModelReply, prompt_for
 from game.lab.trials.journal import Row, RowJournal
 from game.lab.trials.judging import AnswerJudge
@@ -19,7 +18,7 @@ from game.lab.trials.scoring import abstains, matches, scores, stands_in
 from game.lab.trials.trial import Trial
 from game.memories.loading import maker, opened
 from game.memories.protocol import Surroundings
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.ports import Embedder, FixedClock, LanguageModel, Tokens
 from game.mind.prompt.tokens import Heuristic
 

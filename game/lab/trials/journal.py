@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from game.lab.refusing import refusing
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.json_lines import AppendedFile, ended_lines, line_of, parsed
 
 type Row = dict[str, Any]

@@ -20,7 +20,7 @@ from game.mind.archive.history import PastCompaction, compactions
 from game.mind.archive.log import Archive
 from game.mind.archive.records import HEARSAY, SCENE, Memory, MemoryKind, Summary, memories_in
 from game.mind.archive.tier_lines import SummaryState
-from game.mind.errors import KeepsakeError
+from game.mind.errors import KeepsakeError, refusing
 from game.mind.events.agent_names import Names, id_of, time_of
 from game.mind.events.prompts import Prompts
 from game.mind.events.reader import newest_first
@@ -73,18 +73,13 @@ def why_did(
             f"Ask for 1 to {MOST_BACK}",
         )
     names, known = Names.of(agent), 0
-    try:
+    with refusing(f"The event log in {log} cannot be read", "Mend the permissions, or the disk"):
         for known, act in enumerate(_both(log, names, archive, everything), start=1):
             if known < n:
                 continue
             if isinstance(act, _Unlogged):
                 return _from_archive(act.memory, n, archive, names.now, act.missing)
             return replace(_from_log(act, n, archive, _prompt(log, act)), agent=names.now)
-    except OSError as error:
-        raise KeepsakeError(
-            f"The event log in {log} cannot be read ({error.strerror or error})",
-            "Mend the permissions, or the disk",
-        ) from error
     raise _none(names.now, known)
 
 
