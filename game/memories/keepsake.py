@@ -51,23 +51,11 @@ class LivedCascade(CascadeMemory):
             ValueError: Its number is neither the newest nor the one after it.
         """
         with self._lock:
-            if memory.number == self._tiers.last_number:
-                self._again(memory)
-                return
-            once = memory.repeated(1)
-            self.archive.append_memory(once)
-            self._tiers.add(once)
-            self._grown(once, None)
-            self._again(memory)
-
-    def _again(self, memory: Memory) -> None:
-        """Bring the newest to the repeats that ``memory`` has; it is gone after a clearing."""
-        window = self._tiers.window
-        if not window or memory.repeats <= (last := window[-1]).repeats:
-            return
-        when, times = memory.time.isoformat(), memory.repeats
-        self.archive.append({"type": "repeat", "n": last.number, "t": when, "times": times})
-        self._grown(self._tiers.repeat_last(times), last)
+            if memory.number != self._tiers.last_number:
+                self._added(memory.repeated(1))
+            window = self._tiers.window  # empty after a clearing
+            if window and memory.repeats > (last := window[-1]).repeats:
+                self._repeated(last, memory.time, memory.repeats)
 
 
 class KeepsakeMemory:

@@ -69,15 +69,21 @@ class AgentMemory(ABC):
             )
             window = self._tiers.window
             if window and (last := window[-1]).is_repeated_by(memory):
-                when, times = memory.time.isoformat(), last.repeats + 1
-                self.archive.append({"type": "repeat", "n": last.number, "t": when, "times": times})
-                memory = self._tiers.repeat_last(times)
-                self._grown(memory, last)
-            else:
-                self.archive.append_memory(memory)
-                self._tiers.add(memory)
-                self._grown(memory, None)
-            return memory
+                return self._repeated(last, memory.time, last.repeats + 1)
+            return self._added(memory)
+
+    def _added(self, memory: Memory) -> Memory:
+        self.archive.append_memory(memory)
+        self._tiers.add(memory)
+        self._grown(memory, None)
+        return memory
+
+    def _repeated(self, last: Memory, time: datetime, times: int) -> Memory:
+        when = time.isoformat()
+        self.archive.append({"type": "repeat", "n": last.number, "t": when, "times": times})
+        memory = self._tiers.repeat_last(times)
+        self._grown(memory, last)
+        return memory
 
     @abstractmethod
     def _grown(self, memory: Memory, before: Memory | None) -> None:

@@ -22,6 +22,17 @@ from game.mind.summaries.source import Draft, SummarySource
 from game.mind.summaries.strategy import NARRATIVE, Layout, Strategy
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
+WIDE = CompactionConfig(
+    immediate_window=500,
+    recent_window=500,
+    context_tokens=1100,
+    reserve_tokens=100,
+    min_saving_tokens=50,
+    preserve_memories=5,
+    preserve_share=0.1,
+    longterm_tokens=120,
+)
+"""A budget of 1000 words, and a count that is never reached."""
 """Such small windows save next to nothing, so they must not ask for a saving."""
 
 
@@ -149,3 +160,9 @@ def covered(context: MemoryContext) -> list[int]:
         if summary:
             numbers += range(summary.first, summary.last + 1)
     return numbers + [memory.number for memory in context.window]
+
+
+def fill(memory, share: float) -> None:
+    """Lines of 20 words, each by somebody else, until the prompt has that share of its budget."""
+    while memory.load().share < share:
+        talk(memory, 1)

@@ -17,22 +17,10 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import CompactionError, CompactionRunning
 from game.mind.memory import CompactReason, Outcome
 from game.mind.summaries.files import SummaryFolder
-from tests.mind.lives import SMALL, Life, covered, live
+from tests.mind.lives import SMALL, covered, live
 
 COUNT, MANUAL = CompactReason.COUNT, CompactReason.MANUAL
 BY_HAND = "I met Tom, who is a baker."
-
-
-@pytest.fixture
-def life(tmp_path):
-    return Life(tmp_path / "Mira")
-
-
-@pytest.fixture
-def memory(life):
-    memory = life.open()
-    yield memory
-    memory.close()
 
 
 def compacted(memory, *counts):

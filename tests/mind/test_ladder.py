@@ -13,39 +13,15 @@ from game.mind.compaction.ladder import Triggers
 from game.mind.compaction.planning import least_saving
 from game.mind.errors import CompactionError
 from game.mind.memory import CompactReason, Load, Outcome
-from tests.mind.lives import Life, covered, live, talk
+from tests.mind.lives import WIDE, Life, covered, fill, live, talk
 
 COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
 EMERGENCY = CompactReason.EMERGENCY
-WIDE = CompactionConfig(
-    immediate_window=500,
-    recent_window=500,
-    context_tokens=1100,
-    reserve_tokens=100,
-    min_saving_tokens=50,
-    preserve_memories=5,
-    preserve_share=0.1,
-    longterm_tokens=120,
-)
-"""A budget of 1000 words, and a count that is never reached."""
 
 
 @pytest.fixture
 def life(tmp_path):
     return Life(tmp_path / "Mira", WIDE)
-
-
-@pytest.fixture
-def memory(life):
-    memory = life.open()
-    yield memory
-    memory.close()
-
-
-def fill(memory, share):
-    """Lines of 20 words until the prompt has reached ``share`` of its budget."""
-    while memory.load().share < share:
-        talk(memory, 1)
 
 
 @pytest.mark.parametrize(

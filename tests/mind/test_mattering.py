@@ -13,27 +13,16 @@ from hypothesis import strategies as st
 
 from game.mind.archive.records import Memory, MemoryKind, Tier
 from game.mind.compaction import importance_cache
-from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.importance_cache import ImportanceCache, picked, remembered
 from game.mind.memory import CompactReason, Rung
 from game.mind.summaries.strategy import NARRATIVE
 from game.mind.summaries.summarizer import ExtractiveSummarizer
-from tests.mind.lives import REPLACE, SLIDING, STRUCTURED, Life, talk
+from tests.mind.lives import REPLACE, SLIDING, STRUCTURED, WIDE, Life, fill, talk
 
 COUNT, HIGH, EMERGENCY = CompactReason.COUNT, CompactReason.HIGH, CompactReason.EMERGENCY
 MANUAL, AGENT = CompactReason.MANUAL, CompactReason.AGENT
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
-CONFIG = CompactionConfig(
-    immediate_window=500,
-    recent_window=500,
-    context_tokens=1100,
-    reserve_tokens=100,
-    min_saving_tokens=50,
-    preserve_memories=5,
-    preserve_share=0.1,
-    longterm_tokens=200,
-)
-"""A budget of 1000 words, and a count that is never reached."""
+CONFIG = replace(WIDE, longterm_tokens=200)
 CUP = 'Tom says to you, "The cup is yours, keep it."'
 
 
@@ -55,19 +44,6 @@ def life(tmp_path, scores):
     life = Life(tmp_path / "Mira", CONFIG)
     life.more = {"importance": lambda memory: scores.get(memory.number, 2)}
     return life
-
-
-@pytest.fixture
-def memory(life):
-    memory = life.open()
-    yield memory
-    memory.close()
-
-
-def fill(memory, share):
-    """Lines of 20 words, each by somebody else, until the prompt has that share of its budget."""
-    while memory.load().share < share:
-        talk(memory, 1)
 
 
 # -- judging

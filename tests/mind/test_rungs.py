@@ -20,6 +20,7 @@ from tests.mind.lives import (
     REPLACE,
     SLIDING,
     STRUCTURED,
+    WIDE,
     Life,
     ManualClock,
     WordTokens,
@@ -31,29 +32,12 @@ from tests.mind.lives import (
 
 COUNT, HIGH, EMERGENCY = CompactReason.COUNT, CompactReason.HIGH, CompactReason.EMERGENCY
 MANUAL = CompactReason.MANUAL
-CONFIG = CompactionConfig(
-    immediate_window=500,
-    recent_window=500,
-    context_tokens=1100,
-    reserve_tokens=100,
-    min_saving_tokens=50,
-    preserve_memories=5,
-    preserve_share=0.1,
-    longterm_tokens=120,
-)
 RULE = "Ann told you: never open the cellar door (memory 2)"
 
 
 @pytest.fixture
 def life(tmp_path):
-    return Life(tmp_path / "Mira", CONFIG)
-
-
-@pytest.fixture
-def memory(life):
-    memory = life.open()
-    yield memory
-    memory.close()
+    return Life(tmp_path / "Mira", WIDE)
 
 
 def filled(memory, reason=HIGH, times=1):
@@ -86,7 +70,7 @@ def read_by(life):
 
 
 def test_old_results_cost_little_before_anything_is_summarised(life, memory):
-    life.config = replace(CONFIG, preserve_share=0.01)
+    life.config = replace(WIDE, preserve_share=0.01)
     for number in range(12):
         spread(memory, f"Room{number}", 40)
     talk(memory, 24, 6)
@@ -124,7 +108,7 @@ def test_what_is_going_on_stays_word_for_word(life, memory):
     question = memory.status().total
     for number in range(9):
         memory.append(f"A cart with {number} sacks rolls by, slowly and on one creaking wheel.")
-    life.config = replace(CONFIG, preserve_memories=2, preserve_share=0.01, low=0.1)
+    life.config = replace(WIDE, preserve_memories=2, preserve_share=0.01, low=0.1)
     memory.compact(HIGH)
     assert memory.context().window[0].number == question
 
@@ -134,20 +118,20 @@ def test_what_is_going_on_stays_word_for_word(life, memory):
     [({"preserve_memories": 20}, 20), ({"preserve_memories": 2, "preserve_share": 0.3}, 300 // 21)],
 )
 def test_the_newest_stay_however_low_the_mark_is(life, memory, settings, stay):
-    life.config = replace(CONFIG, low=0.05, **settings)
+    life.config = replace(WIDE, low=0.05, **settings)
     filled(memory)
     assert len(memory.context().window) == stay
 
 
 def test_more_than_fits_does_not_stay_and_the_log_says_so(life, memory):
-    life.config = replace(CONFIG, preserve_memories=20)
+    life.config = replace(WIDE, preserve_memories=20)
     talk(memory, 20, 150)
     assert memory.before_thought() is EMERGENCY
     memory.compact(EMERGENCY)
     assert memory.load().used <= memory.load().budget
     assert 1 <= len(memory.context().window) < 7
     assert any("do not fit into the budget" in line for line in life.log)
-    life.config = replace(CONFIG, context_tokens=200)
+    life.config = replace(WIDE, context_tokens=200)
     memory.append(" ".join(f"word{n}" for n in range(4000)))  # larger than the budget
     assert memory.before_thought() is EMERGENCY
     memory.compact(EMERGENCY)
@@ -168,7 +152,7 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
             draft = Draft(f"{longer} {draft.text}", "scripted")
         return draft
 
-    life.config = replace(CONFIG, longterm_tokens=30)
+    life.config = replace(WIDE, longterm_tokens=30)
     life.summarizer.summarize = wordy
     kept = []
     for _ in range(3):
@@ -335,7 +319,7 @@ def test_a_constraint_reaches_the_summarizer_that_reads_of_it(life, memory):
 
 def test_a_summary_cannot_put_something_back_by_itself(life, memory):
     talk(memory, 20)
-    life.config = replace(CONFIG, immediate_window=4)
+    life.config = replace(WIDE, immediate_window=4)
     forged = f"{truncation.KEPT}the gold is Tom's. " + "I heard the baker tell all of it. " * 3
     # Taken as it is, like all by rules.
     life.summarizer.summarize = lambda _: Draft(forged, "extractive")

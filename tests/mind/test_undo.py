@@ -13,22 +13,10 @@ from game.mind.archive.tier_lines import SummaryState
 from game.mind.errors import CompactionError, CompactionRunning
 from game.mind.memory import CompactReason, Rung
 from game.mind.summaries.roundtrip import Rate
-from tests.mind.lives import SMALL, Life, covered, live
+from tests.mind.lives import SMALL, covered, live
 from tests.mind.test_cascade import edit, under_way
 
 COUNT, MANUAL, EMERGENCY = CompactReason.COUNT, CompactReason.MANUAL, CompactReason.EMERGENCY
-
-
-@pytest.fixture
-def life(tmp_path):
-    return Life(tmp_path / "Mira")
-
-
-@pytest.fixture
-def memory(life):
-    memory = life.open()
-    yield memory
-    memory.close()
 
 
 def state(memory):
