@@ -34,7 +34,6 @@ from commands.playing.manners import (
     CmdPage,
     CmdReport,
 )
-from commands.playing.map import CmdMap
 from commands.playing.moving import (
     CmdExits,
     CmdFollow,
@@ -42,7 +41,7 @@ from commands.playing.moving import (
     CmdSit,
     direction_commands,
 )
-from commands.playing.people import CmdScore, CmdTime, CmdWhere, CmdWho
+from commands.playing.people import CmdMap, CmdScore, CmdTime, CmdWhere, CmdWho
 from commands.playing.preferences import CmdAlias, CmdAway, CmdBrief, CmdGender, CmdPrompt
 from commands.playing.socials import social_commands
 from commands.playing.speech import CmdTell

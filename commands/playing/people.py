@@ -10,10 +10,11 @@ from django.utils import timezone
 from evennia.utils.utils import time_format
 
 from commands.base import PlayerCommand, people_here
-from commands.wording import counted, quoted
+from commands.wording import CannotDo, counted, quoted
 from game.agent.almanac import almanac_now
 from game.agent.services import services
 from typeclasses.agents import Agent
+from typeclasses.clients import map_in_words, map_of, reads_aloud
 
 
 class CmdWho(PlayerCommand):
@@ -132,3 +133,26 @@ def _whereabouts(agent: Agent) -> str:
 
 def _row(name: str, note: str) -> str:
     return f"  |c{name:<24}|n {note}" if note else f"  |c{name}|n"
+
+
+class CmdMap(PlayerCommand):
+    """See the places round about, and the ways between them.
+
+    Usage:
+      map
+
+    You are at the |wo|n. |w^|n is a place with a way up, |wv|n one with a way
+    down. For a screen reader (|woption screenreader = on|n) it is in words.
+    """
+
+    key = "map"
+    help_category = "The world"
+    arg_regex = r"\s|$"
+
+    def act(self) -> None:
+        """Draw it, or tell it."""
+        if (here := self.caller.location) is None:
+            raise CannotDo("You are nowhere, and there is no map of it.")
+        aloud = reads_aloud(self.session)
+        drawn = map_in_words(self.caller) if aloud else map_of(self.caller)
+        self.msg(text=(f"You are at {here.key}.\n\n{drawn}", {"type": "map"}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from game.lab.replays.ledger import CostLedger
+from game.lab.replays.accounting import CostLedger
 from game.mind.memory import Rung
 
 HORIZON = 50

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from game.lab.replays.accounting import WindowMarks, compacted, thought
+from game.lab.replays.accounting import CostLedger, WindowMarks, compacted, thought
 from game.lab.replays.aftermath import known_after
 from game.lab.replays.cells import Cell, CellSettings
 from game.lab.replays.course import Happening, course
 from game.lab.replays.event_history import ASSUMED, AskedFor, Counted, Log, Moment, Prompted, Turn
 from game.lab.replays.exam import RetentionResult, retention
-from game.lab.replays.ledger import CostLedger
 from game.lab.replays.lived import ArchivedLife
 from game.lab.replays.weighing import Weighing
 from game.lab.replays.writers import SummaryAuthor

@@ -35,7 +35,7 @@ from game.web.api.source import source
 from game.web.live.series import Charts, current
 from game.web.site.access import may_act
 from game.web.world import acquaintances as knowing
-from game.web.world import searching, world_view
+from game.web.world import days, searching
 
 
 def agents(request: HttpRequest) -> Overview:
@@ -46,7 +46,7 @@ def agents(request: HttpRequest) -> Overview:
 
 def world(_: HttpRequest, day: str | None) -> WorldView:
     """The map, and one day of all agents."""
-    return world_view.world(None if day is None else date.fromisoformat(day))
+    return days.world(None if day is None else date.fromisoformat(day))
 
 
 def search(_: HttpRequest, q: str, limit: int) -> SearchView:
