@@ -52,8 +52,9 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
         services().searchers.submit(partial(_of_logs, found, problems, ended))
 
     def ended() -> None:
-        if services().indexes is not None:
-            services().indexes.start_anew(changed, "somebody was forgotten")
+        if (indexes := services().indexes) is not None:
+            for folder in changed:
+                indexes.schedule_follow(folder)
         done(problems)
 
     go_on()
@@ -63,9 +64,14 @@ def _of_agent(agent: Agent, person: ForgottenPerson) -> Traces | None:
     folder = services().places.agents / agent.memory_folder
     close_mind(agent.id)
     try:
-        return forget(folder, person, str(agent.db.profile or ""))
+        return forget(folder, person, str(agent.db.profile or ""), partial(_distrust, agent))
     finally:
         mind_of(agent)
+
+
+def _distrust(agent: Agent) -> None:
+    if (indexes := services().indexes) is not None:
+        indexes.distrust(agent.memory_folder)
 
 
 def _of_database(character: Any) -> None:

@@ -28,6 +28,11 @@ class IndexStatus:
     problem: str  # what the last try said; empty when it went well
 
 
+def stale_mark(folder: Path) -> Path:
+    """The file that says, in an agent's folder of the index, that what is there must go."""
+    return folder / "stale"
+
+
 def no_report(done: int, total: int) -> None:
     """Report progress to nobody."""
 
@@ -66,6 +71,8 @@ class AgentIndex:
         self.on_anew: Callable[[str], None] = lambda _: None
         self._open_files = open_files or OpenFiles()
         self.words = IndexFile(folder / "words.db", self._open_files)
+        self._stale = stale_mark(folder)
+        self.words.distrusted = self._stale.exists()
         self._lived, self._meaning, self._log = lived, meaning, log
         self._follower: IndexFollower | None = None
         self._working = threading.Lock()
@@ -133,19 +140,11 @@ class AgentIndex:
                 raise
             self._follower = None
             self.words.become(fresh)
+            self._trust()
             if old and self._meaning is not None:
                 self._meaning.chroma.drop(old)
             self.problem = None
         self.on_anew("")
-
-    def start_anew(self, reason: str) -> None:
-        """Throw it away at once, files and all; the next :meth:`follow` makes another.
-
-        Raises:
-            OSError: It cannot be removed; the next start of the world sees that it is not true.
-        """
-        with self._working:
-            self._start_anew(reason)
 
     def status(self) -> IndexStatus:
         """Figures, as of the last step that was finished."""
@@ -185,7 +184,12 @@ class AgentIndex:
         self._log(f"[Index] {self.agent}: {reason}; making the index anew")
         self._follower = None
         self.words.delete()
+        self._trust()
         self.on_anew(reason)
+
+    def _trust(self) -> None:
+        self._stale.unlink(missing_ok=True)
+        self.words.distrusted = False
 
     def _broken(self) -> bool:
         """Whether the file itself is damaged, and not merely locked or the disk full."""
@@ -196,6 +200,8 @@ class AgentIndex:
         return False
 
     def _following(self) -> IndexFollower:
+        if self.words.distrusted:
+            self._start_anew("somebody was forgotten")
         if self._follower is None:
             existed = self.words.path.exists()
             self.words.opened()

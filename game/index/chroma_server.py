@@ -25,7 +25,7 @@ from game.paths import Places
 
 NICE = 15
 """Nobody waits for it: searches read the copy in each agent's file."""
-VACUUM_WAIT = 30.0
+VACUUM_WAIT = 5.0
 """Seconds that a vacuum waits for the server to be done with its file."""
 log = logging.getLogger("keepsake.index")
 

@@ -14,13 +14,13 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from game.index.agent_index import AgentIndex, IndexStatus
+from game.index.agent_index import AgentIndex, IndexStatus, stale_mark
 from game.index.chroma_server import ChromaServer
 from game.index.follower import AgentSources, Meaning
 from game.index.open_files import OpenFiles
@@ -29,6 +29,7 @@ from game.mind.books.notes import NoteBook
 from game.mind.errors import IndexUnavailable, KeepsakeError
 from game.mind.ports import Embedder
 from game.mind.recall.config import CHILD, NONE, RecallConfig
+from game.mind.records.files import sync
 from game.paths import Places
 
 WATCH_SECONDS = 1.0
@@ -159,14 +160,18 @@ class IndexService:
             self._enqueue(f"rebuild {name}", partial(self._rebuild_one, name))
         return self._rebuild
 
-    def start_anew(self, agents: Sequence[str], reason: str) -> None:
-        """Throw indexes away and make others: what they hold must not be found any more.
+    def distrust(self, agent: str) -> None:
+        """Have an index thrown away before it is searched again, also by the next world.
 
-        A world that ends before that is done does it at its next start (:func:`tail.compared`).
+        Call it while nobody has the index open, and before words that it holds are taken away.
+
+        Raises:
+            OSError: That cannot be written down.
         """
-        for agent in agents:
-            if index := self._agents.get(agent):
-                self._enqueue(f"anew {agent}", partial(self._make_anew, index, reason))
+        mark = stale_mark(self._places.index / agent)
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+        sync(mark.parent)
 
     def status(self) -> ServiceStatus:
         """Figures; quick."""
@@ -261,10 +266,6 @@ class IndexService:
         window = index.window if index.window > 1 else None
         index.follow(window, self._breathe, vectors=self._vectors_ready())
 
-    def _make_anew(self, index: AgentIndex, reason: str) -> None:
-        index.start_anew(reason)
-        self._follow(index)
-
     def _rebuild_one(self, name: str) -> None:
         index = self._agents.get(name)
         try:
@@ -287,7 +288,7 @@ class IndexService:
 
     def _vacuum(self) -> None:
         """What was deleted must not be found in Chroma's file either."""
-        if self.server is None or not self.server.vacuum_owed:
+        if self.server is None or not (self.server.vacuum_owed and self.server.ready()):
             return
         try:
             self.server.vacuum()

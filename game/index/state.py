@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from game.index.open_files import OpenFiles
 from game.index.tail import Mark
 from game.index.vector_table import VectorTable
+from game.mind.errors import IndexUnavailable
+from game.mind.recall.documents import DocumentKind
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL);
@@ -54,14 +56,42 @@ class IndexFile(VectorTable):
     """Words and vectors of one agent, and how far they are; opened when first used.
 
     Attributes:
+        distrusted: Whether it may hold words of somebody who was forgotten: nothing is searched.
         path: The database file.
         progress: How far the index is; nothing as long as it was not opened.
     """
 
     def __init__(self, path: Path, open_files: OpenFiles | None = None) -> None:
         super().__init__(str(path), open_files)
+        self.distrusted = False
         self.path = path
         self.progress = IndexProgress()
+
+    def search(
+        self, terms: Sequence[str], limit: int, kinds: Collection[DocumentKind] = ()
+    ) -> list[tuple[str, float]]:
+        """As :meth:`Fts5Index.search`.
+
+        Raises:
+            IndexUnavailable: It is distrusted.
+        """
+        self._require_trust()
+        return super().search(terms, limit, kinds)
+
+    def nearest(
+        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
+    ) -> list[tuple[str, float]]:
+        """As :meth:`VectorTable.nearest`.
+
+        Raises:
+            IndexUnavailable: It is distrusted.
+        """
+        self._require_trust()
+        return super().nearest(vector, limit, kinds)
+
+    def _require_trust(self) -> None:
+        if self.distrusted:
+            raise IndexUnavailable("The index is being made anew", "Ask again in a moment")
 
     def opened(self) -> IndexProgress:
         """How far the index is; opens it."""

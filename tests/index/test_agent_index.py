@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from game.index.agent_index import AgentIndex, _is_damage
+from game.index.agent_index import AgentIndex, _is_damage, stale_mark
 from game.index.vectors import Chroma, ChromaVectors
 from game.llm.clients.cached import CachedEmbedder
 from game.mind.archive.forgetting import ForgottenPerson, forget
@@ -428,13 +428,36 @@ def test_words_taken_out_of_an_older_segment_are_gone_after_a_kill(
     assert len(chroma.collections_of({"home": str(life.folder.parent), "agent": "mira"})) == 1
 
 
+def test_what_is_distrusted_is_searched_no_more_and_thrown_away_whole(life: Life, reopen: Opener):
+    """Somebody of whom only a note tells: no line before the index's mark changes."""
+    index = reopen()
+    life.notes.write("Sweets", "Ann keeps marzipan in a drawer.", now=DAWN)
+    life.leave_window(index, 10)
+    index.close()
+    stale_mark(index.words.path.parent).touch()
+    assert forget(life.folder, ForgottenPerson("12-2", "Ann"))
+    again = reopen()
+    for search in (by_words, by_meaning):
+        with pytest.raises(IndexUnavailable, match="being made anew"):
+            search(again, "marzipan")
+    again.follow(11)
+    assert by_words(again, "12") == []
+    assert by_words(again, "10")[0] == "memory:10"
+    again.close()
+    assert b"marzipan" not in again.words.path.read_bytes()
+    third = reopen()
+    assert by_words(third, "10")[0] == "memory:10", "it is trusted from then on"
+
+
 def test_a_collection_of_before_goes_though_the_world_ended_before_it_did(
     life: Life, chroma: Chroma, reopen: Opener, monkeypatch
 ):
     owner = {"home": str(life.folder.parent), "agent": "mira"}
     index = reopen()
     life.leave_window(index, 10)
-    index.start_anew("somebody was forgotten")
+    index.close()
+    stale_mark(index.words.path.parent).touch()
+    index = reopen()
     with monkeypatch.context() as patched:
         patched.setattr(chroma, "drop", Mock(side_effect=KeyboardInterrupt("the power is gone")))
         with pytest.raises(KeyboardInterrupt):

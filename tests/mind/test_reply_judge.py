@@ -75,6 +75,8 @@ GOOD = [
     ("Is it far?", "Twelve miles (or thirteen)."),
     ("Is it far?", "It is."),
     ("Are you Mira or Wren?", "Mira."),
+    ("Is there no bread left?", "No."),
+    ("Is the cup yours or mine?", "Mine."),
 ]
 
 

@@ -20,7 +20,7 @@ type Vectors = Mapping[str, array[float]]
 
 MOST_KEPT = 32_768
 """A hundred for each of three hundred agents who talk: 57 MB at 384 numbers each."""
-WHOLE_BATCH = 64
+WHOLE_BATCH = 32
 """Who asks later for so many makes an index anew: they are asked for once, and would push out what
 is asked for again and again."""
 
@@ -76,7 +76,7 @@ class CachedEmbedder:
             known = self._known(texts)
         new = [text for text in dict.fromkeys(texts) if text not in known]
         made: Vectors = _rows(new, self._unhurried.embed(new)) if new else {}
-        self._keep(made, most=WHOLE_BATCH - 1)
+        self._keep(made, most=0 if len(texts) >= WHOLE_BATCH else math.inf)
         together = _together(texts, known, made)
         return self.embed_later(texts) if together is None else together
 
@@ -137,7 +137,8 @@ def _rows(texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> Vectors:
 
 def _together(texts: Sequence[str], known: Vectors, made: Vectors) -> list[Sequence[float]] | None:
     """The vectors in order; None if some are of another model by the same name."""
-    return [(made.get(t) or known[t]) for t in texts] if _alike(known, made) else None
+    rows = [(made.get(t) or known[t]) for t in texts]
+    return rows if len({len(each) for each in rows}) < 2 else None
 
 
 def _alike(some: Vectors, others: Vectors) -> bool:

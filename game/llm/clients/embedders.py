@@ -73,7 +73,11 @@ def _vectors(body: Mapping[str, Any]) -> list[list[float]]:
     if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
         ordered = sorted(rows, key=lambda row: int(row.get("index", 0)))
         found = [row.get("embedding") for row in ordered]
-    return [each for each in found if isinstance(each, list)] if isinstance(found, list) else []
+    return [each for each in found if _is_vector(each)] if isinstance(found, list) else []
+
+
+def _is_vector(found: object) -> bool:
+    return isinstance(found, list) and all(isinstance(each, int | float) for each in found)
 
 
 def _unit(vector: Sequence[float]) -> list[float]:

@@ -131,11 +131,17 @@ class Traces:
         return isinstance(value, str) and self.hold(value)
 
 
-def forget(folder: Path, person: ForgottenPerson, profile: str = "") -> Traces | None:
+def forget(
+    folder: Path,
+    person: ForgottenPerson,
+    profile: str = "",
+    begin: Callable[[], None] = lambda: None,
+) -> Traces | None:
     """Take their words out of an agent's folder.
 
     ``folder``: ``vault/agents/<name>``; nobody else has its archive open.
-    ``profile``: Who the agent is: its words are nobody else's.
+    ``profile``: Who the agent is: its words are nobody else's. ``begin``: called before the first
+    file is changed, if any is.
 
     Returns:
         What was looked for; None where the agent has nothing of them.
@@ -149,6 +155,7 @@ def forget(folder: Path, person: ForgottenPerson, profile: str = "") -> Traces |
     files = [path for path in files if not path.is_relative_to(plugged)]
     if not traces.numbers and not any(_mentions(path, person) for path in files):
         return None
+    begin()
     # Another memory than ours has files of any form; it is lived anew from what the archive keeps.
     if plugged.exists():
         shutil.rmtree(plugged)

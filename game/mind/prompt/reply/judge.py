@@ -74,6 +74,7 @@ _OPENER_WORDS = """
 """
 _OPENERS = frozenset(_OPENER_WORDS.split())
 """Words that have a capital only where they begin a sentence."""
+_ASKS_ONLY = re.compile(r"\W*(?:what|when|where|which|who|whom|whose|why|how)\W*", re.I)
 _ADMITS = re.compile(
     r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
     r"|can(?:not|['’]t) (?:say|remember|recall)|never told)\b",
@@ -240,8 +241,7 @@ def _again(said: str, lines: Iterable[str], fault: str) -> str:
 def _gives_back(said: str, scene: ReplyContext) -> str:
     """Whether it is what was said to the agent again, or a bare "When" out of it."""
     fault = "it only gives back what was said"
-    one_word = len(words(said)) == 1 and not telling(said) and _low(said)[0] in _low(scene.words)
-    return fault if one_word else _again(said, scene.said, fault)
+    return fault if _ASKS_ONLY.fullmatch(said) else _again(said, scene.said, fault)
 
 
 def _of_the_prompt(said: str, prompt: ReplyPrompt) -> str:
