@@ -137,7 +137,7 @@ def _rows(texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> Vectors:
 
 def _together(texts: Sequence[str], known: Vectors, made: Vectors) -> list[Sequence[float]] | None:
     """The vectors in order; None if some are of another model by the same name."""
-    rows = [(made.get(t) or known[t]) for t in texts]
+    rows: list[Sequence[float]] = [(made.get(t) or known[t]) for t in texts]
     return rows if len({len(each) for each in rows}) < 2 else None
 
 
