@@ -213,6 +213,31 @@ def test_a_whisper_of_ones_own_goes_too(tmp_path: Path):
     assert "say Hm." in left
 
 
+def test_what_the_agent_heard_others_say_to_them_goes_too(tmp_path: Path):
+    archive = Archive(tmp_path / "archive")
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    lines = [
+        ("Otto", "9-1", 'Otto says to Mira, "Shall I eat onions?"'),
+        ("Mira", "5-1", 'Mira says to Otto, "You are a bookbinder: eat no onions."'),
+        ("Mira", "5-1", 'Mira says to Ann, "The soup is ready."'),
+    ]
+    for number, (who, key, text) in enumerate(lines, 1):
+        facts = {"source": who, "source_id": key, "event": "talk"}
+        archive.append_memory(Memory(number, now, MemoryKind.PERCEPTION, text, "Inn", **facts))
+    archive.close()
+    (tmp_path / "people").mkdir()
+    page = tmp_path / "people" / "Mira-5-1.md"
+    page.write_text("- Mira said to Otto: eat no onions.\n- Mira said: the soup is ready.\n")
+    traces = forget(tmp_path, ForgottenPerson("9-1", "Otto"))
+    assert traces is not None
+    assert traces.numbers == {1, 2}
+    assert "onions" in traces.rare
+    assert "ready" not in traces.rare, "what others say is not theirs"
+    left = page.read_text() + next((tmp_path / "archive").glob("*.jsonl")).read_text()
+    assert not {"onions", "bookbinder", "Otto"} & set(left.replace('"', " ").split())
+    assert left.count("soup is ready") == 2
+
+
 def test_what_was_told_on_of_them_goes_too(tmp_path: Path):
     archive = Archive(tmp_path / "archive")
     now = datetime(2026, 11, 20, tzinfo=UTC)

@@ -29,7 +29,7 @@ import yaml
 from game.mind.archive.records import HEARSAY, Memory, MemoryKind, memories_in
 from game.mind.events.files import write_packed
 from game.mind.json_lines import in_json, parsed
-from game.mind.language.heard import heard
+from game.mind.language.heard import Utterance, heard
 from game.mind.language.heard import names as is_named
 from game.mind.language.words import sentences, words
 from game.mind.records.files import replace_file
@@ -67,6 +67,8 @@ class Traces:
             if self.caused(memory):
                 self.numbers.add(memory.number)
                 said = heard(memory)
+                if said is not None and self._was_told(said):
+                    continue  # in somebody else's words, which are not all of theirs
                 text = said.words if said is not None else memory.text
                 if memory.event == HEARSAY:  # what an agent tells on it has heard before
                     text = "" if said is None else text.partition(": ")[2]
@@ -77,7 +79,7 @@ class Traces:
         self.rare = frozenset(t for t in mine - others if len(t) >= _LEAST)
 
     def caused(self, memory: Memory) -> bool:
-        """Whether they said or did it, or the agent said it to them."""
+        """Whether they said or did it, or it was said to them."""
         person = self.person
         # Whoever tells on what they did or said keeps it as an act for somebody else.
         if memory.event == HEARSAY and (
@@ -88,7 +90,13 @@ class Traces:
             to = memory.text.removeprefix("whisper ").partition(" = ")[0]
             return person.name in (memory.to, to) or person.key == memory.to_id
         by_name = not memory.source_id and memory.source == person.name
-        return memory.source_id == person.key or by_name
+        said = heard(memory)
+        to_them = said is not None and self._was_told(said)
+        return memory.source_id == person.key or by_name or to_them
+
+    def _was_told(self, said: Utterance) -> bool:
+        """Whether somebody else said it to them, and the agent only heard it."""
+        return said.to == self.person.name != said.who
 
     def hold(self, text: str, *, named: bool = True) -> bool:
         """Whether ``text`` is made of their words, or of them where their name counts."""
