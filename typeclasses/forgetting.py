@@ -32,7 +32,8 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
         character: Whose words.
         done: Is told what could not be done, in words; nothing if all was.
     """
-    person = ForgottenPerson(identity_of(character), character.key)
+    agents = frozenset(map(identity_of, all_agents()))
+    person = ForgottenPerson(identity_of(character), character.key, agents)
     waiting, found, problems = all_agents(), list[Traces](), list[str]()
     changed: list[str] = []
 

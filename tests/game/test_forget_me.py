@@ -219,7 +219,9 @@ def test_what_the_agent_heard_others_say_to_them_goes_too(tmp_path: Path):
     lines = [
         ("Otto", "9-1", 'Otto says to Mira, "Shall I eat onions?"'),
         ("Mira", "5-1", 'Mira says to Otto, "You are a bookbinder: eat no onions."'),
+        ("Mira", "5-1", 'Mira says to Ann, "Otto told me, I am a bookbinder."'),
         ("Mira", "5-1", 'Mira says to Ann, "The soup is ready."'),
+        ("Ann", "7-1", 'Ann says to Mira, "Otto has a long beard."'),
     ]
     for number, (who, key, text) in enumerate(lines, 1):
         facts = {"source": who, "source_id": key, "event": "talk"}
@@ -228,14 +230,16 @@ def test_what_the_agent_heard_others_say_to_them_goes_too(tmp_path: Path):
     (tmp_path / "people").mkdir()
     page = tmp_path / "people" / "Mira-5-1.md"
     page.write_text("- Mira said to Otto: eat no onions.\n- Mira said: the soup is ready.\n")
-    traces = forget(tmp_path, ForgottenPerson("9-1", "Otto"))
+    traces = forget(tmp_path, ForgottenPerson("9-1", "Otto", agents=frozenset({"5-1"})))
     assert traces is not None
-    assert traces.numbers == {1, 2}
+    assert traces.numbers == {1, 2, 3}
     assert "onions" in traces.rare
     assert "ready" not in traces.rare, "what others say is not theirs"
     left = page.read_text() + next((tmp_path / "archive").glob("*.jsonl")).read_text()
-    assert not {"onions", "bookbinder", "Otto"} & set(left.replace('"', " ").split())
+    assert "onions" not in left
+    assert "bookbinder" not in left
     assert left.count("soup is ready") == 2
+    assert "Otto has a long beard." in left, "what another player says in words of their own"
 
 
 def test_what_was_told_on_of_them_goes_too(tmp_path: Path):

@@ -29,7 +29,7 @@ import yaml
 from game.mind.archive.records import HEARSAY, Memory, MemoryKind, memories_in
 from game.mind.events.files import write_packed
 from game.mind.json_lines import in_json, parsed
-from game.mind.language.heard import Utterance, heard
+from game.mind.language.heard import heard
 from game.mind.language.heard import names as is_named
 from game.mind.language.words import sentences, words
 from game.mind.records.files import replace_file
@@ -47,10 +47,12 @@ _CITED = re.compile(r"\bmemor(?:y|ies) (\d[\d ,–-]*)")
 
 @dataclass(frozen=True, slots=True)
 class ForgottenPerson:
-    """Whose words they are: the key of :attr:`Memory.source_id`, and the present name."""
+    """Whose words they are."""
 
-    key: str
-    name: str
+    key: str  # of :attr:`Memory.source_id`
+    name: str  # the present one
+    # keys of the agents: what these say of the person is made of what they heard
+    agents: frozenset[str] = frozenset()
 
 
 class Traces:
@@ -67,7 +69,7 @@ class Traces:
             if self.caused(memory):
                 self.numbers.add(memory.number)
                 said = heard(memory)
-                if said is not None and self._was_told(said):
+                if not self._by_or_to(memory):
                     continue  # in somebody else's words, which are not all of theirs
                 text = said.words if said is not None else memory.text
                 if memory.event == HEARSAY:  # what an agent tells on it has heard before
@@ -79,7 +81,10 @@ class Traces:
         self.rare = frozenset(t for t in mine - others if len(t) >= _LEAST)
 
     def caused(self, memory: Memory) -> bool:
-        """Whether they said or did it, or it was said to them."""
+        """Whether they said or did it, it was said to them, or an agent told of them."""
+        return self._by_or_to(memory) or self._overheard(memory)
+
+    def _by_or_to(self, memory: Memory) -> bool:
         person = self.person
         # Whoever tells on what they did or said keeps it as an act for somebody else.
         if memory.event == HEARSAY and (
@@ -90,13 +95,14 @@ class Traces:
             to = memory.text.removeprefix("whisper ").partition(" = ")[0]
             return person.name in (memory.to, to) or person.key == memory.to_id
         by_name = not memory.source_id and memory.source == person.name
-        said = heard(memory)
-        to_them = said is not None and self._was_told(said)
-        return memory.source_id == person.key or by_name or to_them
+        return memory.source_id == person.key or by_name
 
-    def _was_told(self, said: Utterance) -> bool:
-        """Whether somebody else said it to them, and the agent only heard it."""
-        return said.to == self.person.name != said.who
+    def _overheard(self, memory: Memory) -> bool:
+        person, said = self.person, heard(memory)
+        if memory.kind is not MemoryKind.PERCEPTION:
+            return False
+        of_agent = memory.source_id in person.agents and is_named(memory.text, person.name)
+        return of_agent or (said is not None and said.to == person.name)
 
     def hold(self, text: str, *, named: bool = True) -> bool:
         """Whether ``text`` is made of their words, or of them where their name counts."""
