@@ -77,7 +77,10 @@ def _loaded(point: EntryPoint) -> Maker:
         ) from error
     except Exception as error:  # whatever somebody's module does when it is imported
         told = f"The memory {point.name!r} cannot be loaded ({error!r})"
-        cure = f"Install its package beside Keepsake: `{sys.executable} -m pip install -e FOLDER`"
+        cure = (
+            f"Start `keepsake` in the folder where {point.module.partition('.')[0]} lies, or "
+            f"install its package beside Keepsake: `{sys.executable} -m pip install -e FOLDER`"
+        )
         raise KeepsakeError(told, cure) from error
     if not callable(found):
         raise KeepsakeError(f"{point.value} is no class", "Name the class itself: package:Class")

@@ -33,6 +33,12 @@ memories:
 seeds: [1, 2]
 questions: 30
 """
+BREAKING = """
+class Breaking:
+    newest = 0
+    def __init__(self, given): raise RuntimeError("half of it")
+    perceive = context = recall = rest = state = close = __init__
+"""
 TIMES = re.compile(r"seconds$")
 
 
@@ -206,17 +212,20 @@ def test_two_files_of_one_name_are_two_sources(tmp_path):
     assert all(len(each.arms[0].rows) == each.arms[0].kinds[-1].questions for each in found)
 
 
-def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path):
+def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch):
+    (tmp_path / "breaking.py").write_text(BREAKING)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    breaks = PLAN.replace("nosuch:Class", "breaking:Breaking")
     config = tmp_path / "vault" / "config"
     config.mkdir(parents=True)
     environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
     with FakeModelServer(script=well_read) as server:
         server.kind, server.template = "llama.cpp", "{{ messages }}"
         (config / "llm.md").write_text(PROFILES.format(host=server.address))
-        plan = written(tmp_path / "there", PLAN + "profiles: [none, answers]\njudge: answers\n")
+        plan = written(tmp_path / "there", breaks + "profiles: [none, answers]\njudge: answers\n")
         ran = keepsake(environ, "sweep", plan, "--jobs", "1")
-    assert ran.returncode == 0, ran.stderr
-    assert "nosuch:Class" in ran.stderr
+    assert ran.returncode == 1, "some cells failed"
+    assert "half of it" in ran.stderr
     assert "after a week" in ran.stdout
     folder = tmp_path / "there" / "plan"
     page = (folder / "report.html").read_text()
@@ -227,6 +236,7 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path):
         "after a week",
         "Failed cells",
         "keepsake sweep",
+        "less sliding-window window=8",
         "sliding-window window=8",
     ):
         assert part in page
@@ -235,13 +245,30 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path):
     table = pq.read_table(folder / "results.parquet").to_pylist()
     assert len({row["cell"] for row in table}) == 12 + 16
     failed = [row for row in table if row["problem"]]
-    assert {row["memory"] for row in failed} == {"nosuch:Class"}
+    assert {row["memory"] for row in failed} == {"breaking:Breaking"}
     parrot = [row for row in table if "parrot" in (row["text"] or "") and row["profile"]]
     assert {row["f1"] for row in parrot} == {1.0}
     assert {json.loads(row["settings"]).get("window") for row in parrot} == {None, "8", "64"}
     assert {row["seed"] for row in parrot} == {1, 2}
     again = keepsake(environ, "sweep", plan, "--out", folder, "--jobs", "1")
     assert "21 of 28 cells were done before" in again.stderr
+
+
+def test_a_difference_is_the_same_from_either_side(tmp_path):
+    (found, timed) = compared(run(tmp_path, "sides"))
+    assert timed.timed
+    assert {pair.hours for pair in found.pairs} == {None}
+    assert {pair.hours for pair in timed.pairs} == {None, 1, 24}  # too few days for a week
+    for each in (found, timed):
+        for measure, hours in {(pair.measure, pair.hours) for pair in each.pairs}:
+            there = each.against(measure, hours)
+            for first, others in there.items():
+                assert others.keys() == there.keys() - {first}
+                for second, pair in others.items():
+                    back = there[second][first]
+                    assert pair.found.mean == -back.found.mean
+                    assert (pair.found.low, pair.found.high) == (-back.found.high, -back.found.low)
+                    assert pair.significant == back.significant
 
 
 def test_a_simulated_world_is_a_source_as_well(tmp_path):

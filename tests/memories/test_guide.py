@@ -1,29 +1,59 @@
-"""The memory that the guide builds is one."""
+"""The memory that the guide builds is one, and comes to a report beside others."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 GUIDE = Path(__file__).parents[2] / "docs" / "memories.md"
+TEXT = GUIDE.read_text(encoding="utf-8")
 
 
-def test_the_guides_memory_conforms(tmp_path):
-    (code,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.S)
-    lines = [line for line in code.splitlines() if line.strip()]
-    assert len(lines) <= 32
-    (tmp_path / "overlap.py").write_text(code, encoding="utf-8")
-    command = [sys.executable, "-m", "game.memories.conformance", "overlap:Overlap"]
-    repository = str(GUIDE.parents[1])
-    found = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env={"PYTHONPATH": f"{tmp_path}:{repository}"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+def block(language):
+    """The one block of the guide in a language."""
+    (found,) = re.findall(rf"```{language}\n(.*?)```", TEXT, re.S)
+    return found
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a command where the guide's memory lies, as a shell would."""
+    (tmp_path / "overlap.py").write_text(block("python"), encoding="utf-8")
+    environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+
+    def run(*command):
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+    return run
+
+
+def test_the_guides_memory_conforms(run):
+    assert len([line for line in block("python").splitlines() if line.strip()]) <= 32
+    found = run(sys.executable, "-m", "game.memories.conformance", "overlap:Overlap")
     assert found.returncode == 0, found.stdout + found.stderr
     said = found.stdout.strip()
-    assert said in GUIDE.read_text(encoding="utf-8"), said
+    assert said in TEXT, said
+
+
+def test_the_guides_plan_runs_where_its_memory_lies(run, tmp_path):
+    few = block("yaml").replace("keepsake, rag, full-context", "full-context")
+    (tmp_path / "plan.yaml").write_text(few.replace("[1, 2, 3]", "[1, 2]"), encoding="utf-8")
+    keepsake = Path(sys.executable).with_name("keepsake")
+    found = run(keepsake, "sweep", "plan.yaml", "--jobs", "2")
+    assert found.returncode == 0, found.stdout + found.stderr
+    report = (tmp_path / "plan" / "report.html").read_text(encoding="utf-8")
+    assert "less overlap:Overlap" in report
+    (tmp_path / "overlap.py").unlink()
+    found = run(keepsake, "sweep", "plan.yaml", "--jobs", "2")
+    assert found.returncode == 1
+    assert "in the folder where overlap lies" in " ".join(found.stderr.split())

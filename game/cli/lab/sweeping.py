@@ -18,18 +18,22 @@ from game.lab.sweeps.report import figure, write_report
 from game.lab.sweeps.sweep import Runner, sweep
 from game.lab.sweeps.tables import write_parquet
 from game.lab.trials.measures import COSTS, MEASURES
+from game.memories import loading
 from game.paths import Places
 
 TABLE, REPORT = "results.parquet", "report.html"
 
 
 def swept(here: Places, plan_file: Path, folder: Path | None, runner: Runner) -> bool:
-    """Run a plan and write table and report; whether at least one cell came to an end.
+    """Run a plan and write table and report; whether all cells came to an end.
 
     Raises:
-        KeepsakeError: The plan cannot be used, or a file cannot be written.
+        KeepsakeError: The plan cannot be used, a memory of it cannot be loaded, or a file cannot be
+            written.
     """
     plan = read_plan(plan_file)
+    for memory in dict.fromkeys(cell.memory for cell in plan.cells):
+        loading.maker(memory)  # said before anything is lived
     folder = folder or plan_file.with_suffix("")
     with _bar(plan.name, len(plan.cells)) as done:
         records = sweep(here, plan, folder, runner, done)
@@ -39,7 +43,7 @@ def swept(here: Places, plan_file: Path, folder: Path | None, runner: Runner) ->
         _show(found)
     for name in (TABLE, REPORT):
         out.print(f"{folder / name}", markup=False)
-    return not records or any(not record.problem for record in records)
+    return not any(record.problem for record in records)
 
 
 def _show(found: SourceResults) -> None:
@@ -73,7 +77,7 @@ def _show_over_time(found: SourceResults, measure: str) -> None:
 
 def _command(plan: Path, folder: Path, runner: Runner) -> str:
     words: Sequence[str] = [
-        *("keepsake", "sweep", str(plan), "--out", str(folder)),
+        *(".venv/bin/keepsake", "sweep", str(plan), "--out", str(folder)),
         *(("--jobs", str(runner.jobs)) if runner.jobs else ()),
         *(("--ray",) if runner.ray else ()),
         *(("--address", runner.address) if runner.address else ()),

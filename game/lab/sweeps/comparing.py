@@ -66,6 +66,15 @@ class SourceResults:
         rows = (row for arm in self.arms for row in arm.rows if row.get("delay_hours"))
         return sorted({row["load"] for row in rows})
 
+    def against(self, measure: str, hours: float | None = None) -> dict[str, dict[str, ArmPair]]:
+        """What each arm is more than each other by a measure: by the first's name, the second's."""
+        found: dict[str, dict[str, ArmPair]] = {}
+        for pair in self.pairs:
+            if (pair.measure, pair.hours) == (measure, hours):
+                for each in (pair, pair.turned):
+                    found.setdefault(each.first, {})[each.second] = each
+        return found
+
     @property
     def headlines(self) -> list[str]:
         """Those of them that arms are compared by."""
@@ -77,15 +86,23 @@ class ArmPair:
     """Two arms by one measure, over the questions that both were asked."""
 
     measure: str
+    hours: float | None  # since it was told; None for all questions together
     first: str
     second: str
     found: Difference
-    corrected: float = 1.0  # p by Holm, over all pairs of that source and measure
+    corrected: float = 1.0  # p by Holm, over all pairs of that source, measure and time
 
     @property
     def significant(self) -> bool:
         """Whether chance is an unlikely reason."""
         return self.corrected < 1 - LEVEL
+
+    @property
+    def turned(self) -> ArmPair:
+        """The same seen from the other side."""
+        found = self.found
+        turned = replace(found, mean=0 - found.mean, low=0 - found.high, high=0 - found.low)
+        return replace(self, first=self.second, second=self.first, found=turned)
 
 
 def compared(records: Sequence[CellRecord]) -> list[SourceResults]:
@@ -105,21 +122,29 @@ def over_time(arm: SweepArm, load: float, measure: str) -> dict[float, Estimate]
     rows = [row for row in arm.rows if row.get("delay_hours") and row["load"] == load]
     found = {}
     for hours in sorted({row["delay_hours"] for row in rows}):
-        here = [row for row in rows if row["delay_hours"] == hours]
+        here = _asked_after(hours, rows)
         if figures := by_question(here, measure):
             found[hours] = estimate_of(figures, groups_of(here))
     return found
 
 
 def _results(source: str, rows: dict[str, list[Row]]) -> SourceResults:
-    arms = [SweepArm(name, own, measured(own)) for name, own in rows.items()]
-    return SourceResults(source, arms, [p for m in HEADLINES for p in _pairs(arms, m)])
+    found = SourceResults(
+        source, [SweepArm(name, own, measured(own)) for name, own in rows.items()], []
+    )
+    families = [(measure, None) for measure in HEADLINES]
+    families += [(measure, hours) for measure in found.timed for hours in HOURS]
+    return replace(found, pairs=[p for family in families for p in _pairs(found.arms, *family)])
 
 
-def _pairs(arms: Sequence[SweepArm], measure: str) -> Iterator[ArmPair]:
-    """All pairs by one measure, a family for Holm."""
+def _asked_after(hours: float | None, rows: Sequence[Row]) -> Sequence[Row]:
+    return [row for row in rows if hours is None or row.get("delay_hours") == hours]
+
+
+def _pairs(arms: Sequence[SweepArm], measure: str, hours: float | None) -> Iterator[ArmPair]:
+    """All pairs by one measure at one time, a family for Holm."""
     arms = [arm for arm in arms if measure in arm.kinds[-1].estimates]
-    figures = {arm.name: by_question(arm.rows, measure) for arm in arms}
+    figures = {arm.name: by_question(_asked_after(hours, arm.rows), measure) for arm in arms}
     groups = groups_of(row for arm in arms for row in arm.rows)
     found, pairs = [], list(itertools.combinations(figures, 2))
     for first, second in pairs:
@@ -127,9 +152,8 @@ def _pairs(arms: Sequence[SweepArm], measure: str) -> Iterator[ArmPair]:
         if shared:
             values = ([figures[name][key] for key in shared] for name in (first, second))
             about = [groups[key] for key in shared]
-            found.append(
-                ArmPair(measure, first, second, difference(*values, about, family=len(pairs)))
-            )
+            differs = difference(*values, about, family=len(pairs))
+            found.append(ArmPair(measure, hours, first, second, differs))
     corrected = holm([pair.found.p for pair in found])
     for pair, p in zip(found, corrected, strict=True):
         yield replace(pair, corrected=p)

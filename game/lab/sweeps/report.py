@@ -31,7 +31,7 @@ def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, p
     loader = FileSystemLoader(Path(__file__).parent)
     page = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page.filters["figure"], page.globals["names"] = figure, _NAMES
-    page.globals["over_time"], page.globals["hours"] = over_time, HOURS
+    page.globals["over_time"], page.globals["times"] = over_time, HOURS
     text = page.get_template(TEMPLATE).render(
         plan=plan,
         command=command,
