@@ -68,6 +68,40 @@ def test_that_somebody_is_there_answers_no_question_of_their_life(ranker):
     assert "here with me" in best.sentence.text
 
 
+def test_what_led_to_a_question_is_no_answer_to_the_next(ranker):
+    """Played: "how many, roughly?" got "Your boy wants a puppy."."""
+    asked = "My boy wants a puppy. Are there any to be had round here?"
+    lead = replace(told("Ann", "My boy wants a puppy."), aside=True)
+    news = told("Tobin", "There's another five of them coming, by the look of her, the old bitch.")
+    best = ranker.rank("how many, roughly?", [lead, news, *OWN], asked, "Jory")[0]
+    assert "another five" in best.sentence.text
+    best = ranker.rank("Who wants a puppy?", [lead, news, *OWN], "", "Jory")[0]
+    assert "My boy" in best.sentence.text, "told it was all the same"
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted", "other"),
+    [
+        ("When is the wedding?", "I'll be married at midwinter.", "I sew for the bride."),
+        ("How many hens have you?", "The hens are four bantams.", "The hens lay well."),
+        ("Who mends watches here?", "Oswin looks after the clocks.", "The clocks are all slow."),
+        ("Where did you grow up?", "I was born in Valparaiso.", "I grew dwarf wheat."),
+    ],
+)
+def test_what_has_the_kind_of_thing_that_is_asked_for_comes_first(ranker, question, wanted, other):
+    found = [told("Ann", other), told("Tobin", wanted)]
+    for each in (found, found[::-1]):
+        assert ranker.rank(question, each, "", "Jory")[0].sentence.bare == wanted
+
+
+def test_what_was_cut_where_it_was_kept_gives_way_to_the_whole(ranker):
+    whole = told("Ann", "She took no cent for it. She took a jar of pickled onions.")
+    cut = told("Ann", "She took no cent for it. She took a jar of pickled…")
+    found = ranker.rank("What did she take?", [cut, whole], "", "Jory")
+    assert [each.sentence for each in found] == [whole]
+    assert ranker.rank("What did she take?", [cut], "", "Jory")[0].sentence == cut
+
+
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [
@@ -106,7 +140,7 @@ def test_being_called_by_name_says_nothing(said, bare):
     assert without_address(said, "Jory Pask") == bare
 
 
-@given(st.text(), st.text(), st.lists(st.text(min_size=1)))
+@given(st.text(), st.text(), st.lists(st.text(st.characters(exclude_characters="…"), min_size=1)))
 def test_whatever_is_said_all_that_differs_is_ranked_once(question, name, texts):
     found = Ranker(None).rank(
         question, [Sentence(t, t, SentenceOrigin.KEPT) for t in texts], "", name

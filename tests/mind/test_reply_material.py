@@ -125,6 +125,8 @@ class TestWhatOthersSaid:
             "Who are you? And what is that?",
             "'Is it so?'",
             "Tell me a joke.",
+            "who do i go to if you wont stamp this",
+            "and what's the price of it",
         ],
     )
     def test_questions_and_greetings_are_no_facts(self, words):
@@ -134,6 +136,10 @@ class TestWhatOthersSaid:
         said = "Good evening, Mira! I keep bees on the hill. Do you like honey?"
         found = of_memory(said_to_her(said), "Tom", "Mira")
         assert texts(found) == ['Tom told me, "I keep bees on the hill."']
+        assert found[0].aside
+        (told,) = of_memory(said_to_her("I keep bees on the hill."), "Tom", "Mira")
+        assert not told.aside
+        assert of_memory(said_to_her("What I sell is honey."), "Tom", "Mira")
 
     @pytest.mark.parametrize(
         ("words", "told"),

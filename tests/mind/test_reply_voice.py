@@ -24,6 +24,11 @@ PROFILES = [
     ("He alone knows that you taste nothing.", "He alone knows that I taste nothing."),
     ("Ann brings apples to you, and you scold her.", "Ann brings apples to me, and I scold her."),
     ("People like you.", "People like me."),
+    ("A kettle scalded you when you were six.", "A kettle scalded me when I was six."),
+    ("Somebody hit you once.", "Somebody hit me once."),
+    ("You'll get one, and you'll keep it.", "I'll get one, and I'll keep it."),
+    ("You know what you once lost.", "I know what I once lost."),
+    ("They asked how you came here.", "They asked how I came here."),
     ("The shop is yours, and you built it yourself.", "The shop is mine, and I built it myself."),
     # Clauses and tenses.
     ("What you hate most is noise.", "What I hate most is noise."),
@@ -85,7 +90,9 @@ def test_what_somebody_told_is_said_back_to_them(said, back):
         ("I watch the sea.", "Ann watches the sea."),
         ("I have two sons.", "Ann has two sons."),
         ("I never lie.", "Ann never lies."),
-        ("I lost my knife.", "Ann lost Ann's knife."),
+        ("I lost my knife.", "Ann lost their knife."),
+        ("I lost mine, and my dog bit me.", "Ann lost theirs, and their dog bit them."),
+        ("My boat is older than my house.", "Ann's boat is older than their house."),
         ("I was born in a storm.", "Ann was born in a storm."),
         ("I love you.", "Ann loves me."),
         ("The mill burned down.", "The mill burned down."),
@@ -112,7 +119,7 @@ def test_whatever_players_say_it_comes_to_an_end(text):
 
 @pytest.mark.parametrize("name", ["{}", "{0.__class__}", "\\1", "\\g<verb>", "O'Hara-Ní"])
 def test_a_name_is_only_a_name(name):
-    assert told_of("I keep my bees.", name) == f"{name} keeps {name}'s bees."
+    assert told_of("I keep my bees.", name) == f"{name} keeps their bees."
 
 
 @pytest.mark.parametrize("again", ["I ", "you ", "I and ", "you are ", "my ", "and were "])

@@ -31,6 +31,9 @@ _FORMS = {
     "you were": "I was",
     "you aren't": "I'm not",
     "you weren't": "I wasn't",
+    "you've": "I've",
+    "you'll": "I'll",
+    "you'd": "I'd",
     "are you": "am I",
     "were you": "was I",
     "your": "my",
@@ -100,6 +103,8 @@ def _is_object(before: str, gap: str, after: str, following: str) -> bool:
         return True  # "lends you her cart", "behind you in the queue"
     if word in _OPENS:  # "before you came", but "before you and me"
         return word in _LEADS_TO and following.casefold() in _OPENS
+    if following.casefold() in _OPENS:  # "scalded you when you were six", "on you once"
+        return True
     if word in _TO_SOMEBODY:
         return True
     return word in _LEADS_TO and not _SUBJECT_FOLLOWED_BY.match(following)
@@ -157,14 +162,22 @@ _THEIRS = {
     "me": "{}",
     "i": "{}",
 }
+_NAMED = {"my": "their", "mine": "theirs", "me": "them"}
+"""What stands for these once it is clear who is meant."""
 _FIRST = _any_of(_THEIRS)
 
 
 def told_of(text: str, name: str) -> str:
     """What ``name`` said of themselves, as somebody else tells it: "Ann is a sailmaker."."""
     agreeing = _SUBJECT.sub(lambda match: f"I {_third_person(match)}", text)
-    told = _FIRST.sub(lambda match: _form_in(_THEIRS, match[0].casefold()).format(name), agreeing)
-    return _ellipsis(_begun(in_first_person(told)), name)
+    named = False
+
+    def told(match: re.Match[str]) -> str:
+        nonlocal named
+        forms, named = _THEIRS | _NAMED if named else _THEIRS, True
+        return _form_in(forms, match[0].casefold()).format(name)
+
+    return _ellipsis(_begun(in_first_person(_FIRST.sub(told, agreeing))), name)
 
 
 def _ellipsis(text: str, name: str) -> str:

@@ -52,6 +52,12 @@ _TOLD = re.compile(
 )
 """How profiles, journal and summaries keep what somebody said."""
 _ASKS_FOR = re.compile(r"^(?:please |now )?(?:tell|show|remind|sing|help|let) (?:me|us)\b", re.I)
+_ASKS_PLAINLY = re.compile(
+    r"^(?:(?:and|so|but|then),? )?(?:who|whom|what|when|where|why|how|which)(?:['’]?s"
+    r"| (?:is|are|am|was|were|do|does|did|can|could|will|would|has|have|should|must))\b",
+    re.I,
+)
+"""Questions whose mark was not typed; "What I sell is …" is none."""
 _I_AM = re.compile(r"^(?:I['’]m|I am|My name is)\b", re.I)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
@@ -84,6 +90,7 @@ class Sentence:
     written: str = ""
     confided: bool = False  # whether it was whispered, and the answer is for somebody else
     overheard: bool = False  # whether it was said to somebody else
+    aside: bool = False  # whether it was said beside a question, and leads to that
 
     @property
     def to_agent(self) -> str:
@@ -247,7 +254,9 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     how = told if said.to == "you" else "said" if not said.to else f"told {said.to}"
     origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
     origin = SentenceOrigin.EVERYDAY if memory.event == SCENE else origin
-    for quotation in _quotations(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")):
+    words_said = for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")
+    aside = "?" in words_said
+    for quotation in _quotations(words_said):
         part = _without_name(quotation, said.who)
         if telling(_I_AM.sub("", part)) <= telling(said.who):
             continue  # "I'm Ann." tells nothing of Ann
@@ -260,6 +269,7 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
             memory.number,
             confided=confided,
             overheard=said.to not in ("", "you"),
+            aside=aside,
         )
 
 
@@ -294,8 +304,8 @@ def _quotations(said: str) -> Iterator[str]:
 
 def _asks(sentence: str) -> bool:
     """Whether it tells nothing, being a question, a request or a greeting."""
-    asks = sentence.rstrip("\"'”’ ").endswith("?") or _ASKS_FOR.match(sentence) is not None
-    return asks or is_greeting(sentence)
+    asks = sentence.rstrip("\"'”’ ").endswith("?") or _ASKS_PLAINLY.match(sentence) is not None
+    return asks or _ASKS_FOR.match(sentence) is not None or is_greeting(sentence)
 
 
 def _is_short(sentence: str) -> bool:

@@ -6,9 +6,11 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 
 from game.mind.errors import ModelError
+from game.mind.language.details import Detail, details
 from game.mind.language.patterns import pattern
 from game.mind.language.words import sentences, telling, words
 from game.mind.ports import Embedder
@@ -25,12 +27,18 @@ SUMMARISED, SMALL_TALK = -0.05, -0.15
 little."""
 OVERHEARD = -0.08
 """What somebody wants the agent to know, they tell the agent."""
+ASIDE = -0.15
+"""What is said beside a question leads to it: "My hands are cold. Is there a fire?"."""
+ALONE = 0.9
+"""What a question is worth without what leads to it, beside what it is worth with that."""
+OF_THE_KIND = 0.1
+"""What it is worth that a sentence has what is asked for: a time, a number, a name, a place."""
 IN_CONTEXT = 0.6
 """What a question is worth together with the line before it, beside what it is worth alone."""
 OF_A_PART = 0.95
 """What the meaning of a clause counts beside that of a whole sentence."""
 _STANDS_ALONE = 2
-NEAR = 0.65
+NEAR = 0.75
 """What is worth this share of the best may be about the same."""
 _POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their)\b", re.I)
 _CLAUSE = re.compile(r"[,;:] (?=(?:and|who|which|but|so|for)\b)|; ")
@@ -45,6 +53,25 @@ _ASIDE = re.compile(
     re.I,
 )
 """Words with "I" and "you" in them that say nothing of whose life is meant."""
+_ASKS_TIME = re.compile(
+    r"\b(?:when|(?:what|which) (?:time|day|date|month|year)|how (?:long|old))\b", re.I
+)
+_ASKS_NUMBER = re.compile(
+    r"\b(?:how (?:many|much)|(?:what|which) (?:number|room)|price of)\b", re.I
+)
+_ASKS_NAME = re.compile(r"\b(?:who|who['’]s|whose|whom|names?|called)\b", re.I)
+_ASKS_PLACE = re.compile(
+    r"\b(?:where|(?:what|which) (?:town|village|place|street|city|country|county|planet))\b", re.I
+)
+_TIME = re.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun|to|birth|mid|yester)?days?|tomorrow|noon|(?:mid|to)?nights?"
+    r"|mornings?|evenings?|weeks?|months?|years?|(?:mid)?(?:summer|winter)|spring|autumn|dawn|dusk"
+    r"|o['’]clock|since|until|ago)\b",
+    re.I,
+)
+_PLACE = re.compile(
+    r"\b(?:in|at|on|from|to|near|by|behind|under|above|over|into|beside|next)\b", re.I
+)
 _ASKS_LEAVE = re.compile(r"\b(?:may|can|could|shall|should|might|would|let) (?:i|me|we)\b", re.I)
 
 
@@ -81,11 +108,17 @@ class Ranker:
         """
         question = without_address(question, own_name)
         unique = {each.bare.casefold(): each for each in material}  # the newest of each
-        found = list(unique.values())
+        found = _whole(unique.values())
         worths = self._worth(question, found)
+        if alone := _without_lead(question):
+            worths = _best_of(worths, self._worth(alone, found), ALONE)
         if before and leans(question, before):
-            leaning = [IN_CONTEXT * each for each in self._worth(f"{before} {question}", found)]
-            worths = list(map(max, worths, leaning))
+            leaning = self._worth(f"{before} {question}", found)
+            if "?" in before:  # what led to that question answers none
+                leaning = [
+                    0.0 if e.bare in before else w for e, w in zip(found, leaning, strict=True)
+                ]
+            worths = _best_of(worths, leaning, IN_CONTEXT)
         scored = list(map(Scored, found, worths))
         return _newest_first(sorted(scored, key=lambda each: -each.worth))
 
@@ -98,6 +131,8 @@ class Ranker:
             + A_WORD * min(words, MOST_WORDS)
             + _by_life(bare, each)
             + OVERHEARD * each.overheard
+            + ASIDE * each.aside
+            + OF_THE_KIND * _is_of_kind(question, each.bare)
             for each, cosine, words in zip(found, meant, shared, strict=True)
         ]
 
@@ -120,6 +155,42 @@ class Ranker:
             max([near[text], *(OF_A_PART * near[part] for part in parts)])
             for text, parts in zip(texts, clauses, strict=True)
         ]
+
+
+def _best_of(worths: Sequence[float], others: Sequence[float], share: float) -> list[float]:
+    return [max(one, share * other) for one, other in zip(worths, others, strict=True)]
+
+
+def _whole(found: Iterable[Sentence]) -> list[Sentence]:
+    """Without what was cut where it was kept, if all of it is there as well."""
+    found = list(found)
+    cut = {e.bare for e in found if e.bare.endswith("…") and len(words(e.bare)) >= _LEAST_CLAUSE}
+    there = {bare for bare in cut for e in found if e.bare != bare and bare[:-1] in e.bare}
+    return [each for each in found if each.bare not in there]
+
+
+def _without_lead(question: str) -> str:
+    """The questions alone, where something else is said beside them; empty where nothing is."""
+    found = sentences(question)
+    asked = [each for each in found if "?" in each]
+    return " ".join(asked) if 0 < len(asked) < len(found) else ""
+
+
+def _is_of_kind(question: str, text: str) -> bool:
+    """Whether a sentence has the kind of thing that a question asks for."""
+    if _ASKS_TIME.search(question):
+        return _TIME.search(text) is not None or any(each.number for each in _details(text))
+    if _ASKS_NUMBER.search(question):
+        return any(each.number for each in _details(text))
+    if _ASKS_NAME.search(question):
+        known = {each.keys for each in _details(question)}
+        return any(not each.number and each.keys not in known for each in _details(text))
+    return _ASKS_PLACE.search(question) is not None and _PLACE.search(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def _details(text: str) -> tuple[Detail, ...]:
+    return tuple(details([text]).values())
 
 
 def _newest_first(ranked: list[Scored]) -> list[Scored]:
