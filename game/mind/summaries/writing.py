@@ -47,8 +47,10 @@ class SummaryWriter:
                     raise
                 self.log(f"{error.what}; a summary without a model stands in")
                 break
-            problems = self._problems(drafts[-1], source)
-            if not problems or drafts[-1].model == EXTRACTIVE:
+            # One by rules is what would stand in for a bad one: to judge it would change nothing.
+            if drafts[-1].model == EXTRACTIVE or not (
+                problems := self._problems(drafts[-1], source)
+            ):
                 return _written(drafts)
             self.log(f"A summary was refused: {'; '.join(problems)}")
         return _written([*drafts, self.by_rules(source)])
