@@ -14,9 +14,11 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, replace
+from functools import partial
 
 import tenacity
 
+from game.llm.daemon_threads import DaemonThreads
 from game.mind.errors import (
     BadAnswer,
     ModelError,
@@ -72,6 +74,7 @@ class TimeLimit:
         self._inner = inner
         self._seconds = seconds
         self._lock = threading.Lock()
+        self._threads = DaemonThreads("model-call")
         self._waiting: set[Future[Generation]] = set()
         self._abandoned: ModelError | None = None
 
@@ -86,9 +89,7 @@ class TimeLimit:
             if self._abandoned is not None:
                 raise self._abandoned
             self._waiting.add(future)
-        threading.Thread(
-            target=self._run, args=(future, request), name="model-call", daemon=True
-        ).start()
+        self._threads.run(partial(self._run, future, request))
         try:
             return future.result(self._seconds)
         except TimeoutError:

@@ -22,6 +22,7 @@ from game.mind.memory import Rung, RungStep
 from game.mind.summaries import verification
 from game.mind.summaries.retelling import day_of
 from game.mind.summaries.source import Draft, SummarySource
+from game.mind.summaries.summarizer import ExtractiveSummarizer
 from game.mind.summaries.verification import SummaryVerdict
 from game.mind.summaries.writing import SummaryWriter
 
@@ -87,8 +88,7 @@ class LadderRun:
     def _summarise(self) -> None:
         sources = self._new_sources()
         self._sources = [line for source in sources for line in source.lines]
-        with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
-            written = list(pool.map(self.writer.write, sources))
+        written = self._written(sources)
         before, leaving = self._tokens, self.plan.leaving
         first = self.plan.before.longterm or self.plan.before.recent
         oldest = first.first if first else leaving[0].number
@@ -101,6 +101,13 @@ class LadderRun:
         for source, draft in zip(sources, written, strict=True):
             self._summaries[source.tier] = self._summary(source, spans[source.tier], draft)
         self._step(Rung.SUMMARISE, before, *written)
+
+    def _written(self, sources: Sequence[SummarySource]) -> list[Draft]:
+        """Their summaries: side by side where a model is waited for."""
+        if isinstance(self.writer.summarizer, ExtractiveSummarizer):
+            return list(map(self.writer.write, sources))
+        with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
+            return list(pool.map(self.writer.write, sources))
 
     def _resummarise(self) -> None:
         """Summarise the summary of everything old again when it has outgrown its limit."""
