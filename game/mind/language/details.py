@@ -103,12 +103,7 @@ def details(texts: Iterable[str]) -> dict[tuple[str, ...], Detail]:
 
 def vocabulary(texts: Iterable[str]) -> set[str]:
     """Every key that stands in ``texts``: stems of all words, and all numbers."""
-    keys: set[str] = set()
-    for text in texts:
-        tokens = _tokens(text)
-        keys.update(key(token.low) for token in tokens)
-        keys.update(each for number in _numbers(tokens, vague=True) for each in number.keys)
-    return keys
+    return set().union(*map(_keys, texts))
 
 
 def numbers(text: str) -> tuple[Detail, ...]:
@@ -142,6 +137,14 @@ def _tokens(text: str) -> tuple[_Token, ...]:
         found.append(_Token(word, word.casefold(), begins, text[before : match.start()]))
         begins, before = False, match.end()
     return tuple(found)
+
+
+@lru_cache(maxsize=2048)
+def _keys(text: str) -> frozenset[str]:
+    """What one text adds to a vocabulary; a check of a summary asks for most lines three times."""
+    tokens = _tokens(text)
+    numbers = (each for number in _numbers(tokens, vague=True) for each in number.keys)
+    return frozenset((*(key(token.low) for token in tokens), *numbers))
 
 
 def _plain(text: str) -> str:

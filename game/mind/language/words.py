@@ -76,6 +76,7 @@ def nearly_same(one: Sequence[str], other: Sequence[str]) -> bool:
     return matcher.quick_ratio() >= SAME and matcher.ratio() >= SAME
 
 
+@lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     """``word`` in lower case without its commonest endings: walks, walked, walking."""
     word = word.casefold()
@@ -86,6 +87,12 @@ def stem(word: str) -> str:
 def telling(text: str) -> set[str]:
     """The stems of the words of ``text`` that say something about what happened."""
     return {stem(word) for word in words(text) if word.casefold() not in COMMON_WORDS}
+
+
+def shares_telling(text: str, stems: set[str]) -> bool:
+    """Whether one of the words that ``text`` tells by has one of these stems; quick if so."""
+    found = (match[0] for match in _WORD.finditer(text))
+    return any(stem(word) in stems for word in found if word.casefold() not in COMMON_WORDS)
 
 
 def sentences(text: str) -> list[str]:

@@ -14,6 +14,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 
 CHARACTERS_PER_TOKEN = 4
@@ -44,6 +45,7 @@ def most_tokens(text: str) -> int:
     return -(-len(text.encode(errors="replace")) // CHARACTERS_PER_TOKEN)
 
 
+@lru_cache(maxsize=16_384)  # the lines of the prompts of a hundred agents, some 3 MB
 def pieces(text: str) -> int:
     """Into how many pieces ``text``, as a line with its end, falls; 0 for no text.
 

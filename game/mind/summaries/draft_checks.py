@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-from game.mind.language.words import is_closed, sentences, telling, words
+from game.mind.language.words import is_closed, sentences, shares_telling, telling, words
 
 _LEAST_WORDS = 3
 _TOKENS = re.compile(r"</?(?:s|eos|bos|pad|start_of_turn|end_of_turn|\|[^<>\s]{1,30}\|)>.*", re.S)
@@ -82,7 +82,8 @@ def check(summary: str, source_texts: Sequence[str]) -> str | None:
         return repetition
     if len(summary) > len(source):
         return f"is longer than its source ({len(summary)} against {len(source)} characters)"
-    return None if telling(summary) & telling(source) else "has no word in common with its source"
+    common = shares_telling(source, telling(summary))
+    return None if common else "has no word in common with its source"
 
 
 def _talks_about_itself(summary: str, source: str) -> bool:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.words import DAY, MONTHS, closed, sentences
@@ -79,18 +80,19 @@ def without_day(line: str) -> str:
     return _DAY.sub("", line).removeprefix("- ")
 
 
-def retell(text: str, own_name: str) -> list[ToldSentence]:
-    """The sentences of one memory, or of a summary.
+@lru_cache(maxsize=4096)
+def retell(text: str, own_name: str) -> tuple[ToldSentence, ...]:
+    """The sentences of one memory, or of a summary; a compaction asks for each line four times.
 
     ``text``: ``Tom says, "…"``, ``~Mira> say …``, a room, a paragraph, or a line of a summary.
     """
     if act := _ACT.match(text):
         did = _REFERENCE.sub("", _REASON.sub("", act["rest"]))
-        return _act(act["verb"].casefold(), did.strip())
+        return tuple(_act(act["verb"].casefold(), did.strip()))
     dated = _DAY.match(text)
     plain = _REFERENCE.sub("", for_prompt(without_day(text), limit=100_000))
     found = [told for sentence in sentences(plain) for told in _one(sentence)]
-    return [replace(told, day=dated["day"]) for told in found] if dated else found
+    return tuple(replace(told, day=dated["day"]) for told in found) if dated else tuple(found)
 
 
 def is_private(text: str) -> bool:

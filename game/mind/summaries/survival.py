@@ -257,6 +257,7 @@ def _order(text: str, names: frozenset[str]) -> tuple[str, ...]:
     return tuple(stem for stem in stems if stem in names)
 
 
+@lru_cache(maxsize=2048)
 def _plain(text: str) -> str:
     """The words of each sentence, so that blanks, case and quotes do not matter."""
     parts = (" ".join(_WORD.findall(part.casefold())) for part in split_sentences(text))

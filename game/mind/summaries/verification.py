@@ -122,8 +122,7 @@ def judge(
     ``must_keep``: Constraints and open loops from before.
     ``agent``: Whose memories they are; empty leaves out who said what.
     """
-    wanted = tuple(dict.fromkeys(line for line in must_keep if line.strip()))
-    constraints = [part for text in wanted for part in read_constraint(text)]
+    wanted, constraints = _wanted(must_keep), _constraints(must_keep)
     there, own = details(sources), details(summaries)
     kept = vocabulary(visible)
     invented = _invented(own, summaries, [*sources, *wanted], visible)
@@ -146,7 +145,8 @@ def judge(
 
 def lost(must_keep: Sequence[str], visible: Sequence[str]) -> tuple[str, ...]:
     """Those of ``must_keep`` that ``visible`` does not say, by words."""
-    return judge(summaries=(), sources=(), visible=visible, must_keep=must_keep).put_back
+    constraints = _constraints(must_keep)
+    return _lost(constraints, Seen(visible)) if constraints else ()
 
 
 def falls_short(summary: str, extract: str, sources: Sequence[str], agent: str) -> tuple[str, ...]:
@@ -180,6 +180,14 @@ def _told_of(line: str, seen: Seen) -> bool:
 
 
 # -- what must be kept
+
+
+def _wanted(must_keep: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line for line in must_keep if line.strip()))
+
+
+def _constraints(must_keep: Sequence[str]) -> list[Constraint]:
+    return [part for text in _wanted(must_keep) for part in read_constraint(text)]
 
 
 def _lost(constraints: Sequence[Constraint], seen: Seen) -> tuple[str, ...]:

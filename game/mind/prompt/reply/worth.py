@@ -230,11 +230,12 @@ def without_address(question: str, name: str) -> str:
     return pattern(f"{first}|{last}", re.I).sub("", question) or question
 
 
-def _clauses(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _clauses(text: str) -> tuple[str, ...]:
     """The parts of a sentence that say something by themselves; none where it has but one."""
     found = [c for each in sentences(text) for c in _CLAUSE.split(each)]
     found = [each for each in found if len(words(each)) >= _LEAST_CLAUSE]
-    return found if len(found) > 1 else []
+    return tuple(found) if len(found) > 1 else ()
 
 
 def is_of_asker(question: str) -> bool:
@@ -244,10 +245,16 @@ def is_of_asker(question: str) -> bool:
     return theirs and not _ASKS_LEAVE.search(asked)
 
 
-def _telling(each: Sentence) -> set[str]:
+def _telling(each: Sentence) -> frozenset[str]:
     """Its telling words. That somebody is there, which is all names, answers nothing about them."""
     company = each.origin is SentenceOrigin.COMPANY
-    return set() if company else telling(f"{each.who} {each.bare}")
+    return frozenset() if company else _telling_of(f"{each.who} {each.bare}")
+
+
+@lru_cache(maxsize=4096)
+def _telling_of(text: str) -> frozenset[str]:
+    """The telling words of a sentence, which is weighed again for each reply."""
+    return frozenset(telling(text))
 
 
 def _by_life(question: str, each: Sentence) -> float:
