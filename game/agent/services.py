@@ -64,19 +64,22 @@ REST = 0.25
 
 
 class Turns:
-    """Runs what worker threads hand back on the reactor thread, one function a turn.
+    """Runs what is handed to it on the reactor thread, where it is made, one function a turn.
 
     Twisted's own ``callFromThread`` runs all that wait in one go: when many thoughts end
     at once, whoever types a line would wait for all of them. Here players come in between.
     """
 
     def __init__(self, reactor: Any) -> None:
-        self._reactor = reactor
+        self._reactor, self._owner = reactor, threading.get_ident()
         self._waiting: deque[Callable[[], None]] = deque()
 
     def post(self, function: Callable[[], None]) -> None:
-        """Run ``function`` soon, after all that was posted before; from any thread."""
-        self._reactor.callFromThread(self._take, function)
+        """Run ``function`` soon, after all that its thread posted before; from any thread."""
+        if threading.get_ident() == self._owner:  # which need not be woken
+            self._take(function)
+        else:
+            self._reactor.callFromThread(self._take, function)
 
     def _take(self, function: Callable[[], None]) -> None:
         self._waiting.append(function)
@@ -200,7 +203,8 @@ class Services:
     warming: Warming | None = None  # has prompts read before anybody speaks; None where nobody does
     # a thread for counting tokens
     counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
-    rest: float = 0.0  # seconds in which the template of prompts is not looked at again
+    # seconds in which templates, of prompts and of summaries, are not looked at again
+    rest: float = 0.0
     # takes what happens, for the event log; from any thread
     events: Events = field(default_factory=Nowhere)
     # who is told of events, of written lines and of memories while they happen
@@ -292,7 +296,7 @@ class Services:
     @cached_property
     def _strategies(self) -> Strategies:
         spare = REPOSITORY / "vault" / "config" / STRATEGIES
-        return Strategies(self.places.config / STRATEGIES, spare, report)
+        return Strategies(self.places.config / STRATEGIES, spare, report, rest=self.rest)
 
     def template(self) -> TemplateFile:
         """The prompt template that ``thinking.md`` names now."""

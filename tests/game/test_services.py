@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 import pytest
 
@@ -29,12 +30,27 @@ class SlowReactor:
             function()
 
 
-def test_a_player_comes_in_between_two_functions():
+def in_a_worker(work) -> None:
+    worker = threading.Thread(target=work)
+    worker.start()
+    worker.join()
+
+
+@pytest.mark.parametrize("from_afar", [True, False])
+def test_a_player_comes_in_between_two_functions(from_afar: bool):
     reactor, done = SlowReactor(), []
     turns = Turns(reactor)
-    for number in range(3):
-        turns.post(lambda number=number: done.append(number))
-    reactor.turn()  # they arrive
+
+    def post() -> None:
+        for number in range(3):
+            turns.post(lambda number=number: done.append(number))
+
+    if from_afar:
+        in_a_worker(post)
+        reactor.turn()  # they arrive
+    else:
+        post()
+    assert done == [], "never within the call"
     seen = []
     for _ in range(4):
         reactor.turn()
@@ -56,7 +72,6 @@ def test_one_that_fails_does_not_stop_the_rest():
     turns = Turns(reactor)
     turns.post(lambda: 1 / 0)
     turns.post(lambda: done.append("still here"))
-    reactor.turn()
     with pytest.raises(ZeroDivisionError):
         reactor.turn()
     reactor.turn()

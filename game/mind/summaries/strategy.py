@@ -184,6 +184,7 @@ class Strategies:
 
     Args:
         spare: Stands in for what the folder lacks or has never had in a usable state.
+        rest: Seconds in which a file is not looked at again.
     """
 
     def __init__(
@@ -191,9 +192,11 @@ class Strategies:
         folder: Path,
         spare: Path | None = None,
         on_problem: Callable[[ConfigError], None] | None = None,
+        *,
+        rest: float = 0.0,
     ) -> None:
         self.folder = folder
-        self._spare = spare
+        self._spare, self._rest = spare, rest
         self._on_problem = on_problem
         self._files: dict[str, ConfigFile[Strategy]] = {}
         self._lock = threading.Lock()
@@ -228,9 +231,8 @@ class Strategies:
             raise ConfigError(path, 1, f"there is no strategy {name!r}", cure)
         spare = self._spare / path.name if self._spare else None
         default = load_strategy(spare) if spare is not None and spare.exists() else None
-        return self._files.setdefault(
-            name, ConfigFile(path, load_strategy, default, self._on_problem)
-        )
+        made = ConfigFile(path, load_strategy, default, self._on_problem, rest=self._rest)
+        return self._files.setdefault(name, made)
 
 
 @dataclass(frozen=True, slots=True)
