@@ -153,6 +153,7 @@ class Fts5Index:
                 ],
             )
             self._surround(_beside(_numbers(batch.values())), told)
+            self._read_anew(batch)
 
     def remove(self, keys: Collection[str]) -> None:
         """Forget documents in one transaction; unknown keys do no harm."""
@@ -163,6 +164,7 @@ class Fts5Index:
                 [json.dumps(list(keys))],
             )
             self._surround(_beside(gone), self._told_near(gone))
+            self._read_anew(keys)
 
     def search(
         self, terms: Sequence[str], limit: int, kinds: Collection[DocumentKind] = ()
@@ -338,6 +340,11 @@ class Fts5Index:
             rows += self._database.execute(_BY_KEY, [json.dumps(notes)]).fetchall()
         return [_document(row) for row in rows]
 
+    def _read_anew(self, keys: Iterable[str]) -> None:
+        """These are others now: what is remembered of them holds no longer."""
+        for key in keys:
+            self._lately.pop(key, None)
+
     @contextmanager
     def _reading(self) -> Iterator[None]:
         with self._lock, _named(self._path):
@@ -348,7 +355,6 @@ class Fts5Index:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         with self._reading():
-            self._lately = {}
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield

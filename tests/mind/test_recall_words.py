@@ -92,6 +92,27 @@ def test_what_is_removed_is_gone_also_from_its_neighbours():
     index.check()
 
 
+def test_what_was_read_is_read_anew_when_it_changes_and_else_is_not():
+    index = Fts5Index()
+    index.add([memory(1, "The cup."), memory(2, "The bell."), memory(3, "Yes.")])
+    first = index.get(["memory:1", "memory:2", "memory:3"])
+    index.add([memory(1, "The net."), memory(4, "No.")])
+    index.remove(["memory:3"])
+    then = index.get(["memory:1", "memory:2", "memory:3"])
+    assert then["memory:1"].text == "The net."
+    assert then["memory:2"] is first["memory:2"]
+    assert "memory:3" not in then
+
+
+def test_what_a_failed_write_would_have_changed_is_as_it_was():
+    index = Fts5Index()
+    index.add([memory(1, "The cup.")])
+    index.get(["memory:1"])
+    with pytest.raises(IndexUnavailable):
+        index.add([memory(1, "The net."), memory(2, "Odd.")._replace(first=1 << 70)])
+    assert index.get(["memory:1"])["memory:1"].text == "The cup."
+
+
 def test_only_the_kinds_asked_for():
     index = Fts5Index()
     summary = Document("summary:1", DocumentKind.SUMMARY, "A cup was lost.", BEGIN, 1, 9)
