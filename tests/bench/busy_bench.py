@@ -64,6 +64,7 @@ def measure() -> Iterator[Figure]:
         here = made.copy.here
         made.timed("start")
         made.opened("opened after a start")
+        alone = _alone(made, size)
         player = Player.admin(made.copy)
         player.see(ROOM)
         whiles = _in_turn(made, player, size)
@@ -75,12 +76,23 @@ def measure() -> Iterator[Figure]:
         thoughts = [_thoughts(here, each.began, each.ended) for each in whiles[True]]
     n = size.agents
     yield from _thought_figures(n, size, whiles, thoughts)
+    yield _rest_figure(n, alone, whiles[False])
     yield from _look_figures(n, whiles)
     for name, (now, most) in sorted(held.items()):
         yield Figure(f"busy: memory of {name}", n, now, "MB", f"at most {most:.0f}")
     yield Figure("busy: on the disk", n, taken, "MB", f"{taken / n:.2f} MB an agent")
     for name, seconds in made.took.items():
         yield Figure(f"busy: {name}", n, seconds, "s")
+
+
+def _alone(made: BusyWorld, size: Size) -> _While:
+    """A while in which no answer comes, and nobody types."""
+    time.sleep(SETTLE_SECONDS + size.delay)
+    one = _While(time.time())
+    before = spent(made.copy.here)
+    time.sleep(size.seconds)
+    one.spent, one.ended = spent(made.copy.here) - before, time.time()
+    return one
 
 
 def _in_turn(made: BusyWorld, player: Player, size: Size) -> dict[bool, list[_While]]:
@@ -155,6 +167,15 @@ def _thought_figures(
     told = ", ".join(f"{part} {100 * used / rest:.1f}" for part, used in most)
     told = f"Server {100 * still.server / rest:.1f}: {told}"
     yield Figure("busy: an idle world", n, 100 * still.total / rest, "% of a core", told)
+
+
+def _rest_figure(n: int, alone: _While, idle: Sequence[_While]) -> Figure:
+    """The Server with nobody in the world but agents; and what the player's looking costs it."""
+    still = alone.spent.server / alone.seconds
+    looking = sum(each.spent.server - still * each.seconds for each in idle)
+    look = 1000 * looking / sum(len(each.looks) for each in idle)
+    told = f"one `look` {look:.1f} ms"
+    return Figure("busy: Server, idle and nobody types", n, 100 * still, "% of a core", told)
 
 
 def _kinds(thoughts: Sequence[Record]) -> str:
