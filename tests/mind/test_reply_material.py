@@ -157,6 +157,8 @@ class TestWhatOthersSaid:
         said = "My name is Tom and I'm a sailmaker."
         found = of_memory(said_to_her(said), "Tom", "Mira")
         assert texts(found) == ['Tom told me, "I\'m a sailmaker."']
+        found = of_memory(said_to_her("And I'm Tom, I juggle for a living."), "Tom", "Mira")
+        assert texts(found) == ['Tom told me, "I juggle for a living."']
         (other,) = of_memory(said_to_her("My name is Ned and I'm a spy."), "Tom", "Mira")
         assert "Ned" in other.text
 

@@ -275,7 +275,8 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
 
 def _without_name(part: str, who: str) -> str:
     """Without "My name is Ann and" at its beginning: whose words they are stands before them."""
-    named = rf"^(?:my name is|my name['’]s) {re.escape(who)}(?:,? and|,) (?=(?:I|my)\b)"
+    am = "(?:my name is|my name['’]s|I am|I['’]m)"
+    named = rf"^(?:and )?{am} {re.escape(who)}(?:,? and|[,.;]) (?=(?:I|I['’]m|my)\b)"
     bare = pattern(named, re.I).sub("", part)
     return part if bare == part else f"{bare[0].upper()}{bare[1:]}"
 
