@@ -242,6 +242,30 @@ class TestWhoseLife:
         assert found.fault == ""
         assert found.words == said
 
+    @pytest.mark.parametrize(
+        ("question", "answer", "said"),
+        [
+            (
+                "What ails your tongue?",
+                "Since a fever two winters ago you can taste nothing.",
+                "Since a fever two winters ago I can taste nothing.",
+            ),
+            (
+                "What is missing here?",
+                "Your mother's blue cup is gone.",
+                "My mother's blue cup is gone.",
+            ),
+            (
+                "Where does my sister live?",
+                "You want your mother there.",
+                "You want your mother there.",
+            ),
+            ("Is it warm here?", "You can sit by the fire.", "You can sit by the fire."),
+        ],
+    )
+    def test_its_own_life_told_as_it_was_told_to_it_becomes_its_own(self, question, answer, said):
+        assert judged(answer, question, chat=True).words == said
+
     def test_a_name_behind_it_changes_nothing(self):
         found = judged("I'm allergic to leeks, Tom.", "What may I not eat?")
         assert found.fault == ""

@@ -45,8 +45,10 @@ SECONDS = 2.0
 OWN_LINES = 24
 """Own lines that an answer may not repeat."""
 WELL_GROUNDED, MOSTLY_GROUNDED = 0.25, 0.75
-"""From this on an answer uses what it was given; a base model's only where hardly anything else is
+"""From this on an answer uses what it was given; a small model's only where hardly anything else is
 in it."""
+CAPABLE = 1000
+"""Who gives a chat model so many ``reply_tokens`` says that it makes good use of them."""
 SURE = 0.5
 """From this worth on a sentence answers the question: "I don't know" is wrong."""
 CERTAIN = 0.6
@@ -83,8 +85,9 @@ class Reply:
         best: The best answer so far that may be said.
         asked: The memories that are answered: no part of what bears on them.
         audience: Who hears the answer: private words that they do not share are no part of it.
-        trusted: Whether the model is one that follows instructions, whose answer may say more
-            than what it was given.
+        trusted: Whether the model is one that follows instructions, and may say that it does not
+            know.
+        enough: The share of an answer that must come from what it was given.
         looking: Whether the model is asked just now if the agent knows the answer at all.
         looked: Whether it was asked.
         by_rule: Whether the answer is known by rule: from whom the agent has what it said.
@@ -99,6 +102,7 @@ class Reply:
     asked: frozenset[int] = frozenset()
     audience: Audience = NOBODY
     trusted: bool = False
+    enough: float = MOSTLY_GROUNDED
     looking: bool = False
     looked: bool = False
     by_rule: bool = False
@@ -190,6 +194,8 @@ class Replying:
     ) -> GenerationRequest:
         """What the model is sent for it."""
         reply.trusted = profile.format == CHAT
+        capable = reply.trusted and profile.reply_tokens >= CAPABLE
+        reply.enough = WELL_GROUNDED if capable else MOSTLY_GROUNDED
         reply.looking = self._is_doubted(reply, profile)
         if reply.looking:
             reply.prompt = second_look(reply.scene)
@@ -253,11 +259,10 @@ class Replying:
     def _is_wanting(reply: Reply, found: Judged) -> bool:
         """Whether an answer makes nothing of what bears on the question."""
         scene = reply.scene
-        enough = WELL_GROUNDED if reply.trusted else MOSTLY_GROUNDED
         known = scene.asks and scene.knows and not scene.confided
         if reply.by_rule:  # a model would make another story of it
             return known
-        if not known or found.grounded >= enough:
+        if not known or found.grounded >= reply.enough:
             return False
         # A model that follows instructions may be right in that it does not know.
         return scene.best >= SURE or not (reply.trusted and found.admits)

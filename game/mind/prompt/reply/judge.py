@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import visible
-from game.mind.language.pronouns import said_to, told_of, turned
+from game.mind.language.pronouns import in_first_person, said_to, told_of, turned
 from game.mind.language.speech import tidy_speech
 from game.mind.language.words import nearly_same, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
@@ -32,6 +32,8 @@ from game.mind.prompt.reply.worth import Scored, is_of_asker, without_address
 AS_GOOD = 0.9
 """A sentence worth this share of the best is said beside it."""
 _LONGEST = 200
+_LEAST_SHARED, _OF_ONE = 2, 0.75
+"""So many words, and this share of them, in one sentence of a life make it that life."""
 _LEAST_WORDS = 3
 _RUN = 6
 """So many words of the instructions in a row are no accident."""
@@ -292,7 +294,8 @@ def _to_another(said: str, scene: ReplyContext) -> str:
 def _given_back(said: str, scene: ReplyContext) -> str:
     """With "you" where the speaker's own statement came back as "I": it is their life.
 
-    The words are theirs and true; only the pronoun was wrong.
+    And with "I" where the agent's own life came back as it is told to a model: "You limp.". The
+    words are true; only the pronoun was wrong.
     """
     own = _own_words(scene)
     reported = pattern(
@@ -303,8 +306,18 @@ def _given_back(said: str, scene: ReplyContext) -> str:
         bare = reported.sub("", each).strip('" ')
         bare = bare[:1].upper() + bare[1:]
         is_theirs = bool(bare) and _whose(bare, scene, own) == scene.partner
-        parts.append(turned(bare) if is_theirs else each)
+        said_back = turned(bare) if is_theirs else each
+        parts.append(in_first_person(each) if _is_of_agent(each, scene) else said_back)
     return " ".join(parts)
+
+
+def _is_of_agent(sentence: str, scene: ReplyContext) -> bool:
+    """Whether a sentence that speaks to "you" tells what one sentence of the profile tells."""
+    if not _YOU.search(sentence) or _FIRST_PERSON.search(sentence) or is_of_asker(scene.words):
+        return False
+    claimed = telling(sentence) - telling(f"{scene.words} {scene.name}") - _ASKED
+    shared = max((len(claimed & telling(e.text)) for e in of_profile(scene.profile)), default=0)
+    return shared >= _LEAST_SHARED and shared >= _OF_ONE * len(claimed)
 
 
 def _whose(sentence: str, scene: ReplyContext, own: set[str]) -> str:
