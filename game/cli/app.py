@@ -56,8 +56,6 @@ MOST_LINES = 1_000_000_000
 
 def main() -> None:
     """Run the command; what goes wrong is said in one sentence, with its cure."""
-    # As with `python -m`: a memory of one's own is found where one stands, by all processes.
-    sys.path += [""] * ("" not in sys.path)
     try:
         app()
     except KeepsakeError as error:

@@ -43,6 +43,8 @@ def maker(name: str) -> Maker:
     if ":" not in name:
         told = f"There is no memory {name!r}"
         raise KeepsakeError(told, f"There are: {', '.join(names())}; or name a package:Class")
+    # As with `python -m`: what is nowhere else is found where one stands.
+    sys.path += [""] * ("" not in sys.path)
     return _loaded(EntryPoint(name, name, GROUP))
 
 

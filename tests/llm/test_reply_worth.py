@@ -100,6 +100,8 @@ def test_what_was_cut_where_it_was_kept_gives_way_to_the_whole(ranker):
     found = ranker.rank("What did she take?", [cut, whole], "", "Jory")
     assert [each.sentence for each in found] == [whole]
     assert ranker.rank("What did she take?", [cut], "", "Jory")[0].sentence == cut
+    for other in (replace(whole, who="Tobin"), replace(whole, confided=True)):
+        assert len(ranker.rank("What did she take?", [cut, other], "", "Jory")) == 2
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 
 from game.mind.language import details, words
 from game.mind.language.details import vocabulary
+from game.mind.prompt import tokens
 from game.mind.prompt.reply import worth
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.worth import Ranker
-from game.mind.prompt.tokens import pieces
 from game.mind.summaries import retelling, survival
 from game.mind.summaries.retelling import retell
 from game.mind.summaries.survival import Seen, read_constraint
@@ -35,7 +35,7 @@ def weighed(text: str) -> list[tuple[str, float]]:
         lambda text: frozenset(vocabulary([text])),
         lambda text: Seen([text]).verbatim(read_constraint(TOM)[0]),
         weighed,
-        pieces,
+        tokens._pieces,
     ],
 )
 def test_another_text_reads_otherwise_and_the_same_reads_the_same(read: Callable[[str], object]):
@@ -48,7 +48,7 @@ def test_another_text_reads_otherwise_and_the_same_reads_the_same(read: Callable
     "kept",
     [
         *(words.stem, words.root, details._keys, details._tokens, retelling.retell),
-        *(survival._plain, survival.units, worth._clauses, worth._telling_of, pieces),
+        *(survival._plain, survival.units, worth._clauses, worth._telling_of, tokens._pieces),
     ],
 )
 def test_what_is_kept_has_a_bound(kept: Any) -> None:

@@ -261,6 +261,16 @@ class TestWhoseLife:
                 "You want your mother there.",
             ),
             ("Is it warm here?", "You can sit by the fire.", "You can sit by the fire."),
+            (
+                "Is there a cup?",
+                "Your mother's blue cup, if you like.",
+                "Your mother's blue cup, if you like.",
+            ),
+            (
+                "Who feeds people?",
+                "You can feed people before you question them.",
+                "You can feed people before you question them.",
+            ),
         ],
     )
     def test_its_own_life_told_as_it_was_told_to_it_becomes_its_own(self, question, answer, said):

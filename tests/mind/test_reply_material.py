@@ -139,7 +139,19 @@ class TestWhatOthersSaid:
         assert found[0].aside
         (told,) = of_memory(said_to_her("I keep bees on the hill."), "Tom", "Mira")
         assert not told.aside
-        assert of_memory(said_to_her("What I sell is honey."), "Tom", "Mira")
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "What I sell is honey.",
+            "What's more, I cannot eat eggs",
+            "What's left of my farm is one barn.",
+            "Which is why I never go near the harbour.",
+            "Where was once a chapel, I built my forge.",
+        ],
+    )
+    def test_a_statement_that_begins_as_a_question_might_is_a_fact(self, words):
+        assert [each.bare for each in of_memory(said_to_her(words), "Tom", "Mira")] == [words]
 
     @pytest.mark.parametrize(
         ("words", "told"),
@@ -159,6 +171,8 @@ class TestWhatOthersSaid:
         assert texts(found) == ['Tom told me, "I\'m a sailmaker."']
         found = of_memory(said_to_her("And I'm Tom, I juggle for a living."), "Tom", "Mira")
         assert texts(found) == ['Tom told me, "I juggle for a living."']
+        heir = "I'm Tom, my father's only heir."
+        assert texts(of_memory(said_to_her(heir), "Tom", "Mira")) == [f'Tom told me, "{heir}"']
         (other,) = of_memory(said_to_her("My name is Ned and I'm a spy."), "Tom", "Mira")
         assert "Ned" in other.text
 

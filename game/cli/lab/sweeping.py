@@ -58,9 +58,10 @@ def _show(found: SourceResults) -> None:
     print_wide(table)
     for measure in found.timed:
         _show_over_time(found, measure)
-    sure = sum(pair.significant for pair in found.pairs)
-    differ = f"{sure} of {len(found.pairs)} pairs differ (p < 0.05, Holm)\n"
-    out.print(differ if found.pairs else "", markup=False)
+    pairs = [pair for pair in found.pairs if pair.hours is None]
+    sure = sum(pair.significant for pair in pairs)
+    differ = f"{sure} of {len(pairs)} pairs differ (p < 0.05, Holm)\n"
+    out.print(differ if pairs else "", markup=False)
 
 
 def _show_over_time(found: SourceResults, measure: str) -> None:

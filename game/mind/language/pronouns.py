@@ -50,6 +50,10 @@ _OPENING_WORDS = """
 """
 _OPENS = frozenset(_OPENING_WORDS.split())
 """Words after which "you" begins a clause, and so is a subject."""
+_SUBORDINATES = frozenset(
+    ["when", "where", "while", "if", "because", "since", "although", "though", "until", "unless"]
+)
+_THEN = frozenset(["once", "now", "then", "here", "today", "again"])
 _PREPOSITIONS = """
     to for of with at from by on about than like against behind beside near without between around
     over under after before towards upon into past
@@ -103,8 +107,10 @@ def _is_object(before: str, gap: str, after: str, following: str) -> bool:
         return True  # "lends you her cart", "behind you in the queue"
     if word in _OPENS:  # "before you came", but "before you and me"
         return word in _LEADS_TO and following.casefold() in _OPENS
-    if following.casefold() in _OPENS:  # "scalded you when you were six", "on you once"
+    if following.casefold() in _SUBORDINATES:  # "scalded you when you were six"
         return True
+    if following.casefold() in _THEN:  # "a punch on you once", but "the man you once loved"
+        return word in _LEADS_TO or word in _TO_SOMEBODY
     if word in _TO_SOMEBODY:
         return True
     return word in _LEADS_TO and not _SUBJECT_FOLLOWED_BY.match(following)

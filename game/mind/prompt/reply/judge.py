@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import visible
@@ -312,12 +313,27 @@ def _given_back(said: str, scene: ReplyContext) -> str:
 
 
 def _is_of_agent(sentence: str, scene: ReplyContext) -> bool:
-    """Whether a sentence that speaks to "you" tells what one sentence of the profile tells."""
+    """Whether a sentence that speaks to "you" tells what the profile does, and as that does.
+
+    "Dunn fined you nine shillings" does; "You can buy it here" speaks to whoever asks.
+    """
     if not _YOU.search(sentence) or _FIRST_PERSON.search(sentence) or is_of_asker(scene.words):
         return False
     claimed = telling(sentence) - telling(f"{scene.words} {scene.name}") - _ASKED
-    shared = max((len(claimed & telling(e.text)) for e in of_profile(scene.profile)), default=0)
-    return shared >= _LEAST_SHARED and shared >= _OF_ONE * len(claimed)
+    said = _beside_you(sentence)
+    return any(
+        len(shared := claimed & telling(each.text)) >= _LEAST_SHARED
+        and len(shared) >= _OF_ONE * len(claimed)
+        and all(pairs & set(pairwise(_low(each.written))) for pairs in said)
+        for each in of_profile(scene.profile)
+    )
+
+
+def _beside_you(sentence: str) -> list[set[tuple[str, str]]]:
+    """Each "you" or "your" with the word before it, and with the one behind it."""
+    low = _low(sentence)
+    places = [i for i, word in enumerate(low) if word.startswith("you")]
+    return [set(pairwise(low[max(i - 1, 0) : i + 2])) for i in places]
 
 
 def _whose(sentence: str, scene: ReplyContext, own: set[str]) -> str:

@@ -53,11 +53,12 @@ _TOLD = re.compile(
 """How profiles, journal and summaries keep what somebody said."""
 _ASKS_FOR = re.compile(r"^(?:please |now )?(?:tell|show|remind|sing|help|let) (?:me|us)\b", re.I)
 _ASKS_PLAINLY = re.compile(
-    r"^(?:(?:and|so|but|then),? )?(?:who|whom|what|when|where|why|how|which)(?:['’]?s"
-    r"| (?:is|are|am|was|were|do|does|did|can|could|will|would|has|have|should|must))\b",
-    re.I,
+    r"^(?:(?:and|so|but|then),? )?(?!what(?:['’]?s| is) (?:more|worse|left|mine)\b)"
+    r"(?:who|whom|what|when|where|why|how)(?:['’]?s"
+    r"| (?:is|are|am|was|were|do|does|did|can|could|will|would|has|have|should|must))\b.*[^.!…]$",
+    re.I | re.S,
 )
-"""Questions whose mark was not typed; "What I sell is …" is none."""
+"""Questions that were typed without any mark at the end."""
 _I_AM = re.compile(r"^(?:I['’]m|I am|My name is)\b", re.I)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
@@ -275,8 +276,11 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
 
 def _without_name(part: str, who: str) -> str:
     """Without "My name is Ann and" at its beginning: whose words they are stands before them."""
-    am = "(?:my name is|my name['’]s|I am|I['’]m)"
-    named = rf"^(?:and )?{am} {re.escape(who)}(?:,? and|[,.;]) (?=(?:I|I['’]m|my)\b)"
+    name, i = re.escape(who), r"(?=I(?:['’]m)?\b)"
+    named = rf"^(?:and )?my name(?: is|['’]s) {name}(?:,? and|[,.;]) (?:{i}|(?=my\b))"
+    named += (
+        rf"|^(?:and )?I(?: am|['’]m) {name}(?:,? and|[,.;]) {i}"  # not "I'm Ann, my father's …"
+    )
     bare = pattern(named, re.I).sub("", part)
     return part if bare == part else f"{bare[0].upper()}{bare[1:]}"
 

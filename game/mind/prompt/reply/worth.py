@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -126,13 +126,14 @@ class Ranker:
         meant = self._meaning(question, [each.bare for each in found])
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
         shared = [len(wanted & _telling(each)) for each in found]
+        is_of_kind = _kind_asked(question)
         return [
             cosine
             + A_WORD * min(words, MOST_WORDS)
             + _by_life(bare, each)
             + OVERHEARD * each.overheard
             + ASIDE * each.aside
-            + OF_THE_KIND * _is_of_kind(question, each.bare)
+            + OF_THE_KIND * is_of_kind(each.bare)
             for each, cosine, words in zip(found, meant, shared, strict=True)
         ]
 
@@ -162,11 +163,16 @@ def _best_of(worths: Sequence[float], others: Sequence[float], share: float) -> 
 
 
 def _whole(found: Iterable[Sentence]) -> list[Sentence]:
-    """Without what was cut where it was kept, if all of it is there as well."""
+    """Without what was cut where it was kept, if all of it is there as well, and may be said."""
     found = list(found)
-    cut = {e.bare for e in found if e.bare.endswith("…") and len(words(e.bare)) >= _LEAST_CLAUSE}
-    there = {bare for bare in cut for e in found if e.bare != bare and bare[:-1] in e.bare}
-    return [each for each in found if each.bare not in there]
+    cut = [e for e in found if e.bare.endswith("…") and len(words(e.bare)) >= _LEAST_CLAUSE]
+    gone = {id(c) for c in cut if any(_is_more(each, c) for each in found)}
+    return [each for each in found if id(each) not in gone]
+
+
+def _is_more(whole: Sentence, cut: Sentence) -> bool:
+    same = whole.who == cut.who and whole.confided <= cut.confided
+    return same and whole.bare != cut.bare and cut.bare[:-1] in whole.bare
 
 
 def _without_lead(question: str) -> str:
@@ -176,16 +182,22 @@ def _without_lead(question: str) -> str:
     return " ".join(asked) if 0 < len(asked) < len(found) else ""
 
 
-def _is_of_kind(question: str, text: str) -> bool:
-    """Whether a sentence has the kind of thing that a question asks for."""
+def _kind_asked(question: str) -> Callable[[str], bool]:
+    """Tells of a text whether it has the kind of thing that a question asks for."""
     if _ASKS_TIME.search(question):
-        return _TIME.search(text) is not None or any(each.number for each in _details(text))
+        return lambda text: _TIME.search(text) is not None or _has_number(text)
     if _ASKS_NUMBER.search(question):
-        return any(each.number for each in _details(text))
+        return _has_number
     if _ASKS_NAME.search(question):
         known = {each.keys for each in _details(question)}
-        return any(not each.number and each.keys not in known for each in _details(text))
-    return _ASKS_PLACE.search(question) is not None and _PLACE.search(text) is not None
+        return lambda text: any(not e.number and e.keys not in known for e in _details(text))
+    if _ASKS_PLACE.search(question):
+        return lambda text: _PLACE.search(text) is not None
+    return lambda _: False
+
+
+def _has_number(text: str) -> bool:
+    return any(each.number for each in _details(text))
 
 
 @lru_cache(maxsize=4096)
