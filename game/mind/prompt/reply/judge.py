@@ -295,7 +295,7 @@ def _to_another(said: str, scene: ReplyContext) -> str:
 def _given_back(said: str, scene: ReplyContext) -> str:
     """With "you" where the speaker's own statement came back as "I": it is their life.
 
-    And with "I" where the agent's own life came back as it is told to a model: "You limp.". The
+    The other way round, "You limp." becomes "I limp." where the agent's own leg is meant. The
     words are true; only the pronoun was wrong.
     """
     own = _own_words(scene)
@@ -313,9 +313,9 @@ def _given_back(said: str, scene: ReplyContext) -> str:
 
 
 def _is_of_agent(sentence: str, scene: ReplyContext) -> bool:
-    """Whether a sentence that speaks to "you" tells what the profile does, and as that does.
+    """Whether "you" in a sentence means the agent: the profile says the same, in the same words.
 
-    "Dunn fined you nine shillings" does; "You can buy it here" speaks to whoever asks.
+    In "Dunn fined you nine shillings" it does; "You can buy it here" speaks to whoever asks.
     """
     if not _YOU.search(sentence) or _FIRST_PERSON.search(sentence) or is_of_asker(scene.words):
         return False
