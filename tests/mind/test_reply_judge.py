@@ -477,6 +477,14 @@ class TestFromMemory:
         before += [f"{each} it rains." for each in NOT_SURE[2:]]
         assert from_memory(made, before) == f"{NOT_SURE[0]} Ann mends nets."
 
+    @pytest.mark.parametrize(("worth", "said"), [(0.26, True), (0.24, False)])
+    def test_what_hardly_bears_on_it_is_told_in_doubt_and_less_not_at_all(self, worth, said):
+        books = Sentence(
+            'Tom told me, "I bind books."', "I bind books.", SentenceOrigin.PARTNER, "Tom"
+        )
+        made = replace(asked("What do I do for a living?"), ranked=(Scored(books, worth),))
+        assert from_memory(made, ()) == (f"{NOT_SURE[0]} you bind books." if said else "")
+
     def test_nothing_is_said_beside_it_that_says_no_more(self):
         one, other = "I keep bees on the hill.", "On the hill I keep bees."
         pair = [

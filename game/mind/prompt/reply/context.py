@@ -8,7 +8,7 @@ from game.mind.language.greetings import is_greeting
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored
 
-TO_THE_POINT = 0.3
+TO_THE_POINT = 0.25
 """From this worth on a sentence may answer the question: every second one does. Below it are small
 talk and what nobody told."""
 DOUBTED = 0.4

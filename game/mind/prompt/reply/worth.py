@@ -77,7 +77,7 @@ _ASKS_LEAVE = re.compile(r"\b(?:may|can|could|shall|should|might|would|let) (?:i
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A sentence and what it is worth for this answer; about 0.3 and more is to the point."""
+    """A sentence and what it is worth for this answer; about a quarter and more is to the point."""
 
     sentence: Sentence
     worth: float
