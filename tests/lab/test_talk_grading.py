@@ -105,6 +105,8 @@ def test_a_parrot_says_the_question():
         ("I remember, you are a piper.", False),
         ("I know that you're a piper.", False),
         ("I heard your pipes.", False),
+        ("Sam told me, 'I'm Sam. I play the pipes.' That is all.", False),
+        ("Sam told me, 'I'm Sam.' I play the pipes.", True),
     ],
 )
 def test_the_speakers_life_as_its_own_is_wrong_and_flagged(answer, whose):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.language.pronouns import in_first_person, told_of, turned
+from game.mind.language.pronouns import in_first_person, turned
 
 PROFILES = [
     # As the inhabitants of the shipped world are written.
@@ -80,49 +80,18 @@ def test_what_somebody_told_is_said_back_to_them(said, back):
     assert turned(said) == back
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("I am a sailmaker from Harrow Bay.", "Ann is a sailmaker from Harrow Bay."),
-        ("I'm allergic to leeks.", "Ann is allergic to leeks."),
-        ("My sister Lisbet keeps bees.", "Ann's sister Lisbet keeps bees."),
-        ("I keep bees and I carry honey.", "Ann keeps bees and carries honey."),
-        ("I'm a smith, and I am old.", "Ann is a smith, and is old."),
-        ("My dog barks and I run.", "Ann's dog barks and Ann runs."),
-        ("I know who lied and I tell it.", "Ann knows who lied and Ann tells it."),
-        ("I watch the sea.", "Ann watches the sea."),
-        ("I have two sons.", "Ann has two sons."),
-        ("I never lie.", "Ann never lies."),
-        ("I lost my knife.", "Ann lost their knife."),
-        ("I lost mine, and my dog bit me.", "Ann lost theirs, and their dog bit them."),
-        ("My boat is older than my house.", "Ann's boat is older than their house."),
-        ("I was born in a storm.", "Ann was born in a storm."),
-        ("I love you.", "Ann loves me."),
-        ("The mill burned down.", "The mill burned down."),
-    ],
-)
-def test_what_somebody_told_is_told_to_another(said, told):
-    assert told_of(said, "Ann") == told
-
-
 @pytest.mark.parametrize("text", ["İ", "İ am here", "MY", "İ'M", "yourſelf", "I\u0307"])
 def test_letters_of_other_languages_break_nothing(text):
     assert in_first_person(text)
     assert turned(text)
-    assert told_of(text, "Ann")
 
 
 @given(st.text(max_size=300))
 def test_whatever_players_say_it_comes_to_an_end(text):
-    for said in (in_first_person(text), turned(text), told_of(text, "Ann")):
+    for said in (in_first_person(text), turned(text)):
         assert isinstance(said, str)
     # Marks of its own are never left in what is said.
     assert not any("\ue000" <= char <= "\uf8ff" for char in turned(text))
-
-
-@pytest.mark.parametrize("name", ["{}", "{0.__class__}", "\\1", "\\g<verb>", "O'Hara-Ní"])
-def test_a_name_is_only_a_name(name):
-    assert told_of("I keep my bees.", name) == f"{name} keeps their bees."
 
 
 @pytest.mark.parametrize("again", ["I ", "you ", "I and ", "you are ", "my ", "and were "])
@@ -130,4 +99,3 @@ def test_whoever_says_it_again_and_again_holds_nobody_up(again):
     for said in (again * 300, f"{again * 300}x"):
         in_first_person(said)
         turned(said)
-        told_of(said, "Ann")

@@ -47,7 +47,7 @@ def grade(
     if answer is None or not re.search(r"[^\W_]", answer):
         return Grade(AnswerVerdict.SILENT)
     said = normalised(answer)
-    whose = _found(question.not_own, said)
+    whose = _found(question.not_own, _QUOTED.sub(" ", said))
     if why := markup_in(answer, names):
         return Grade(AnswerVerdict.MARKUP, bool(whose), why)
     if _repeats(said, earlier):
@@ -108,6 +108,8 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[\w']+", text)
 
 
+_QUOTED = re.compile(r"\b(?:told|said)(?: [^,'\"]{1,40})?, (['\"]).*?[.!?…]\1(?=\s|$)")
+"""What somebody else is quoted as saying claims no life for whoever quotes it."""
 _TOO_SHORT, _LONG = 3, 70
 _ALIKE = 0.8
 _ROLES = "user|assistant|system|model|question|answer|q|a|you|player"

@@ -11,8 +11,6 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from game.mind.language.patterns import pattern
-
 
 def _any_of(forms: Mapping[str, str]) -> re.Pattern[str]:
     longest_first = sorted(forms, key=len, reverse=True)
@@ -144,61 +142,6 @@ def turned(text: str) -> str:
     return _begun(_HIDDEN.sub(lambda match: forms[ord(match[0]) - 0xE000], back))
 
 
-_VERB = r"(?P<verb>[a-z]+)"
-_SUBJECT = re.compile(
-    rf"\b(?:I|we) (?:(?P<adverb>never|always|often|still|also|only|once) )?{_VERB}"
-)
-_PAST_AND_MODAL = """
-    can could will would shall should may might must did had was were went came saw made lost found
-    kept told said took gave bought sold left lived grew got put let ran began broke met
-    heard felt meant sent spent taught thought brought caught built held paid wrote drew fell flew
-    forgot knew drank ate slept stood sat sang swam woke wore won stole spoke hid fought dug
-"""
-_KEEPS = frozenset(_PAST_AND_MODAL.split())
-"""Verbs with one form for all persons."""
-_AGREEING_VERBS = {"am": "is", "are": "is", "have": "has", "do": "does"}
-_THEIRS = {
-    "i'm": "{} is",
-    "i've": "{} has",
-    "i'll": "{} will",
-    "i'd": "{} would",
-    "my": "{}'s",
-    "mine": "{}'s",
-    "myself": "themselves",
-    "me": "{}",
-    "i": "{}",
-}
-_NAMED = {"my": "their", "mine": "theirs", "me": "them"}
-"""What stands for these once it is clear who is meant."""
-_FIRST = _any_of(_THEIRS)
-
-
-def told_of(text: str, name: str) -> str:
-    """What ``name`` said of themselves, as somebody else tells it: "Ann is a sailmaker."."""
-    agreeing = _SUBJECT.sub(lambda match: f"I {_third_person(match)}", text)
-    named = False
-
-    def told(match: re.Match[str]) -> str:
-        nonlocal named
-        forms, named = _THEIRS | _NAMED if named else _THEIRS, True
-        return _form_in(forms, match[0].casefold()).format(name)
-
-    return _ellipsis(_begun(in_first_person(_FIRST.sub(told, agreeing))), name)
-
-
-def _ellipsis(text: str, name: str) -> str:
-    """With the name once where it is the subject twice: "Ann keeps bees and carries honey."."""
-    again = pattern(rf" (and|but) {re.escape(name)} (?=[a-z])")
-    first, *rest = again.split(text, maxsplit=1)
-    if not rest or not pattern(rf"(?:^|[.!?] ){re.escape(name)} [^.!?;]*$").search(first):
-        return text
-    clause = re.split("[.!?] ", first)[-1]
-    if (_OPENS - {"and", "but", "all"}) & {*clause.casefold().split()}:
-        return text  # "Ann knows who came and Ann told it": the other may be meant
-    conjunction, more = rest
-    return f"{first} {conjunction} {more}"
-
-
 def said_to(text: str, name: str) -> str:
     """What ``name`` did, as it is said to their face: "You carried the apples down to me."."""
     if not text.startswith(f"{name} "):
@@ -226,17 +169,6 @@ def _plural(verb: str) -> str:
     if verb.endswith(("shes", "ches", "sses", "xes")):
         return verb[:-2]
     return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
-
-
-def _third_person(match: re.Match[str]) -> str:
-    verb, adverb = match["verb"], f"{match['adverb']} " if match["adverb"] else ""
-    if verb in _AGREEING_VERBS:
-        return adverb + _AGREEING_VERBS[verb]
-    if verb in _KEEPS or verb.endswith("ed"):
-        return adverb + verb
-    if verb.endswith(("s", "x", "ch", "sh", "o")):
-        return f"{adverb}{verb}es"
-    return adverb + (f"{verb[:-1]}ies" if re.search("[^aeiou]y$", verb) else f"{verb}s")
 
 
 def _begun(text: str) -> str:

@@ -16,7 +16,7 @@ from game.mind.language.words import first_sentences
 _LONGEST = 300
 # Only marks that stand outside words: the apostrophe in "I'm" quotes nothing.
 _QUOTED = re.compile(
-    r'"[^"]*"?|[“„«][^”“»]*[”“»]?|(?<!\w)[\'‘](?!\w{1,2}\s)[^\'’]*(?:\w[\'’]\w[^\'’]*)*[\'’](?!\w)'
+    r'"[^"]*"?|[“„«][^”“»]*[”“»]?|(?<!\w)[\'‘](?![a-z]{1,2}\s)[^\'’]*(?:\w[\'’]\w[^\'’]*)*[\'’](?!\w)'
 )
 _TAG = re.compile(
     r",\s*(?:(?:can|could|would|do|don['’]t|did) you|you (?:know|see)|is(?:n['’]t)? (?:it|that)"

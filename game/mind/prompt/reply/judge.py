@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import visible
-from game.mind.language.pronouns import in_first_person, said_to, told_of, turned
+from game.mind.language.pronouns import in_first_person, said_to, turned
 from game.mind.language.speech import tidy_speech
 from game.mind.language.words import nearly_same, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
@@ -173,15 +173,16 @@ def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
     if own and (_SECRET.search(sentence.text) or _MANNER.match(sentence.text)):
         return ""  # a model may keep a secret; a memory that answers by itself cannot
     who, text = sentence.who, sentence.text.replace('"', "'")  # double ones end a speech
-    quoted = sentence.bare != sentence.text  # else it tells what they did, in the agent's words
-    if quoted and not text.startswith(f"{who} told me"):
-        quoted = not _YOU.search(sentence.bare)  # that was somebody else: say whose words they are
     if news := _RETOLD.match(sentence.bare) if who else None:
         words = f"{who} told me so: {_retold(news, scene.partner)}"
     elif who == scene.partner:
-        words = turned(sentence.bare) if quoted else said_to(text, who)
+        # What is no quotation tells what they did, in the agent's words; what has "you" in it
+        # without being said to the agent meant somebody else.
+        quoted = text.startswith(f"{who} told me") or not _YOU.search(sentence.bare)
+        told = sentence.bare != sentence.text and quoted
+        words = turned(sentence.bare) if told else said_to(text, who)
     else:
-        words = told_of(sentence.bare, who) if who and quoted else text
+        words = text  # in their own words: a rule that told it of them would get some wrong
     # Not "I promised Tom: …", which reads as if Tom spoke.
     words = _PROMISE.sub(r"I promised\g<to> this: \g<words>", words)
     return _paired(_SPEAKER.sub("", tidy_speech(words)))
@@ -192,7 +193,7 @@ def _retold(news: re.Match[str], partner: str) -> str:
     first = news["who"]
     if not first:
         return said_to(news["news"], partner)
-    told = turned(news["words"]) if first == partner else told_of(news["words"], first)
+    told = turned(news["words"]) if first == partner else f"{first} said, '{news['words']}'"
     return _continued(told)
 
 
