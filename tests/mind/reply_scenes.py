@@ -68,7 +68,7 @@ def scene(
     turns = turns_with(window, partner)
     waiting = unanswered(turns)
     said = tuple(turn.words for turn in waiting)
-    told = [s for s in material.of_window(window, partner, "Mira") if s.bare not in said]
+    told = [s for s in material.WindowReader().read(window, partner) if s.bare not in said]
     found = [*material.of_profile(profile), *more, *told]
     words = " ".join(said) or event
     ranked: list[Scored] = Ranker(None).rank(words, found)

@@ -272,8 +272,8 @@ def test_hearsay_and_scenes_are_nobodys_rule_promise_or_question(nell, tmp_path)
 def test_of_two_sentences_that_say_as_much_small_talk_is_worth_less(nell):
     told = nell.hears("Joss", "The ferry costs two pennies.")
     sentences = [
-        *of_memory(replace(told, event=SCENE, source="Bram"), "Tom", "Nell"),
-        *of_memory(replace(told, text=told.text.replace("two", "three")), "Tom", "Nell"),
+        *of_memory(replace(told, event=SCENE, source="Bram"), "Tom"),
+        *of_memory(replace(told, text=told.text.replace("two", "three")), "Tom"),
     ]
     ranked = Ranker(None).rank("What does the ferry cost?", sentences)
     assert "three" in ranked[0].sentence.text

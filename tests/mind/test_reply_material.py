@@ -13,6 +13,7 @@ from game.mind.memory import MemoryContext
 from game.mind.prompt.reply.material import (
     LONGEST,
     SentenceOrigin,
+    WindowReader,
     hits_of,
     numbers_of,
     of_found,
@@ -21,7 +22,6 @@ from game.mind.prompt.reply.material import (
     of_place,
     of_profile,
     of_summaries,
-    of_window,
     without_superseded,
 )
 from game.mind.recall.documents import Document, DocumentKind, Hit
@@ -87,11 +87,11 @@ class TestProfiles:
 
 class TestWhatOthersSaid:
     def test_a_name_alone_tells_nothing(self):
-        assert of_memory(said_to_her("I'm Tom.", 7), "Tom", "Mira") == []
-        assert of_memory(said_to_her("I'm Tom, I keep bees.", 7), "Tom", "Mira")
+        assert of_memory(said_to_her("I'm Tom.", 7), "Tom") == []
+        assert of_memory(said_to_her("I'm Tom, I keep bees.", 7), "Tom")
 
     def test_it_is_quoted_with_their_name(self):
-        (found,) = of_memory(said_to_her("I keep bees up on the hill.", 7), "Tom", "Mira")
+        (found,) = of_memory(said_to_her("I keep bees up on the hill.", 7), "Tom")
         assert found.text == 'Tom told me, "I keep bees up on the hill."'
         assert found.bare == "I keep bees up on the hill."
         assert (found.who, found.origin, found.number) == ("Tom", SentenceOrigin.PARTNER, 7)
@@ -107,7 +107,7 @@ class TestWhatOthersSaid:
         ],
     )
     def test_to_whom_it_was_said_shows(self, line, text):
-        (found,) = of_memory(heard(line, source="Ann"), "Tom", "Mira")
+        (found,) = of_memory(heard(line, source="Ann"), "Tom")
         assert found.text == text
         assert found.origin is SentenceOrigin.OTHER
         assert found.overheard is ("told Tom" in text)
@@ -130,14 +130,14 @@ class TestWhatOthersSaid:
         ],
     )
     def test_questions_and_greetings_are_no_facts(self, words):
-        assert of_memory(said_to_her(words), "Tom", "Mira") == []
+        assert of_memory(said_to_her(words), "Tom") == []
 
     def test_a_greeting_or_question_beside_a_fact_is_left_out(self):
         said = "Good evening, Mira! I keep bees on the hill. Do you like honey?"
-        found = of_memory(said_to_her(said), "Tom", "Mira")
+        found = of_memory(said_to_her(said), "Tom")
         assert texts(found) == ['Tom told me, "I keep bees on the hill."']
         assert found[0].aside
-        (told,) = of_memory(said_to_her("I keep bees on the hill."), "Tom", "Mira")
+        (told,) = of_memory(said_to_her("I keep bees on the hill."), "Tom")
         assert not told.aside
 
     @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ class TestWhatOthersSaid:
         ],
     )
     def test_a_statement_that_begins_as_a_question_might_is_a_fact(self, words):
-        assert [each.bare for each in of_memory(said_to_her(words), "Tom", "Mira")] == [words]
+        assert [each.bare for each in of_memory(said_to_her(words), "Tom")] == [words]
 
     @pytest.mark.parametrize(
         ("words", "told"),
@@ -162,24 +162,38 @@ class TestWhatOthersSaid:
         ],
     )
     def test_a_word_or_two_belong_to_what_was_told_before_them(self, words, told):
-        found = of_memory(said_to_her(words), "Tom", "Mira")
+        found = of_memory(said_to_her(words), "Tom")
         assert [each.bare for each in found] == told
 
     def test_a_name_beside_a_fact_is_left_out(self):
         said = "My name is Tom and I'm a sailmaker."
-        found = of_memory(said_to_her(said), "Tom", "Mira")
+        found = of_memory(said_to_her(said), "Tom")
         assert texts(found) == ['Tom told me, "I\'m a sailmaker."']
-        found = of_memory(said_to_her("And I'm Tom, I juggle for a living."), "Tom", "Mira")
+        found = of_memory(said_to_her("And I'm Tom, I juggle for a living."), "Tom")
         assert texts(found) == ['Tom told me, "I juggle for a living."']
         heir = "I'm Tom, my father's only heir."
-        assert texts(of_memory(said_to_her(heir), "Tom", "Mira")) == [f'Tom told me, "{heir}"']
-        (other,) = of_memory(said_to_her("My name is Ned and I'm a spy."), "Tom", "Mira")
+        assert texts(of_memory(said_to_her(heir), "Tom")) == [f'Tom told me, "{heir}"']
+        (other,) = of_memory(said_to_her("My name is Ned and I'm a spy."), "Tom")
         assert "Ned" in other.text
 
     def test_what_it_did_itself_is_none(self):
         window = talk("I keep bees.", "I am a piper from Ostrey.", "A piper, are you?")
-        assert texts(of_window(window, "Tom", "Mira")) == ['Tom told me, "I keep bees."']
-        assert of_memory(did("say I keep bees."), "Tom", "Mira") == []
+        assert texts(WindowReader().read(window, "Tom")) == ['Tom told me, "I keep bees."']
+        assert of_memory(did("say I keep bees."), "Tom") == []
+
+    def test_a_window_that_slides_is_read_as_if_it_were_new(self):
+        told = [said_to_her(f"I keep {n} bees.", n) for n in range(1, 5)]
+        reader = WindowReader()
+        changed = replace(told[2], text=told[2].text.replace("bees", "geese"))
+        for window, partner in (
+            (told[:3], "Tom"),
+            (told[:3], "Ann"),
+            (told[1:], "Tom"),
+            ([told[1], changed, told[3]], "Tom"),
+            (told[:2], "Ann"),
+        ):
+            assert reader.read(window, partner) == WindowReader().read(window, partner)
+        assert not any("geese" in each.text for each in reader.read(told, "Tom"))
 
     def test_gifts_and_gestures_are_facts_of_their_own(self):
         window = [
@@ -188,7 +202,7 @@ class TestWhatOthersSaid:
             heard("The rain stops.", 3, source="", event=""),
             heard("Tom leaves for The Quay.", 4, event="leave"),
         ]
-        assert texts(of_window(window, "Tom", "Mira")) == [
+        assert texts(WindowReader().read(window, "Tom")) == [
             "Tom gives me a silver whistle.",
             "Ann poses: waves to me.",
         ]
@@ -238,7 +252,7 @@ class TestMarks:
     )
     def test_what_was_said_is_one_sentence_wherever_it_is_kept(self, line):
         context = MemoryContext(None, summary(line), ())
-        said = of_memory(heard('Tom says to you, "I keep bees."'), "Tom", "Mira")
+        said = of_memory(heard('Tom says to you, "I keep bees."'), "Tom")
         for found in (of_kept([line], "Tom"), of_summaries(context, "Tom")):
             assert [(s.text, s.origin) for s in found] == [(s.text, s.origin) for s in said]
 
@@ -267,8 +281,8 @@ class TestMarks:
         found = [
             *of_profile(text),
             *of_place(text),
-            *of_memory(said_to_her(text), "Tom", "Mira"),
-            *of_memory(heard(f"Tom {text}", event="pose"), "Tom", "Mira"),
+            *of_memory(said_to_her(text), "Tom"),
+            *of_memory(heard(f"Tom {text}", event="pose"), "Tom"),
             *of_summaries(MemoryContext(summary(text, Tier.LONGTERM), summary(text), ()), "Tom"),
             *of_kept([text], "Tom"),
             *of_found(
@@ -297,7 +311,7 @@ class TestSuperseded:
             said_to_her("I have a boat in Ostrey harbour.", 2),
             said_to_her("I live on Skerrin now.", 3),
         ]
-        found = of_window(window, "Tom", "Mira")
+        found = WindowReader().read(window, "Tom")
         kept = without_superseded(found, [self.profile(before, now)])
         assert [each.number for each in kept] == [2, 3]
         assert without_superseded(found, []) == found
@@ -306,7 +320,7 @@ class TestSuperseded:
     def test_what_else_was_said_with_it_stays(self):
         before = Fact("home", "Ostrey", NOON, until=NOON, numbers=(1,))
         said = said_to_her("Good day! I live in Ostrey. My sister keeps bees on the hill.", 1)
-        kept = without_superseded(of_window([said], "Tom", "Mira"), [self.profile(before)])
+        kept = without_superseded(WindowReader().read([said], "Tom"), [self.profile(before)])
         assert texts(kept) == ['Tom told me, "My sister keeps bees on the hill."']
 
 
@@ -325,6 +339,6 @@ def test_what_stands_in_the_prompt_leads_back_to_its_memories():
 
 def test_a_long_telling_is_cut_at_its_sentences():
     said = " ".join(f"I have told you of the {word} in the cellar." for word in words(PROFILE)[:40])
-    found = of_memory(said_to_her(said), "Tom", "Mira")
+    found = of_memory(said_to_her(said), "Tom")
     assert len(found) > 3
     assert all(len(each.bare) <= LONGEST for each in found)

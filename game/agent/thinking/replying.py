@@ -129,6 +129,7 @@ class Replying:
 
     def __init__(self, mind: Remembering, services: Services) -> None:
         self._mind, self._services = mind, services
+        self._window = material.WindowReader()
         self._shrugged = 0
 
     async def gather(self, agent: Body, impulse: Impulse, *, words: str = "") -> Reply:
@@ -324,7 +325,7 @@ class Replying:
         spoken = [
             *(s for each in profiles for s in material.of_observations(each, partner)),
             *material.of_found(found, partner, agent.key),
-            *material.of_window(window, partner, agent.key),
+            *self._window.read(window, partner),
         ]
         spoken = [each for each in spoken if each.number not in reply.asked]
         return [

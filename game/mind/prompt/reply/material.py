@@ -147,12 +147,28 @@ def of_place(description: str, company: Sequence[str] = ()) -> tuple[Sentence, .
     return tuple(found)
 
 
-def of_window(window: Iterable[Memory], partner: str, own_name: str) -> list[Sentence]:
-    """What others said in the window."""
-    return [s for memory in window for s in of_memory(memory, partner, own_name)]
+class WindowReader:
+    """Reads a window that slides: a line once for each partner, as long as it is in there."""
+
+    def __init__(self) -> None:
+        self._read: dict[int, tuple[Memory, dict[str, list[Sentence]]]] = {}
+
+    def read(self, window: Iterable[Memory], partner: str) -> list[Sentence]:
+        """What others said in the window, as it is told to ``partner``."""
+        before, self._read = self._read, {}
+        found: list[Sentence] = []
+        for memory in window:
+            read = before.get(memory.number)
+            if read is None or read[0] != memory:  # it was edited, or forgotten in part
+                read = (memory, {})
+            self._read[memory.number] = read
+            if partner not in read[1]:
+                read[1][partner] = of_memory(memory, partner)
+            found += read[1][partner]
+        return found
 
 
-def of_memory(memory: Memory, partner: str, own_name: str) -> list[Sentence]:
+def of_memory(memory: Memory, partner: str) -> list[Sentence]:
     """What somebody else said or did in one memory, as sentences that name them."""
     if memory.kind is not MemoryKind.PERCEPTION:
         return []
@@ -325,7 +341,7 @@ def _of_document(document: Document, partner: str, own_name: str) -> list[Senten
     if document.speaker == own_name:  # what it said itself is no evidence
         return []
     lived = (document.first, document.time, MemoryKind.PERCEPTION, document.text)
-    return of_memory(Memory(*lived, source=document.speaker), partner, own_name)
+    return of_memory(Memory(*lived, source=document.speaker), partner)
 
 
 def _sentences(text: str) -> list[str]:
