@@ -1,6 +1,7 @@
 """What may stand in the prompt of a reply: plain sentences about people who have names."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
