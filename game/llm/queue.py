@@ -9,6 +9,8 @@ whatever happens to a server, nothing waits in front of it.
 
 from __future__ import annotations
 
+import bisect
+import heapq
 import logging
 import time
 from collections import Counter
@@ -16,6 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import chain
 
 from game.llm.fleet import Homes, ServerLoad, choose
 from game.mind.errors import (
@@ -148,7 +151,8 @@ class ModelQueue:
         self._clock = clock
         self._number = 0
         self._lanes: list[Lane] = []
-        self._waiting: list[Ticket] = []
+        self._waiting: dict[Priority, list[Ticket]] = {each: [] for each in Priority}
+        """In the order in which they came, which is that of their ranks as well."""
         self._pump_posted = False
         self._closed: ModelError | None = None
 
@@ -179,7 +183,7 @@ class ModelQueue:
         """
         self._number += 1
         ticket = Ticket(priority, key, self._number, self._clock(), offers, done, agent)
-        self._waiting.append(ticket)
+        self._waiting[priority].append(ticket)
         self._pump_soon()
         return ticket
 
@@ -188,9 +192,10 @@ class ModelQueue:
 
         One that several may take counts where its prompt is, else at the first of them.
         """
-        there = (t.priority for t in self._waiting if not t.cancelled and self._next(t) is lane)
-        counted = Counter(there)
-        return {priority: counted[priority] for priority in Priority}
+        return {
+            priority: sum(not each.cancelled and self._next(each) is lane for each in waiting)
+            for priority, waiting in self._waiting.items()
+        }
 
     def gone(self, lane: Lane, error: ModelError) -> None:
         """Nobody answers there any more: ask its calls in flight elsewhere; owner's thread only.
@@ -230,14 +235,15 @@ class ModelQueue:
 
     def _take(self) -> Ticket | None:
         """The job whose turn it is, out of the queue; None when none may start."""
-        self._waiting = [ticket for ticket in self._waiting if not ticket.cancelled]
+        for waiting in self._waiting.values():
+            waiting[:] = [ticket for ticket in waiting if not ticket.cancelled]
         if not any(len(lane.running) < lane.places or lane.drained for lane in self._lanes):
             return None
         now = self._clock()
         behind = Counter({lane: len(lane.running) for lane in self._lanes})
-        for ticket in sorted(self._waiting, key=lambda each: each.rank(now)):
+        for ticket in heapq.merge(*self._waiting.values(), key=lambda each: each.rank(now)):
             if self._may_begin(ticket, behind):
-                self._waiting.remove(ticket)
+                self._waiting[ticket.priority].remove(ticket)
                 return ticket
         return None
 
@@ -325,7 +331,7 @@ class ModelQueue:
         offer.lane.running.remove(ticket)
         offer.lane.moved += 1
         ticket.asked, ticket.error = None, error
-        self._waiting.append(ticket)
+        bisect.insort(self._waiting[ticket.priority], ticket, key=lambda each: each.number)
         log.info("[Model] %s is asked elsewhere: %s", ticket.key or "A call", error)
         return True
 
@@ -338,7 +344,9 @@ class ModelQueue:
             log.exception("[Model] The answer to %s could not be used", ticket.key)
 
     def _answer_all_closed(self) -> None:
-        waiting, self._waiting = self._waiting, []
+        waiting = sorted(chain(*self._waiting.values()), key=lambda each: each.number)
+        for each in self._waiting.values():
+            each.clear()
         for ticket in waiting:
             self._tell(ticket, self._closed)
 
