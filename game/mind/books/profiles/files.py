@@ -103,14 +103,19 @@ class ProfileFiles:
             NoteRefused: There is a file that cannot be read, or it could not be written.
         """
         with self._lock:
-            page = self.page(key)
-            if page is not None and edit(page.profile)[0] == page.profile:
-                return False
-            path = self._path_of(key) or self._new_path(edit(None)[0])
+            page, edited = self.page(key), None
+            if page is not None:
+                edited = edit(page.profile)
+                if edited[0] == page.profile:
+                    return False
+            if (path := self._path_of(key)) is None:
+                edited = edit(None)
+                path = self._new_path(edited[0])
             done: list[MemoryChange] = []
 
             def make(_: str | None, old: Page | None) -> str:
-                profile, events = edit(old.profile if old else None)
+                known = old.profile if old else None
+                profile, events = edit(known) if edited is None or old is not page else edited
                 done[:] = events
                 return written(Page(profile, old.by_hand if old else {}))
 
