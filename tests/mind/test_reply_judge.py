@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from game.mind.language.speech import LONGEST_SPEECH
 from game.mind.prompt.reply.compose import compose
-from game.mind.prompt.reply.context import AGAIN, ANEW, NOT_SURE, OF_ITSELF
+from game.mind.prompt.reply.context import AGAIN, ANEW, NOT_SURE, OF_ITSELF, OF_THE_ASKER
 from game.mind.prompt.reply.judge import fault_of_act, from_memory, judge, spoken
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.worth import Scored
@@ -449,7 +449,7 @@ class TestFromMemory:
         [
             ((0.8, 0.5), "You keep bees."),
             ((0.8, 0.75), "You keep bees. Ann told me, 'I mend nets.'"),
-            ((0.35, 0.1), f"{NOT_SURE[0]} you keep bees."),
+            ((0.35, 0.1), f"{OF_THE_ASKER[0]} you keep bees."),
             ((0.2, 0.1), ""),
         ],
     )
@@ -483,7 +483,7 @@ class TestFromMemory:
             'Tom told me, "I bind books."', "I bind books.", SentenceOrigin.PARTNER, "Tom"
         )
         made = replace(asked("What do I do for a living?"), ranked=(Scored(books, worth),))
-        assert from_memory(made, ()) == (f"{NOT_SURE[0]} you bind books." if said else "")
+        assert from_memory(made, ()) == (f"{OF_THE_ASKER[0]} you bind books." if said else "")
 
     def test_nothing_is_said_beside_it_that_says_no_more(self):
         one, other = "I keep bees on the hill.", "On the hill I keep bees."

@@ -31,7 +31,14 @@ OF_ITSELF = (
     "I can tell you this:",
 )
 """What it begins with where that is its own life, of which it is sure."""
-OPENINGS = (*AGAIN, *ANEW, *NOT_SURE, *OF_ITSELF)
+OF_THE_ASKER = (
+    "You haven't told me more than this:",
+    "I don't know more of you than this:",
+    "I can't recall more of you than this:",
+    "You never told me more than this:",
+)
+"""What it begins with where that is what the asker told it."""
+OPENINGS = (*AGAIN, *ANEW, *NOT_SURE, *OF_ITSELF, *OF_THE_ASKER)
 _ASKING_WORDS = """
     what what's whats who who's whose whom where where's when why which how do does did is are was
     were can could will would tell

@@ -23,6 +23,7 @@ from game.mind.prompt.reply.context import (
     DOUBTED,
     NOT_SURE,
     OF_ITSELF,
+    OF_THE_ASKER,
     ReplyContext,
     is_question,
 )
@@ -63,6 +64,8 @@ _SECRET = re.compile(
     re.I,
 )
 _OWN = (SentenceOrigin.SELF, SentenceOrigin.TIE)
+_FITTING = dict.fromkeys(_OWN, OF_ITSELF) | {SentenceOrigin.PARTNER: OF_THE_ASKER}
+"""How something begins that may not be what was asked; with doubt where others told it."""
 _MANNER = re.compile(r"^I (?:speak|talk) (?:in|fast|slow|little|low|quick|soft|plain)", re.I)
 """How it speaks is told to a model, and to nobody who asks."""
 _PROMISE = re.compile(r"^I promised(?P<to>[^:,]*), '(?P<words>.+)'$")
@@ -73,7 +76,7 @@ _RETOLD = re.compile(
 """How agents pass on what they saw or heard (:attr:`game.mind.books.hearsay.Rumour.words`)."""
 _OPENER_WORDS = """
     you you're you've you'll your my the a an it it's its this that these there they their
-    he she his her we our in on at some somebody nobody
+    he she his her we our in on at some somebody nobody and but so then because sorry
 """
 _OPENERS = frozenset(_OPENER_WORDS.split())
 """Words that have a capital only where they begin a sentence."""
@@ -154,7 +157,7 @@ def _openings(said: str, best: Scored, scene: ReplyContext, own: Sequence[str]) 
     if best.worth >= DOUBTED:
         told = [turn.words for turn in scene.turns if not turn.who]
         return AGAIN if any(said in each or _continued(said) in each for each in told) else ANEW
-    fit = OF_ITSELF if best.sentence.origin in _OWN else NOT_SURE
+    fit = _FITTING.get(best.sentence.origin, NOT_SURE)
     used = {opening: i for i, line in enumerate(own) for opening in fit if opening in line}
     return sorted(fit, key=lambda opening: used.get(opening, -1))
 
