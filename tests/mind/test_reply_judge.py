@@ -100,6 +100,8 @@ class TestMarks:
             "note words: keep them for later",
             "memory 3 says so",
             'Tom says to you, "Where is it?"',
+            'Bess says, "It is at Corran Head."',
+            'Bess says to Tom, "It is at Corran Head."',
             "# Rules",
             "1. The hearth is low.",
             "1890. It was on a hill.",

@@ -43,7 +43,8 @@ _STAGE = re.compile(r"\*[^*]{0,200}\*|\([^()]{0,200}\)|\[[^\[\]]{0,200}\]|<[^<>]
 _AGAIN_AND_AGAIN = re.compile(r"\b([\w'’]+ [\w'’ ]*\w)(?:, (?:and )?\1\b)+", re.I)
 _LOOSE = re.compile(r"\s+(?=[.,!?;](?:\s|$))")
 _MARKUP = re.compile(
-    r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|says to you\b|\bnote words\b|^\s*:"
+    r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|\bnote words\b|^\s*:"
+    r"|says to you\b|\bsays(?: to \w+)?, ?\""
     r"|^\s*(?:\d+[.)]|[-+•])\s|^\W*(?:user|assistant|system)\s*:|^\(?You remember:|\*\*|```|https?://",
     re.I,
 )
