@@ -102,6 +102,7 @@ class TestMarks:
             'Tom says to you, "Where is it?"',
             'Bess says, "It is at Corran Head."',
             'Bess says to Tom, "It is at Corran Head."',
+            'The sign says, "Corran Head", I think.',
             "# Rules",
             "1. The hearth is low.",
             "1890. It was on a hill.",

@@ -44,7 +44,7 @@ _AGAIN_AND_AGAIN = re.compile(r"\b([\w'’]+ [\w'’ ]*\w)(?:, (?:and )?\1\b)+",
 _LOOSE = re.compile(r"\s+(?=[.,!?;](?:\s|$))")
 _MARKUP = re.compile(
     r"[<>{}\[\]~|#]|\(memor|\bmemor(?:y|ies) \d|\bnote words\b|^\s*:"
-    r"|says to you\b|\bsays(?: to \w+)?, ?\""
+    r"|says to you\b|\bsays(?: to \w+)?, ?\"|^\w+ says(?: to \w+)?, (?-i:[A-Z])"
     r"|^\s*(?:\d+[.)]|[-+•])\s|^\W*(?:user|assistant|system)\s*:|^\(?You remember:|\*\*|```|https?://",
     re.I,
 )
