@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-import evennia
 from twisted.internet import reactor
 from twisted.internet.task import Cooperator, LoopingCall
 from twisted.logger import Logger
@@ -47,8 +46,7 @@ def start(taps: Taps | None = None) -> None:
     global _heap  # noqa: PLW0603 - one a process
     shared = services.start(places(), reactor, taps=taps)
     live(shared)
-    heap = FrozenHeap(shared.seconds, lambda: not evennia.SESSION_HANDLER.get_sessions())
-    _heap = LoopingCall(heap.look)
+    _heap = LoopingCall(FrozenHeap(shared.seconds, lambda: not unopened()).look)
     _heap.start(HOUSEKEEPING_SECONDS, now=False)
     shared.warming = Warming(shared.gateway, shared.timer, PROFILE, _head)
     # Who was connected before a reload is so again a moment after it.

@@ -1,8 +1,9 @@
 """What lives as long as the world does is not looked through at each full garbage collection.
 
-Python stops all threads for a full one: 0.4 to 0.8 s where a thousand agents are open, once in half
-a minute as they begin to think. So what has survived one is frozen (:func:`gc.freeze`): the next
-looks through what is newer. What becomes garbage later and holds itself waits for a sweep.
+Python stops all threads for a full one: 0.4 to 0.8 s where a thousand agents are open, once or
+twice a minute as long as they think. So what has survived one is frozen (:func:`gc.freeze`) and
+the next looks through what is newer. What becomes garbage later and holds itself waits for a
+sweep, which comes when so much more is frozen that it may be that.
 """
 
 from __future__ import annotations
@@ -10,42 +11,45 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-SWEEP_SECONDS = 24 * 3600.0
-"""How often all is looked through, once nobody is there to wait for it."""
-AT_LATEST_SECONDS = 7 * SWEEP_SECONDS
-"""… and although somebody is."""
+FREEZE_SECONDS = 600.0
+"""Between two times; the thoughts that are under way are frozen as well, and soon garbage."""
+GROWN = 1.5
+"""So many times as much as after the last sweep is swept."""
 
 
 class FrozenHeap:
     """Freezes what has survived a full collection; on the reactor thread, now and then.
 
     Args:
-        clock: Monotonic seconds.
-        alone: Tells whether nobody would have to wait for a sweep.
+        clock: Seconds, by a clock that is never set back.
+        is_open: Tells whether all is there that comes with the world's start.
     """
 
-    def __init__(self, clock: Callable[[], float], alone: Callable[[], bool]) -> None:
-        self._clock, self._alone = clock, alone
-        self._swept, self._seen = clock(), _full_collections()
+    def __init__(self, clock: Callable[[], float], is_open: Callable[[], bool]) -> None:
+        self._clock, self._is_open = clock, is_open
+        self._frozen_at, self._seen, self._swept = clock(), _full_collections(), 0
 
     def look(self) -> None:
-        """Freeze what has survived since, and sweep if it is time; quick but for that."""
-        since = self._clock() - self._swept
-        if since >= AT_LATEST_SECONDS or (since >= SWEEP_SECONDS and self._alone()):
+        """Freeze what has survived since, and sweep if that was much; nearly always quick."""
+        if not self._swept and self._is_open():
             self.sweep()
-        elif _full_collections() != self._seen:
-            self._freeze()
+        early = self._clock() - self._frozen_at < FREEZE_SECONDS
+        if not self._swept or early or _full_collections() == self._seen:
+            return
+        self._freeze()
+        if gc.get_freeze_count() > GROWN * self._swept:
+            self.sweep()
 
     def sweep(self) -> None:
-        """Look through all there is, as Python would have done."""
+        """Look through all there is, as Python would have done, and freeze what is in use."""
         gc.unfreeze()
         gc.collect()
-        self._swept = self._clock()
         self._freeze()
+        self._swept = gc.get_freeze_count()
 
     def _freeze(self) -> None:
         gc.freeze()
-        self._seen = _full_collections()
+        self._frozen_at, self._seen = self._clock(), _full_collections()
 
 
 def _full_collections() -> int:

@@ -1,11 +1,12 @@
-"""What survives a full garbage collection is frozen, and swept now and then."""
+"""What survives a full garbage collection is frozen, and swept once much more is."""
 
 import gc
 import weakref
+from collections.abc import Iterator
 
 import pytest
 
-from game.server.heap import AT_LATEST_SECONDS, SWEEP_SECONDS, FrozenHeap
+from game.server.heap import FREEZE_SECONDS, FrozenHeap
 
 
 class Node:
@@ -16,47 +17,71 @@ class Node:
 
 
 class Moment:
-    """A clock that is set, and whether anybody is there."""
+    """A clock that is set, and a heap that was just swept."""
 
-    def __init__(self) -> None:
-        self.now, self.alone = 0.0, True
-        self.heap = FrozenHeap(lambda: self.now, lambda: self.alone)
+    def __init__(self, *, is_open: bool = True) -> None:
+        self.now, self.is_open = 0.0, is_open
+        self.heap = FrozenHeap(lambda: self.now, lambda: self.is_open)
+        self.heap.look()
+
+    def pass_by(self, seconds: float) -> None:
+        self.now += seconds
+        self.heap.look()
 
 
-def frozen_garbage(moment: Moment) -> weakref.ref[Node]:
-    """A node that was frozen while it was in use, and is not any more."""
+@pytest.fixture
+def moment() -> Iterator[Moment]:
+    yield Moment()
+    gc.freeze()  # as tests find it
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_nothing_is_frozen_before_the_world_is_open(is_open):
+    moment = Moment(is_open=False)
     node = Node()
+    gone = weakref.ref(node)
     gc.collect()
-    moment.heap.look()
-    return weakref.ref(node)
+    moment.is_open = is_open
+    moment.pass_by(FREEZE_SECONDS)
+    del node
+    gc.collect()
+    assert (gone() is None) != is_open
 
 
-def test_what_survived_a_full_collection_is_not_looked_through_again():
-    moment = Moment()
-    gone = frozen_garbage(moment)
+def test_what_survived_a_full_collection_is_not_looked_through_again(moment):
+    node = Node()
+    gone = weakref.ref(node)
+    gc.collect()
+    moment.pass_by(FREEZE_SECONDS)
+    del node
     gc.collect()
     assert gone() is not None
-    before = gc.get_freeze_count()
-    moment.heap.look()  # that was a full collection, too
-    young, later = [Node() for _ in range(100)], gc.get_freeze_count()
-    moment.heap.look()
-    assert gc.get_freeze_count() == later >= before  # there was none since
-    assert young
+    moment.heap.sweep()
+    assert gone() is None
 
 
-@pytest.mark.parametrize(
-    ("seconds", "alone", "swept"),
-    [
-        (SWEEP_SECONDS - 1, True, False),
-        (SWEEP_SECONDS, True, True),
-        (SWEEP_SECONDS, False, False),
-        (AT_LATEST_SECONDS, False, True),
-    ],
-)
-def test_what_became_garbage_later_is_swept_once_nobody_has_to_wait(seconds, alone, swept):
-    moment = Moment()
-    gone = frozen_garbage(moment)
-    moment.now, moment.alone = seconds, alone
-    moment.heap.look()
-    assert (gone() is None) == swept
-    assert gc.get_freeze_count()
+def test_it_is_not_frozen_too_often_nor_before_a_full_collection(moment):
+    frozen = gc.get_freeze_count()
+    kept = [Node() for _ in range(1000)]
+    moment.pass_by(FREEZE_SECONDS)
+    assert gc.get_freeze_count() <= frozen
+    gc.collect()
+    moment.pass_by(FREEZE_SECONDS)
+    assert gc.get_freeze_count() >= frozen + len(kept)
+    more = [Node() for _ in range(1000)]
+    gc.collect()
+    moment.pass_by(FREEZE_SECONDS - 1)
+    assert gc.get_freeze_count() < frozen + len(kept) + len(more)
+
+
+def test_much_garbage_that_was_frozen_is_swept(moment):
+    node = Node()
+    node.held = [[i] for i in range(gc.get_freeze_count())]
+    gone = weakref.ref(node)
+    gc.collect()
+    moment.heap._freeze()  # as it would be had it been little
+    del node
+    gc.collect()
+    assert gone() is not None
+    moment.pass_by(FREEZE_SECONDS)
+    assert gone() is None
