@@ -26,7 +26,6 @@ from game.llm.tokens.counting import ServerTokenCounter
 from game.mind.events.subscribers import Taps
 from game.mind.ports import GenerationRequest
 from game.paths import places
-from game.server.heap import FrozenHeap
 from typeclasses.agents import Agent, all_agents
 from typeclasses.minds import close_all, mind_of, open_in_turn, open_minds, unopened
 
@@ -38,16 +37,12 @@ WARM_AFTER_SECONDS = 3.0
 
 _log = Logger()
 _housekeeping: LoopingCall | None = None
-_heap: LoopingCall | None = None
 
 
 def start(taps: Taps | None = None) -> None:
     """Start the shared services, and have every agent's memory opened in its turn."""
-    global _heap  # noqa: PLW0603 - one a process
     shared = services.start(places(), reactor, taps=taps)
     live(shared)
-    _heap = LoopingCall(FrozenHeap(shared.seconds, lambda: not unopened()).look)
-    _heap.start(HOUSEKEEPING_SECONDS, now=False)
     shared.warming = Warming(shared.gateway, shared.timer, PROFILE, _head)
     # Who was connected before a reload is so again a moment after it.
     shared.timer.callLater(WARM_AFTER_SECONDS, _warm, shared)
@@ -101,9 +96,8 @@ def _head(agent: Agent, profile: ModelProfile) -> GenerationRequest | None:
 
 def stop(*, reload: bool) -> None:
     """Close every memory and end the services; a reload leaves the model server running."""
-    for each in (_housekeeping, _heap):
-        if each is not None and each.running:
-            each.stop()
+    if _housekeeping is not None and _housekeeping.running:
+        _housekeeping.stop()
     if services.running() and (warming := services.services().warming):
         warming.drop()
     close_all()

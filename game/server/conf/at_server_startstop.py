@@ -11,6 +11,7 @@ from typing import Any
 
 import evennia
 from twisted.internet import reactor
+from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThread
 
 from game.agent.agent_log import report
@@ -23,6 +24,7 @@ from game.server import loading, readiness, vault_lock
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
 from game.server.database_watchdog import DatabaseWatchdog
+from game.server.heap import FrozenHeap
 from game.server.snapshot import snapshot
 from game.web.site.sessions import forget_old_sessions
 from typeclasses import runtime
@@ -37,6 +39,7 @@ was lived is in the archives, and no thread leaves a file half written."""
 _SWITCH_SECONDS = 0.001
 """How soon a thread that computes lets the reactor go on: Python's own 5 ms, of each of several who
 compact and index, a player would feel."""
+_HEAP_SECONDS = 2.0
 _VAULT_SECONDS = 5.0
 """How long PostgreSQL may take to see that the Server before this one has gone."""
 _vault = vault_lock.VaultLock()
@@ -58,6 +61,8 @@ def at_server_start() -> None:
             if places().database_url:
                 DatabaseWatchdog(_vault).start()
             runtime.start(watching().taps)
+            heap = FrozenHeap(reactor.seconds, lambda: not unopened())
+            LoopingCall(heap.look).start(_HEAP_SECONDS, now=False)
         except Exception as error:
             # The world stays up without its agents; whoever starts it is told why.
             readiness.report_problem(error)
