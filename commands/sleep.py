@@ -103,12 +103,12 @@ def _row(agent: Agent, mind: Mind | None) -> tuple[str, str, str, str, str]:
         return agent.key, "opening" if running() else "services not running", "", "", ""
     config, tiredness = services().sleeping.current, mind.sleeper.tiredness
     awake = f"{tiredness.awake_seconds / 3600:.1f} h"
-    state = _asleep(mind, config) if mind.sleeper.asleep else _awake(mind)
+    state = mind.thinker.state.value
+    if mind.sleeper.asleep:
+        state = _asleep(mind, config)
+    elif mind.sleeper.going_home:
+        state = "going home to sleep"
     return agent.key, state, awake, f"{tiredness.tokens:,}", f"{_share(config, tiredness):.0%}"
-
-
-def _awake(mind: Mind) -> str:
-    return "going home to sleep" if mind.sleeper.going_home else mind.thinker.state.value
 
 
 def _asleep(mind: Mind, config: SleepConfig) -> str:
@@ -182,7 +182,6 @@ class CmdWake(PlayerCommand):
     """
 
     key = "wake"
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Shake them."""

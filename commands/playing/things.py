@@ -18,8 +18,6 @@ _INSIDE = re.compile(r"(?:in|inside|into)\s+", re.I)
 class ThingCommand(PlayerCommand):
     """A command that handles things, at hand or in something."""
 
-    arg_regex = r"\s|$"
-
     def at_hand(self) -> list[ObjectDB]:
         """What is carried, then what lies here."""
         here = self.caller.location
@@ -46,6 +44,18 @@ class ThingCommand(PlayerCommand):
         if not found.access(self.caller, "get_from"):
             raise CannotDo(found.db.get_from_err_msg or "Nothing can be in that.")
         return found
+
+    def handled(
+        self, kind: str, thing: ObjectDB, you: str, others: str, end: str = ".", **words: str
+    ) -> None:
+        """Let all see what was done with it, as in `put on`, `puts on`; ``words`` fill ``end``."""
+        self.show(
+            kind,
+            you=f"You {you} {{thing}}{end}",
+            others=f"{{actor}} {others} {{thing}}{end}",
+            thing=with_article(thing, self.caller),
+            **words,
+        )
 
 
 class CmdLook(ThingCommand):
@@ -161,14 +171,12 @@ class CmdGet(ThingCommand):
             raise CannotDo("You can't take that out.")
         if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
             thing.at_get(caller)
-            what, where = with_article(thing, caller), with_article(source, caller)
-            end = " {thing} from {where}." if inside else " {thing}."
-            you, others = ("You take", "{actor} takes") if inside else _PICKS_UP
-            self.show("get", you=you + end, others=others + end, thing=what, where=where)
+            if inside:
+                where = with_article(source, caller)
+                self.handled("get", thing, "take", "takes", " from {where}.", where=where)
+            else:
+                self.handled("get", thing, "pick up", "picks up")
             happened(caller)
-
-
-_PICKS_UP = ("You pick up", "{actor} picks up")
 
 
 class CmdDrop(ThingCommand):
@@ -192,9 +200,7 @@ class CmdDrop(ThingCommand):
                 caller.location, quiet=True, move_type="drop"
             ):
                 thing.at_drop(caller)
-                what = with_article(thing, caller)
-                told = "{actor} puts down {thing}."
-                self.show("drop", you="You put down {thing}.", others=told, thing=what)
+                self.handled("drop", thing, "put down", "puts down")
 
 
 class CmdGive(ThingCommand):
@@ -338,7 +344,6 @@ class CmdDescribe(PlayerCommand):
 
     key = "describe"
     aliases = ("setdesc",)
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Keep the description."""
