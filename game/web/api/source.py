@@ -13,7 +13,7 @@ from typing import Protocol
 
 from game.mind.events.agent_names import Names
 from game.mind.recall.documents import Hit
-from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant, no_such
+from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant
 from game.web.api.shapes import AgentRow, Overview, PromptView, TiersView
 
 
@@ -113,16 +113,3 @@ def source() -> WorldSource:
 
         use(RunningWorld())
     return _worlds[_chosen.get()]
-
-
-def inhabitant(number: int) -> Inhabitant:
-    """The agent with that number.
-
-    Raises:
-        NoSuchAgent: There is none.
-        KeepsakeError: The world cannot answer now.
-    """
-    found = next((each for each in source().inhabitants() if each.number == number), None)
-    if found is None:
-        raise no_such(number)
-    return found

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, re_path
 
-from game.web.api.addresses import looking, nowhere
+from game.web.api.answers import looking, nowhere
 from game.web.site import pages
 
 
