@@ -13,12 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import frontmatter
-import yaml
-
 from game.agent.almanac import STATES, Hours
 from game.mind.errors import ConfigError
-from world.source import DataFile, bad_yaml, unreadable
+from world.source import DataFile
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -157,12 +154,8 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
     holders = {*places, *people}
     things = {key: _thing(goods, key, raw, holders) for key, raw in goods.data.items()}
     _check_bonds(folder / "agents", people, things)
-    return Atlas(start, places, ways, things, people, _area(chart))
-
-
-def _area(source: DataFile) -> str:
-    """What the world calls itself; empty where the file does not say."""
-    return source.text_of(source.data, "area", "area") if "area" in source.data else ""
+    area = chart.text_of(chart.data, "area", "area") if "area" in chart.data else ""
+    return Atlas(start, places, ways, things, people, area)
 
 
 def _place(source: DataFile, key: str, raw: Any) -> Place:
@@ -276,15 +269,9 @@ def _people(folder: Path, places: Mapping[str, Place]) -> dict[str, Person]:
 
 
 def _person(path: Path, places: Mapping[str, Place]) -> Person:
-    try:
-        post = frontmatter.load(str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(path, error) from error
-    except yaml.YAMLError as error:
-        raise bad_yaml(path, error) from error
-    source = DataFile(path, data=dict(post.metadata))
+    source = DataFile(path)
     name = source.text_of(source.data, "name", "name")
-    profile = " ".join(post.content.split())
+    profile = " ".join(source.body.split())
     if not profile:
         raise source.error("", "it has no profile", "Write who the agent is under the front matter")
     return Person(
@@ -377,7 +364,7 @@ def _check_bonds(folder: Path, people: Mapping[str, Person], things: Mapping[str
     """What people love exists, and whom they know lives here."""
     names = {person.name for person in people.values()}
     for person in people.values():
-        source = DataFile(folder / f"{person.id}.md", data={"name": person.name})
+        source = DataFile(folder / f"{person.id}.md")
         for thing in person.loves:
             source.known("loves", thing, things, "thing")
         for other in (*person.ties, *(each["with"] for each in person.day if each["with"])):

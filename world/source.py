@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import frontmatter
 import yaml
 
 from game.mind.errors import ConfigError
@@ -16,17 +17,28 @@ class DataFile:
 
     Attributes:
         section: The entry that is read now: lines are first looked for under it.
+        body: What stands under the mapping, where that is the front matter of a page.
+
+    Raises:
+        ConfigError: It is missing, closed to us, no UTF-8 text, or no mapping in YAML.
     """
 
-    def __init__(self, path: Path, data: Any = None) -> None:
-        self.path, self.section = path, ""
+    def __init__(self, path: Path) -> None:
+        self.path, self.section, self.body = path, "", ""
         try:
             self.text = path.read_text(encoding="utf-8")
-            self.data = yaml.safe_load(self.text) if data is None else data
+            if path.suffix == ".md":
+                self.data, self.body = frontmatter.parse(self.text)
+            else:
+                self.data = yaml.safe_load(self.text)
         except (OSError, UnicodeDecodeError) as error:
-            raise unreadable(path, error) from error
+            reason = error.strerror if isinstance(error, OSError) else error.reason
+            cure = "Put the file back, as UTF-8 text"
+            raise ConfigError(path, 1, f"it cannot be read: {reason}", cure) from error
         except yaml.YAMLError as error:
-            raise bad_yaml(path, error) from error
+            mark = getattr(error, "problem_mark", None)
+            problem = f"it is not valid YAML: {getattr(error, 'problem', error)}"
+            raise ConfigError(path, mark.line + 1 if mark else 1, problem) from error
         if not isinstance(self.data, dict):
             raise self.error("", "it must be a table of names and values")
 
@@ -70,16 +82,3 @@ class DataFile:
         if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
             raise self.error(f"{field}:", f"{field!r} of {owner!r} must be a list of texts")
         return tuple(value)
-
-
-def bad_yaml(path: Path, error: yaml.YAMLError) -> ConfigError:
-    """The parser's complaint as a refusal with its line."""
-    mark = getattr(error, "problem_mark", None)
-    line = mark.line + 1 if mark else 1
-    return ConfigError(path, line, f"it is not valid YAML: {getattr(error, 'problem', error)}")
-
-
-def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
-    """A file that is missing, closed to us or no text, as a refusal."""
-    reason = error.strerror if isinstance(error, OSError) else error.reason
-    return ConfigError(path, 1, f"it cannot be read: {reason}", "Put the file back, as UTF-8 text")

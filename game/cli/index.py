@@ -85,14 +85,12 @@ def _own_service(here: Places) -> Iterator[Ask]:
     llm, recall = here.config / "llm.md", here.config / "recall.md"
     profile = load_embedder(llm) if llm.exists() else EmbedderProfile()
     settings = load_recall_config(recall) if recall.exists() else RecallConfig()
-    with service.alone(here, settings, embedder(profile), _say) as own:
+    with service.alone(
+        here, settings, embedder(profile), lambda line: err.print(escape(line))
+    ) as own:
 
         def ask(operation: str, agent: str | None) -> Any:
             known = {"index_rebuild": own.answer_rebuild, "index_status": own.answer_status}
             return known[operation]({"agent": agent})
 
         yield ask
-
-
-def _say(line: str) -> None:
-    err.print(escape(line))
