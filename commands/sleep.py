@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from evennia.objects.models import ObjectDB
-
 from commands.base import PlayerCommand
 from commands.building.base import BuilderCommand, plain, table
 from commands.playing.speech import SpeechCommand
@@ -156,18 +154,13 @@ class CmdShout(SpeechCommand):
             speech=speech,
         )
         here = self.caller.location
-        for room in next_door(here):
+        rooms = dict.fromkeys(way.destination for way in here.exits)  # one exit away
+        for room in (each for each in rooms if each is not None and each is not here):
             room.msg_contents(
                 ('{actor} shouts from {place}, "{speech}"', {"type": "shout"}),
                 from_obj=self.caller,
                 mapping={"actor": self.caller, "place": here, "speech": speech},
             )
-
-
-def next_door(room: ObjectDB) -> list[ObjectDB]:
-    """The rooms that one exit leads to."""
-    rooms = dict.fromkeys(way.destination for way in room.exits)
-    return [other for other in rooms if other is not None and other is not room]
 
 
 class CmdWake(PlayerCommand):

@@ -81,7 +81,10 @@ class CmdLook(ThingCommand):
         if here is None:
             raise CannotDo("You are nowhere, and there is nothing to see.")
         if inside := _INSIDE.match(words):
-            self._see(_contents_of(self.container(words[inside.end() :]), self.caller))
+            box = self.container(words[inside.end() :])
+            name = box.get_display_name(self.caller)
+            held = listed([with_article(each, self.caller) for each in box.contents])
+            self._see(f"In the {name}: {held}." if held else f"There is nothing in the {name}.")
         elif not words or sought(words).lower() in ("here", "around", "room"):
             self._see(self.caller.at_look(here, whole=True))
         elif self.caller in (things := self.matches(words, self._things(here))):
@@ -108,13 +111,6 @@ def find_detail(room: ObjectDB, words: str) -> str | None:
         return str(details[name])
     texts = {text for key, text in details.items() if name in key.split()}
     return str(texts.pop()) if len(texts) == 1 else None
-
-
-def _contents_of(container: ObjectDB, caller: ObjectDB) -> str:
-    """What is in something."""
-    name = container.get_display_name(caller)
-    things = [with_article(each, caller) for each in container.contents]
-    return f"In the {name}: {listed(things)}." if things else f"There is nothing in the {name}."
 
 
 def exit_view(obj: ObjectDB) -> str:

@@ -68,6 +68,3 @@ def _cure(here: Places, files: Sequence[LogFile], sizes: Sequence[int], wanted: 
         f"Every file stands for itself: remove those up to {last} ({gone / 1_000_000:,.0f} MB; "
         "the day stands in their names). `keepsake export` keeps their figures as tables"
     )
-
-
-CHECKS = (event_log,)

@@ -138,6 +138,3 @@ def _answer(here: Places) -> Finding:
         cure = "`make stop`, `make run`; if it stays so, `keepsake logs server --no-follow`"
         return Finding("World", False, f"runs but does not answer: {error.what}", cure)
     return Finding("World", True, "runs and answers" if ready else "is being built")
-
-
-CHECKS = (python, room, secrets, metrics, listening, world)

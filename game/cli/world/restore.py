@@ -33,17 +33,11 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A world that was brought back.
+    """A world that was brought back."""
 
-    Attributes:
-        files: How many files.
-        made: When the backup was made.
-        aside: Where what was there before is now; empty if there was nothing.
-    """
-
-    files: int
-    made: str
-    aside: tuple[Path, ...]
+    files: int  # how many
+    made: str  # when the backup was
+    aside: tuple[Path, ...]  # where what was there before is now; empty if there was nothing
 
 
 def restore(here: Places, source: Path, progress: Progress, *, replace: bool) -> Restored:

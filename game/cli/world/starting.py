@@ -23,11 +23,7 @@ from game.cli.world import (
     restore,
     stopping,
 )
-from game.cli.world.evennia_entry import (
-    ADMIN,
-    CHECKED,
-    PASSWORD_CHANGED,
-)
+from game.cli.world.evennia_entry import ADMIN, CHECKED, PASSWORD_CHANGED
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
@@ -59,15 +55,10 @@ type Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A world that a player can log in to.
+    """A world that a player can log in to."""
 
-    Attributes:
-        already_ran: It was found so.
-        password_changed: The admin's password is not the generated one any more.
-    """
-
-    already_ran: bool
-    password_changed: bool = False
+    already_ran: bool  # it was found so
+    password_changed: bool = False  # the admin's is not the generated one any more
 
 
 def start(here: Places, say: Say) -> Started:

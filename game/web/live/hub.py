@@ -49,15 +49,12 @@ class Stream(Protocol):
 
     def wake(self) -> None:
         """There is something new; called on the reactor thread."""
-        ...
 
     def beat(self) -> None:
         """Some time has passed."""
-        ...
 
     def end(self) -> None:
         """The world stops, or there is no hub any more."""
-        ...
 
 
 class StreamRecord:
