@@ -15,21 +15,22 @@ from typing import Any
 
 from game.agent.almanac import STATES, Hours
 from game.mind.errors import ConfigError
+from game.mind.prompt.verbs import COMPASS
 from world.source import DataFile
 
 FOLDER = Path(__file__).resolve().parent
 
 _COMPASS = (
-    ("north", "n", "south", "s", (0, 1, 0)),
-    ("east", "e", "west", "w", (1, 0, 0)),
-    ("northeast", "ne", "southwest", "sw", (1, 1, 0)),
-    ("northwest", "nw", "southeast", "se", (-1, 1, 0)),
-    ("up", "u", "down", "d", (0, 0, 1)),
+    ("north", "south", (0, 1, 0)),
+    ("east", "west", (1, 0, 0)),
+    ("northeast", "southwest", (1, 1, 0)),
+    ("northwest", "southeast", (-1, 1, 0)),
+    ("up", "down", (0, 0, 1)),
 )
-OPPOSITE = {way: back for way, _, back, _, _ in _COMPASS}
+OPPOSITE = {way: back for way, back, _ in _COMPASS}
 """Every direction, and the way back."""
 OPPOSITE |= {back: way for way, back in OPPOSITE.items()}
-SHORT = {way: short for one, s, other, t, _ in _COMPASS for way, short in ((one, s), (other, t))}
+SHORT = {way: short for short, way in COMPASS.items()}
 _STEP = {way: step for way, *_, step in _COMPASS}
 _STEP |= {OPPOSITE[way]: (-x, -y, -z) for way, (x, y, z) in _STEP.items()}
 
