@@ -8,7 +8,7 @@ from evennia.objects.models import ObjectDB
 from evennia.utils.utils import iter_to_str
 
 from commands.base import player_named
-from commands.building.base import BuilderCommand, plain, table
+from commands.building.base import PATIENCE, BuilderCommand, plain, table
 from commands.wording import counted, listed, quoted
 from game.agent.offstage.days import Scene
 from game.agent.services import services
@@ -19,9 +19,6 @@ from world.atlas import FOLDER, Atlas, read_atlas
 from world.build import build_world
 from world.deed_files import check_deeds, read_deeds
 from world.scenes import read_scenes
-
-PATIENCE = 30.0
-"""Seconds in which the files of a world are read."""
 
 
 class CmdDeed(BuilderCommand):
