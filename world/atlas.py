@@ -16,7 +16,7 @@ from typing import Any
 from game.agent.almanac import STATES, Hours
 from game.mind.errors import ConfigError
 from game.mind.prompt.verbs import COMPASS
-from world.source import DataFile
+from world.source import DataFile, flag, number
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -280,12 +280,12 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
         name=name,
         home=source.known("home", source.data.get("home"), places, "room"),
         look=source.text_of(source.data, "look", "look"),
-        talkativeness=_share(source, "idle"),
+        talkativeness=float(number(source.error, "idle", source.data.get("idle", 0.5), 0, 1)),
         profile=profile,
         examples=tuple(_example(source, name, raw) for raw in source.data.get("examples") or ()),
         loves=source.words(source.data, name, "loves"),
         ties=dict(source.data.get("ties") or {}),
-        keeps=_flag(source, "keeps"),
+        keeps=flag(source.error, "keeps", source.data.get("keeps", False)),
         shrugs=source.words(source.data, name, "shrugs"),
         day=tuple(_day(source, places)),
     )
@@ -334,20 +334,6 @@ def one_or_more(source: DataFile, near: str, raw: Any) -> tuple[str, ...]:
     if not texts or not all(isinstance(each, str) and each.strip() for each in texts):
         raise source.error(near, f"{raw!r} is neither a text nor a list of texts")
     return tuple(" ".join(each.split()) for each in texts)
-
-
-def _share(source: DataFile, field: str) -> float:
-    value = source.data.get(field, 0.5)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use a number from 0 to 1")
-    return float(value)
-
-
-def _flag(source: DataFile, field: str) -> bool:
-    value = source.data.get(field, False)
-    if not isinstance(value, bool):
-        raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use true or false")
-    return value
 
 
 def _example(source: DataFile, name: str, raw: Any) -> str:

@@ -17,7 +17,7 @@ from game.mind.errors import ConfigError
 from typeclasses.deeds.effects import NOWHERE, YOU
 from typeclasses.deeds.progress import DeedStep, WorldDeed
 from world.atlas import FOLDER, Atlas
-from world.source import DataFile
+from world.source import DataFile, flag, number
 
 USUAL_IMPORTANCE = 7
 _WHO = "{who}"
@@ -93,20 +93,11 @@ def _by_name(file: _DeedFile, field: str, raw: Any) -> str:
 
 
 def _number(least: float, most: float) -> _Reader:
-    def read(file: _DeedFile, field: str, raw: Any) -> float:
-        is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
-        if not is_number or not least <= raw <= most:
-            cure = f"Use a number from {least:g} to {most:g}"
-            raise file.error(f"{field}:", f"{field!r} is {raw!r}", cure)
-        return float(raw) if isinstance(raw, float) else int(raw)
-
-    return read
+    return lambda file, field, raw: number(file.error, field, raw, least, most)
 
 
 def _flag(file: _DeedFile, field: str, raw: Any) -> bool:
-    if not isinstance(raw, bool):
-        raise file.error(f"{field}:", f"{field!r} is {raw!r}", "Use true or false")
-    return raw
+    return flag(file.error, field, raw)
 
 
 def _words(file: _DeedFile, field: str, raw: Any) -> tuple[re.Pattern[str], ...]:

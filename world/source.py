@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,25 @@ import frontmatter
 import yaml
 
 from game.mind.errors import ConfigError
+
+type Refuse = Callable[[str, str, str], ConfigError]
+"""Makes a refusal of where it is, what is wrong and the cure, as :meth:`DataFile.error`."""
+
+
+def flag(refuse: Refuse, field: str, raw: Any) -> bool:
+    """The field, if it is true or false."""
+    if not isinstance(raw, bool):
+        raise refuse(f"{field}:", f"{field!r} is {raw!r}", "Use true or false")
+    return raw
+
+
+def number(refuse: Refuse, field: str, raw: Any, least: float, most: float) -> float:
+    """The field, if it is a number within these bounds; a whole one stays one."""
+    is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
+    if not is_number or not least <= raw <= most:
+        cure = f"Use a number from {least:g} to {most:g}"
+        raise refuse(f"{field}:", f"{field!r} is {raw!r}", cure)
+    return float(raw) if isinstance(raw, float) else int(raw)
 
 
 class DataFile:
