@@ -97,10 +97,6 @@ def _profile(path: Path, known: Profile, now: datetime) -> PageView:
     return page.model_copy(update={"title": known.name, "at": iso(known.last_met), "facts": facts})
 
 
-def _nights(agent: Path) -> Sequence[PageView]:
-    return [_night(each) for each in reversed(SleepLog(agent).nights())]
-
-
 def _night(night: Night) -> PageView:
     return PageView(
         title=f"Night {night.number}",
@@ -131,7 +127,7 @@ BOOKS: Mapping[str, Callable[[Path], Sequence[PageView]]] = {
     "notes": _files("notes"),
     "dreams": _files("dreams"),
     "kept": _kept,
-    "nights": _nights,
+    "nights": lambda agent: [_night(each) for each in reversed(SleepLog(agent).nights())],
     "people": _profiles(ProfileKind.PERSON),
     "places": _profiles(ProfileKind.PLACE),
     "things": _profiles(ProfileKind.THING),
