@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from evennia import CmdSet
 
-from commands.playing.moving import CmdGo
-from commands.playing.speech import CmdEmote, CmdSay, CmdTalk, CmdWhisper
-from commands.playing.things import (
-    CmdDrop,
-    CmdExamine,
-    CmdGet,
-    CmdGive,
-    CmdInventory,
-    CmdLook,
-)
+from commands.playing import moving, speech, things
 
 AGENT_COMMANDS = (
-    CmdLook,
-    CmdSay,
-    CmdTalk,
-    CmdWhisper,
-    CmdEmote,
-    CmdGo,
-    CmdGet,
-    CmdDrop,
-    CmdGive,
-    CmdExamine,
-    CmdInventory,
+    *(things.CmdLook, speech.CmdSay, speech.CmdTalk, speech.CmdWhisper, speech.CmdEmote),
+    *(moving.CmdGo, things.CmdGet, things.CmdDrop, things.CmdGive),
+    *(things.CmdExamine, things.CmdInventory),
 )
 
 

@@ -10,6 +10,7 @@ from evennia.objects.models import ObjectDB
 from commands.audit import AuditedCommand
 from commands.wording import CannotDo, listed, one_line, quoted, sought
 from typeclasses.agents import find_agents
+from typeclasses.characters import Character
 
 EVERYTHING = frozenset({"all", "everything"})
 
@@ -26,6 +27,7 @@ class PlayerCommand(AuditedCommand):
 
     help_category = "General"
     locks = "cmd:all()"
+    arg_regex: str | None = r"\s|$"
     rhs_split: tuple[str, ...] = ("=",)
 
     def parse(self) -> None:
@@ -129,6 +131,22 @@ class PlayerCommand(AuditedCommand):
             mapping={"actor": caller, "target": target, **words},
         )
 
+    def say_to(self, target: ObjectDB, speech: str, *, end: str = "") -> None:
+        """Let all hear what the caller says to one, who alone also reads ``end``."""
+        self.show(
+            "talk",
+            you='You say to {target}, "{speech}"',
+            others='{actor} says to {target}, "{speech}"',
+            target=target,
+            to_target='{actor} says to you, "{speech}"' + end,
+            speech=speech,
+        )
+
+
+def player_named(name: str) -> ObjectDB | None:
+    """Whoever bears that name, agents too, wherever they are."""
+    return Character.objects.all_family().filter(db_key__iexact=name.strip()).first()
+
 
 def _name(obj: ObjectDB | None, reader: ObjectDB) -> str:
     return obj.get_display_name(reader) if obj is not None else ""
@@ -149,16 +167,10 @@ def nobody(words: str, caller: ObjectDB) -> str:
     """The message that somebody is not here, and who is."""
     who = quoted(sought(words))
     names = [person.get_display_name(caller) for person in people_here(caller)]
-    there = _elsewhere(sought(words))
+    found = find_agents(sought(words))
+    is_known = len(found) == 1 and found[0].location is not None
+    there = f" {found[0].key} is in {found[0].location.key}." if is_known else ""
     if not names:
         return f"Nobody called {who} is here. You are alone.{there}"
     be = "is" if len(names) == 1 else "are"
     return f"Nobody called {who} is here. Here {be} {listed(names)}.{there}"
-
-
-def _elsewhere(name: str) -> str:
-    """Where whoever lives in the world and is called so is, as ``where`` tells it."""
-    found = find_agents(name)
-    if len(found) != 1 or found[0].location is None:
-        return ""
-    return f" {found[0].key} is in {found[0].location.key}."

@@ -7,106 +7,51 @@ what would tell them what is not theirs to know, is taken out or replaced.
 from __future__ import annotations
 
 from evennia import CmdSet, default_cmds
-from evennia.commands.default import account, admin, comms, general, system, unloggedin
+from evennia.commands.default import account, admin, comms, general, system
+from evennia.commands.default import unloggedin as login
 
+from commands import sleep, unloggedin
 from commands.agent_cmdset import AGENT_COMMANDS
-from commands.building.agents import CmdAgent
-from commands.building.compaction import CmdCompaction
+from commands.building import (
+    agents,
+    compaction,
+    deeds,
+    history,
+    journal,
+    memory,
+    models,
+    moderation,
+    notes,
+    profiles,
+    recall,
+    rules,
+    why,
+)
 from commands.building.copying import CmdCopy
-from commands.building.deeds import CmdDeed, CmdWorld
-from commands.building.history import CmdHistory
-from commands.building.journal import CmdJournal
-from commands.building.memory import CmdCompactMemories, CmdMemoryStatus
-from commands.building.models import CmdLlmStatus
-from commands.building.moderation import CmdAudit, CmdBanFor, CmdMute, CmdReports
-from commands.building.notes import CmdNote, CmdNotes, CmdPin
-from commands.building.profiles import CmdPeople
-from commands.building.recall import CmdAwayNews, CmdMemories, CmdRecall
-from commands.building.rules import CmdRules
-from commands.building.why import CmdWhy
-from commands.playing.deeds import CmdAbout, CmdDeeds
-from commands.playing.guessing import CmdNoMatch, CmdSeveral
+from commands.playing import deeds as doing
+from commands.playing import guessing, manners, moving, people, preferences, speech, things, using
 from commands.playing.letters import CmdMail
-from commands.playing.manners import (
-    AccountSpeech,
-    CmdForgetMe,
-    CmdIgnore,
-    CmdPage,
-    CmdReport,
-)
-from commands.playing.moving import (
-    CmdExits,
-    CmdFollow,
-    CmdGroup,
-    CmdSit,
-    direction_commands,
-)
-from commands.playing.people import CmdMap, CmdScore, CmdTime, CmdWhere, CmdWho
-from commands.playing.preferences import CmdAlias, CmdAway, CmdBrief, CmdGender, CmdPrompt
 from commands.playing.socials import social_commands
-from commands.playing.speech import CmdTell
-from commands.playing.things import CmdDescribe
-from commands.playing.using import CmdEat, CmdPut, CmdRead, CmdRemove, CmdTrade, CmdWear
-from commands.sleep import CmdShout, CmdSleep, CmdWake, CmdWakeAgent
-from commands.unloggedin import CmdUnconnectedCreate, CmdUnconnectedHelp, CmdUnconnectedWho
 
 PLAYER_COMMANDS = (
     *AGENT_COMMANDS,
-    CmdAbout,
-    CmdDeeds,
-    CmdAway,
-    CmdBrief,
-    CmdDescribe,
-    CmdEat,
-    CmdExits,
-    CmdFollow,
-    CmdForgetMe,
-    CmdGender,
-    CmdGroup,
-    CmdIgnore,
-    CmdMap,
-    CmdPrompt,
-    CmdPut,
-    CmdRead,
-    CmdRemove,
-    CmdReport,
-    CmdScore,
-    CmdShout,
-    CmdSit,
-    CmdTell,
-    CmdTime,
-    CmdTrade,
-    CmdWake,
-    CmdWear,
-    CmdWhere,
-    CmdWho,
+    *(doing.CmdAbout, doing.CmdDeeds),
+    *(manners.CmdForgetMe, manners.CmdIgnore, manners.CmdReport),
+    *(moving.CmdExits, moving.CmdFollow, moving.CmdGroup, moving.CmdSit),
+    *(people.CmdMap, people.CmdScore, people.CmdTime, people.CmdWhere, people.CmdWho),
+    *(preferences.CmdAway, preferences.CmdBrief, preferences.CmdGender, preferences.CmdPrompt),
+    *(sleep.CmdShout, sleep.CmdWake, speech.CmdTell, things.CmdDescribe),
+    *(using.CmdEat, using.CmdPut, using.CmdRead, using.CmdRemove, using.CmdTrade, using.CmdWear),
 )
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
 BUILDER_COMMANDS = (
-    CmdAgent,
-    CmdAwayNews,
-    CmdCompactMemories,
-    CmdCompaction,
-    CmdDeed,
-    CmdMemoryStatus,
-    CmdMemories,
-    CmdRecall,
-    CmdWhy,
-    CmdWorld,
-    CmdJournal,
-    CmdPeople,
-    CmdHistory,
-    CmdNotes,
-    CmdNote,
-    CmdPin,
-    CmdRules,
-    CmdSleep,
-    CmdWakeAgent,
-    CmdLlmStatus,
-    CmdMute,
-    CmdReports,
-    CmdAudit,
+    *(agents.CmdAgent, sleep.CmdSleep, sleep.CmdWakeAgent, why.CmdWhy, models.CmdLlmStatus),
+    *(memory.CmdCompactMemories, memory.CmdMemoryStatus, compaction.CmdCompaction),
+    *(recall.CmdRecall, recall.CmdMemories, recall.CmdAwayNews, rules.CmdRules),
+    *(journal.CmdJournal, profiles.CmdPeople, history.CmdHistory),
+    *(notes.CmdNotes, notes.CmdNote, notes.CmdPin, deeds.CmdDeed, deeds.CmdWorld),
+    *(moderation.CmdMute, moderation.CmdReports, moderation.CmdAudit),
 )
 """What builders tend agents with."""
 
@@ -130,7 +75,7 @@ _NOT_FOR_ACCOUNTS = (
 )
 
 
-class CmdChannel(AccountSpeech, comms.CmdChannel):
+class CmdChannel(manners.AccountSpeech, comms.CmdChannel):
     """Evennia's channels; players talk on them, making and managing them is for builders."""
 
     locks = (
@@ -154,10 +99,10 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
             self.remove(command())
         for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS):
             self.add(command())
-        for command in (CmdCopy(), CmdAlias(), CmdNoMatch(), CmdSeveral()):
-            self.add(command)
-        for command in (*direction_commands(), *social_commands()):
-            self.add(command)
+        for command in (CmdCopy, preferences.CmdAlias, guessing.CmdNoMatch, guessing.CmdSeveral):
+            self.add(command())
+        for each in (*moving.direction_commands(), *social_commands()):
+            self.add(each)
 
 
 class AccountCmdSet(default_cmds.AccountCmdSet):
@@ -170,13 +115,10 @@ class AccountCmdSet(default_cmds.AccountCmdSet):
         super().at_cmdset_creation()
         for command in _NOT_FOR_ACCOUNTS:
             self.remove(command())
-        self.add(CmdWho())
-        self.add(CmdChannel())
-        self.add(CmdPage())
-        self.add(CmdMail())
-        self.add(CmdAlias())
         self.remove(admin.CmdBan())
-        self.add(CmdBanFor())
+        for command in (people.CmdWho, CmdChannel, manners.CmdPage, CmdMail, preferences.CmdAlias):
+            self.add(command())
+        self.add(moderation.CmdBanFor())
 
 
 class SessionCmdSet(default_cmds.SessionCmdSet):
@@ -194,14 +136,9 @@ class UnloggedinCmdSet(CmdSet):
     def at_cmdset_creation(self) -> None:
         """Connect, create, and what a client may need."""
         for command in (
-            unloggedin.CmdUnconnectedConnect,
-            CmdUnconnectedCreate,
-            unloggedin.CmdUnconnectedQuit,
-            unloggedin.CmdUnconnectedLook,
-            CmdUnconnectedHelp,
-            CmdUnconnectedWho,
-            unloggedin.CmdUnconnectedEncoding,
-            unloggedin.CmdUnconnectedScreenreader,
-            unloggedin.CmdUnconnectedInfo,
+            *(login.CmdUnconnectedConnect, unloggedin.CmdUnconnectedCreate),
+            *(login.CmdUnconnectedQuit, login.CmdUnconnectedLook, unloggedin.CmdUnconnectedHelp),
+            *(unloggedin.CmdUnconnectedWho, login.CmdUnconnectedEncoding),
+            *(login.CmdUnconnectedScreenreader, login.CmdUnconnectedInfo),
         ):
             self.add(command())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import chain
 
 from django.core.exceptions import ValidationError
 from evennia.accounts.models import AccountDB
@@ -21,15 +21,11 @@ class PlayerNameValidator:
 
     def __call__(self, name: str) -> None:
         """Raise ``ValidationError`` with the reason and the cure, or do nothing."""
+        agents = Agent.objects.all_family().values_list("db_key", flat=True)
+        accounts = AccountDB.objects.values_list("username", flat=True)
         try:
-            kept = check_agent_name(name, taken=names_in_use())
+            kept = check_agent_name(name, taken=chain(agents, accounts))
         except NameRefused as refusal:
             raise ValidationError(str(refusal)) from refusal
         if kept != name:
             raise ValidationError(f"Write the name as {kept!r}.")
-
-
-def names_in_use() -> Iterator[str]:
-    """The names of all agents and all accounts."""
-    yield from Agent.objects.all_family().values_list("db_key", flat=True)
-    yield from AccountDB.objects.values_list("username", flat=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from evennia.objects.models import ObjectDB
-
 from commands.base import PlayerCommand
 from commands.building.base import BuilderCommand, plain, table
 from commands.playing.speech import SpeechCommand
@@ -103,12 +101,12 @@ def _row(agent: Agent, mind: Mind | None) -> tuple[str, str, str, str, str]:
         return agent.key, "opening" if running() else "services not running", "", "", ""
     config, tiredness = services().sleeping.current, mind.sleeper.tiredness
     awake = f"{tiredness.awake_seconds / 3600:.1f} h"
-    state = _asleep(mind, config) if mind.sleeper.asleep else _awake(mind)
+    state = mind.thinker.state.value
+    if mind.sleeper.asleep:
+        state = _asleep(mind, config)
+    elif mind.sleeper.going_home:
+        state = "going home to sleep"
     return agent.key, state, awake, f"{tiredness.tokens:,}", f"{_share(config, tiredness):.0%}"
-
-
-def _awake(mind: Mind) -> str:
-    return "going home to sleep" if mind.sleeper.going_home else mind.thinker.state.value
 
 
 def _asleep(mind: Mind, config: SleepConfig) -> str:
@@ -156,18 +154,13 @@ class CmdShout(SpeechCommand):
             speech=speech,
         )
         here = self.caller.location
-        for room in next_door(here):
+        rooms = dict.fromkeys(way.destination for way in here.exits)  # one exit away
+        for room in (each for each in rooms if each is not None and each is not here):
             room.msg_contents(
                 ('{actor} shouts from {place}, "{speech}"', {"type": "shout"}),
                 from_obj=self.caller,
                 mapping={"actor": self.caller, "place": here, "speech": speech},
             )
-
-
-def next_door(room: ObjectDB) -> list[ObjectDB]:
-    """The rooms that one exit leads to."""
-    rooms = dict.fromkeys(way.destination for way in room.exits)
-    return [other for other in rooms if other is not None and other is not room]
 
 
 class CmdWake(PlayerCommand):
@@ -182,7 +175,6 @@ class CmdWake(PlayerCommand):
     """
 
     key = "wake"
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Shake them."""

@@ -13,26 +13,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import frontmatter
-import yaml
-
 from game.agent.almanac import STATES, Hours
 from game.mind.errors import ConfigError
-from world.source import DataFile, bad_yaml, unreadable
+from game.mind.prompt.verbs import COMPASS
+from world.source import DataFile, flag, number
 
 FOLDER = Path(__file__).resolve().parent
 
 _COMPASS = (
-    ("north", "n", "south", "s", (0, 1, 0)),
-    ("east", "e", "west", "w", (1, 0, 0)),
-    ("northeast", "ne", "southwest", "sw", (1, 1, 0)),
-    ("northwest", "nw", "southeast", "se", (-1, 1, 0)),
-    ("up", "u", "down", "d", (0, 0, 1)),
+    ("north", "south", (0, 1, 0)),
+    ("east", "west", (1, 0, 0)),
+    ("northeast", "southwest", (1, 1, 0)),
+    ("northwest", "southeast", (-1, 1, 0)),
+    ("up", "down", (0, 0, 1)),
 )
-OPPOSITE = {way: back for way, _, back, _, _ in _COMPASS}
+OPPOSITE = {way: back for way, back, _ in _COMPASS}
 """Every direction, and the way back."""
 OPPOSITE |= {back: way for way, back in OPPOSITE.items()}
-SHORT = {way: short for one, s, other, t, _ in _COMPASS for way, short in ((one, s), (other, t))}
+SHORT = {way: short for short, way in COMPASS.items()}
 _STEP = {way: step for way, *_, step in _COMPASS}
 _STEP |= {OPPOSITE[way]: (-x, -y, -z) for way, (x, y, z) in _STEP.items()}
 
@@ -157,12 +155,8 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
     holders = {*places, *people}
     things = {key: _thing(goods, key, raw, holders) for key, raw in goods.data.items()}
     _check_bonds(folder / "agents", people, things)
-    return Atlas(start, places, ways, things, people, _area(chart))
-
-
-def _area(source: DataFile) -> str:
-    """What the world calls itself; empty where the file does not say."""
-    return source.text_of(source.data, "area", "area") if "area" in source.data else ""
+    area = chart.text_of(chart.data, "area", "area") if "area" in chart.data else ""
+    return Atlas(start, places, ways, things, people, area)
 
 
 def _place(source: DataFile, key: str, raw: Any) -> Place:
@@ -276,15 +270,9 @@ def _people(folder: Path, places: Mapping[str, Place]) -> dict[str, Person]:
 
 
 def _person(path: Path, places: Mapping[str, Place]) -> Person:
-    try:
-        post = frontmatter.load(str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(path, error) from error
-    except yaml.YAMLError as error:
-        raise bad_yaml(path, error) from error
-    source = DataFile(path, data=dict(post.metadata))
+    source = DataFile(path)
     name = source.text_of(source.data, "name", "name")
-    profile = " ".join(post.content.split())
+    profile = " ".join(source.body.split())
     if not profile:
         raise source.error("", "it has no profile", "Write who the agent is under the front matter")
     return Person(
@@ -292,12 +280,12 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
         name=name,
         home=source.known("home", source.data.get("home"), places, "room"),
         look=source.text_of(source.data, "look", "look"),
-        talkativeness=_share(source, "idle"),
+        talkativeness=float(number(source.error, "idle", source.data.get("idle", 0.5), 0, 1)),
         profile=profile,
         examples=tuple(_example(source, name, raw) for raw in source.data.get("examples") or ()),
         loves=source.words(source.data, name, "loves"),
         ties=dict(source.data.get("ties") or {}),
-        keeps=_flag(source, "keeps"),
+        keeps=flag(source.error, "keeps", source.data.get("keeps", False)),
         shrugs=source.words(source.data, name, "shrugs"),
         day=tuple(_day(source, places)),
     )
@@ -348,20 +336,6 @@ def one_or_more(source: DataFile, near: str, raw: Any) -> tuple[str, ...]:
     return tuple(" ".join(each.split()) for each in texts)
 
 
-def _share(source: DataFile, field: str) -> float:
-    value = source.data.get(field, 0.5)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use a number from 0 to 1")
-    return float(value)
-
-
-def _flag(source: DataFile, field: str) -> bool:
-    value = source.data.get(field, False)
-    if not isinstance(value, bool):
-        raise source.error(f"{field}:", f"{field!r} is {value!r}", "Use true or false")
-    return value
-
-
 def _example(source: DataFile, name: str, raw: Any) -> str:
     lines = str(raw).strip().splitlines()
     if len(lines) < 2 or not lines[-1].startswith(f"~{name}> "):
@@ -377,7 +351,7 @@ def _check_bonds(folder: Path, people: Mapping[str, Person], things: Mapping[str
     """What people love exists, and whom they know lives here."""
     names = {person.name for person in people.values()}
     for person in people.values():
-        source = DataFile(folder / f"{person.id}.md", data={"name": person.name})
+        source = DataFile(folder / f"{person.id}.md")
         for thing in person.loves:
             source.known("loves", thing, things, "thing")
         for other in (*person.ties, *(each["with"] for each in person.day if each["with"])):

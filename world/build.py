@@ -186,7 +186,8 @@ def _of_person(person: Person) -> dict[str, Any]:
         "desc": person.look,
         "keeps": person.keeps,
         "shrugs": list(person.shrugs),
-        "day": _day(person),
+        # with the rooms themselves
+        "day": [{**each, "in": find("room", each["in"])} for each in person.day],
     }
 
 
@@ -196,11 +197,6 @@ def _build_person(person: Person, built: Built) -> None:
         return create_agent(person.name, location=home, home=home, profile=person.whole_profile)
 
     _put("agent", person.id, _of_person(person), built, make)
-
-
-def _day(person: Person) -> list[dict[str, Any]]:
-    """The hours of a person's day, with the rooms themselves."""
-    return [{**each, "in": find("room", each["in"])} for each in person.day]
 
 
 def _build_thing(thing: Thing, atlas: Atlas, built: Built) -> None:

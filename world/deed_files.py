@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from game.mind.errors import ConfigError
 from typeclasses.deeds.effects import NOWHERE, YOU
 from typeclasses.deeds.progress import DeedStep, WorldDeed
 from world.atlas import FOLDER, Atlas
-from world.source import DataFile
+from world.source import DataFile, flag, number
 
 USUAL_IMPORTANCE = 7
 _WHO = "{who}"
@@ -25,12 +25,11 @@ _WHO = "{who}"
 
 @dataclass(frozen=True)
 class _DeedFile:
-    """One deed's file, what it may name, and the step that is read now."""
+    """One deed's file, and what it may name."""
 
     source: DataFile
     atlas: Atlas
     made: Mapping[str, Mapping[str, Any]]
-    step: str = ""
 
     def ids(self, kind: str) -> tuple[str, ...]:
         """All that something of that kind may be called."""
@@ -50,7 +49,7 @@ class _DeedFile:
         return self.source.known(near, value, self.ids(kind), kind)
 
     def error(self, near: str, reason: str, cure: str = "") -> ConfigError:
-        where = f"in {self.step!r}: " if self.step else ""
+        where = f"in {self.source.section!r}: " if self.source.section else ""
         return self.source.error(near, f"{where}{reason}", cure)
 
 
@@ -94,20 +93,11 @@ def _by_name(file: _DeedFile, field: str, raw: Any) -> str:
 
 
 def _number(least: float, most: float) -> _Reader:
-    def read(file: _DeedFile, field: str, raw: Any) -> float:
-        is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
-        if not is_number or not least <= raw <= most:
-            cure = f"Use a number from {least:g} to {most:g}"
-            raise file.error(f"{field}:", f"{field!r} is {raw!r}", cure)
-        return float(raw) if isinstance(raw, float) else int(raw)
-
-    return read
+    return lambda file, field, raw: number(file.error, field, raw, least, most)
 
 
 def _flag(file: _DeedFile, field: str, raw: Any) -> bool:
-    if not isinstance(raw, bool):
-        raise file.error(f"{field}:", f"{field!r} is {raw!r}", "Use true or false")
-    return raw
+    return flag(file.error, field, raw)
 
 
 def _words(file: _DeedFile, field: str, raw: Any) -> tuple[re.Pattern[str], ...]:
@@ -237,12 +227,13 @@ def check_deeds(
 
 def _deed(source: DataFile, atlas: Atlas, key: str) -> WorldDeed:
     _only(_DeedFile(source, atlas, {}), source.data, _OF_A_DEED, "a deed")
-    made = {name: _made(source, atlas, name, raw) for name, raw in _things(source).items()}
+    things = source.table("things") if "things" in source.data else {}
+    made = {name: _made(source, atlas, name, raw) for name, raw in things.items()}
     file = _DeedFile(source, atlas, made)
     steps: dict[str, DeedStep] = {}
     for name, raw in source.table("steps").items():
         source.section = name
-        steps[name] = _step(replace(file, step=name), name, raw, steps)
+        steps[name] = _step(file, name, raw, steps)
     source.section = ""
     if not any(step.end for step in steps.values()):
         raise source.error("steps:", f"{key!r} has no end", "Give one step `end: true`")
@@ -256,10 +247,6 @@ def _deed(source: DataFile, atlas: Atlas, key: str) -> WorldDeed:
         made=made,
         homes={thing: _home(atlas, thing) for thing in sorted(_handled(steps) & {*atlas.things})},
     )
-
-
-def _things(source: DataFile) -> dict[str, Any]:
-    return source.table("things") if "things" in source.data else {}
 
 
 def _made(source: DataFile, atlas: Atlas, name: str, raw: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from game.agent.almanac import Hours
@@ -16,16 +15,16 @@ _FIELDS = {"who", "in", "at", "when", "lines"}
 _LEAST_LINES, _MOST_LINES = 2, 4
 
 
-def read_scenes(atlas: Atlas | None = None, folder: Path = FOLDER) -> tuple[Scene, ...]:
-    """Read and check the scenes of the world under ``folder``; none where there is no file.
+def read_scenes(atlas: Atlas | None = None) -> tuple[Scene, ...]:
+    """Read and check the scenes of the world; none where there is no file.
 
     Raises:
         ConfigError: The file is no YAML, or a scene names something that does not exist; with
             line and reason.
     """
-    if not (folder / "scenes.yaml").exists():
+    if not (FOLDER / "scenes.yaml").exists():
         return ()
-    source, atlas = DataFile(folder / "scenes.yaml"), atlas or read_atlas(folder)
+    source, atlas = DataFile(FOLDER / "scenes.yaml"), atlas or read_atlas()
     return tuple(_scene(source, raw, atlas) for raw in source.data.get("scenes") or ())
 
 

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import frontmatter
 import yaml
 
 from game.mind.errors import ConfigError
+
+type Refuse = Callable[[str, str, str], ConfigError]
+"""Makes a refusal of where it is, what is wrong and the cure, as :meth:`DataFile.error`."""
+
+
+def flag(refuse: Refuse, field: str, raw: Any) -> bool:
+    """The field, if it is true or false."""
+    if not isinstance(raw, bool):
+        raise refuse(f"{field}:", f"{field!r} is {raw!r}", "Use true or false")
+    return raw
+
+
+def number(refuse: Refuse, field: str, raw: Any, least: float, most: float) -> float:
+    """The field, if it is a number within these bounds; a whole one stays one."""
+    is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
+    if not is_number or not least <= raw <= most:
+        cure = f"Use a number from {least:g} to {most:g}"
+        raise refuse(f"{field}:", f"{field!r} is {raw!r}", cure)
+    return float(raw) if isinstance(raw, float) else int(raw)
 
 
 class DataFile:
@@ -16,17 +36,28 @@ class DataFile:
 
     Attributes:
         section: The entry that is read now: lines are first looked for under it.
+        body: What stands under the mapping, where that is the front matter of a page.
+
+    Raises:
+        ConfigError: It is missing, closed to us, no UTF-8 text, or no mapping in YAML.
     """
 
-    def __init__(self, path: Path, data: Any = None) -> None:
-        self.path, self.section = path, ""
+    def __init__(self, path: Path) -> None:
+        self.path, self.section, self.body = path, "", ""
         try:
             self.text = path.read_text(encoding="utf-8")
-            self.data = yaml.safe_load(self.text) if data is None else data
+            if path.suffix == ".md":
+                self.data, self.body = frontmatter.parse(self.text)
+            else:
+                self.data = yaml.safe_load(self.text)
         except (OSError, UnicodeDecodeError) as error:
-            raise unreadable(path, error) from error
+            reason = error.strerror if isinstance(error, OSError) else error.reason
+            cure = "Put the file back, as UTF-8 text"
+            raise ConfigError(path, 1, f"it cannot be read: {reason}", cure) from error
         except yaml.YAMLError as error:
-            raise bad_yaml(path, error) from error
+            mark = getattr(error, "problem_mark", None)
+            problem = f"it is not valid YAML: {getattr(error, 'problem', error)}"
+            raise ConfigError(path, mark.line + 1 if mark else 1, problem) from error
         if not isinstance(self.data, dict):
             raise self.error("", "it must be a table of names and values")
 
@@ -70,16 +101,3 @@ class DataFile:
         if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
             raise self.error(f"{field}:", f"{field!r} of {owner!r} must be a list of texts")
         return tuple(value)
-
-
-def bad_yaml(path: Path, error: yaml.YAMLError) -> ConfigError:
-    """The parser's complaint as a refusal with its line."""
-    mark = getattr(error, "problem_mark", None)
-    line = mark.line + 1 if mark else 1
-    return ConfigError(path, line, f"it is not valid YAML: {getattr(error, 'problem', error)}")
-
-
-def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> ConfigError:
-    """A file that is missing, closed to us or no text, as a refusal."""
-    reason = error.strerror if isinstance(error, OSError) else error.reason
-    return ConfigError(path, 1, f"it cannot be read: {reason}", "Put the file back, as UTF-8 text")

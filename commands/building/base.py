@@ -38,7 +38,7 @@ class BuilderCommand(AuditedCommand):
         try:
             self.run()
         except KeepsakeError as error:
-            self.caller.msg(_refused(error))
+            self.caller.msg(refused(error))
 
     def run(self) -> None:
         """What the command does."""
@@ -55,7 +55,7 @@ class BuilderCommand(AuditedCommand):
             try:
                 return work()
             except KeepsakeError as error:
-                return _refused(error)
+                return refused(error)
 
         services().in_time(attempt, PATIENCE).then(lambda text: self.page(text or _TOO_LATE))
 
@@ -167,7 +167,8 @@ def shortened(text: str, limit: int = 60) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def _refused(error: KeepsakeError) -> str:
+def refused(error: KeepsakeError) -> str:
+    """The refusal as a builder is shown it."""
     return f"|rThat did not work:|n {plain(str(error))}"
 
 

@@ -159,12 +159,7 @@ def _facts(past: PastCompaction) -> Iterator[tuple[str, str]]:
     covered = f"memories {first}-{last} summed up, " if past.covered else "only made shorter, "
     yield "Covered", f"{covered}{past.kept} kept verbatim"
     counted = f", counted by: {past.counted_by}" if past.counted_by else ""
-    yield "Tokens", f"{figures.saved(past.tokens_before, past.tokens_after)}{counted}"
-    if past.steps:
-        yield "Rungs", figures.rungs(past.steps)
-    cost = figures.cost(past.calls, past.prompt_tokens, past.completion_tokens, past.seconds)
-    yield "Cost", f"{cost}, strategy {past.strategy or 'unknown'}"
-    yield "Check", figures.verdict(past.verdict)
+    yield from figures.of_compaction(past, f"strategy {past.strategy or 'unknown'}", counted)
     yield "Rate", figures.rate(past.rate)
     yield "Archive", plain(str(past.position))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evennia.commands.default import building
 
-from commands.building.base import plain
+from commands.building.base import refused
 from game.mind.errors import KeepsakeError
 from typeclasses.agents import Agent, free_name
 
@@ -32,7 +32,7 @@ class CmdCopy(building.CmdCopy):
         try:
             self._copy(agent)
         except KeepsakeError as error:
-            self.caller.msg(f"|rThat did not work:|n {plain(str(error))}")
+            self.caller.msg(refused(error))
 
     def _agent(self) -> Agent | None:
         if not self.args:

@@ -7,21 +7,18 @@ from collections.abc import Iterator
 from evennia.objects.models import ObjectDB
 from evennia.utils.utils import iter_to_str
 
-from commands.building.base import BuilderCommand, plain, table
+from commands.base import player_named
+from commands.building.base import PATIENCE, BuilderCommand, plain, table
 from commands.wording import counted, listed, quoted
 from game.agent.offstage.days import Scene
 from game.agent.services import services
 from game.mind.errors import KeepsakeError
-from typeclasses.characters import Character
 from typeclasses.deeds.order import reset
 from typeclasses.deeds.progress import WorldDeed, all_deeds, doers, progress, records
 from world.atlas import FOLDER, Atlas, read_atlas
 from world.build import build_world
 from world.deed_files import check_deeds, read_deeds
 from world.scenes import read_scenes
-
-PATIENCE = 30.0
-"""Seconds in which the files of a world are read."""
 
 
 class CmdDeed(BuilderCommand):
@@ -77,11 +74,10 @@ class CmdDeed(BuilderCommand):
 
 
 def _player(name: str) -> ObjectDB:
-    found = Character.objects.all_family().filter(db_key__iexact=name.strip())
-    players = [each for each in found if not each.is_agent]
-    if not players:
+    found = player_named(name)
+    if found is None or found.is_agent:
         raise KeepsakeError(f"There is no player {quoted(plain(name.strip()))}", "See: @deed")
-    return players[0]
+    return found
 
 
 def _all() -> str:
@@ -121,11 +117,6 @@ def _steps(deed: WorldDeed) -> Iterator[str]:
 type _Files = tuple[Atlas, dict[str, WorldDeed], tuple[Scene, ...]]
 
 
-def _read() -> _Files:
-    atlas = read_atlas()
-    return atlas, read_deeds(atlas), read_scenes(atlas)
-
-
 def _checked() -> str:
     deeds, problems = check_deeds(read_atlas())
     told = [f"|r{plain(str(each)).removeprefix(f'{FOLDER}/')}|n" for each in problems]
@@ -156,7 +147,8 @@ class CmdWorld(BuilderCommand):
 
         def read() -> _Files | KeepsakeError:
             try:
-                return _read()
+                atlas = read_atlas()
+                return atlas, read_deeds(atlas), read_scenes(atlas)
             except KeepsakeError as error:
                 return error
 

@@ -10,7 +10,8 @@ from evennia.utils.ansi import strip_ansi
 
 from commands.building.base import plain
 from commands.wording import counted
-from game.mind.memory import CompactionResult, Load, RungStep
+from game.mind.archive.history import PastCompaction
+from game.mind.memory import CompactionResult, Load
 from game.mind.summaries.roundtrip import Rate
 from game.mind.summaries.verification import SummaryVerdict
 
@@ -28,20 +29,13 @@ def saved(before: int, after: int) -> str:
     return f"{before:,} -> {after:,} ({what})"
 
 
-def rungs(steps: Sequence[RungStep]) -> str:
-    """Each rung with what it left: ``mask 3,410 -> 3,200; summarise 3,200 -> 1,870``."""
-    return "; ".join(
-        f"{step.rung} {step.tokens_before:,} -> {step.tokens_after:,}" for step in steps
-    )
-
-
-def cost(calls: int, prompt_tokens: int, completion_tokens: int, seconds: float) -> str:
+def _cost(found: CompactionResult | PastCompaction) -> str:
     """``2 calls, 4,100 tokens in and 320 out, 12.3 s``."""
-    if not calls:
-        return f"no call of a model, {seconds:.1f} s"
+    if not found.calls:
+        return f"no call of a model, {found.seconds:.1f} s"
     return (
-        f"{counted(calls, 'call')}, {prompt_tokens:,} tokens in and "
-        f"{completion_tokens:,} out, {seconds:.1f} s"
+        f"{counted(found.calls, 'call')}, {found.prompt_tokens:,} tokens in and "
+        f"{found.completion_tokens:,} out, {found.seconds:.1f} s"
     )
 
 
@@ -74,16 +68,16 @@ def load(found: Load) -> str:
     )
 
 
-def result_lines(result: CompactionResult) -> list[tuple[str, str]]:
-    """The figures of a compaction that was made, each with its label."""
-    lines = [("Tokens", saved(result.tokens_before, result.tokens_after))]
-    if result.steps:
-        lines.append(("Rungs", rungs(result.steps)))
-    spent = cost(result.calls, result.prompt_tokens, result.completion_tokens, result.seconds)
-    lines.append(("Cost", f"{spent}, by {plain(result.model) or 'nobody'}"))
-    lines.append(("Check", verdict(result.verdict)))
-    lines.append(("Archive", plain(str(result.position))))
-    return lines
+def of_compaction(
+    found: CompactionResult | PastCompaction, by: str, counted_by: str = ""
+) -> Iterator[tuple[str, str]]:
+    """The figures of a compaction that was made, each with its label; ``by`` whom it was."""
+    yield "Tokens", f"{saved(found.tokens_before, found.tokens_after)}{counted_by}"
+    if found.steps:
+        steps = (f"{s.rung} {s.tokens_before:,} -> {s.tokens_after:,}" for s in found.steps)
+        yield "Rungs", "; ".join(steps)
+    yield "Cost", f"{_cost(found)}, {by}"
+    yield "Check", verdict(found.verdict)
 
 
 def labelled(lines: Sequence[tuple[str, str]], width: int = 18) -> str:
@@ -94,16 +88,17 @@ def labelled(lines: Sequence[tuple[str, str]], width: int = 18) -> str:
 def _fact(label: str, text: str, width: int) -> str:
     # A colour code in the label takes room here and none on the screen.
     room = width + len(label) - len(strip_ansi(label))
-    wrapped = textwrap.wrap(
-        text, LINE - width - 2, break_long_words=False, break_on_hyphens=False
-    ) or [""]
-    return f"  {label:<{room}}" + f"\n{' ' * (width + 2)}".join(wrapped)
+    return f"  {label:<{room}}{_hung(text, width + 2)}"
 
 
 def hung(text: str, indent: int) -> str:
     """``text``, without colour codes, in lines that hang ``indent`` signs in, but for the first."""
+    return plain(_hung(text, indent))
+
+
+def _hung(text: str, indent: int) -> str:
     wrapped = textwrap.wrap(text, LINE - indent, break_long_words=False, break_on_hyphens=False)
-    return plain(f"\n{' ' * indent}".join(wrapped))
+    return f"\n{' ' * indent}".join(wrapped)
 
 
 def side_by_side(left: str, right: str) -> Iterator[str]:

@@ -78,7 +78,8 @@ def _asked(entries: Sequence[JournalEntry], words: str) -> tuple[Sequence[Journa
     if (day := _day(words)) is not None:
         return [each for each in entries if _local(each) == day], f"of {day:%A %d %B %Y}"
     wanted = telling(words) or set(words.casefold().split())
-    found = [each for each in entries if wanted <= _terms(each)]
+    texts = ((each, " ".join((each.text, *each.tags))) for each in entries)
+    found = [each for each, text in texts if wanted <= telling(text) | {*text.casefold().split()}]
     return found, f"of {words!r}"
 
 
@@ -103,11 +104,6 @@ def _day(words: str) -> date | None:
 
 def _local(entry: JournalEntry) -> date:
     return entry.time.astimezone().date()
-
-
-def _terms(entry: JournalEntry) -> set[str]:
-    text = " ".join((entry.text, *entry.tags))
-    return telling(text) | set(text.casefold().split())
 
 
 def entry_lines(entries: Sequence[JournalEntry]) -> Iterator[str]:

@@ -65,7 +65,9 @@ def _outcome(name: str, outcome: Compacted) -> str:
         f"{counted(outcome.kept, 'memory')} {'stays' if outcome.kept == 1 else 'stay'} verbatim."
     )
     see = f"  Before and after: @compaction {name} {outcome.number}"
-    return "\n".join([head, figures.labelled(figures.result_lines(outcome), 10), see])
+    facts = [*figures.of_compaction(outcome, f"by {plain(outcome.model) or 'nobody'}")]
+    facts.append(("Archive", plain(str(outcome.position))))
+    return "\n".join([head, figures.labelled(facts, 10), see])
 
 
 class CmdMemoryStatus(BuilderCommand):

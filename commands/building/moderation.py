@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from typing import Any
 
 import evennia
 from evennia.accounts.models import AccountDB
@@ -63,7 +62,8 @@ class CmdBanFor(BuilderCommand):
         """List, or ban."""
         bans = current_bans()
         if not self.args.strip():
-            self.msg(admin.list_bans(self, [_listed(each) for each in bans]))
+            shown = [(*b[:4], f"{b[4]} ({until_when(*b[5:])})".strip()) for b in bans]
+            self.msg(admin.list_bans(self, shown))
             return
         words, reason = with_reason(self.args)
         name, until = with_time(words)
@@ -94,10 +94,6 @@ class CmdBanFor(BuilderCommand):
                 session.account.disconnect_session_from_account(session, "banned")
                 gone += 1
         return gone
-
-
-def _listed(ban: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (*ban[:4], f"{ban[4]} ({until_when(*ban[5:])})".strip())
 
 
 class CmdMute(BuilderCommand):

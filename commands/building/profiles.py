@@ -88,15 +88,12 @@ def _table(found: Sequence[Profile], kind: ProfileKind, now: datetime) -> str:
 def _one(name: str, book: PeopleBook, kind: ProfileKind, who: str, now: datetime) -> str:
     found = [each for each in book.find(who) if each.kind is kind]
     if not found:
+        switch = "" if kind is ProfileKind.PERSON else f"/{_NOUNS[kind]}"
         raise KeepsakeError(
             f"{name} knows nothing of {shortened(who)!r} among its {_NOUNS[kind]}",
-            f"See all of them: @people{_switch(kind)} {name}",
+            f"See all of them: @people{switch} {name}",
         )
     return "\n\n".join("\n".join(profile_lines(each, now)) for each in found)
-
-
-def _switch(kind: ProfileKind) -> str:
-    return "" if kind is ProfileKind.PERSON else f"/{_NOUNS[kind]}"
 
 
 def profile_lines(profile: Profile, now: datetime) -> Iterator[str]:

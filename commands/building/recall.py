@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from commands.base import player_named
 from commands.building.base import BuilderCommand, plain, shortened
 from commands.wording import quoted
 from game.mind.archive.log import Archive
@@ -14,7 +15,6 @@ from game.mind.errors import KeepsakeError
 from game.mind.recall.documents import DocumentKind, Hit
 from typeclasses.absence import TOLD
 from typeclasses.agents import find_agents
-from typeclasses.characters import Character
 
 HITS = 12
 NEWEST = 100
@@ -111,7 +111,7 @@ class CmdAwayNews(BuilderCommand):
 
     def run(self) -> None:
         """Read the memories in the background."""
-        found = Character.objects.all_family().filter(db_key__iexact=self.args.strip()).first()
+        found = player_named(self.args)
         if found is None or found.is_agent:
             name = quoted(plain(shortened(self.args.strip())))
             raise KeepsakeError(f"There is no player {name}", "As in: @away Tom")
@@ -211,10 +211,6 @@ def _short_term(archive: Archive) -> dict[int, Summary]:
     return found
 
 
-def _author(summary: Summary) -> str:
-    return EDITED if summary.model == EDITED else f"by {plain(summary.model)}"
-
-
 def _summaries(name: str, archive: Archive) -> str:
     found = _short_term(archive)
     if not found:
@@ -233,9 +229,10 @@ def _summary(name: str, archive: Archive, number: int) -> str:
         there = f"There are 1 to {max(found)}" if found else "There are none yet"
         raise KeepsakeError(f"{name} has no short-term summary {number}", there)
     summary = found[number]
+    author = EDITED if summary.model == EDITED else f"by {plain(summary.model)}"
     title = (
         f"|w{name}'s short-term summary {number}|n (memories {summary.first}-{summary.last}, "
-        f"{_author(summary)}, {summary.time:%Y-%m-%d %H:%M} UTC)"
+        f"{author}, {summary.time:%Y-%m-%d %H:%M} UTC)"
     )
     memories = memory_lines(archive.read(summary.first, summary.last))
     return "\n".join([title, plain(summary.text), "", "|wIt covers|n", *memories])

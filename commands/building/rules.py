@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import counted
 from game.mind.books.commitments import Commitments
 from game.mind.books.noticing import Noticed, NoticedKind
 from game.mind.errors import KeepsakeError
-from typeclasses.agents import Agent, all_agents
+from typeclasses.agents import all_agents
 
 
 class CmdRules(BuilderCommand):
@@ -39,19 +39,17 @@ class CmdRules(BuilderCommand):
             raise KeepsakeError("Whose rules?", "As in: @rules/drop Tom")
         named = wanted and not dropping
         agents = [self.agent_named(wanted)] if named else all_agents()
-        blocks = [(agent.key, self._block(agent)) for agent in agents]
+        blocks = [(agent.key, self.mind(agent).memory.noticed.block) for agent in agents]
         self.answer(lambda: _dropped(blocks, wanted) if dropping else _listed(blocks))
-
-    def _block(self, agent: Agent) -> Commitments:
-        return self.mind(agent).memory.noticed.block
-
-
-def _rules(block: Commitments) -> Iterator[Noticed]:
-    yield from (each for each in block.items if each.kind is NoticedKind.RULE)
 
 
 def _listed(blocks: Sequence[tuple[str, Commitments]]) -> str:
-    rows = [_row(name, rule) for name, block in blocks for rule in _rules(block)]
+    rows = [
+        _row(name, each)
+        for name, block in blocks
+        for each in block.items
+        if each.kind is NoticedKind.RULE
+    ]
     shown = table(("Agent", "From", "Key", "Memory", "Rule"), rows)
     return f"{shown}\n{counted(len(rows), 'rule')}" if rows else "No agent was given a rule."
 

@@ -109,13 +109,10 @@ def _recalled(found: tuple[PromptSource, ...]) -> Iterator[str]:
     yield "|wRecalled|n"
     # What it had called back itself comes first: it has no score.
     for each in sorted(found, key=lambda each: (each.kind != "called back", -each.score)):
-        yield f"  {_score(each)}  {_title(each)}  {plain(shortened(_line(each.text), 160))}"
+        score = f"{each.score:6.2f}" if each.kind != "called back" else "   -  "
+        yield f"  {score}  {_title(each)}  {plain(shortened(_line(each.text), 160))}"
         if each.why:
             yield f"          |xwhy:|n {plain(_line(each.why))}"
-
-
-def _score(found: PromptSource) -> str:
-    return f"{found.score:6.2f}" if found.kind != "called back" else "   -  "
 
 
 def _title(found: PromptSource) -> str:

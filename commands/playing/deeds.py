@@ -52,7 +52,6 @@ class CmdDeeds(PlayerCommand):
     key = "deeds"
     aliases = ("quests",)
     help_category = "The world"
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Show all four lists, each if there is anything in it."""
@@ -119,7 +118,6 @@ class CmdAbout(PlayerCommand):
     key = "about"
     aliases = ("@about", "version", "@version")
     help_category = "The world"
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Say it."""

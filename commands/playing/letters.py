@@ -94,8 +94,7 @@ class CmdMail(AccountSpeech, AuditedCommand, mail.CmdMail):
         self.refuse(there)
         if old is not None:
             words = f"{words}\n\n|wBefore that, {_writer(old)} wrote:|n\n{old.message}"
-            old.tags.remove(NEW, category="mail")
-            old.tags.add(READ, category="mail")
+            _mark_read(old)
         for account in there:
             header = subject[:_LONGEST_SUBJECT]
             letter = create.create_message(self.caller, words, receivers=account, header=header)
@@ -107,12 +106,14 @@ class CmdMail(AccountSpeech, AuditedCommand, mail.CmdMail):
         subject = [f"|wAbout:|n {letter.header}"] if letter.header else []
         head = [f"|wFrom:|n {_writer(letter)}, {_sent(letter)}", *subject]
         self.msg("\n".join([*head, "", letter.message]))
-        letter.tags.remove(NEW, category="mail")
-        letter.tags.add(READ, category="mail")
+        _mark_read(letter)
 
     def _list(self) -> None:
-        rows = [_row(number, letter) for number, letter in enumerate(self._letters(), start=1)]
-        self.msg("\n".join(["|wYour letters|n", *rows]) if rows else "You have no letters.")
+        rows = ["|wYour letters|n"]
+        for number, letter in enumerate(self._letters(), start=1):
+            new = " |gnew|n" if letter.tags.has(NEW, category="mail") else ""
+            rows.append(f"  {number:>2}. {_title(letter)}, {_sent(letter)}{new}")
+        self.msg("\n".join(rows) if rows[1:] else "You have no letters.")
 
     def _delete(self, letter: Msg) -> Iterator[str]:
         """Ask first: a letter that is gone does not come back."""
@@ -124,9 +125,9 @@ class CmdMail(AccountSpeech, AuditedCommand, mail.CmdMail):
             self.msg("You keep it.")
 
 
-def _row(number: int, letter: Msg) -> str:
-    new = " |gnew|n" if letter.tags.has(NEW, category="mail") else ""
-    return f"  {number:>2}. {_title(letter)}, {_sent(letter)}{new}"
+def _mark_read(letter: Msg) -> None:
+    letter.tags.remove(NEW, category="mail")
+    letter.tags.add(READ, category="mail")
 
 
 def _title(letter: Msg) -> str:

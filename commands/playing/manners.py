@@ -11,11 +11,10 @@ from evennia.commands.default import comms
 from evennia.comms.models import Msg
 from evennia.objects.models import ObjectDB
 
-from commands.base import PlayerCommand
+from commands.base import PlayerCommand, player_named
 from commands.wording import CannotDo, counted, harmless, listed, one_line, quoted, within_length
 from game.mind.language.perception import visible
 from typeclasses.accounts import Account
-from typeclasses.characters import Character
 from typeclasses.everywhere import tell_builders
 from typeclasses.forgetting import forget_everywhere
 from typeclasses.written_down import REPORTS, keep
@@ -25,12 +24,6 @@ REPORTS_AN_HOUR = 6
 CONFIRM_SECONDS, FORGET_SECONDS = 120.0, 3600.0
 """How long a question waits for its answer, and the time between two forgettings."""
 MOST_IGNORED = 200
-
-
-def _player(name: str) -> ObjectDB | None:
-    """Whoever bears that name, agents too, wherever they are."""
-    found = Character.objects.all_family().filter(db_key__iexact=name.strip())
-    return found.first()
 
 
 class CmdIgnore(PlayerCommand):
@@ -45,7 +38,6 @@ class CmdIgnore(PlayerCommand):
 
     key = "ignore"
     help_category = "Speaking"
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Show, add or take out."""
@@ -54,7 +46,7 @@ class CmdIgnore(PlayerCommand):
             names = listed(sorted(ignored.values())) if ignored else "nobody"
             self.msg(f"You ignore {names}.")
             return
-        who, name = _player(self.args), self.args.casefold()
+        who, name = player_named(self.args), self.args.casefold()
         known = (number for number, each in ignored.items() if each.casefold() == name)
         number = who.id if who is not None else next(known, None)
         if number is None or who == self.caller:
@@ -83,7 +75,6 @@ class CmdReport(PlayerCommand):
 
     key = "report"
     help_category = "Speaking"
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Keep it where builders read it, and tell those who are here."""
@@ -119,7 +110,6 @@ class CmdForgetMe(PlayerCommand):
 
     key = "forget"
     help_category = "The world"
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Ask, then do it."""
@@ -147,18 +137,12 @@ class CmdForgetMe(PlayerCommand):
             self.msg("You are forgotten here.")
 
 
-def muted_until(caller: ObjectDB) -> float:
-    """Until when somebody's voice is taken, Unix time; 0 if it is not."""
-    account = getattr(caller, "account", None) or caller
-    until = float(account.attributes.get("muted_until") or 0)
-    return until if until > time.time() else 0.0
-
-
 def silenced(caller: ObjectDB) -> str:
     """Why nobody hears them; empty if they are heard."""
-    if not (until := muted_until(caller)):
-        return ""
     account = getattr(caller, "account", None) or caller
+    until = float(account.attributes.get("muted_until") or 0)
+    if until <= time.time():
+        return ""
     why = account.attributes.get("muted_for")
     left = f"another {counted(max(int((until - time.time()) / 60), 1), 'minute')}"
     return f"You have been silenced for {left}." + (f" Reason: {why}" if why else "")
@@ -179,13 +163,10 @@ def account_named(words: str) -> Account:
         return found[0]
     if found:
         raise CannotDo(f"Which one do you mean: {listed([each.key for each in found], 'or')}?")
-    who = _player(name)
-    why = (
-        f"{who.key} is not here to be spoken to."
-        if who and who.is_agent
-        else (f"There is no player called {quoted(name)}.")
-    )
-    raise CannotDo(f"{why} Nothing was sent.")
+    who = player_named(name)
+    if who and who.is_agent:
+        raise CannotDo(f"{who.key} is not here to be spoken to. Nothing was sent.")
+    raise CannotDo(f"There is no player called {quoted(name)}. Nothing was sent.")
 
 
 class AccountSpeech:

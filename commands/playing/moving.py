@@ -30,7 +30,6 @@ class CmdGo(PlayerCommand):
 
     key = "go"
     aliases = ("walk",)
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Find the exit and walk through it."""
@@ -94,7 +93,6 @@ class CmdFollow(PlayerCommand):
 
     key = "follow"
     aliases = ("unfollow", "lose")
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Begin or end it."""

@@ -44,7 +44,6 @@ class CmdWhere(PlayerCommand):
 
     key = "where"
     aliases = ("whereis",)
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Tell of one, or of all."""
@@ -147,7 +146,6 @@ class CmdMap(PlayerCommand):
 
     key = "map"
     help_category = "The world"
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Draw it, or tell it."""

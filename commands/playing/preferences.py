@@ -33,7 +33,6 @@ class CmdAway(PlayerCommand):
 
     key = "afk"
     aliases = ("away",)
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Go away, or come back."""
@@ -77,7 +76,6 @@ class CmdPrompt(PlayerCommand):
     """
 
     key = "prompt"
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Keep it; it is shown after every command."""
@@ -148,24 +146,17 @@ class CmdAlias(PlayerCommand):
         self.msg(f"{quoted(word)} is no word of yours any more.")
 
     def _list(self) -> None:
-        lines = sorted(filter(None, map(self._shown, self._words())))
+        lines = sorted(self._shown(each.value[2]) for each in self._all())
         none = "You have no words of your own. For instance: alias gk = go kettle."
         self.msg("\n".join(["|wYour words|n", *(f"  {each}" for each in lines)]) if lines else none)
 
-    def _words(self) -> list[str]:
-        nicks = self.caller.nicks
-        return [each.value[2] for where in _WHERE for each in _all(nicks, where)]
+    def _all(self) -> list[Any]:
+        kept = (self.caller.nicks.get(category=each, return_obj=True) for each in _WHERE)
+        return [each for found in kept for each in make_iter(found) if each]
 
     def _shown(self, word: str) -> str:
-        for where in _WHERE:
-            for each in _all(self.caller.nicks, where):
-                if each.value[2] == word:
-                    return f"|c{word}|n does: {each.value[3]}"
-        return ""
-
-
-def _all(nicks: Any, where: str) -> list[Any]:
-    return [each for each in make_iter(nicks.get(category=where, return_obj=True)) if each]
+        does = (each.value[3] for each in self._all() if each.value[2] == word)
+        return next((f"|c{word}|n does: {each}" for each in does), "")
 
 
 class CmdGender(PlayerCommand):
@@ -180,7 +171,6 @@ class CmdGender(PlayerCommand):
 
     key = "gender"
     aliases = ("pronouns",)
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Keep it, by Evennia's own command."""

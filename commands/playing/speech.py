@@ -120,14 +120,7 @@ class CmdTalk(AddressedCommand):
         target, words = self.addressee("Talk to whom? For instance: talk mira Good evening.")
         missing = f"What do you want to say to {target.get_display_name(self.caller)}?"
         speech = self.speech(words, missing, receivers=[target])
-        self.show(
-            "talk",
-            you='You say to {target}, "{speech}"',
-            others='{actor} says to {target}, "{speech}"',
-            target=target,
-            to_target='{actor} says to you, "{speech}"',
-            speech=speech,
-        )
+        self.say_to(target, speech)
         self.tell_if_away(target)
         happened(self.caller, speech, to=target)
 

@@ -18,8 +18,6 @@ _INSIDE = re.compile(r"(?:in|inside|into)\s+", re.I)
 class ThingCommand(PlayerCommand):
     """A command that handles things, at hand or in something."""
 
-    arg_regex = r"\s|$"
-
     def at_hand(self) -> list[ObjectDB]:
         """What is carried, then what lies here."""
         here = self.caller.location
@@ -47,6 +45,18 @@ class ThingCommand(PlayerCommand):
             raise CannotDo(found.db.get_from_err_msg or "Nothing can be in that.")
         return found
 
+    def handled(
+        self, kind: str, thing: ObjectDB, you: str, others: str, end: str = ".", **words: str
+    ) -> None:
+        """Let all see what was done with it, as in `put on`, `puts on`; ``words`` fill ``end``."""
+        self.show(
+            kind,
+            you=f"You {you} {{thing}}{end}",
+            others=f"{{actor}} {others} {{thing}}{end}",
+            thing=with_article(thing, self.caller),
+            **words,
+        )
+
 
 class CmdLook(ThingCommand):
     """Look around, or at something.
@@ -71,7 +81,10 @@ class CmdLook(ThingCommand):
         if here is None:
             raise CannotDo("You are nowhere, and there is nothing to see.")
         if inside := _INSIDE.match(words):
-            self._see(_contents_of(self.container(words[inside.end() :]), self.caller))
+            box = self.container(words[inside.end() :])
+            name = box.get_display_name(self.caller)
+            held = listed([with_article(each, self.caller) for each in box.contents])
+            self._see(f"In the {name}: {held}." if held else f"There is nothing in the {name}.")
         elif not words or sought(words).lower() in ("here", "around", "room"):
             self._see(self.caller.at_look(here, whole=True))
         elif self.caller in (things := self.matches(words, self._things(here))):
@@ -98,13 +111,6 @@ def find_detail(room: ObjectDB, words: str) -> str | None:
         return str(details[name])
     texts = {text for key, text in details.items() if name in key.split()}
     return str(texts.pop()) if len(texts) == 1 else None
-
-
-def _contents_of(container: ObjectDB, caller: ObjectDB) -> str:
-    """What is in something."""
-    name = container.get_display_name(caller)
-    things = [with_article(each, caller) for each in container.contents]
-    return f"In the {name}: {listed(things)}." if things else f"There is nothing in the {name}."
 
 
 def exit_view(obj: ObjectDB) -> str:
@@ -161,14 +167,12 @@ class CmdGet(ThingCommand):
             raise CannotDo("You can't take that out.")
         if thing.at_pre_get(caller) and thing.move_to(caller, quiet=True, move_type="get"):
             thing.at_get(caller)
-            what, where = with_article(thing, caller), with_article(source, caller)
-            end = " {thing} from {where}." if inside else " {thing}."
-            you, others = ("You take", "{actor} takes") if inside else _PICKS_UP
-            self.show("get", you=you + end, others=others + end, thing=what, where=where)
+            if inside:
+                where = with_article(source, caller)
+                self.handled("get", thing, "take", "takes", " from {where}.", where=where)
+            else:
+                self.handled("get", thing, "pick up", "picks up")
             happened(caller)
-
-
-_PICKS_UP = ("You pick up", "{actor} picks up")
 
 
 class CmdDrop(ThingCommand):
@@ -192,9 +196,7 @@ class CmdDrop(ThingCommand):
                 caller.location, quiet=True, move_type="drop"
             ):
                 thing.at_drop(caller)
-                what = with_article(thing, caller)
-                told = "{actor} puts down {thing}."
-                self.show("drop", you="You put down {thing}.", others=told, thing=what)
+                self.handled("drop", thing, "put down", "puts down")
 
 
 class CmdGive(ThingCommand):
@@ -338,7 +340,6 @@ class CmdDescribe(PlayerCommand):
 
     key = "describe"
     aliases = ("setdesc",)
-    arg_regex = r"\s|$"
 
     def act(self) -> None:
         """Keep the description."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from evennia.contrib.game_systems.clothing import clothing
-from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, with_article
 from commands.playing.things import CmdLook, ThingCommand, hand_over
@@ -38,11 +37,8 @@ class CmdPut(ThingCommand):
                 return
             if thing.move_to(container, quiet=True, move_type="put"):
                 thing.at_drop(caller)
-                what = with_article(thing, caller)
                 where = f"the {container.get_display_name(caller)}"
-                told = "{actor} puts {thing} in {where}."
-                you = "You put {thing} in {where}."
-                self.show("put", you=you, others=told, thing=what, where=where)
+                self.handled("put", thing, "put", "puts", " in {where}.", where=where)
 
 
 class CmdEat(ThingCommand):
@@ -128,8 +124,7 @@ class CmdWear(ThingCommand):
         if clothing.single_type_count(worn, kind) >= most:
             raise CannotDo(f"You wear a {kind} already.")
         garment.wear(caller, True, quiet=True)
-        what = with_article(garment, caller)
-        self.show("wear", you="You put on {thing}.", others="{actor} puts on {thing}.", thing=what)
+        self.handled("wear", garment, "put on", "puts on")
 
 
 class CmdRemove(ThingCommand):
@@ -147,8 +142,7 @@ class CmdRemove(ThingCommand):
         caller, missing = self.caller, f"You wear no {quoted(sought(self.args))}."
         garment = self.find(self.args, clothing.get_worn_clothes(caller), missing)
         garment.remove(caller, quiet=True)
-        what, told = with_article(garment, caller), "{actor} takes off {thing}."
-        self.show("remove", you="You take off {thing}.", others=told, thing=what)
+        self.handled("remove", garment, "take off", "takes off")
 
 
 class CmdTrade(ThingCommand):
@@ -186,19 +180,9 @@ class CmdTrade(ThingCommand):
         if not other.is_agent:
             other.ndb.offered = (self.caller, thing, wanted)
         # Speech, so that an agent is spoken to.
-        speech = f"I offer you {self._named(thing)} for {self._named(wanted)}."
+        named = [with_article(each, self.caller) for each in (thing, wanted)]
         end = "" if other.is_agent else " (trade accept, or trade decline)"
-        self.show(
-            "talk",
-            you='You say to {target}, "{speech}"',
-            others='{actor} says to {target}, "{speech}"',
-            target=other,
-            to_target='{actor} says to you, "{speech}"' + end,
-            speech=speech,
-        )
-
-    def _named(self, thing: ObjectDB) -> str:
-        return with_article(thing, self.caller)
+        self.say_to(other, f"I offer you {named[0]} for {named[1]}.", end=end)
 
     def _answer(self, *, accepted: bool) -> None:
         offer, self.caller.ndb.offered = self.caller.ndb.offered, None

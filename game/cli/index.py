@@ -71,12 +71,6 @@ def _asking(here: Places) -> Iterator[Ask]:
     if processes.one(processes.running(here), Component.SERVER) is not None:
         yield lambda operation, agent: client.ask(here, operation, agent=agent)
         return
-    with home.alone(here), _own_service(here) as ask:
-        yield ask
-
-
-@contextmanager
-def _own_service(here: Places) -> Iterator[Ask]:
     # Here, since they bring numpy and the model clients, which no other command needs.
     from game.index import service  # noqa: PLC0415 - only where it is needed: seconds to import
     from game.llm.embedding import EmbedderProfile, embedder, load_embedder  # noqa: PLC0415 - as above
@@ -85,14 +79,11 @@ def _own_service(here: Places) -> Iterator[Ask]:
     llm, recall = here.config / "llm.md", here.config / "recall.md"
     profile = load_embedder(llm) if llm.exists() else EmbedderProfile()
     settings = load_recall_config(recall) if recall.exists() else RecallConfig()
-    with service.alone(here, settings, embedder(profile), _say) as own:
-
-        def ask(operation: str, agent: str | None) -> Any:
-            known = {"index_rebuild": own.answer_rebuild, "index_status": own.answer_status}
-            return known[operation]({"agent": agent})
-
-        yield ask
-
-
-def _say(line: str) -> None:
-    err.print(escape(line))
+    with (
+        home.alone(here),
+        service.alone(
+            here, settings, embedder(profile), lambda line: err.print(escape(line))
+        ) as own,
+    ):
+        known = {"index_rebuild": own.answer_rebuild, "index_status": own.answer_status}
+        yield lambda operation, agent: known[operation]({"agent": agent})

@@ -14,10 +14,8 @@ from game.cli.output import plain_table
 from game.index.conversation import (
     Conversation,
     ConversationTurn,
-    MarkedQuestion,
     Progress,
     UnreadableTurns,
-    read_questions,
     read_turns,
 )
 from game.lab.trials.items import FORMATS_PAGE, UnreadableBenchmark
@@ -114,17 +112,6 @@ def _answers(trial: Trial, embedder: Embedder) -> Iterator[Answered]:
 def _as_turn(memory: Memory) -> ConversationTurn:
     time = memory.time.isoformat()
     return ConversationTurn(str(memory.number), memory.source, time, memory.text, memory.place)
-
-
-def read_data(path: Path) -> tuple[list[ConversationTurn], list[MarkedQuestion]]:
-    """Turns and questions of a data file in our own format.
-
-    Raises:
-        KeepsakeError: It cannot be read, or has another shape.
-    """
-    data = json.loads(path.read_text(encoding="utf-8"))
-    turns = read_turns(data)
-    return turns, read_questions(data.get("questions"), {turn.id for turn in turns})
 
 
 def as_table(found: Iterable[RetrievalScore]) -> Table:

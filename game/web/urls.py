@@ -4,7 +4,7 @@ from django.urls import include, path, re_path
 from evennia.web.urls import urlpatterns as evennia_urlpatterns
 
 from game.web.api import actions
-from game.web.api.addresses import address, looking, nowhere
+from game.web.api.answers import address, looking, nowhere
 from game.web.api.openapi import OPERATIONS
 from game.web.site import pages
 from game.web.site.log_in import RegisterView

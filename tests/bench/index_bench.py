@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import psutil
 
-from game.cli.recall import read_data
 from game.index.chroma_server import ChromaServer
 from game.index.conversation import ConversationTurn
 from game.index.open_files import OpenFiles
@@ -35,6 +34,7 @@ from game.mind.recall.recall import MemorySearch, SearchRequest
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import child_up
 from tests.bench.figures import Figure, percentile
+from tests.recall_data import read_data
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
 MEMORIES = 10_000

@@ -17,7 +17,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from game.cli.recall import read_data
 from game.cli.world import client
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
@@ -27,6 +26,7 @@ from tests.bench.figures import Figure, percentile
 from tests.bench.index_bench import HYTHE
 from tests.bench.look_bench import _ROOM, _looks, _world
 from tests.e2e.players import Player
+from tests.recall_data import read_data
 
 MEMORIES, BLOCKS, LOOKS, WARM_UP = 1_000, 4, 75, 10
 WANTED = 1.5

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from game.cli.recall import read_data
 from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion
 from game.index.local import LocalVectors
 from game.index.words import Fts5Index
@@ -33,6 +32,7 @@ from game.mind.recall.recall import MemorySearch
 from game.paths import REPOSITORY
 from tests.bench.figures import Figure, median_ms, percentile
 from tests.bench.index_bench import Remembering
+from tests.recall_data import read_data
 
 SETS = ("hythe", "two_friends")
 SIZES = (1_000, 10_000)

@@ -280,9 +280,8 @@ def test_nobody_builds_a_world_in_a_vault_that_another_copy_took_meanwhile(copy)
     home.prepare(copy.here)
     held = vault_lock.take(copy.here)
     try:
-        child = launcher.run(copy.here, "start", lambda _: None)
         with pytest.raises(KeepsakeError, match="is in use by the copy with the home"):
-            child.wait(launching.LAUNCH_SECONDS)
+            launcher.run(copy.here, "start", lambda _: None, launching.LAUNCH_SECONDS)
     finally:
         held.release()
     assert not copy.here.database.exists()

@@ -33,7 +33,8 @@ def line(number: int, when: datetime | None = None) -> bytes:
 
 
 def wrong(here: Places) -> list[str]:
-    found = (finding for check in memories.CHECKS for finding in check(here))
+    checks = (memories.waiting, memories.archives, memories.files)
+    found = (finding for check in checks for finding in check(here))
     return [f"{each.subject}: {each.what}" for each in found if not each.well]
 
 

@@ -7,12 +7,13 @@ import sys
 
 import pytest
 
-from game.cli.recall import RecallServer, as_json, evaluate, read_data
+from game.cli.recall import RecallServer, as_json, evaluate
 from game.index.conversation import Conversation
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import ModelUnavailable
 from game.paths import REPOSITORY
 from tests.lab.in_process import keepsake
+from tests.recall_data import read_data
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
 LOCOMO = REPOSITORY / "tests" / "data" / "benchmarks" / "locomo.json"

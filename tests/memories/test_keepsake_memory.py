@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from game.cli.recall import evaluate, read_data
+from game.cli.recall import evaluate
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.llm.clients.openai import OpenAIModel
 from game.memories.conformance import BEGAN, life
@@ -17,6 +17,7 @@ from game.mind.language.times import moment
 from game.mind.ports import FixedClock
 from game.mind.recall.measure import DEPTHS, Answered, scores
 from tests.fakes.model_server import FakeModelServer, Reply
+from tests.recall_data import read_data
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -112,7 +112,7 @@ class Server:
 
     def do_unprimed(self, _: str) -> None:
         """As it is at the start of a process, until the log has been read."""
-        self.hub._primed = False
+        self.hub.primed = False
 
     def do_prime(self, _: str) -> None:
         self.hub.prime([])

@@ -23,7 +23,7 @@ from game.web.world.days import (
     THINKING,
     WALKING,
     DaySpan,
-    _days,
+    _archived_day,
     first_day,
     lived_day,
 )
@@ -113,7 +113,7 @@ def test_what_cannot_be_read_of_an_archive_is_passed_over(tmp_path: Path) -> Non
 def test_what_is_added_is_read_and_what_is_taken_out_is_gone(tmp_path: Path) -> None:
     told = ((-1.0, "The Quay", "say Early."), (9.0, "The Kettle", "say Well met."))
     mira = lives(tmp_path / "Mira", *told)
-    _days.clear()
+    _archived_day.cache_clear()
 
     def spoke() -> tuple[tuple[int, str, str], ...]:
         return lived_day(tmp_path / "log", [mira], SPAN, SPAN.ends).talks
@@ -127,7 +127,9 @@ def test_what_is_added_is_read_and_what_is_taken_out_is_gone(tmp_path: Path) -> 
     archive.close()
     ((_, day),) = lived_day(tmp_path / "log", [mira], SPAN, SPAN.ends).agents
     assert day.places == [(0, "The Quay"), (540, "The Kettle"), (600, "The Loft")]
-    assert len(_days) == 1, "one day of one agent is kept once, however it grows"
+    assert _archived_day.cache_info().currsize == 1, (
+        "one day of one agent is kept once, however it grows"
+    )
     (segment,) = (mira.folder / "archive").glob("*.jsonl")
     replace_file(segment, segment.read_text().replace("Tom", "(forgotten)"))
     assert "Tom" not in str(spoke())

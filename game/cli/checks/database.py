@@ -72,6 +72,3 @@ def _shipped() -> set[tuple[str, str]]:
 
 def _named(migrations: list[tuple[str, str]]) -> str:
     return ", ".join(f"{app} {name}" for app, name in migrations)
-
-
-CHECKS = (database,)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from game.cli.checks import database as checks_database
-from game.cli.checks import index as checks_index
-from game.cli.checks import log as checks_log
-from game.cli.checks import machine, memories, models, tokens, vault
+from game.cli.checks import database, index, log, machine, memories, models, tokens, vault
 from game.cli.checks.finding import Finding
 from game.cli.world import processes
 from game.paths import Places
@@ -15,14 +12,12 @@ from game.paths import Places
 type Check = Callable[[Places], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (
-    *machine.CHECKS,
-    *checks_database.CHECKS,
-    *vault.CHECKS,
-    *memories.CHECKS,
-    *models.CHECKS,
-    *tokens.CHECKS,
-    *checks_index.CHECKS,
-    *checks_log.CHECKS,
+    *(machine.python, machine.room, machine.secrets, machine.metrics),
+    *(machine.listening, machine.world, database.database, vault.configuration),
+    *(memories.waiting, memories.archives, memories.files),
+    *(models.embedded_parts, models.servers, models.embedding),
+    *(tokens.budget, tokens.counting, index.words, index.vectors, index.embedding),
+    log.event_log,
 )
 
 

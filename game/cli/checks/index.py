@@ -78,6 +78,3 @@ def _answers(address: str, cure: str) -> Finding:
         return Finding("Vectors", False, problem.what, cure)
     finally:
         chroma.close()
-
-
-CHECKS = (words, vectors, embedding)

@@ -31,7 +31,8 @@ def event_log(here: Places) -> Iterator[Finding]:
         yield Finding("Event log", False, f"{folder} cannot be read and written to", cure)
         return
     try:
-        files = sorted([*files_of(folder, EVENTS), *files_of(folder, PROMPTS)], key=_age)
+        files = [*files_of(folder, EVENTS), *files_of(folder, PROMPTS)]
+        files.sort(key=lambda file: (file.day, file.first))
         sizes = [each.size() for each in files]
     except OSError as error:  # such as one that somebody has just removed
         yield Finding("Event log", True, f"{folder}, its size cannot be told now ({error})")
@@ -39,23 +40,16 @@ def event_log(here: Places) -> Iterator[Finding]:
     yield _size(here, files, sizes)
 
 
-def _age(file: LogFile) -> tuple[str, int]:
-    return file.day, file.first
-
-
 def _size(here: Places, files: Sequence[LogFile], sizes: Sequence[int]) -> Finding:
     total, free = sum(sizes), shutil.disk_usage(here.events).free
-    what = f"{total / 1_000_000:,.1f} MB in {_count(files)} of {here.events}"
+    count = "1 file" if len(files) == 1 else f"{len(files):,} files"
+    what = f"{total / 1_000_000:,.1f} MB in {count} of {here.events}"
     if files:
         what += f", from {files[0].day} on"
     most = max(min(MOST_BYTES, int(LEAST_SHARE * (free + total))), _LITTLE)
     if total <= most:
         return Finding("Event log", True, what)
     return Finding("Event log", False, what, _cure(here, files, sizes, total - most // 2))
-
-
-def _count(files: Sequence[LogFile]) -> str:
-    return "1 file" if len(files) == 1 else f"{len(files):,} files"
 
 
 def _cure(here: Places, files: Sequence[LogFile], sizes: Sequence[int], wanted: int) -> str:
@@ -74,6 +68,3 @@ def _cure(here: Places, files: Sequence[LogFile], sizes: Sequence[int], wanted: 
         f"Every file stands for itself: remove those up to {last} ({gone / 1_000_000:,.0f} MB; "
         "the day stands in their names). `keepsake export` keeps their figures as tables"
     )
-
-
-CHECKS = (event_log,)

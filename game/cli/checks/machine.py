@@ -61,7 +61,7 @@ def room(here: Places) -> Iterator[Finding]:
     """Home and vault can be written to, which is tried, and have room left."""
     folders = (("Home", here.home, "KEEPSAKE_HOME"), ("Vault", here.agents, "KEEPSAKE_VAULT"))
     for subject, folder, variable in folders:
-        nearest = _nearest(folder)
+        nearest = next(each for each in (folder, *folder.parents) if each.exists())
         if wrong := _unwritable(nearest):
             cure = f"Make room or make it yours, or set {variable} to a folder of your own"
             yield Finding(subject, False, f"{nearest} cannot be written to: {wrong}", cure)
@@ -138,11 +138,3 @@ def _answer(here: Places) -> Finding:
         cure = "`make stop`, `make run`; if it stays so, `keepsake logs server --no-follow`"
         return Finding("World", False, f"runs but does not answer: {error.what}", cure)
     return Finding("World", True, "runs and answers" if ready else "is being built")
-
-
-def _nearest(path: Path) -> Path:
-    """The path, or the closest folder above it that is there."""
-    return next(folder for folder in (path, *path.parents) if folder.exists())
-
-
-CHECKS = (python, room, secrets, metrics, listening, world)

@@ -127,7 +127,3 @@ def _unreadable(path: Path) -> str:
 def _deadline() -> Callable[[], bool]:
     end = time.monotonic() + SECONDS
     return lambda: time.monotonic() > end
-
-
-CHECKS = (waiting, archives, files)
-"""Run by the doctor."""

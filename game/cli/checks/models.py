@@ -114,6 +114,3 @@ def _absent(here: Places, subject: str, *, world_runs: bool) -> Finding:
         return Finding(subject, True, "starts with the world")
     cure = f"It is started again by itself; {here.logs / 'model.log'} says why it is not there"
     return Finding(subject, False, "does not run", cure)
-
-
-CHECKS = (embedded_parts, servers, embedding)

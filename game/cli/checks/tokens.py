@@ -114,6 +114,3 @@ def _without_server(profile: ModelProfile) -> str:
         f"estimated ({HEURISTIC}), corrected by what the server says of each prompt;"
         f" {profile.provider} has no tokenizer for others, and {TIKTOKEN} cannot help: {lacking}"
     )
-
-
-CHECKS = (budget, counting)

@@ -63,6 +63,3 @@ def _file(path: Path, load: Callable[[Path], object]) -> Finding | None:
         what = f"{path}, line {error.line}: {error.reason}"
         return Finding("Config", False, what, error.cure or "Mend that line")
     return None
-
-
-CHECKS = (configuration,)

@@ -38,8 +38,10 @@ _JOINS = {
 
 def page() -> str:
     """The page of all tables and columns."""
-    tables = (line for name in ROWS for line in _table(name))
-    return "\n".join([_HEAD, *_overview(), "", *tables, *_sweep(), ""])
+    lines = [_HEAD, *_overview(), ""]
+    for name, kind in ROWS.items():
+        lines += [f"## {name}", "", _first(kind), "", *_columns(fields_of(kind)), ""]
+    return "\n".join([*lines, *_sweep(), ""])
 
 
 def _overview() -> Iterator[str]:
@@ -58,10 +60,6 @@ def _row(link: str, told: str, name: str) -> str:
 
 def _first(kind: type) -> str:
     return (inspect.getdoc(kind) or "").partition("\n\n")[0].replace("\n", " ").replace("``", "`")
-
-
-def _table(name: str) -> Iterator[str]:
-    yield from (f"## {name}", "", _first(ROWS[name]), "", *_columns(fields_of(ROWS[name])), "")
 
 
 def _columns(found: tuple[Column, ...]) -> Iterator[str]:

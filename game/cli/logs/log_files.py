@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-
-_BLOCK = 65536
 
 
 def tail(path: Path, lines: int) -> list[str]:
     """The last lines of a file, without their ends; none when there is no such file."""
-    if lines <= 0:
-        return []
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - _BLOCK - lines * 500))
-            return [line.rstrip("\n") for line in deque(file, maxlen=lines)]
-    except FileNotFoundError:
-        return []
+    return list(_tail("-n", str(lines), str(path)))
 
 
 def follow(path: Path, lines: int) -> Iterator[str]:
@@ -29,8 +18,12 @@ def follow(path: Path, lines: int) -> Iterator[str]:
     The file may not exist yet, and may be rotated away or cut: the system's ``tail`` goes on with
     the one that takes its place.
     """
+    return _tail("-n", str(lines), "-F", str(path))
+
+
+def _tail(*arguments: str) -> Iterator[str]:
     with subprocess.Popen(
-        ["tail", "-n", str(lines), "-F", str(path)],
+        ["tail", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # where it tells of such changes
         encoding="utf-8",

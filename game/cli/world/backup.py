@@ -47,19 +47,12 @@ type Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A backup that was made.
-
-    Attributes:
-        path: The file.
-        files: How many it holds.
-        size: Their bytes, not compressed.
-        removed: Older ones that were removed.
-    """
+    """A backup that was made."""
 
     path: Path
-    files: int
-    size: int
-    removed: tuple[Path, ...] = ()
+    files: int  # how many it holds
+    size: int  # their bytes, not compressed
+    removed: tuple[Path, ...] = ()  # older ones that were removed
 
 
 def backup(here: Places, target: Path, progress: Progress, keep: int = 0) -> Kept:

@@ -6,62 +6,26 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from game.cli.world.evennia_entry import STEP
 from game.mind.errors import KeepsakeError
 from game.paths import DATABASE_URL, REPOSITORY, Places
 
 NO_BYTE_CODE = "PYTHONDONTWRITEBYTECODE"
-_POLL_SECONDS = 0.1
 _LISTEN_SECONDS = 5.0
 
 
-@dataclass(slots=True)
-class LauncherOperation:
-    """One operation of Evennia's launcher, at work.
+def run(here: Places, operation: str, on_step: Callable[[str], None], seconds: float) -> list[str]:
+    """Run an operation to its end; gives the lines that it has printed.
 
-    Attributes:
-        process: The child.
-        lines: What it has printed, all of it.
-        listener: The thread that reads it.
+    Raises:
+        KeepsakeError: It failed, or took longer than ``seconds``.
     """
-
-    process: subprocess.Popen[str]
-    lines: list[str] = field(default_factory=list)
-    listener: threading.Thread | None = None
-
-    def wait(self, seconds: float) -> None:
-        """Wait for its end.
-
-        Raises:
-            KeepsakeError: It failed, or took too long.
-        """
-        deadline = time.monotonic() + seconds
-        try:
-            while self.process.poll() is None:
-                if time.monotonic() > deadline:
-                    raise KeepsakeError(f"Evennia did nothing for {seconds:.0f} seconds")
-                time.sleep(_POLL_SECONDS)
-        finally:
-            self._end()
-        if self.listener is not None:  # the last lines may not have been read yet
-            self.listener.join(_LISTEN_SECONDS)
-        if self.process.returncode:
-            raise KeepsakeError("Evennia did not start:\n" + "\n".join(self.lines[-15:]))
-
-    def _end(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-
-
-def run(here: Places, operation: str, on_step: Callable[[str], None]) -> LauncherOperation:
-    """Start an operation."""
+    lines: list[str] = []
     process = subprocess.Popen(
         [sys.executable, "-m", "game.cli.world.evennia_entry", operation],
         cwd=REPOSITORY,
@@ -73,22 +37,28 @@ def run(here: Places, operation: str, on_step: Callable[[str], None]) -> Launche
         errors="replace",
         start_new_session=True,  # Ctrl-C is ours to handle, not the Portal's
     )
-    entry = LauncherOperation(process)
-    log = here.logs / f"{operation}.log"
-    entry.listener = threading.Thread(target=_listen, args=(entry, log, on_step), daemon=True)
-    entry.listener.start()
-    return entry
+    listened = (process.stdout, lines, here.logs / f"{operation}.log", on_step)
+    listener = threading.Thread(target=_listen, args=listened, daemon=True)
+    listener.start()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired as error:
+        raise KeepsakeError(f"Evennia did nothing for {seconds:.0f} seconds") from error
+    finally:
+        process.kill()  # where it has ended, nothing
+        process.wait()
+    listener.join(_LISTEN_SECONDS)  # the last lines may not have been read yet
+    if process.returncode:
+        raise KeepsakeError("Evennia did not start:\n" + "\n".join(lines[-15:]))
+    return lines
 
 
-def _listen(entry: LauncherOperation, log: Path, on_step: Callable[[str], None]) -> None:
-    output = entry.process.stdout
-    if output is None:
-        raise AssertionError("the child was started with a pipe")
+def _listen(output: IO[str], lines: list[str], log: Path, on_step: Callable[[str], None]) -> None:
     with suppress(OSError):  # without room for its log the child goes on all the same
         log.write_text("", encoding="utf-8")
     with output:
         for line in output:
-            entry.lines.append(line.rstrip())
+            lines.append(line.rstrip())
             if line.startswith(STEP):
                 on_step(line.removeprefix(STEP).strip())
             with suppress(OSError), log.open("a", encoding="utf-8") as file:

@@ -19,16 +19,10 @@ _HIGHEST_BASE = 65000
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One port of a copy.
+    """One port of a copy."""
 
-    Attributes:
-        name: What it is for.
-        address: Where it listens.
-        number: Its number.
-    """
-
-    name: str
-    address: str
+    name: str  # what it is for
+    address: str  # where it listens
     number: int
 
 

@@ -37,17 +37,11 @@ class Component(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One process of ours.
-
-    Attributes:
-        component: What it is.
-        pid: Its number.
-        started: When it was started, seconds since 1970.
-    """
+    """One process of ours."""
 
     component: Component
     pid: int
-    started: float
+    started: float  # when it was, in seconds since 1970
 
     @property
     def uptime(self) -> float:

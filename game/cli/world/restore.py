@@ -33,17 +33,11 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A world that was brought back.
+    """A world that was brought back."""
 
-    Attributes:
-        files: How many files.
-        made: When the backup was made.
-        aside: Where what was there before is now; empty if there was nothing.
-    """
-
-    files: int
-    made: str
-    aside: tuple[Path, ...]
+    files: int  # how many
+    made: str  # when the backup was
+    aside: tuple[Path, ...]  # where what was there before is now; empty if there was nothing
 
 
 def restore(here: Places, source: Path, progress: Progress, *, replace: bool) -> Restored:
@@ -232,10 +226,12 @@ def _put_in_place(here: Places, stages: dict[str, Path]) -> tuple[Path, ...]:
         staged.unlink()
     old = [here.database.with_name(here.database.name + end) for end in ("", "-wal", "-shm")]
     old += [here.elsewhere, here.secret_key, here.admin_password, here.spill, here.index]
+    # The folder of the agents itself is locked and stays.
+    agents = [each for each in here.agents.iterdir() if not each.name.startswith(".in-use")]
     moved = [
         _move(old, here.home / stamp),
         _move([here.config], here.vault / stamp),
-        _move(_agents(here), here.vault / stamp / here.agents.name),
+        _move(agents, here.vault / stamp / here.agents.name),
     ]
     for new in sorted(stages["home"].iterdir()):
         new.rename(here.home / new.name)
@@ -258,11 +254,6 @@ def _keep_rows(here: Places, aside: Path) -> None:
         aside.mkdir(parents=True)
         with database_rows.moment(here) as reader:
             database_rows.to_sqlite(reader, aside / here.database.name)
-
-
-def _agents(here: Places) -> list[Path]:
-    """What is in the folder of the agents, which itself is locked and stays."""
-    return [each for each in here.agents.iterdir() if not each.name.startswith(".in-use")]
 
 
 def _move(paths: list[Path], folder: Path) -> Path | None:

@@ -23,11 +23,7 @@ from game.cli.world import (
     restore,
     stopping,
 )
-from game.cli.world.evennia_entry import (
-    ADMIN,
-    CHECKED,
-    PASSWORD_CHANGED,
-)
+from game.cli.world.evennia_entry import ADMIN, CHECKED, PASSWORD_CHANGED
 from game.cli.world.processes import Component
 from game.mind.errors import KeepsakeError
 from game.paths import Places
@@ -59,15 +55,10 @@ type Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A world that a player can log in to.
+    """A world that a player can log in to."""
 
-    Attributes:
-        already_ran: It was found so.
-        password_changed: The admin's password is not the generated one any more.
-    """
-
-    already_ran: bool
-    password_changed: bool = False
+    already_ran: bool  # it was found so
+    password_changed: bool = False  # the admin's is not the generated one any more
 
 
 def start(here: Places, say: Say) -> Started:
@@ -123,13 +114,12 @@ def reload(here: Places, say: Say) -> None:
 
 def _refuse_broken_code(here: Places, say: Say) -> None:
     """Load the code once, in a process of its own, while the world still runs."""
-    child, why = launcher.run(here, "check", say), ""
     try:
-        child.wait(CHECK_SECONDS)
+        lines = launcher.run(here, "check", say, CHECK_SECONDS)
+        shown = "\n".join(lines[-_TAIL_LINES:])
     except KeepsakeError as error:
-        why = error.what
-    if why or CHECKED not in child.lines:
-        shown = why or "\n".join(child.lines[-_TAIL_LINES:])
+        lines, shown = [], error.what
+    if CHECKED not in lines:
         raise KeepsakeError(
             f"The code cannot be loaded, so the world goes on with what it has:\n{shown}\n",
             "Mend what is named there and reload again",
@@ -169,16 +159,15 @@ def _wait_for_ports(here: Places) -> None:
 
 
 def _launch(here: Places, say: Say) -> Started:
-    child = launcher.run(here, "start", say)
-    child.wait(LAUNCH_SECONDS)
-    if CHECKED not in child.lines:
-        raise KeepsakeError("Evennia did not start:\n" + "\n".join(child.lines[-_TAIL_LINES:]))
+    lines = launcher.run(here, "start", say, LAUNCH_SECONDS)
+    if CHECKED not in lines:
+        raise KeepsakeError("Evennia did not start:\n" + "\n".join(lines[-_TAIL_LINES:]))
     say("Waiting for the world")
     room = _wait_until_ready(here, seconds=LAUNCH_SECONDS)["admin_room"]
     formats.mark(here)
     databases.note_elsewhere(here)
     say("Logging in over telnet")
-    changed = PASSWORD_CHANGED in child.lines
+    changed = PASSWORD_CHANGED in lines
     lives = _Watch(here).check
     host = ports.LOOPBACK if here.listen == "0.0.0.0" else here.listen
     line = login.connection_screen(host, here.ports.telnet, LOGIN_SECONDS, lives)

@@ -22,15 +22,10 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """A world that does not run.
+    """A world that does not run."""
 
-    Attributes:
-        anything: Something ran before.
-        waiting: How many memories wait for archives that cannot be written, by agent.
-    """
-
-    anything: bool
-    waiting: dict[str, int]
+    anything: bool  # something ran before
+    waiting: dict[str, int]  # by agent how many memories wait for archives that cannot be written
 
 
 def stop(here: Places, say: Callable[[str], None], *, force: bool = False) -> Stopped:

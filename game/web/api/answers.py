@@ -1,4 +1,4 @@
-"""How a view of the API reads its request and writes its answer."""
+"""Which address of the API is which view; how that reads its request and writes its answer."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import io
 import json
 from collections.abc import Callable
 from http import HTTPStatus
+from types import ModuleType
 from typing import Any
 
 from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.urls import path
+from django.urls.resolvers import URLPattern
 
 from game.mind.errors import KeepsakeError
 from game.mind.language.perception import for_cell
+from game.web.api import views
 from game.web.api.lives import NoSuchAgent
-from game.web.api.openapi import FORM, FORMS, BadRequest, Operation
+from game.web.api.openapi import FORM, FORMS, OPERATIONS, BadRequest, Operation
 from game.web.api.shapes import Shape
 from game.web.api.source import source
 from game.web.api.why_view import NoSuchAct
@@ -58,19 +62,40 @@ def answering(function: Answer, operation: Operation) -> Callable[..., HttpRespo
             problem = f"A file cannot be read ({error.strerror}): see `keepsake doctor`"
             return refused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
         if isinstance(found, Shape) and request.GET.get(FORM) == "csv":
-            return _file(table(found), f"{operation.id}.csv", "text/csv; charset=utf-8")
+            disposition = {"Content-Disposition": f'attachment; filename="{operation.id}.csv"'}
+            kind = "text/csv; charset=utf-8"
+            return HttpResponse(table(found), content_type=kind, headers=disposition)
+        shown = source()  # of a record its present, by which the pages say how long ago all was
+        headers = {NOW: shown.now().isoformat()} if shown.recorded else {}
         return JsonResponse(
-            found.model_dump() if isinstance(found, Shape) else found, headers=_present()
+            found.model_dump() if isinstance(found, Shape) else found, headers=headers
         )
 
     return view
+
+
+def address(operation: Operation, module: ModuleType) -> URLPattern:
+    """The address of an operation, whose view of that name is in ``module``."""
+    view = getattr(module, operation.id.removesuffix(".json"))
+    where = operation.path.replace("{id}", "<int:number>")
+    return path(f"agents/api{where}", answering(view, operation))
+
+
+looking = [address(each, views) for each in OPERATIONS if each.method == "get"]
+"""The addresses of all that only look."""
+
+
+@api()
+def nowhere(_: HttpRequest, *_rest: str) -> HttpResponse:
+    """What is not there, told to nobody who may not look."""
+    return refused(HTTPStatus.NOT_FOUND, "There is no such address. GET /agents/api/openapi.json")
 
 
 def table(found: Shape) -> str:
     """What an answer lists as CSV, a row each; of one that lists nothing all of it as one row."""
     lists = (value for _, value in found if isinstance(value, tuple))
     rows = next((each for each in lists if all(isinstance(row, Shape) for row in each)), (found,))
-    cells = [_cells(row) for row in rows]
+    cells = [{name: _cell(value) for name, value in row.model_dump().items()} for row in rows]
     out = io.StringIO()
     writer = csv.DictWriter(out, list(dict.fromkeys(name for row in cells for name in row)))
     writer.writeheader()
@@ -78,29 +103,13 @@ def table(found: Shape) -> str:
     return out.getvalue()
 
 
-def _cells(row: Shape) -> dict[str, Any]:
-    """Texts and numbers as they are, but for what a spreadsheet would run; all else as JSON."""
-    plain = row.model_dump()
-    return {name: _cell(value) for name, value in plain.items()}
-
-
 def _cell(value: object) -> object:
+    """Texts and numbers as they are, but for what a spreadsheet would run; all else as JSON."""
     if isinstance(value, str):
         return for_cell(value)
     if value is None or isinstance(value, int | float):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def _file(text: str, name: str, kind: str) -> HttpResponse:
-    disposition = f'attachment; filename="{name}"'
-    return HttpResponse(text, content_type=kind, headers={"Content-Disposition": disposition})
-
-
-def _present() -> dict[str, str]:
-    """Of a record its present, by which the pages say how long ago something was."""
-    shown = source()
-    return {NOW: shown.now().isoformat()} if shown.recorded else {}
 
 
 def _asked(request: HttpRequest, operation: Operation) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from game.mind.archive import history
@@ -11,9 +10,8 @@ from game.mind.archive.history import PastCompaction
 from game.mind.archive.log import Archive
 from game.mind.archive.records import Memory, Summary
 from game.mind.archive.tier_lines import SummaryState
-from game.mind.memory import MemoryContext
 from game.mind.prompt.tokens import Heuristic
-from game.web.api.lives import ArchiveAccess, summary, window_first
+from game.web.api.lives import ArchiveAccess, Bounds, summary
 from game.web.api.shapes import (
     Compactions,
     CompactionView,
@@ -45,31 +43,6 @@ def memories(life: ArchiveAccess, first: int, last: int) -> Memories:
         before=tuple(before[:MOST_BEFORE]),
         more_before=max(len(before) - MOST_BEFORE, 0),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Where one tier ends and the next begins."""
-
-    first: int  # first memory that any tier holds
-    longterm_last: int  # last memory of the long-term summary, 0 without one
-    window_first: int  # first memory that stands verbatim
-
-    @classmethod
-    def of(cls, context: MemoryContext, total: int) -> Bounds:
-        """Those of what stands in the prompt now; ``total`` is the newest memory's number."""
-        window = window_first(context, total)
-        oldest = context.longterm or context.recent
-        longterm_last = context.longterm.last if context.longterm else 0
-        return cls(oldest.first if oldest else window, longterm_last, window)
-
-    def holding(self, number: int) -> str:
-        """The tier of a memory, as :class:`game.web.api.shapes.MemoryView` names it."""
-        if number >= self.window_first:
-            return "window"
-        if number < self.first:
-            return "cleared"
-        return "longterm" if number <= self.longterm_last else "recent"
 
 
 def memory_view(memory: Memory, bounds: Bounds) -> MemoryView:

@@ -17,10 +17,13 @@ from game.mind.books.profiles.feelings import closeness
 from game.mind.books.profiles.profile import Profile, ProfileKind
 from game.mind.sleep.log import SleepLog
 from game.mind.sleep.steps import Night
+from game.web.api.lives import inhabitant
 from game.web.api.shapes import Book, PageView, iso
-from game.web.api.source import inhabitant, source
+from game.web.api.source import source
 from game.web.world.acquaintances import pages as profiles
 
+_TOLD = ("place", "reason", "tags", "memories")
+"""What of a page's front matter is shown beside it."""
 _LONGEST = 60_000
 """Characters of one page that are shown; the file has all."""
 
@@ -32,7 +35,7 @@ def book(number: int, name: str, limit: int, skip: int) -> Book:
         NoSuchAgent: There is none with that number.
         OSError: A file cannot be read.
     """
-    found = BOOKS[name](inhabitant(number).folder)
+    found = BOOKS[name](inhabitant(number, source().inhabitants()).folder)
     return Book(pages=tuple(found[skip : skip + limit]), total=len(found))
 
 
@@ -58,7 +61,7 @@ def _file(path: Path) -> PageView:
         title=str(meta.get("title") or path.stem),
         at=_moment(when),
         text=str(page.content)[:_LONGEST],
-        facts=_facts(meta, ("place", "reason", "tags", "memories")),
+        facts={name: _plain(meta[name]) for name in _TOLD if meta.get(name)},
         file=path.name,
     )
 
@@ -69,11 +72,6 @@ def _moment(given: object) -> str | None:
     except ValueError:
         return None
     return iso(found if found.tzinfo else found.replace(tzinfo=UTC))
-
-
-def _facts(meta: Mapping[str, object], wanted: Sequence[str]) -> dict[str, str]:
-    found = {name: meta.get(name) for name in wanted}
-    return {name: _plain(value) for name, value in found.items() if value}
 
 
 def _plain(value: object) -> str:
@@ -97,10 +95,6 @@ def _profile(path: Path, known: Profile, now: datetime) -> PageView:
         facts |= {"warmth": f"{known.warmth:+.2f}"}
     page = _file(path)
     return page.model_copy(update={"title": known.name, "at": iso(known.last_met), "facts": facts})
-
-
-def _nights(agent: Path) -> Sequence[PageView]:
-    return [_night(each) for each in reversed(SleepLog(agent).nights())]
 
 
 def _night(night: Night) -> PageView:
@@ -133,7 +127,7 @@ BOOKS: Mapping[str, Callable[[Path], Sequence[PageView]]] = {
     "notes": _files("notes"),
     "dreams": _files("dreams"),
     "kept": _kept,
-    "nights": _nights,
+    "nights": lambda agent: [_night(each) for each in reversed(SleepLog(agent).nights())],
     "people": _profiles(ProfileKind.PERSON),
     "places": _profiles(ProfileKind.PLACE),
     "things": _profiles(ProfileKind.THING),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from game.mind.archive.records import Summary
 from game.mind.errors import KeepsakeError
 from game.mind.events.agent_names import Names
 from game.mind.memory import MemoryContext
-from game.web.api.shapes import SummaryView, iso
+from game.web.api.shapes import SummaryView, TiersView, iso
 
 
 class NoSuchAgent(KeepsakeError):
@@ -33,9 +34,55 @@ class ArchiveAccess:
     state: tuple[object, ...]
 
 
-def window_first(context: MemoryContext, total: int) -> int:
-    """Number of the first memory that stands verbatim; the next one's if none does."""
-    return context.window[0].number if context.window else total + 1
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where one tier ends and the next begins."""
+
+    first: int  # first memory that any tier holds
+    longterm_last: int  # last memory of the long-term summary, 0 without one
+    window_first: int  # first memory that stands verbatim; the next one's if none does
+
+    @classmethod
+    def of(cls, context: MemoryContext, total: int) -> Bounds:
+        """Those of what stands in the prompt now; ``total`` is the newest memory's number."""
+        window = context.window[0].number if context.window else total + 1
+        oldest = context.longterm or context.recent
+        longterm_last = context.longterm.last if context.longterm else 0
+        return cls(oldest.first if oldest else window, longterm_last, window)
+
+    def holding(self, number: int) -> str:
+        """The tier of a memory, as :class:`game.web.api.shapes.MemoryView` names it."""
+        if number >= self.window_first:
+            return "window"
+        if number < self.first:
+            return "cleared"
+        return "longterm" if number <= self.longterm_last else "recent"
+
+
+def tiers(
+    context: MemoryContext, total: int, compaction: int, window: int, tokens: Callable[[str], int]
+) -> TiersView:
+    """Which memory is where, by what stands in the prompt.
+
+    Args:
+        context: That.
+        total: The newest memory's number.
+        compaction: Number of the one that the summaries are of.
+        window: Tokens of the window.
+        tokens: Counts those of a text.
+    """
+    bounds = Bounds.of(context, total)
+    views = {
+        each.tier.value: summary(each, compaction, tokens(each.text)) for each in context.summaries
+    }
+    return TiersView(
+        first=bounds.first,
+        total=total,
+        longterm=views.get("longterm"),
+        recent=views.get("recent"),
+        window_first=bounds.window_first,
+        window_tokens=window,
+    )
 
 
 def summary(found: Summary, compaction: int, tokens: int, *, undone: bool = False) -> SummaryView:
@@ -58,6 +105,18 @@ class Inhabitant:
     name: str
     place: str  # the room it is in now; empty where it is nowhere
     folder: Path  # its folder in the vault
+
+
+def inhabitant(number: int, there: Sequence[Inhabitant]) -> Inhabitant:
+    """The agent with that number.
+
+    Raises:
+        NoSuchAgent: There is none.
+    """
+    found = next((each for each in there if each.number == number), None)
+    if found is None:
+        raise no_such(number)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

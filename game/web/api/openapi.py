@@ -7,7 +7,7 @@ each answer of the API to the document.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal
@@ -32,99 +32,66 @@ class BadRequest(KeepsakeError):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A whole number that an address takes."""
+    """Something that an address takes."""
 
     name: str  # what it is called
     help: str  # what it means
-    default: int | None = None  # what it is if it is not given
-    most: int | None = None  # the largest; None for any that a JSON number can be
-    least: int = 1  # the smallest
-    required = False
+    schema: Schema  # what it may be
+    # its value by what the address says, which is empty without it; raises BadRequest
+    read: Callable[[str], int | str | None]
+    required: bool = False
 
-    @property
-    def schema(self) -> Schema:
-        """What it may be."""
-        bounds = {"minimum": self.least, "maximum": self.most, "default": self.default}
-        return {"type": "integer"} | {name: of for name, of in bounds.items() if of is not None}
 
-    def read(self, given: str) -> int | str | None:
-        """Its value.
+def _number(
+    name: str, help: str, default: int | None = None, most: int | None = None, least: int = 1
+) -> Parameter:
+    """A whole number; ``most`` is None for any that a JSON number can be."""
+    bounds = {"minimum": least, "maximum": most, "default": default}
+    schema = {"type": "integer"} | {name: of for name, of in bounds.items() if of is not None}
+    largest = most if most is not None else 2**53
 
-        Raises:
-            BadRequest: It is none, or not within its bounds.
-        """
+    def read(given: str) -> int | None:
         if not given:
-            return self.default
-        most = self.most if self.most is not None else 2**53
+            return default
         readable = given.isascii() and given.isdecimal() and len(given) <= 16
-        if readable and self.least <= int(given) <= most:
+        if readable and least <= int(given) <= largest:
             return int(given)
-        cure = f"Give a whole number, {self.least} to {most}"
-        raise BadRequest(f"{self.name} cannot be {given[:40]!r}", cure)
+        cure = f"Give a whole number, {least} to {largest}"
+        raise BadRequest(f"{name} cannot be {given[:40]!r}", cure)
+
+    return Parameter(name, help, schema, read)
 
 
-class Words(Parameter):
+def _words(name: str, help: str, most: int) -> Parameter:
     """A text of at most ``most`` characters that an address needs, without blanks around it."""
 
-    required = True
-
-    @property
-    def schema(self) -> Schema:
-        """What it may be."""
-        return {"type": "string", "minLength": self.least, "maxLength": self.most}
-
-    def read(self, given: str) -> int | str | None:
-        """Its value.
-
-        Raises:
-            BadRequest: It is not there, or too long.
-        """
+    def read(given: str) -> str:
         text = given.strip()
         if not text:
-            raise BadRequest(f"{self.name} is not given", f"Add it to the address: ?{self.name}=…")
-        if len(text) > (self.most or 0):
-            raise BadRequest(f"{self.name} has {len(text)} characters", f"Give at most {self.most}")
+            raise BadRequest(f"{name} is not given", f"Add it to the address: ?{name}=…")
+        if len(text) > most:
+            raise BadRequest(f"{name} has {len(text)} characters", f"Give at most {most}")
         return text
 
+    schema = {"type": "string", "minLength": 1, "maxLength": most}
+    return Parameter(name, help, schema, read, required=True)
 
-@dataclass(frozen=True, slots=True)
-class Choice(Parameter):
+
+def _choice(name: str, help: str, words: Sequence[str], *, required: bool = True) -> Parameter:
     """One of a few words."""
 
-    words: tuple[str, ...] = ()
-    required = True
-
-    @property
-    def schema(self) -> Schema:
-        """What it may be."""
-        return {"type": "string", "enum": [*self.words]}
-
-    def read(self, given: str) -> int | str | None:
-        """Its value.
-
-        Raises:
-            BadRequest: It is none of them.
-        """
-        if given in self.words:
+    def read(given: str) -> str:
+        if given in words:
             return given
-        cure = f"Give one of: {', '.join(self.words)}"
-        raise BadRequest(f"{self.name} cannot be {given[:40]!r}", cure)
+        raise BadRequest(f"{name} cannot be {given[:40]!r}", f"Give one of: {', '.join(words)}")
+
+    return Parameter(name, help, {"type": "string", "enum": [*words]}, read, required)
 
 
-class Day(Parameter):
+def _day(name: str, help: str) -> Parameter:
     """A day such as ``2026-05-04``; without it that of now."""
 
-    @property
-    def schema(self) -> Schema:
-        """What it may be."""
-        return {"type": "string", "format": "date"}
-
-    def read(self, given: str) -> int | str | None:
-        """Its value.
-
-        Raises:
-            BadRequest: It is no day.
-        """
+    def read(given: str) -> str | None:
         if not given:
             return None
         try:
@@ -132,8 +99,10 @@ class Day(Parameter):
         except ValueError:
             found = date.min
         if found < EARLIEST:
-            raise BadRequest(f"{self.name} cannot be {given[:40]!r}", "Write it so: 2026-05-04")
+            raise BadRequest(f"{name} cannot be {given[:40]!r}", "Write it so: 2026-05-04")
         return found.isoformat()
+
+    return Parameter(name, help, {"type": "string", "format": "date"}, read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,25 +128,25 @@ class Operation:
 FORMS = ("json", "csv")
 """In which form an answer may be asked for; a table has a row for each of what it lists."""
 FORM = "format"
-_FIRST = Parameter("first", "The first memory; without it the newest are given.")
-_LAST = Parameter("last", "The last memory; at most 200 are given.")
-_WORDS = Words("q", "What to search for.", most=1000)
-_HITS = Parameter("limit", "How many at most.", 12, 50)
-_HITS_OF_ALL = Parameter("limit", "How many at most.", 100, 500)
-_HOURS = Parameter("hours", "How many hours, until now; at most a week.", 1, 168)
-_NEWEST = Parameter("limit", "How many, the newest first.", 20, 100)
-_OLDER = Parameter("before", "Only those older than the compaction of this number.")
-_NTH = Parameter("n", "Which of its last acts, 1 for the very last.", 1, 1000)
-_FORM = Choice(FORM, "``csv`` for a table of what is listed.", words=FORMS)
+_FIRST = _number("first", "The first memory; without it the newest are given.")
+_LAST = _number("last", "The last memory; at most 200 are given.")
+_WORDS = _words("q", "What to search for.", 1000)
+_HITS = _number("limit", "How many at most.", 12, 50)
+_HITS_OF_ALL = _number("limit", "How many at most.", 100, 500)
+_HOURS = _number("hours", "How many hours, until now; at most a week.", 1, 168)
+_NEWEST = _number("limit", "How many, the newest first.", 20, 100)
+_OLDER = _number("before", "Only those older than the compaction of this number.")
+_NTH = _number("n", "Which of its last acts, 1 for the very last.", 1, 1000)
+_FORM = _choice(FORM, "``csv`` for a table of what is listed.", FORMS, required=False)
 _BOOKS = ("journal", "people", "places", "things", "notes", "dreams", "nights", "kept")
-_BOOK = Choice("of", "Which book; ``kept`` is what always stands in its prompts.", words=_BOOKS)
-_PAGES = Parameter("limit", "How many pages at most.", 30, 200)
-_SKIP = Parameter("skip", "How many of the newest to leave out.", 0, least=0)
-_SEQ = Parameter("seq", "Of the thought with this number in the event log; the last without it.")
-_BEFORE = Parameter("before", "Only those of thoughts with a smaller number.")
-_SENT = Parameter("limit", "How many at most.", 20, 100)
-_DAY = Day("day", "Which day, by the world's own time zone; today without it.")
-_ALL = Parameter(
+_BOOK = _choice("of", "Which book; ``kept`` is what always stands in its prompts.", _BOOKS)
+_PAGES = _number("limit", "How many pages at most.", 30, 200)
+_SKIP = _number("skip", "How many of the newest to leave out.", 0, least=0)
+_SEQ = _number("seq", "Of the thought with this number in the event log; the last without it.")
+_BEFORE = _number("before", "Only those of thoughts with a smaller number.")
+_SENT = _number("limit", "How many at most.", 20, 100)
+_DAY = _day("day", "Which day, by the world's own time zone; today without it.")
+_ALL = _number(
     "all",
     "1 to count what came to nothing as well: waiting, refused answers, no answer.",
     default=0,
@@ -303,12 +272,12 @@ def _parameters(operation: Operation) -> Iterator[Schema]:
     if operation.method == "get" and operation.answer:
         taken.append(("query", _FORM))
     if "{id}" in operation.path:
-        taken.insert(0, ("path", Parameter("id", "The agent's database number.", least=0)))
+        taken.insert(0, ("path", _number("id", "The agent's database number.", least=0)))
     for where, each in taken:
         yield {
             "name": each.name,
             "in": where,
-            "required": (each.required and each is not _FORM) or where == "path",
+            "required": each.required or where == "path",
             "description": each.help,
             "schema": each.schema,
         }

@@ -19,11 +19,11 @@ from game.agent.thinking.prompting import title_of
 from game.agent.thinking.tally import LastSent
 from game.agent.thinking.thinker import AgentState
 from game.llm.queue import Priority
-from game.mind.archive.records import Summary
 from game.mind.errors import KeepsakeError
 from game.mind.language.perception import shorten
 from game.mind.prompt.template import Rendered
-from game.web.api.lives import ArchiveAccess, NoSuchAgent, no_such, summary, window_first
+from game.web.api import lives
+from game.web.api.lives import ArchiveAccess, NoSuchAgent, no_such
 from game.web.api.on_reactor import on_reactor
 from game.web.api.shapes import (
     AgentRow,
@@ -32,7 +32,6 @@ from game.web.api.shapes import (
     Section,
     ServerRow,
     Stretch,
-    SummaryView,
     TiersView,
     iso,
 )
@@ -232,23 +231,10 @@ def tiers(number: int) -> TiersView:
     """
     memory = mind_with(number).memory.memory
     context, status, load = memory.context(), memory.status(), memory.load()
-    standing, first = status.last_number, window_first(context, status.total)
-    oldest = context.longterm or context.recent
-    return TiersView(
-        first=oldest.first if oldest else first,
-        total=status.total,
-        longterm=_standing(context.longterm, standing),
-        recent=_standing(context.recent, standing),
-        window_first=first,
-        window_tokens=load.window,
+    return lives.tiers(
+        *(context, status.total, status.last_number, load.window),
+        lambda text: sum(services().tokens.each(text.splitlines())),
     )
-
-
-def _standing(found: Summary | None, compaction: int) -> SummaryView | None:
-    """A summary that stands in the prompt, whose lines are counted for that."""
-    if found is None:
-        return None
-    return summary(found, compaction, sum(services().tokens.each(found.text.splitlines())))
 
 
 def life(number: int) -> ArchiveAccess:

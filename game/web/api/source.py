@@ -13,7 +13,7 @@ from typing import Protocol
 
 from game.mind.events.agent_names import Names
 from game.mind.recall.documents import Hit
-from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant, no_such
+from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant
 from game.web.api.shapes import AgentRow, Overview, PromptView, TiersView
 
 
@@ -28,62 +28,48 @@ class WorldSource(Protocol):
     @property
     def recorded(self) -> bool:
         """Whether nothing runs: its present is the last event's time."""
-        ...
 
     @property
     def title(self) -> str:
         """What a record is called; empty for the world that runs."""
-        ...
 
     @property
     def events(self) -> Path:
         """The folder of its event log."""
-        ...
 
     @property
     def zone(self) -> tzinfo | None:
         """The time zone of its days; None for this machine's."""
-        ...
 
     def now(self) -> datetime:
         """Its present, with time zone."""
-        ...
 
     def overview(self, *, may_act: bool) -> Overview:
         """All agents at a glance."""
-        ...
 
     def row(self, number: int, *, may_act: bool) -> AgentRow:
         """One of them."""
-        ...
 
     def prompt(self, number: int) -> PromptView:
         """What this process sent for it last; without a time if it sent nothing."""
-        ...
 
     def tiers(self, number: int) -> TiersView:
         """Which of its memories is where."""
-        ...
 
     def life(self, number: int) -> ArchiveAccess:
         """Its archive."""
-        ...
 
     def names(self, number: int) -> Names:
         """What it is and was called."""
-        ...
 
     def ranked(self, number: int, question: str, limit: int) -> Sequence[Hit] | None:
         """What its recall finds, best first; None if nothing can be searched."""
-        ...
 
     def inhabitants(self) -> Sequence[Inhabitant]:
         """All agents, by name."""
-        ...
 
     def grounds(self) -> Grounds:
         """The map."""
-        ...
 
 
 _worlds: list[WorldSource] = []
@@ -113,16 +99,3 @@ def source() -> WorldSource:
 
         use(RunningWorld())
     return _worlds[_chosen.get()]
-
-
-def inhabitant(number: int) -> Inhabitant:
-    """The agent with that number.
-
-    Raises:
-        NoSuchAgent: There is none.
-        KeepsakeError: The world cannot answer now.
-    """
-    found = next((each for each in source().inhabitants() if each.number == number), None)
-    if found is None:
-        raise no_such(number)
-    return found

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from game.web.api import archive_views, books, recalling, why_view
+from game.web.api import archive_views, books, why_view
 from game.web.api.archive_views import MOST_MEMORIES
 from game.web.api.openapi import BadRequest, document
 from game.web.api.shapes import (
@@ -101,7 +101,7 @@ def agent_memories(_: HttpRequest, number: int, first: int | None, last: int | N
 
 def agent_recall(_: HttpRequest, number: int, q: str, limit: int) -> RecallView:
     """What a search by hand finds."""
-    return recalling.recall(number, q, limit)
+    return why_view.recall(number, q, limit)
 
 
 def agent_compactions(_: HttpRequest, number: int, limit: int, before: int | None) -> Compactions:

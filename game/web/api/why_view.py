@@ -1,10 +1,11 @@
-"""What the event log tells of an agent: why it did what it did, its last prompt of before.
+"""What was found and sent for an agent, and why: by the event log, or by a search made by hand.
 
 In a view's thread, as log and archive are read.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import islice
@@ -18,13 +19,15 @@ from game.mind.events.recent_activity import MOST_BYTES
 from game.mind.events.types import Thought
 from game.mind.events.why import thoughts_of, why_did
 from game.mind.json_lines import Record
-from game.web.api.archive_views import Bounds, memory_view
-from game.web.api.lives import ArchiveAccess
+from game.mind.recall.documents import DocumentKind, Hit
+from game.web.api.archive_views import memory_view
+from game.web.api.lives import ArchiveAccess, Bounds
 from game.web.api.shapes import (
     Cost,
     HitView,
     LeantView,
     PromptView,
+    RecallView,
     Section,
     SentPrompts,
     SentRow,
@@ -33,6 +36,7 @@ from game.web.api.shapes import (
     WhyView,
     iso,
 )
+from game.web.api.source import source
 
 FAR = 64_000_000
 """Bytes of the log that are read back for an earlier prompt: a second or so."""
@@ -73,38 +77,73 @@ def _view(found: Why, bounds: Bounds) -> WhyView:
 
 
 def _cost(thought: Thought) -> Cost:
-    tokens = {name: getattr(thought, f"{name}_tokens") for name in _TOKENS}
-    rest = Cost.model_fields.keys() - tokens.keys()
-    return Cost(**tokens, **{name: getattr(thought, name) for name in rest})
-
-
-_TOKENS = ("prompt", "cached", "completion")
+    return Cost.of(
+        thought,
+        prompt=thought.prompt_tokens,
+        cached=thought.cached_tokens,
+        completion=thought.completion_tokens,
+    )
 
 
 def _hit(shown: PromptSource) -> HitView:
     is_memory = shown.kind in ("memory", "called back")
-    return HitView.of(shown, title=_title(shown), n=shown.n if is_memory else 0)
+    title = _title(shown.kind, shown.n, shown.title)
+    return HitView.of(shown, title=title, n=shown.n if is_memory else 0)
 
 
-def _title(shown: PromptSource) -> str:
-    match shown.kind:
+def _title(kind: str, n: int, title: str) -> str:
+    """``n`` is a memory's number, or a compaction's; a summary's title says which memories."""
+    match kind:
         case "note":
-            return f"note: {shown.title}"
+            return f"note: {title}"
         case "summary":
-            return summary_title(shown.n, shown.title)
+            return f"short-term summary {n}" + (f" ({title})" if title else "")
         case "called back":
-            return f"memory {shown.n}, called back"
-    return f"{shown.kind} {shown.n}"
-
-
-def summary_title(compaction: int, memories: str) -> str:
-    """How a short-term summary is named; ``memories 1-7``, or empty where that is not known."""
-    return f"short-term summary {compaction}" + (f" ({memories})" if memories else "")
+            return f"memory {n}, called back"
+    return f"{kind} {n}"
 
 
 def _under(under: Under) -> UnderView:
     memory = under.memory
     return UnderView.of(under, n=memory.number, at=iso(memory.time), text=memory.line)
+
+
+# -- recall tried by hand
+
+
+def recall(number: int, question: str, limit: int) -> RecallView:
+    """What an agent's memory finds for words, as for its own thoughts, and why.
+
+    Raises:
+        NoSuchAgent: There is none with that number.
+        KeepsakeError: It cannot be searched now.
+    """
+    began = time.perf_counter()
+    hits = source().ranked(number, question, limit)
+    seconds = round(time.perf_counter() - began, 6)
+    problem = "Recall cannot search now. The agents' log says why; so does `keepsake doctor`"
+    return RecallView(
+        question=question,
+        hits=tuple(map(_found, hits or ())),
+        seconds=seconds,
+        problem=problem if hits is None else "",
+    )
+
+
+def _found(hit: Hit) -> HitView:
+    found = hit.document
+    kind, n, title = found.kind.value, found.first, found.title
+    if found.kind is DocumentKind.SUMMARY:
+        kind, n = "summary", int(found.key.partition(":")[2])
+        title = f"memories {found.first}-{found.last}"
+    return HitView(
+        kind=kind,
+        title=_title(kind, n, title),
+        text=found.text,
+        score=round(hit.score, 4),
+        why="; ".join(hit.reasons) or "beside one that was found",
+        n=found.first if found.kind is DocumentKind.MEMORY else 0,
+    )
 
 
 # -- the last prompt of before the server started

@@ -18,7 +18,7 @@ from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResou
 from zope.interface import implementer
 
 from game.agent.tasks import Alarm
-from game.web.live.gate import answer, come_again, gone
+from game.web.live.gate import answer, gone
 from game.web.live.visitors import forwarded_headers
 
 AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
@@ -26,6 +26,8 @@ BROKE_OFF = (
     "The world went away before it had answered, as it does while it is being reloaded. Whether "
     "it did what was asked for is not known. Try again in a moment"
 )
+_COME_AGAIN = b"retry: 2000\n\n: the world is being reloaded\n\n"
+"""An empty stream, after which a browser asks again; after any error it never would."""
 _DATA, _STREAM = b"/agents/api", b"/agents-live"
 """How addresses begin whose answers are read by programs, and the one that has no end."""
 _KEPT = frozenset({b"server", b"date"})
@@ -135,15 +137,14 @@ def away(request: Request, address: bytes, words: str) -> None:
         if name.lower() not in _KEPT:  # what the Server had begun to say
             request.responseHeaders.removeHeader(name)
     if address.startswith(_STREAM):
-        come_again(request)
-        return
+        return answer(request, HTTPStatus.OK, "text/event-stream; charset=utf-8", _COME_AGAIN)
     request.setHeader(b"x-content-type-options", b"nosniff")
     request.setHeader(b"retry-after", b"2")
     if address.startswith(_DATA):
         body, kind = json.dumps({"error": words}), "application/json"
     else:
         body, kind = words, "text/plain; charset=utf-8"
-    answer(request, HTTPStatus.BAD_GATEWAY, kind, body.encode())
+    return answer(request, HTTPStatus.BAD_GATEWAY, kind, body.encode())
 
 
 def let_browsers_leave(proxy: type[ReverseProxyResource]) -> None:

@@ -16,7 +16,6 @@ from twisted.web.resource import Resource
 
 from game.web.live.metrics_token import CURE, too_short
 
-COME_AGAIN = b"retry: 2000\n\n: the world is being reloaded\n\n"
 _BY_ANOTHER = ("x-forwarded-for", "x-real-ip", "forwarded", "via", "x-forwarded-host")
 """What a proxy adds. Who really asks cannot be known then: whoever asked it may have lied."""
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -116,15 +115,4 @@ def answer(request: Request, status: HTTPStatus, kind: str, body: bytes) -> None
     request.setHeader(b"content-length", str(len(body)).encode())
     request.setHeader(b"cache-control", b"no-store")
     request.write(body if request.method != b"HEAD" else b"")
-    request.finish()
-
-
-def come_again(request: Request) -> None:
-    """An empty stream, after which a browser asks again; after any error it never would."""
-    if gone(request):
-        return
-    request.setResponseCode(HTTPStatus.OK)
-    request.setHeader(b"content-type", b"text/event-stream; charset=utf-8")
-    request.setHeader(b"cache-control", b"no-store")
-    request.write(COME_AGAIN)
     request.finish()

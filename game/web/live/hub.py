@@ -49,15 +49,12 @@ class Stream(Protocol):
 
     def wake(self) -> None:
         """There is something new; called on the reactor thread."""
-        ...
 
     def beat(self) -> None:
         """Some time has passed."""
-        ...
 
     def end(self) -> None:
         """The world stops, or there is no hub any more."""
-        ...
 
 
 class StreamRecord:
@@ -115,7 +112,8 @@ class Hub:
         self._memories: OrderedDict[tuple[str, int], Memory] = OrderedDict()
         self._window_of, self._asked = window_of, set[str]()
         self._streams: list[Stream] = []
-        self._primed = False
+        self.primed = False
+        """Whether it is known what was written before; until then nobody is shown anything."""
         self._flush: Any = None
         self._beat: Any = None
 
@@ -166,7 +164,7 @@ class Hub:
         ]
         room = (self._records.maxlen or 0) - len(self._records)
         self._records.extendleft(reversed(known[-room:] if room else []))
-        self._primed = True
+        self.primed = True
         self._serve_soon()
 
     def _take(self, lines: Sequence[WrittenEvent]) -> None:
@@ -176,7 +174,7 @@ class Hub:
         self._serve_soon()
 
     def _serve_soon(self) -> None:
-        if self._streams and self._flush is None and self._primed:
+        if self._streams and self._flush is None and self.primed:
             self._flush = self._reactor.callLater(self.timing.flush, self._serve)
 
     # -- what goes out
@@ -184,7 +182,7 @@ class Hub:
     def since(self, number: int) -> Since:
         """What has come after record ``number``; all that is there after a number not known."""
         records, last = self._records, self.last
-        if not self._primed or not records or number == last:
+        if not self.primed or not records or number == last:
             return Since((), gap=False, last=number)
         first = records[0].number
         if number > last:  # of another log, or of a time that is lost
@@ -196,11 +194,6 @@ class Hub:
     def last(self) -> int:
         """Number of the newest record; 0 if there is none yet."""
         return self._records[-1].number if self._records else 0
-
-    @property
-    def primed(self) -> bool:
-        """Whether it is known what was written before; until then nobody is shown anything."""
-        return self._primed
 
     @property
     def full(self) -> bool:

@@ -85,8 +85,11 @@ class Charts:
         with self._lock:
             slices, before = self._all_of(Names.of(agent)).spread(begin, seconds, POINTS)
             complete = self._from is not None and self._from <= begin
-        points = tuple(_points(slices, begin, seconds, before))
-        return Series(slice=seconds, points=points, complete=complete)
+        points = []
+        for place, each in enumerate(slices):
+            before = max(before, each.memories)
+            points.append(_point(each, begin + place * seconds, before))
+        return Series(slice=seconds, points=tuple(points), complete=complete)
 
     def _all_of(self, names: Names) -> Sums:
         parts = [
@@ -140,7 +143,8 @@ class Charts:
             size += file.size() * (_PACKED if file.packed else 1)
             begun = datetime.fromisoformat(file.day).replace(tzinfo=UTC).timestamp()
             if size > self._most:  # this one, which is needed, and nothing before it
-                return file.first - 1 if file is files[-1] else _next(files, file) - 1, None
+                needed = file if file is files[-1] else files[files.index(file) + 1]
+                return needed.first - 1, None
             if begun < horizon:
                 return file.first - 1, None
         return 0, 0.0
@@ -158,10 +162,8 @@ class Charts:
                 if isinstance(agent, str) and agent and at is not None:
                     with suppress(KeyError, TypeError, ValueError, AttributeError):
                         # A line that somebody has edited, or of a later version, says nothing.
-                        self._of(id_of(record) or agent.casefold()).at(at, self._fine).take(record)
-
-    def _of(self, agent: str | int) -> Sums:
-        return self._sums.setdefault(agent, Sums())
+                        sums = self._sums.setdefault(id_of(record) or agent.casefold(), Sums())
+                        sums.at(at, self._fine).take(record)
 
     def _settle(self) -> None:
         """Once a slot: keep less of what is older than a day's chart, and nothing than a week's."""
@@ -205,23 +207,11 @@ def _second(time: datetime | None, otherwise: float) -> float:
     return time.timestamp() if time is not None else otherwise
 
 
-def _next(files: Sequence[Any], file: Any) -> int:
-    return int(files[files.index(file) + 1].first)
-
-
 def _time_of(record: Record) -> float | None:
     try:
         return datetime.fromisoformat(record["t"]).timestamp()
     except (KeyError, TypeError, ValueError):
         return None
-
-
-def _points(
-    slices: Sequence[Slice], begin: float, seconds: float, memories: int
-) -> Iterable[Point]:
-    for place, each in enumerate(slices):
-        memories = max(memories, each.memories)
-        yield _point(each, begin + place * seconds, memories)
 
 
 def _point(found: Slice, at: float, memories: int) -> Point:

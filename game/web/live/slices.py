@@ -17,7 +17,7 @@ from game.mind.events.types import Compaction, MemoryChange, Recall, Thought
 MINUTE = 60
 SLOT = 24 * MINUTE
 """Seconds of one slot: the slices of a day's chart, and a whole part of those of a week's."""
-_ENDED = ("acted", "refused", "no answer", "too large", "broke off")
+ENDED = ("acted", "refused", "no answer", "too large", "broke off")
 """Outcomes of thoughts that count; one that was dropped was wanted by nobody any more."""
 _OWN = ("thought", "agent")
 """For whom a search is the agent's own."""
@@ -46,7 +46,7 @@ class Slice:
     def take(self, record: Mapping[str, Any]) -> None:
         """Add one record of the log; what is no number counts for nothing."""
         match record.get("kind"):
-            case Thought.kind if record.get("outcome") in _ENDED:
+            case Thought.kind if record.get("outcome") in ENDED:
                 self._thought(record)
             case MemoryChange.kind if record.get("op") in ("append", "repeat"):
                 self.memories = max(self.memories, int(record["n"]))

@@ -14,11 +14,10 @@ from game.mind.events.reader import EventFollower, events, newest_first
 from game.mind.events.recent_activity import OUTCOMES
 from game.mind.events.types import Sleep, Thought
 from game.mind.json_lines import Record
+from game.web.live.slices import ENDED
 
 _COUNTED = tuple(f'"kind":"{each.kind}"' for each in (Sleep, Thought))
 """Lines of other kinds are not even parsed."""
-_ENDED = ("acted", "refused", "no answer", "too large", "broke off")
-"""Outcomes of thoughts that count, as in the charts."""
 
 
 @dataclass(slots=True)
@@ -41,7 +40,7 @@ class Doings:
         match record.get("kind"):
             case Sleep.kind if record.get("op") in ("falls asleep", "wakes"):
                 self.asleep = record["op"] == "falls asleep"
-            case Thought.kind if record.get("outcome") in _ENDED:
+            case Thought.kind if record.get("outcome") in ENDED:
                 self._thought(record)
 
     def _thought(self, record: Record) -> None:

@@ -1,18 +1,13 @@
 """The dashboard's addresses for a record: all that looks, nothing that acts."""
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, re_path
+from django.views.generic import RedirectView
 
-from game.web.api.addresses import looking, nowhere
+from game.web.api.answers import looking, nowhere
 from game.web.site import pages
 
-
-def _home(_: HttpRequest) -> HttpResponse:
-    return HttpResponseRedirect("/agents/")
-
-
 urlpatterns = [
-    path("", _home, name="index"),
+    path("", RedirectView.as_view(url="/agents/"), name="index"),
     *pages.urlpatterns,
     *looking,
     re_path(r"^agents/api(/.*)?$", nowhere),

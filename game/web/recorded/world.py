@@ -16,7 +16,6 @@ from game.index.agent_index import AgentIndex
 from game.index.follower import AgentSources
 from game.lab.replays.lived import name_of
 from game.mind.archive.log import Archive, segment_sizes
-from game.mind.archive.records import Summary
 from game.mind.archive.tiers import Tiers, load_tiers
 from game.mind.books.notes import NoteBook
 from game.mind.events.agent_names import Called, Names
@@ -27,8 +26,8 @@ from game.mind.recall.documents import Hit
 from game.mind.recall.recall import MemorySearch, SearchRequest
 from game.paths import Places
 from game.web.api import lives
-from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant, no_such
-from game.web.api.shapes import AgentRow, Overview, PromptView, SummaryView, TiersView, iso
+from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant
+from game.web.api.shapes import AgentRow, Overview, PromptView, TiersView, iso
 from game.web.recorded.database import Objects, read_objects
 from game.web.recorded.tallies import Tallies
 
@@ -132,16 +131,9 @@ class RecordedWorld:
     def tiers(self, number: int) -> TiersView:
         """Which of its memories is where."""
         life = self._life(self._agent(number))
-        tiers, total = life.tiers, life.archive.last_number
-        first = lives.window_first(life.context, total)
-        oldest = tiers.longterm or tiers.recent
-        return TiersView(
-            first=oldest.first if oldest else first,
-            total=total,
-            longterm=_standing(tiers.longterm, tiers.standing),
-            recent=_standing(tiers.recent, tiers.standing),
-            window_first=first,
-            window_tokens=sum(_TOKENS.of(each.line) for each in tiers.window),
+        window = sum(_TOKENS.of(each.line) for each in life.tiers.window)
+        return lives.tiers(
+            *(life.context, life.archive.last_number, life.tiers.standing, window), _TOKENS.of
         )
 
     def life(self, number: int) -> ArchiveAccess:
@@ -167,10 +159,7 @@ class RecordedWorld:
     # -- what is kept of it
 
     def _agent(self, number: int) -> Inhabitant:
-        found = next((each for each in self.inhabitants() if each.number == number), None)
-        if found is None:
-            raise no_such(number)
-        return found
+        return lives.inhabitant(number, self.inhabitants())
 
     def _life(self, agent: Inhabitant) -> _Life:
         folder = agent.folder / "archive"
@@ -199,12 +188,6 @@ class RecordedWorld:
                 self._there = objects, _inhabitants(objects, self._places.agents)
                 self._seen = stamp
             return self._there
-
-
-def _standing(found: Summary | None, compaction: int) -> SummaryView | None:
-    if found is None:
-        return None
-    return lives.summary(found, compaction, _TOKENS.of(found.text))
 
 
 def _stamp(database: Path) -> tuple[float, ...]:

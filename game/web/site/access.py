@@ -67,18 +67,18 @@ def _builds(account: Any) -> bool:
     # Asked of the database: Evennia's own cache of it belongs to the reactor thread.
     levels = [level.casefold() for level in settings.PERMISSION_HIERARCHY]
     enough = levels[levels.index(BUILDER) :]
-    tags = account.db_tags.filter(db_tagtype="permission", db_key__in=_spellings(enough))
-    return bool(tags.exists())
-
-
-def _spellings(levels: list[str]) -> list[str]:
-    """A permission as Evennia keeps it, and in the plural, in which it may be given as well."""
-    return [*levels, *(f"{level}s" for level in levels)]
+    # As Evennia keeps them, and in the plural, in which they may be given as well.
+    spelt = [*enough, *(f"{level}s" for level in enough)]
+    return bool(account.db_tags.filter(db_tagtype="permission", db_key__in=spelt).exists())
 
 
 def page(view: View) -> View:
     """A view that shows a page, to whoever may watch; a stranger is shown where to log in."""
-    return _guarded(view, lambda: HttpResponse(_forbidden_page(), status=HTTPStatus.FORBIDDEN))
+    # Rendered without the request: the same to whoever asks, for whatever.
+    return _guarded(
+        view,
+        lambda: HttpResponse(render_to_string("website/403.html"), status=HTTPStatus.FORBIDDEN),
+    )
 
 
 def api(*methods: str) -> Callable[[View], View]:
@@ -143,8 +143,3 @@ class _Tokens(CsrfViewMiddleware):
 
 
 _TOKENS = _Tokens(lambda request: HttpResponse())
-
-
-def _forbidden_page() -> str:
-    # Without the request: the same to whoever asks, for whatever.
-    return str(render_to_string("website/403.html"))

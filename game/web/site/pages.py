@@ -47,15 +47,9 @@ def missing(request: HttpRequest) -> HttpResponse:
 
 
 @page
-def world(request: HttpRequest) -> HttpResponse:
-    """The map, and a day of all agents."""
-    return render(request, "website/world.html")
-
-
-@page
-def search(request: HttpRequest) -> HttpResponse:
-    """Words in all agents' memories."""
-    return render(request, "website/search.html")
+def plain(request: HttpRequest, template: str) -> HttpResponse:
+    """A page that needs to know nothing: the world's, and the search's."""
+    return render(request, f"website/{template}")
 
 
 @page
@@ -67,8 +61,8 @@ def beside(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("agents/", agents, name="agents"),
-    path("agents/world/", world, name="world"),
-    path("agents/search/", search, name="search"),
+    path("agents/world/", plain, {"template": "world.html"}, name="world"),
+    path("agents/search/", plain, {"template": "search.html"}, name="search"),
     path("agents/beside/", beside, name="beside"),
     path("agents/<int:number>/", agent, name="agent"),
 ]

@@ -6,10 +6,10 @@ A page of the world asks every few seconds; a day of a hundred agents is some te
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 
@@ -86,7 +86,11 @@ class _DayLog:
 
 
 _lock = threading.Lock()
-_days: OrderedDict[tuple[Path, datetime], _DayLog] = OrderedDict()
+
+
+@lru_cache(maxsize=MOST_DAYS)
+def _day(_log: Path, begins: datetime, ends: datetime) -> _DayLog:
+    return _DayLog(begins, ends)
 
 
 def thoughts_of_day(log: Path, begins: datetime, ends: datetime) -> Sequence[LoggedThought]:
@@ -96,8 +100,4 @@ def thoughts_of_day(log: Path, begins: datetime, ends: datetime) -> Sequence[Log
         OSError: The log cannot be read.
     """
     with _lock:
-        day = _days.setdefault((log, begins), _DayLog(begins, ends))
-        _days.move_to_end((log, begins))
-        if len(_days) > MOST_DAYS:
-            _days.popitem(last=False)
-        return tuple(day.catch_up(files_of(log, STEM)))
+        return tuple(_day(log, begins, ends).catch_up(files_of(log, STEM)))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -148,13 +147,23 @@ def _live(day: LivedDay, memory: Memory, span: DaySpan) -> None:
 class _ArchivedDay:
     """One agent's day by its archive: read once, and then what is added."""
 
-    def __init__(self, span: DaySpan, inodes: Mapping[str, int]) -> None:
-        self.inodes, self._span, self._day = inodes, span, LivedDay()
-        self._sizes: Mapping[str, int] = {}
-        self._last, self._is_over = 0, False
+    def __init__(self, span: DaySpan) -> None:
+        self._span = span
+        self._inodes: Mapping[str, int] = {}
+        self._begin()
 
-    def catch_up(self, folder: Path, sizes: Mapping[str, int]) -> LivedDay:
+    def _begin(self) -> None:
+        self._day, self._last, self._is_over = LivedDay(), 0, False
+        self._sizes: Mapping[str, int] = {}
+
+    def catch_up(self, folder: Path) -> LivedDay:
         """All that is there by now."""
+        sizes = segment_sizes(folder)
+        inodes = {name: (folder / name).stat().st_ino for name in sizes}
+        # A segment is another file once somebody's words were taken out of it.
+        if not self._inodes.items() <= inodes.items():
+            self._begin()
+        self._inodes = inodes
         if sizes != self._sizes and not self._is_over:
             for memory in self._added(folder):
                 _live(self._day, memory, self._span)
@@ -186,22 +195,16 @@ class _ArchivedDay:
 
 
 _lock = threading.Lock()
-_days: OrderedDict[tuple[Path, DaySpan], _ArchivedDay] = OrderedDict()
+
+
+@lru_cache(maxsize=MOST_DAYS)
+def _archived_day(_folder: Path, span: DaySpan) -> _ArchivedDay:
+    return _ArchivedDay(span)
 
 
 def _from_archive(folder: Path, span: DaySpan) -> LivedDay:
-    sizes = segment_sizes(folder)
-    inodes = {name: (folder / name).stat().st_ino for name in sizes}
     with _lock:
-        known = _days.get((folder, span))
-        # A segment is another file once somebody's words were taken out of it.
-        if known is None or not known.inodes.items() <= inodes.items():
-            known = _days[folder, span] = _ArchivedDay(span, inodes)
-        known.inodes = inodes
-        _days.move_to_end((folder, span))
-        if len(_days) > MOST_DAYS:
-            _days.popitem(last=False)
-        return known.catch_up(folder, sizes)
+        return _archived_day(folder, span).catch_up(folder)
 
 
 def _day_of(line: bytes) -> str:
