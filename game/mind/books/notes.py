@@ -202,8 +202,7 @@ class NoteBook:
         if len(self.all()) >= MOST_NOTES:
             raise NoteRefused(f"There are {MOST_NOTES} notes already", "Forget one first")
         # A file of that name with another title, or one that cannot be read, is left alone.
-        names = vault_files.names_beside(self.folder / f"{folder_name(_same(title))}.md")
-        return next(path for path in names if not path.exists())
+        return vault_files.free_name(self.folder / f"{folder_name(_same(title))}.md")
 
 
 def check_title(title: str) -> str:

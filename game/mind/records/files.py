@@ -118,6 +118,11 @@ def names_beside(path: Path) -> Iterator[Path]:
         number += 1
 
 
+def free_name(path: Path) -> Path:
+    """The first of :func:`names_beside` that no file has yet."""
+    return next(name for name in names_beside(path) if not name.exists())
+
+
 def unusable(path: Path, error: Exception) -> NoteRefused:
     """The error for a file that cannot be read or written."""
     reason = getattr(error, "strerror", None) or str(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from game.mind.books.journal.entries import JournalEntry
 from game.mind.books.noticing import QUOTES, rules_in
@@ -78,11 +78,6 @@ def questions_in(answer: str, entries: Sequence[JournalEntry], many: int) -> tup
         if short and text.endswith("?") and is_fit(text) and telling(text) & there:
             found.setdefault(text.casefold(), text)
     return tuple(found.values())[:many]
-
-
-def questions_by_rules(about: Iterable[str], many: int) -> tuple[str, ...]:
-    """What can be asked without a model: of whom the entries tell most."""
-    return tuple(f"What do I know of {for_prompt(name)}?" for name in about)[:many]
 
 
 # -- insights
