@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -25,23 +24,22 @@ def tidy(folder: Path, journal: Journal | None, now: datetime) -> Figures:
     for above, inside, names in os.walk(folder, topdown=False):
         path = Path(above)
         for name in filter(_TEMPORARY.fullmatch, names):
-            files += _removed(path / name, stat.S_ISREG, before, Path.unlink)
+            files += _removed(path / name, before, is_folder=False)
         if path != folder and not inside and not names:
             # A link to a folder is none; one into which something was put meanwhile stays.
-            folders += _removed(path, stat.S_ISDIR, before, Path.rmdir)
+            folders += _removed(path, before, is_folder=True)
     problems = len(journal.problems) if journal is not None else 0
     return {"temporary files": files, "empty folders": folders, "unreadable": problems}
 
 
-def _removed(
-    path: Path, kind: Callable[[int], bool], before: float, remove: Callable[[Path], None]
-) -> bool:
-    """Take away what is of that kind and older; whether it was."""
+def _removed(path: Path, before: float, *, is_folder: bool) -> bool:
+    """Take away what is a folder, or a file, and older; whether it was."""
     try:
         status = path.lstat()
-        if not kind(status.st_mode) or status.st_mtime >= before:
+        is_such = stat.S_ISDIR(status.st_mode) if is_folder else stat.S_ISREG(status.st_mode)
+        if not is_such or status.st_mtime >= before:
             return False
-        remove(path)
+        path.rmdir() if is_folder else path.unlink()
     except OSError:  # gone meanwhile, or not ours to remove: it does no harm
         return False
     return True

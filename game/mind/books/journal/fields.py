@@ -20,11 +20,7 @@ from game.mind.books.journal.entries import (
 
 BY_HAND = Importance(5, Judge.AGENT)
 """What an entry counts that a person wrote without saying how much."""
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-"""English, whatever language the machine speaks."""
+
 
 _SCORE = re.compile(
     r"(?P<score>\d{1,6})(?:[ \t]*/[ \t]*10)?(?:,?[ \t]*(?:by[ \t]+)?(?P<judge>rules|model|agent))?"
