@@ -9,7 +9,7 @@ import frontmatter
 import yaml
 
 from game.mind.errors import ConfigError
-from game.mind.markdown_config import between, load_settings
+from game.mind.markdown_config import ConfigSection, FileSettings, between
 
 PRIVATE, IN_CONFIDENCE = "private", "in confidence"
 """What becomes of whispers: nobody else hears of them, or others do, as of something confided."""
@@ -17,7 +17,7 @@ _CURE = f"Write `whispers: {PRIVATE}` or `whispers: {IN_CONFIDENCE}` between its
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleConfig:
+class PeopleConfig(FileSettings):
     """Each is explained in the file."""
 
     budget: int = between(300, high=100_000)
@@ -29,14 +29,9 @@ class PeopleConfig:
     # whether what was whispered may be said to others, marked as confided
     in_confidence: bool = False
 
-
-def load_people_config(path: Path) -> PeopleConfig:
-    """Read the file; what it does not name keeps its default.
-
-    Raises:
-        ConfigError: A value or a name is wrong; says which line and why.
-    """
-    return replace(load_settings(path, PeopleConfig)[0], in_confidence=_confided(path))
+    def checked(self, read: ConfigSection) -> PeopleConfig:
+        """These settings, with what the front matter says of whispers."""
+        return replace(self, in_confidence=_confided(read.path))
 
 
 def _confided(path: Path) -> bool:
