@@ -127,7 +127,7 @@ def _tokens(text: str) -> tuple[_Token, ...]:
     """Words and digits of ``text``, each with whether it begins a sentence or a speech."""
     found: list[_Token] = []
     begins, before = True, 0
-    text = _plain(text)
+    text = _CURSOR.sub(r"\1\n", _MARKS.sub("\n", text))
     for match in _TOKEN.finditer(text):
         if match.lastgroup in ("end", "quote"):
             begins = True
@@ -144,11 +144,6 @@ def _keys(text: str) -> frozenset[str]:
     tokens = _tokens(text)
     numbers = (each for number in _numbers(tokens, vague=True) for each in number.keys)
     return frozenset((*(key(token.low) for token in tokens), *numbers))
-
-
-def _plain(text: str) -> str:
-    """``text`` without what a prompt adds to it."""
-    return _CURSOR.sub(r"\1\n", _MARKS.sub("\n", text))
 
 
 def _named(read: Iterable[Sequence[_Token]]) -> tuple[set[str], set[str]]:

@@ -15,8 +15,15 @@ from game.mind.archive.records import SCENE, Memory, MemoryKind
 from game.mind.books.journal.entries import LEAST, Importance
 from game.mind.books.noticing import promises, questions, rules_in
 from game.mind.language import deeds
-from game.mind.language.greetings import is_greeting
-from game.mind.language.heard import LONGEST, Utterance, heard, meant_for, names, own_words
+from game.mind.language.heard import (
+    LONGEST,
+    Utterance,
+    heard,
+    is_greeting,
+    meant_for,
+    names,
+    own_words,
+)
 from game.mind.recall.related import about_memory
 
 BY_RULES_AT_MOST = 9

@@ -31,7 +31,7 @@ from game.mind.books.profiles.profile import (
 from game.mind.errors import NoteRefused
 from game.mind.language.fit import line
 from game.mind.language.fit import name as fit_name
-from game.mind.records.front_matter import FRONT, time_of
+from game.mind.records.files import FRONT, time_of
 
 FACTS, BEFORE, THOUGHTS = "Facts", "Before", "What I think"
 SHARED, OBSERVED = "Last shared", "Observations"
