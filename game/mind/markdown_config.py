@@ -69,10 +69,11 @@ class ConfigSection:
             return entry.value
         if default is not None:
             return default
+        here = f"section {self.name!r}" if self.name else "the file"
         raise ConfigError(
             self.path,
             entry.line if entry else self.line,
-            f"{key} has no value" if entry else f"{key} is missing from {self._called()}",
+            f"{key} has no value" if entry else f"{key} is missing from {here}",
             f"Write a line such as **{key}**: value",
         )
 
@@ -178,9 +179,6 @@ class ConfigSection:
         entry = self.entries.get(key)
         line = entry.line if entry else self.line
         return ConfigError(self.path, line, f"{key}: {reason}", cure)
-
-    def _called(self) -> str:
-        return f"section {self.name!r}" if self.name else "the file"
 
 
 def parse(path: Path) -> list[ConfigSection]:

@@ -147,19 +147,14 @@ def _takes_back(item: Noticed, sentence: str) -> bool:
         return False
     if back := _WITHDRAWN.match(sentence):
         return _only_of(item, back["thing"])
-    if _is_forbidden(item):
+    is_rule, is_promise = item.kind is NoticedKind.RULE, item.kind is NoticedKind.PROMISE
+    if (is_rule and forbids(item.text)) or (is_promise and is_lasting(item.text)):
         return _allows(item, sentence)
     if (back := _RELEASED.match(sentence)) and _BOTHER | roots(item.text) >= {root(back["verb"])}:
         return _only_of(item, back["thing"])
-    if item.kind is NoticedKind.RULE:
+    if is_rule:
         return False
     return bool((back := _NEVER_MIND.match(sentence)) and _head(back["thing"]) in roots(item.text))
-
-
-def _is_forbidden(item: Noticed) -> bool:
-    if item.kind is NoticedKind.RULE:
-        return forbids(item.text)
-    return item.kind is NoticedKind.PROMISE and is_lasting(item.text)
 
 
 def _allows(item: Noticed, sentence: str) -> bool:

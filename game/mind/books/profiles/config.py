@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import frontmatter
 import yaml
@@ -31,16 +30,13 @@ class PeopleConfig(FileSettings):
 
     def checked(self, read: ConfigSection) -> PeopleConfig:
         """These settings, with what the front matter says of whispers."""
-        return replace(self, in_confidence=_confided(read.path))
-
-
-def _confided(path: Path) -> bool:
-    """What the front matter says of whispers: ``private``, or ``in confidence``."""
-    try:
-        post = frontmatter.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(path, 1, f"its front matter cannot be read ({error})", _CURE) from error
-    choice = str(post.get("whispers", PRIVATE)).strip().casefold()
-    if choice not in (PRIVATE, IN_CONFIDENCE):
-        raise ConfigError(path, 1, f"whispers is {choice!r}", _CURE)
-    return choice == IN_CONFIDENCE
+        path = read.path
+        try:
+            post = frontmatter.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            reason = f"its front matter cannot be read ({error})"
+            raise ConfigError(path, 1, reason, _CURE) from error
+        choice = str(post.get("whispers", PRIVATE)).strip().casefold()
+        if choice not in (PRIVATE, IN_CONFIDENCE):
+            raise ConfigError(path, 1, f"whispers is {choice!r}", _CURE)
+        return replace(self, in_confidence=choice == IN_CONFIDENCE)
