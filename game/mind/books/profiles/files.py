@@ -112,7 +112,7 @@ class ProfileFiles:
                     return False
             if (path := self._path_of(key)) is None:
                 edited = edit(None)
-                path = self._path_for_new(edited[0])
+                path = self._new_path(edited[0])
             done: list[MemoryChange] = []
 
             def make(_: str | None, old: Page | None) -> str:
@@ -204,7 +204,7 @@ class ProfileFiles:
         suffix = _suffix(key)
         return path.stem.endswith(f"-{suffix}") if suffix else path.name == f"{_plain(key)}.md"
 
-    def _path_for_new(self, profile: Profile) -> Path:
+    def _new_path(self, profile: Profile) -> Path:
         return vault_files.free_name(self.folder / FOLDERS[profile.kind] / file_name(profile))
 
     def _rename(self, path: Path, profile: Profile) -> None:
