@@ -25,7 +25,7 @@ from game.agent.logged_events import FaultHandler
 from game.agent.offstage.days import Scene
 from game.agent.spans import ThoughtSpans, spans_of
 from game.agent.tasks import Alarm, Once
-from game.agent.thinking_config import ThinkingConfig, load_thinking_config
+from game.agent.thinking_config import ThinkingConfig
 from game.agent.warming import Warming
 from game.index.service import IndexService
 from game.llm.clients.cached import CachedEmbedder, ClosableEmbedder
@@ -37,21 +37,21 @@ from game.llm.queue import Priority
 from game.llm.status import HealthChange
 from game.mind.archive.log import Syncer
 from game.mind.archive.spill import Spill
-from game.mind.books.journal.config import JournalConfig, load_journal_config
-from game.mind.books.profiles.config import PeopleConfig, load_people_config
-from game.mind.compaction.config import CompactionConfig, load_compaction_config
+from game.mind.books.journal.config import JournalConfig
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.events.log import EventLog
 from game.mind.events.subscribers import Tapped, Taps
 from game.mind.events.types import Events, Nowhere, World
-from game.mind.markdown_config import ConfigFile
+from game.mind.markdown_config import ConfigFile, FileSettings
 from game.mind.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock
 from game.mind.prompt.reply.worth import Ranker
 from game.mind.prompt.template import TemplateFile
 from game.mind.prompt.tokens import Heuristic, TokenLedger
-from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.recall.config import RecallConfig
 from game.mind.sleep.asking import Generate
-from game.mind.sleep.config import SleepConfig, load_sleep_config
+from game.mind.sleep.config import SleepConfig
 from game.mind.summaries.strategy import NARRATIVE, Strategies, Strategy
 from game.paths import MOVED_CLOCK, REPOSITORY, Places
 
@@ -371,7 +371,7 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
     open_log(places.logs / "agents.log", FaultHandler(events))
     events.emit(World(op="starts"))
     config = places.config
-    recall = _followed(config / "recall.md", load_recall_config, RecallConfig())
+    recall = _followed(config / "recall.md", RecallConfig)
     embedder = _embedder(config / "llm.md", machinery.embedder)
     new = Services(
         places=places,
@@ -380,14 +380,12 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
             places,
             lambda status: events.emit(logged_events.health(status)),
         ),
-        compaction=_followed(
-            config / "memory_compaction.md", load_compaction_config, CompactionConfig()
-        ),
-        thinking=_followed(config / "thinking.md", load_thinking_config, ThinkingConfig()),
+        compaction=_followed(config / "memory_compaction.md", CompactionConfig),
+        thinking=_followed(config / "thinking.md", ThinkingConfig),
         recall=recall,
-        sleeping=_followed(config / "sleep.md", load_sleep_config, SleepConfig()),
-        journal=_followed(config / "journal.md", load_journal_config, JournalConfig()),
-        people=_followed(config / "people.md", load_people_config, PeopleConfig()),
+        sleeping=_followed(config / "sleep.md", SleepConfig),
+        journal=_followed(config / "journal.md", JournalConfig),
+        people=_followed(config / "people.md", PeopleConfig),
         indexes=machinery.indexes(places, recall.current, embedder),
         embedder=embedder,
         syncer=Syncer(failed=report),
@@ -442,9 +440,9 @@ def stop(*, reload: bool) -> None:
     ending.events.close()
 
 
-def _followed[T](path: Path, load: Callable[[Path], T], default: T) -> ConfigFile[T]:
+def _followed[S: FileSettings](path: Path, settings: type[S]) -> ConfigFile[S]:
     """A configuration file, looked at now and then."""
-    return ConfigFile(path, load, default, report, rest=REST)
+    return ConfigFile(path, settings.load, settings(), report, rest=REST)
 
 
 def _embedder(path: Path, make: Callable[[EmbedderProfile], ClosableEmbedder]) -> CachedEmbedder:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
-from game.mind.markdown_config import between, load_settings, one_of
+from game.mind.markdown_config import ConfigSection, FileSettings, between, one_of
 
 _DAY = 86_400.0
 GRAMMAR, SCHEMA, FREE = "grammar", "schema", "no"
@@ -14,7 +13,7 @@ CONSTRAINTS = (GRAMMAR, SCHEMA, FREE)
 
 
 @dataclass(frozen=True, slots=True)
-class ThinkingConfig:
+class ThinkingConfig(FileSettings):
     """All times in seconds; each is explained in the file."""
 
     gather: float = between(0.6, high=30.0)
@@ -30,18 +29,12 @@ class ThinkingConfig:
     insist: bool = True
     constrain: str = one_of(GRAMMAR, CONSTRAINTS)
 
-
-def load_thinking_config(path: Path) -> ThinkingConfig:
-    """Read the file; what it does not name keeps its default.
-
-    Raises:
-        ConfigError: A value or a name is wrong; says which line and why.
-    """
-    config, read = load_settings(path, ThinkingConfig)
-    if not re.fullmatch(r"[\w-]+\.md", config.template):
-        raise read.refuse(
-            "template",
-            f"{config.template!r} is not a file in this folder",
-            "Give the name of a .md file beside this one",
-        )
-    return config
+    def checked(self, read: ConfigSection) -> ThinkingConfig:
+        """These settings, if ``template`` is the name of a file."""
+        if not re.fullmatch(r"[\w-]+\.md", self.template):
+            raise read.refuse(
+                "template",
+                f"{self.template!r} is not a file in this folder",
+                "Give the name of a .md file beside this one",
+            )
+        return self

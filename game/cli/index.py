@@ -74,11 +74,11 @@ def _asking(here: Places) -> Iterator[Ask]:
     # Here, since they bring numpy and the model clients, which no other command needs.
     from game.index import service  # noqa: PLC0415 - only where it is needed: seconds to import
     from game.llm.embedding import EmbedderProfile, embedder, load_embedder  # noqa: PLC0415 - as above
-    from game.mind.recall.config import RecallConfig, load_recall_config  # noqa: PLC0415 - as above
+    from game.mind.recall.config import RecallConfig  # noqa: PLC0415 - as above
 
     llm, recall = here.config / "llm.md", here.config / "recall.md"
     profile = load_embedder(llm) if llm.exists() else EmbedderProfile()
-    settings = load_recall_config(recall) if recall.exists() else RecallConfig()
+    settings = RecallConfig.load(recall) if recall.exists() else RecallConfig()
     with (
         home.alone(here),
         service.alone(

@@ -20,7 +20,7 @@ from game.mind.archive.records import SCENE, Memory
 from game.mind.books.commitments import Commitments
 from game.mind.compaction.carried_over import must_keep
 from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import FOLDER, CompactionConfig, load_compaction_config
+from game.mind.compaction.config import FOLDER, CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.errors import CompactionError, KeepsakeError, ModelError, NoteRefused
 from game.mind.memory import CompactReason
@@ -208,7 +208,7 @@ def _configured(given: Surroundings) -> tuple[CompactionConfig, Strategies]:
     folder = Path(written.pop(CONFIG, SHIPPED))
     ways = Strategies(folder / FOLDER, SHIPPED / FOLDER)
     path = folder / FILE
-    config = settings.plainly(lambda: load_compaction_config(path, dict(_sized(given, written))))
+    config = settings.plainly(lambda: CompactionConfig.load(path, dict(_sized(given, written))))
     if ways.get(config.strategy).layout is Layout.SLIDING:
         told = f"The strategy {config.strategy!r} makes no summaries"
         raise KeepsakeError(told, "Use the memory sliding-window, or another strategy")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, cast
 
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.markdown_config import ConfigSection, Setting
@@ -19,14 +17,8 @@ def read[C](config: type[C], written: Mapping[str, str]) -> C:
     Raises:
         KeepsakeError: A value or a name is wrong; says which, and what there is.
     """
-    known = fields(cast("Any", config))
     section = _section(written)
-
-    def made() -> C:
-        section.only(each.name for each in known)
-        return config(**{each.name: section.value(each) for each in known})
-
-    return plainly(made)
+    return plainly(lambda: section.into(config))
 
 
 def plainly[T](reading: Callable[[], T]) -> T:

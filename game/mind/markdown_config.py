@@ -11,7 +11,7 @@ A line that is ``**key**: value``, with a key of small letters, digits and ``_``
 is a setting; ``#`` and ``##`` headings part the sections; everything else, code
 blocks too, is for the reader. :class:`ConfigFile` reads such a file again when it
 changes and keeps the last good reading when the new one cannot be used; a file
-whose settings are the fields of a dataclass is read by :func:`load_settings`.
+whose settings are the fields of a dataclass is read by :meth:`FileSettings.load`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from game.mind.errors import ConfigError
 from game.mind.records.files import stamp
@@ -69,10 +69,11 @@ class ConfigSection:
             return entry.value
         if default is not None:
             return default
+        here = f"section {self.name!r}" if self.name else "the file"
         raise ConfigError(
             self.path,
             entry.line if entry else self.line,
-            f"{key} has no value" if entry else f"{key} is missing from {self._called()}",
+            f"{key} has no value" if entry else f"{key} is missing from {here}",
             f"Write a line such as **{key}**: value",
         )
 
@@ -150,8 +151,17 @@ class ConfigSection:
                 cure = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(offered)}"
                 raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
 
-    def value(self, of: Field[Any]) -> Any:
-        """The setting that a field of a configuration stands for: see :func:`load_settings`."""
+    def into[C](self, config: type[C]) -> C:
+        """The settings as a dataclass that has a field with a default for each of them.
+
+        Raises:
+            ConfigError: A value or a name is wrong; says which line and why.
+        """
+        known = fields(cast("Any", config))
+        self.only(each.name for each in known)
+        return config(**{each.name: self._value(each) for each in known})
+
+    def _value(self, of: Field[Any]) -> Any:
         key, default, bounds = of.name, of.default, of.metadata.get("bounds", {})
         match default:
             case bool():
@@ -169,9 +179,6 @@ class ConfigSection:
         entry = self.entries.get(key)
         line = entry.line if entry else self.line
         return ConfigError(self.path, line, f"{key}: {reason}", cure)
-
-    def _called(self) -> str:
-        return f"section {self.name!r}" if self.name else "the file"
 
 
 def parse(path: Path) -> list[ConfigSection]:
@@ -220,31 +227,40 @@ def one_of(default: str, options: Iterable[str]) -> Any:
     return field(default=default, metadata={"among": tuple(options)})
 
 
-def load_settings[C](
-    path: Path, config: type[C], changes: Mapping[str, str] | None = None
-) -> tuple[C, ConfigSection]:
-    """Read a file into a dataclass that has a field with a default for each of its settings.
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """A configuration: a dataclass that has a field with a default for each setting of a file.
 
-    What the file does not name, and what is retired (which is noted), keeps its default.
-
-    ``config``: The dataclass: its defaults say of what type a setting is.
-    ``changes``: Values that hold instead of the file's, as they would be written there.
-
-    Returns:
-        The configuration, and what was read, for :meth:`ConfigSection.refuse`.
-
-    Raises:
-        ConfigError: A value or a name is wrong; says which line and why.
+    The defaults say of what type a setting is, :func:`between` and :func:`one_of` what it may be.
     """
-    known = fields(cast("Any", config))
-    read = merged(path)
-    if old := retired(read):
-        _log.warning("[Note] %s: %s", path, note(old))
-    entries = {key: entry for key, entry in read.entries.items() if key not in old}
-    entries |= {key: Setting(value, 1) for key, value in (changes or {}).items()}
-    read = replace(read, entries=entries)
-    read.only(each.name for each in known)
-    return config(**{each.name: read.value(each) for each in known}), read
+
+    @classmethod
+    def load(cls, path: Path, changes: Mapping[str, str] | None = None) -> Self:
+        """Read a file.
+
+        What it does not name, and what is retired (which is noted), keeps its default.
+
+        ``changes``: Values that hold instead of the file's, as they would be written there.
+
+        Raises:
+            ConfigError: A value or a name is wrong, or two values do not go together; says which
+                line, why, and what to do.
+        """
+        read = merged(path)
+        if old := retired(read):
+            _log.warning("[Note] %s: %s", path, note(old))
+        entries = {key: entry for key, entry in read.entries.items() if key not in old}
+        entries |= {key: Setting(value, 1) for key, value in (changes or {}).items()}
+        read = replace(read, entries=entries)
+        return read.into(cls).checked(read)
+
+    def checked(self, read: ConfigSection) -> Self:
+        """These settings as they are used, if they go together; ``read`` is what they come from.
+
+        Raises:
+            ConfigError: They do not.
+        """
+        return self
 
 
 def retired(read: ConfigSection) -> list[str]:

@@ -27,11 +27,11 @@ from twisted.internet.task import Clock
 
 from game.agent import services
 from game.agent.mind import Mind
-from game.agent.thinking_config import ThinkingConfig, load_thinking_config
+from game.agent.thinking_config import ThinkingConfig
 from game.llm.gateway import Gateway
 from game.llm.profiles import Profiles
 from game.mind.archive.log import Syncer
-from game.mind.compaction.config import CompactionConfig, load_compaction_config
+from game.mind.compaction.config import CompactionConfig
 from game.mind.markdown_config import ConfigFile
 from game.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -142,11 +142,11 @@ class AgentsWorld(PeopleWorld):
             gateway=self.make_gateway(places),
             compaction=ConfigFile(
                 vault / "config" / "memory_compaction.md",
-                load_compaction_config,
+                CompactionConfig.load,
                 CompactionConfig(),
             ),
             thinking=ConfigFile(
-                vault / "config" / "thinking.md", load_thinking_config, ThinkingConfig()
+                vault / "config" / "thinking.md", ThinkingConfig.load, ThinkingConfig()
             ),
             syncer=Syncer(),
             workers=CountedPool(2),

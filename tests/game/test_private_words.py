@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from game.agent.services import Services
-from game.mind.books.profiles.config import PeopleConfig, load_people_config
+from game.mind.books.profiles.config import PeopleConfig
 from game.mind.markdown_config import ConfigFile
 from game.mind.memory import CompactReason
 from tests.game.agents_world import FixedConfig
@@ -169,7 +169,7 @@ class TestInConfidence(PrivateWorld):
         new = super().start_services()
         path = new.places.config / "people.md"
         path.write_text(path.read_text().replace("whispers: private", "whispers: in confidence"))
-        new.people = ConfigFile(path, load_people_config, PeopleConfig())
+        new.people = ConfigFile(path, PeopleConfig.load, PeopleConfig())
         return new
 
     def test_whispers_stand_marked_in_replies_to_others_and_nowhere_else(self):

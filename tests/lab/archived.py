@@ -10,7 +10,7 @@ from pathlib import Path
 from game.mind.archive.log import Archive
 from game.mind.archive.records import MemoryKind
 from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import load_compaction_config
+from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.dependencies import Dependencies
 from game.mind.summaries.files import SummaryFolder
 from game.mind.summaries.summarizer import ExtractiveSummarizer
@@ -59,7 +59,7 @@ def lived(folder: Path, count: int, *, name: str = NAME, **changes: str) -> list
     Returns:
         The memory after which each compaction was made.
     """
-    config = load_compaction_config(SHIPPED, changes)
+    config = CompactionConfig.load(SHIPPED, changes)
     clock, made = ManualClock(START), []
     memory = CascadeMemory(
         name,

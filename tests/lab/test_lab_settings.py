@@ -5,7 +5,7 @@ import pytest
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.settings import settings_from
 from game.lab.simulations.simulate import create
-from game.mind.compaction.config import load_compaction_config
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import KeepsakeError
 from game.mind.markdown_config import merged
 from game.paths import REPOSITORY, Places, Ports
@@ -27,7 +27,7 @@ def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
         "memory_compaction.high": "0.9",
     }
     config = lab.vault / "config"
-    compaction = load_compaction_config(config / "memory_compaction.md")
+    compaction = CompactionConfig.load(config / "memory_compaction.md")
     assert (compaction.strategy, compaction.high) == ("structured", 0.9)
     assert merged(config / "thinking.md").entries["idle_interval"].value == "60"
     # All else stands in the file as it stood, what is for its reader too.
@@ -46,7 +46,7 @@ def test_a_setting_that_the_file_does_not_name_is_added_to_it(places, tmp_path):
     chosen = settings_from(["awake_hours=12", "high=0.9"])
     config = create(there, SimulationPlan("added", settings=chosen)).vault / "config"
     assert (config / "sleep.md").read_text() == "Agents sleep.\n\n**awake_hours**: 12\n"
-    assert load_compaction_config(config / "memory_compaction.md").high == 0.9
+    assert CompactionConfig.load(config / "memory_compaction.md").high == 0.9
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from game.agent.attention import Attention
 from game.agent.conversations import GREETED_SECONDS, TALK_SECONDS
 from game.agent.impulses import IDLE, MOST_SPEAKERS, EventKind, Impulse, PerceivedEvent
-from game.agent.thinking_config import ThinkingConfig, load_thinking_config
+from game.agent.thinking_config import ThinkingConfig
 from game.mind.errors import ConfigError
 from game.mind.markdown_config import RETIRED
 
@@ -214,7 +214,7 @@ def test_never_two_thoughts_at_once_and_always_a_next_one(seed, steps):
 
 def test_the_committed_file_says_what_the_defaults_are():
     path = Path(__file__).parents[2] / "vault" / "config" / "thinking.md"
-    assert load_thinking_config(path) == CONFIG
+    assert ThinkingConfig.load(path) == CONFIG
     text = path.read_text()
     for name in ThinkingConfig.__dataclass_fields__.keys() - RETIRED["thinking.md"]:
         assert f"**{name}**:" in text
@@ -236,7 +236,7 @@ def test_a_wrong_value_is_refused_with_its_line(tmp_path, line, told):
     path = tmp_path / "thinking.md"
     path.write_text(f"# Thinking\n\n{line}\n")
     with pytest.raises(ConfigError, match="line 3") as refused:
-        load_thinking_config(path)
+        ThinkingConfig.load(path)
     assert told in str(refused.value)
 
 

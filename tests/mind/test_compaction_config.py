@@ -11,7 +11,6 @@ import pytest
 from game.mind.compaction.config import (
     FOLDER,
     CompactionConfig,
-    load_compaction_config,
     strategies,
 )
 from game.mind.errors import ConfigError
@@ -32,7 +31,7 @@ def file(tmp_path: Path) -> Path:
 def load(file: Path, *settings: str) -> CompactionConfig:
     """The settings of a file whose first one stands on line 3."""
     file.write_text("\n".join(["# Sizes", "", *(f"**{each}" for each in settings)]) + "\n")
-    return load_compaction_config(file)
+    return CompactionConfig.load(file)
 
 
 def refused(file: Path, *settings: str) -> ConfigError:
@@ -43,7 +42,7 @@ def refused(file: Path, *settings: str) -> ConfigError:
 
 
 def test_the_shipped_file_says_what_the_defaults_are_and_explains_each():
-    assert load_compaction_config(SHIPPED) == CompactionConfig()
+    assert CompactionConfig.load(SHIPPED) == CompactionConfig()
     written = merged(SHIPPED).entries
     assert set(written) == {field.name for field in fields(CompactionConfig)} - {"on_agent"}
     text = SHIPPED.read_text(encoding="utf-8")
@@ -174,7 +173,7 @@ def test_a_researchers_own_template_is_found(file: Path):
 def test_the_last_good_settings_stay(file: Path):
     problems: list[ConfigError] = []
     file.write_text("**high**: 0.8\n")
-    config = ConfigFile(file, load_compaction_config, CompactionConfig(), problems.append)
+    config = ConfigFile(file, CompactionConfig.load, CompactionConfig(), problems.append)
     assert config.current.high == 0.8
     file.write_text("**high**: 0.8\n**low**: 0.9\n")
     assert config.current.high == 0.8

@@ -2,7 +2,7 @@
 
 import pytest
 
-from game.mind.language.greetings import LONGEST, is_greeting
+from game.mind.language.heard import LONGEST_GREETING, is_greeting
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_whoever_says_it_again_and_again_holds_nobody_up(again):
     # By backtracking this would never end.
     for count in range(1, 400):
         assert not is_greeting(f"{again * count}a b c d e f " + "g " * count)
-        is_greeting((again * count)[:LONGEST])
+        is_greeting((again * count)[:LONGEST_GREETING])

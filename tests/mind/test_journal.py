@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from game.mind.books.journal.book import Journal, local_day
-from game.mind.books.journal.config import JournalConfig, load_journal_config
+from game.mind.books.journal.config import JournalConfig
 from game.mind.books.journal.entries import GATHERED, EntryOrigin, Importance, Judge
 from game.mind.books.journal.wording import LONGEST
 from game.mind.errors import ConfigError, NoteRefused
@@ -455,7 +455,7 @@ def test_many_threads_lose_nothing_and_give_each_id_once(journal: Journal):
 
 
 def test_the_shipped_settings_are_the_defaults():
-    assert load_journal_config(REPOSITORY / "vault/config/journal.md") == JournalConfig()
+    assert JournalConfig.load(REPOSITORY / "vault/config/journal.md") == JournalConfig()
 
 
 @pytest.mark.parametrize("line", ["**budget**: -1", "**budget**: lots", "**daze**: 3"])
@@ -463,7 +463,7 @@ def test_wrong_settings_are_refused(tmp_path: Path, line: str):
     path = tmp_path / "journal.md"
     path.write_text(line)
     with pytest.raises(ConfigError, match=r"journal\.md, line 1"):
-        load_journal_config(path)
+        JournalConfig.load(path)
 
 
 def test_a_fuller_copy_gives_its_words(journal: Journal):

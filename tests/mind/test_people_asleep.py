@@ -10,7 +10,7 @@ import pytest
 from game.mind.books.journal.entries import EntryOrigin
 from game.mind.books.profiles.asleep import MOST_LINES, question, understood, update_profiles
 from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig, load_people_config
+from game.mind.books.profiles.config import PeopleConfig
 from game.mind.books.profiles.profile import Fact, Name, Profile, ProfileKind
 from game.mind.errors import ConfigError, ModelTimeout
 from game.mind.language.facts import SAID
@@ -199,7 +199,7 @@ def test_the_question_names_who_and_numbers_the_lines():
 
 def test_the_settings_as_they_are_shipped_are_the_defaults():
     path = REPOSITORY / "vault" / "config" / "people.md"
-    assert load_people_config(path) == PeopleConfig()
+    assert PeopleConfig.load(path) == PeopleConfig()
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_a_wrong_setting_is_refused(tmp_path, line, why):
     path = tmp_path / "people.md"
     path.write_text(f"{line}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=f"(?s){why}"):
-        load_people_config(path)
+        PeopleConfig.load(path)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from game.mind.language.heard import own_words
 from game.mind.memory import MemoryContext
 from game.mind.prompt.exchange import answers
 from game.mind.prompt.tokens import estimate_tokens
-from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.recall.config import RecallConfig
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import (
     LONGEST_RESULT,
@@ -131,7 +131,7 @@ def test_one_memory_can_always_be_called_back():
 
 
 def test_the_shipped_file_says_what_is_the_default_anyway():
-    assert load_recall_config(REPOSITORY / "vault" / "config" / "recall.md") == RecallConfig()
+    assert RecallConfig.load(REPOSITORY / "vault" / "config" / "recall.md") == RecallConfig()
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_the_shipped_file_says_what_is_the_default_anyway():
 def test_what_a_researcher_sets_is_taken(tmp_path, line, field):
     path = tmp_path / "recall.md"
     path.write_text(f"{line}\n")
-    assert getattr(load_recall_config(path), field) == float(line.rpartition(" ")[2])
+    assert getattr(RecallConfig.load(path), field) == float(line.rpartition(" ")[2])
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_what_makes_no_sense_is_refused_with_its_line(tmp_path, line):
     path = tmp_path / "recall.md"
     path.write_text(f"# Recall\n\n{line}\n")
     with pytest.raises(ConfigError) as refused:
-        load_recall_config(path)
+        RecallConfig.load(path)
     assert refused.value.line == 3
 
 

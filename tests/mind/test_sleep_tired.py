@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.errors import ConfigError
-from game.mind.sleep.config import SleepConfig, load_sleep_config
+from game.mind.sleep.config import SleepConfig
 from game.mind.sleep.tiredness import LEAST_SLEEP, Tiredness, is_loud, tired, wakes_at
 
 HOUR = 3600.0
@@ -34,7 +34,7 @@ def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[ZoneInfo]:
 
 
 def test_the_shipped_file_says_what_the_defaults_are():
-    assert load_sleep_config(SHIPPED) == SleepConfig()
+    assert SleepConfig.load(SHIPPED) == SleepConfig()
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_makes_no_sense_is_refused_with_its_line(tmp_path: Path, line: str,
     path = tmp_path / "sleep.md"
     path.write_text(f"# Sleep\n\n{line}\n")
     with pytest.raises(ConfigError, match=said) as refused:
-        load_sleep_config(path)
+        SleepConfig.load(path)
     assert refused.value.line == 3
 
 

@@ -12,7 +12,7 @@ from game.index.chroma_server import ChromaServer
 from game.index.vectors import Chroma
 from game.llm.embedding import EmbedderProfile, embedder, load_embedder
 from game.mind.errors import ConfigError, IndexUnavailable, KeepsakeError
-from game.mind.recall.config import CHILD, NONE, RecallConfig, load_recall_config
+from game.mind.recall.config import CHILD, NONE, RecallConfig
 from game.paths import Places
 
 
@@ -32,7 +32,7 @@ def vectors(here: Places) -> Iterator[Finding]:
     """The Chroma server that recall.md names answers."""
     path = here.config / "recall.md"
     try:
-        config = load_recall_config(path) if path.exists() else RecallConfig()
+        config = RecallConfig.load(path) if path.exists() else RecallConfig()
     except ConfigError:
         return  # the check of the configuration tells of it
     if config.chroma == NONE:

@@ -15,7 +15,7 @@ from game.llm.profiles import EMBEDDED, EXTRACTIVE, OLLAMA, ModelProfile, Profil
 from game.llm.servers import build
 from game.llm.tokens.local_tokenizer import cache_folder, cached, installed
 from game.llm.wrappers import Recorder
-from game.mind.compaction.config import CompactionConfig, load_compaction_config
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import ConfigError, ModelError
 from game.mind.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN
 from game.paths import Places
@@ -62,7 +62,7 @@ def counting(here: Places) -> Iterator[Finding]:
 
 def _config(here: Places) -> CompactionConfig | None:
     try:
-        return load_compaction_config(here.config / "memory_compaction.md")
+        return CompactionConfig.load(here.config / "memory_compaction.md")
     except ConfigError:
         return None
 

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from game.agent.thinking_config import load_thinking_config
+from game.agent.thinking_config import ThinkingConfig
 from game.cli.checks.finding import Finding
 from game.cli.world.home import SHIPPED_CONFIG
 from game.llm import profiles
 from game.llm.catalogue import load_catalogue
 from game.llm.embedding import load_embedder
-from game.mind.books.journal.config import load_journal_config
-from game.mind.books.profiles.config import load_people_config
-from game.mind.compaction.config import FOLDER, load_compaction_config
+from game.mind.books.journal.config import JournalConfig
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.compaction.config import FOLDER, CompactionConfig
 from game.mind.errors import ConfigError
 from game.mind.markdown_config import RETIRED, merged, note, retired
 from game.mind.prompt.template import load_template
-from game.mind.recall.config import load_recall_config
-from game.mind.sleep.config import load_sleep_config
+from game.mind.recall.config import RecallConfig
+from game.mind.sleep.config import SleepConfig
 from game.mind.summaries.strategy import load_strategy
 from game.paths import Places
 
 LOADERS: dict[str, Callable[[Path], object]] = {
     "llm.md": lambda path: (profiles.load(path), load_embedder(path)),
-    "journal.md": load_journal_config,
+    "journal.md": JournalConfig.load,
     "models.md": load_catalogue,
-    "memory_compaction.md": load_compaction_config,
-    "people.md": load_people_config,
-    "recall.md": load_recall_config,
-    "sleep.md": load_sleep_config,
-    "thinking.md": load_thinking_config,
+    "memory_compaction.md": CompactionConfig.load,
+    "people.md": PeopleConfig.load,
+    "recall.md": RecallConfig.load,
+    "sleep.md": SleepConfig.load,
+    "thinking.md": ThinkingConfig.load,
     "prompt.md": load_template,
     "prompt-classic.md": load_template,
 }

@@ -33,7 +33,7 @@ from game.lab.replays.replay import LifeSetup
 from game.lab.replays.writers import NONE, writer
 from game.llm.profiles import EXTRACTIVE
 from game.mind.errors import KeepsakeError
-from game.mind.recall.config import RecallConfig, load_recall_config
+from game.mind.recall.config import RecallConfig
 from game.paths import Places
 
 
@@ -119,7 +119,7 @@ def _complain(cell: Cell, problem: str, mark: str = "[red]✗[/red]") -> None:
 
 def _given(here: Places, log: Log, overhead: int | None) -> LifeSetup:
     path = here.config / "recall.md"
-    recall = load_recall_config(path) if path.exists() else RecallConfig()
+    recall = RecallConfig.load(path) if path.exists() else RecallConfig()
     beside = log.overhead if overhead is None else overhead
     return LifeSetup(beside, fixed=overhead is not None, log=log, recall=recall, config=here.config)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from game.mind.compaction.config import CompactionConfig, load_compaction_config
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.summaries.strategy import Strategies, Strategy
 from game.paths import REPOSITORY
@@ -137,7 +137,7 @@ def settings_of(cell: Cell, folder: Path) -> CellSettings:
 
 def _config_of(cell: Cell, folder: Path) -> CompactionConfig:
     try:
-        return load_compaction_config(_file(folder), dict(cell.changes))
+        return CompactionConfig.load(_file(folder), dict(cell.changes))
     except ConfigError as error:
         if not cell.changes:
             raise

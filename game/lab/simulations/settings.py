@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
-from game.agent.thinking_config import ThinkingConfig, load_thinking_config
+from game.agent.thinking_config import ThinkingConfig
 from game.llm.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
-from game.mind.books.journal.config import JournalConfig, load_journal_config
-from game.mind.books.profiles.config import PeopleConfig, load_people_config
-from game.mind.compaction.config import CompactionConfig, load_compaction_config
+from game.mind.books.journal.config import JournalConfig
+from game.mind.books.profiles.config import PeopleConfig
+from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import ConfigError, KeepsakeError
-from game.mind.markdown_config import RETIRED, merged, with_settings
-from game.mind.recall.config import RecallConfig, load_recall_config
-from game.mind.sleep.config import SleepConfig, load_sleep_config
+from game.mind.markdown_config import RETIRED, FileSettings, merged, with_settings
+from game.mind.recall.config import RecallConfig
+from game.mind.sleep.config import SleepConfig
 from game.paths import REPOSITORY
 
 AGENT = "agent"
@@ -30,15 +29,15 @@ _MODEL_FILE = re.compile(r"^(\*\*model_file\*\*:[ \t]*)`?([^\s`].*?)`?[ \t]*$", 
 _CHROMA = re.compile(r"^\*\*chroma\*\*:.*$", re.MULTILINE)
 
 STRATEGY = "memory_compaction.strategy"
-_FILES: Mapping[str, tuple[Any, Callable[[Path], object]]] = {
-    "memory_compaction": (CompactionConfig, load_compaction_config),
-    "thinking": (ThinkingConfig, load_thinking_config),
-    "recall": (RecallConfig, load_recall_config),
-    "sleep": (SleepConfig, load_sleep_config),
-    "journal": (JournalConfig, load_journal_config),
-    "people": (PeopleConfig, load_people_config),
+_FILES: Mapping[str, type[FileSettings]] = {
+    "memory_compaction": CompactionConfig,
+    "thinking": ThinkingConfig,
+    "recall": RecallConfig,
+    "sleep": SleepConfig,
+    "journal": JournalConfig,
+    "people": PeopleConfig,
 }
-"""The files whose settings can be given to a simulation: what they are read into, and how."""
+"""The files whose settings can be given to a simulation, and what they are read into."""
 _IN_FRONT = ("people.in_confidence",)
 """What is no setting of its file, but stands in the front matter."""
 
@@ -139,7 +138,7 @@ def settings_from(given: Iterable[str], strategy: str = "") -> dict[str, str]:
 def _known() -> list[str]:
     names = (
         f"{file}.{each.name}"
-        for file, (config, _) in _FILES.items()
+        for file, config in _FILES.items()
         for each in fields(config)
         if each.name not in RETIRED.get(f"{file}.md", ())
     )
@@ -162,7 +161,7 @@ def write_settings(folder: Path, settings: Mapping[str, str]) -> None:
     for file in dict.fromkeys(name.partition(".")[0] for name in settings):
         given = " ".join(f"{key}={settings[key]}" for key in settings if key.startswith(file))
         try:
-            _FILES[file][1](folder / f"{file}.md")
+            _FILES[file].load(folder / f"{file}.md")
         except ConfigError as error:
             raise KeepsakeError(f"--set {given}: {error.reason}", error.cure) from error
 

@@ -220,11 +220,19 @@ class Commitments:
         for item in settled(known, memory, own_name, to):
             self._close(item)
         for item in notice(memory, own_name, to, alone=alone):
-            if item.kind is NoticedKind.QUESTION:
-                self._wait(item)
-            else:
+            if item.kind is not NoticedKind.QUESTION:
                 self._find(item)
-        self._promote(memory.number)
+                continue
+            # Most questions are answered with the next breath; the newest of one person stands
+            # for all.
+            self._waiting.pop(item.who, None)
+            self._waiting[item.who] = item
+            if len(self._waiting) > _MOST_WAITING:
+                del self._waiting[next(iter(self._waiting))]
+        for who, question in list(self._waiting.items()):
+            if memory.number - question.number >= PATIENCE:
+                del self._waiting[who]
+                self._find(question)
         self._read_to = max(self._read_to, memory.number)
         return bool(self._found or self._closed)
 
@@ -240,19 +248,6 @@ class Commitments:
         """Change the file; the lock is not held."""
         before, after = self._store.change(self.path, lambda source, _: make(source))
         self._tell_changes(before, after, by)
-
-    def _wait(self, question: Noticed) -> None:
-        """Remember a question for a while: most are answered with the next breath."""
-        self._waiting.pop(question.who, None)
-        self._waiting[question.who] = question  # the newest of one person stands for all
-        if len(self._waiting) > _MOST_WAITING:
-            del self._waiting[next(iter(self._waiting))]
-
-    def _promote(self, number: int) -> None:
-        for who, question in list(self._waiting.items()):
-            if number - question.number >= PATIENCE:
-                del self._waiting[who]
-                self._find(question)
 
     def _find(self, item: Noticed) -> None:
         """Take ``item`` in if there will be room, also beside what is not written yet.

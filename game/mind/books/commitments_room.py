@@ -109,9 +109,7 @@ def _cost(*items: Noticed) -> int:
     return sum(most_tokens(f"- {item.line}\n") for item in items)
 
 
-@lru_cache(maxsize=1024)
-def _glance(name: str) -> str:
-    return skeleton(name)
+_glance = lru_cache(maxsize=1024)(skeleton)
 
 
 def whose(item: Noticed) -> str:

@@ -189,7 +189,10 @@ class Hearsay:
             self._heard(memory)
         elif (said := heard(memory)) and (denial := _NOT_SO.search(said.words)):
             meant = self._spoken if said.to == "you" and denial["it"] else ""
-            self._deny(self._spoken_of(said.words) or self._known.get(meant), said.who)
+            denied = self._spoken_of(said.words) or self._known.get(meant)
+            # Where the agent was there itself it knows better; all else waits.
+            if denied is not None and denied.chain and not denied.denied_by:
+                self._known[denied.origin] = replace(denied, denied_by=said.who)
         elif (rumour := self._own(memory)) is not None:
             self._keep(rumour)
 
@@ -200,9 +203,8 @@ class Hearsay:
             return
         self._spoken = origin
         text, chain = said.words.partition(": ")[2], tuple(memory.chain.split("; "))
-        number, time, place = memory.number, memory.time, memory.place
-        about, left = memory.to_id, memory.importance
-        self._keep(Rumour(origin, text, about, left, number, time, place, chain))
+        lived = memory.number, memory.time, memory.place
+        self._keep(Rumour(origin, text, memory.to_id, memory.importance, *lived, chain))
 
     def _keep(self, rumour: Rumour) -> None:
         self._known[rumour.origin] = rumour
@@ -219,19 +221,13 @@ class Hearsay:
         if not text:
             return None
         origin = f"{self._own_name} {memory.number}"
-        about, score = memory.source_id, mattered.score
-        number, time, place = memory.number, memory.time, memory.place
-        return Rumour(origin, text, about, score, number, time, place)
+        lived = memory.number, memory.time, memory.place
+        return Rumour(origin, text, memory.source_id, mattered.score, *lived)
 
     def is_old(self, line: str, now: datetime, days: int = OLD_DAYS) -> bool:
         """Whether a line of an ordinary day was seen so few days ago that it says nothing new."""
         seen = self.seen.get(line)
         return seen is not None and (now.astimezone().date() - seen).days < days
-
-    def _deny(self, rumour: Rumour | None, who: str) -> None:
-        """Somebody says that it is not so: what the agent was not there for waits."""
-        if rumour is not None and rumour.chain and not rumour.denied_by:
-            self._known[rumour.origin] = replace(rumour, denied_by=who)
 
     def _spoken_of(self, words: str, least: int = _SAME_WORDS) -> Rumour | None:
         """The newest of what it knows that these words speak of."""
@@ -259,30 +255,29 @@ class Hearsay:
             now: The time.
             other: What they know already.
         """
-        fit = [
-            each
-            for each in self._known.values()
-            if each.is_news
-            and now - each.time < LASTS
-            and (each.origin, who) not in self._told
-            and name not in each.tellers
-            and each.about != who
-            and not other.knows(each)
-        ]
-        return max(fit, key=lambda each: (each.importance, each.number), default=None)
+        return self._weightiest(
+            now,
+            lambda each: (
+                (each.origin, who) not in self._told
+                and name not in each.tellers
+                and each.about != who
+                and not other.knows(each)
+            ),
+        )
 
     def news_of(self, who: str, name: str, now: datetime) -> Rumour | None:
         """What it knows of somebody and has not spoken of to them, the weightiest first."""
-        fit = [
-            each
-            for each in self._known.values()
-            if each.is_news
-            and each.about == who
-            and each.is_deed
-            and now - each.time < LASTS
-            and (each.origin, name) not in self._told
-        ]
-        return max(fit, key=lambda each: (each.importance, each.number), default=None)
+        told = self._told
+        return self._weightiest(
+            now,
+            lambda each: each.about == who and each.is_deed and (each.origin, name) not in told,
+        )
+
+    def _weightiest(self, now: datetime, fits: Callable[[Rumour], bool]) -> Rumour | None:
+        news = (each for each in self._known.values() if each.is_news and now - each.time < LASTS)
+        return max(
+            filter(fits, news), key=lambda each: (each.importance, each.number), default=None
+        )
 
     def asked_of(self, words: str, before: str) -> Rumour | None:
         """What somebody means who asks who told the agent that; None if they do not ask.

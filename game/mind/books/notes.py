@@ -24,7 +24,7 @@ from game.mind.events.types import MemoryChange
 from game.mind.language.perception import shorten, visible
 from game.mind.names import folder_name
 from game.mind.records import files as vault_files
-from game.mind.records.front_matter import FRONT, time_of
+from game.mind.records.files import FRONT, time_of
 from game.mind.records.store import RecordStore, Report, Tell
 
 LONGEST_TITLE = 60
@@ -175,7 +175,7 @@ class NoteBook:
         self._done("note", note.title, len(text), by)
         return note
 
-    def forget(self, title: str, *, by: str = "agent") -> Path:
+    def forget(self, title: str) -> Path:
         """Move a note into ``forgotten/``, where it is no longer found but not lost.
 
         Returns:
@@ -188,7 +188,7 @@ class NoteBook:
         if note is None:
             raise self.unknown(title)
         aside = self._store.move_aside(note.path, self.folder / FORGOTTEN)
-        self._done("unnote", note.title, 0, by)
+        self._done("unnote", note.title, 0, "agent")
         return aside
 
     def unknown(self, title: str) -> NoteRefused:
@@ -202,8 +202,7 @@ class NoteBook:
         if len(self.all()) >= MOST_NOTES:
             raise NoteRefused(f"There are {MOST_NOTES} notes already", "Forget one first")
         # A file of that name with another title, or one that cannot be read, is left alone.
-        names = vault_files.names_beside(self.folder / f"{folder_name(_same(title))}.md")
-        return next(path for path in names if not path.exists())
+        return vault_files.free_name(self.folder / f"{folder_name(_same(title))}.md")
 
 
 def check_title(title: str) -> str:

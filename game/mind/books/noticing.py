@@ -127,7 +127,8 @@ def promises(words: str) -> list[str]:
     """The sentences of ``words`` in which the speaker promises something."""
     if not _PROMISE_HINT.search(words):  # recall asks this of a hundred lines at once
         return []
-    return [s for s in _sentences(words) if not s.endswith("?") and _is_promise(s)]
+    found = (s for s in _sentences(words) if not (s.endswith("?") or _PROMISED_BEFORE.search(s)))
+    return [s for s in found if VOW.search(s) or _WILL.search(s) or _GOING.search(s)]
 
 
 def questions(words: str) -> list[str]:
@@ -197,12 +198,6 @@ _GOING = re.compile(
 _NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
 _PROMISED_BEFORE = re.compile(r"\bI promised\b[^,:;.!?]{0,60}[,:]", re.I)
 """Who tells what they promised does not promise it to whoever hears that."""
-
-
-def _is_promise(sentence: str) -> bool:
-    if _PROMISED_BEFORE.search(sentence):
-        return False
-    return bool(VOW.search(sentence) or _WILL.search(sentence) or _GOING.search(sentence))
 
 
 _CALLED = re.compile(r"(?:^|,\s*)([A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?)(?=\s*(?:,|[.!…]?$))")

@@ -36,7 +36,11 @@ class Pinned:
         self.path = path
         self._agent, self._tell = agent, tell
         self._store = RecordStore(
-            lambda _, source, __: _pins(source),
+            lambda _, source, __: tuple(
+                _Pin(match["text"], match["own"] is not None)
+                for match in map(_LINE.match, source.splitlines())
+                if match
+            ),
             lambda _, before, after: self._tell_changes(before or (), after or (), "hand"),
         )
 
@@ -169,11 +173,6 @@ class _Pin:
 
     text: str
     own: bool
-
-
-def _pins(source: str) -> tuple[_Pin, ...]:
-    found = map(_LINE.match, source.splitlines())
-    return tuple(_Pin(match["text"], match["own"] is not None) for match in found if match)
 
 
 def _checked(text: str) -> str:

@@ -135,14 +135,11 @@ def _taken_back(item: Noticed, said: str, own_name: str = "") -> bool:
     it; neither does anything to the other.
     """
     return any(
-        _takes_back(item, opening(own_name).sub("", each)) and not _says_a_rule(each, own_name)
+        _takes_back(item, opening(own_name).sub("", each))
+        # Whoever says a rule once more does not take it back.
+        and not any(rules_in(part, own_name) for part in _PART.split(each))
         for each in _plain(said)
     )
-
-
-def _says_a_rule(sentence: str, own_name: str) -> bool:
-    """Whether a rule stands in it: whoever says it once more does not take it back."""
-    return any(rules_in(part, own_name) for part in _PART.split(sentence))
 
 
 def _takes_back(item: Noticed, sentence: str) -> bool:
@@ -150,19 +147,14 @@ def _takes_back(item: Noticed, sentence: str) -> bool:
         return False
     if back := _WITHDRAWN.match(sentence):
         return _only_of(item, back["thing"])
-    if _is_forbidden(item):
+    is_rule, is_promise = item.kind is NoticedKind.RULE, item.kind is NoticedKind.PROMISE
+    if (is_rule and forbids(item.text)) or (is_promise and is_lasting(item.text)):
         return _allows(item, sentence)
     if (back := _RELEASED.match(sentence)) and _BOTHER | roots(item.text) >= {root(back["verb"])}:
         return _only_of(item, back["thing"])
-    if item.kind is NoticedKind.RULE:
+    if is_rule:
         return False
     return bool((back := _NEVER_MIND.match(sentence)) and _head(back["thing"]) in roots(item.text))
-
-
-def _is_forbidden(item: Noticed) -> bool:
-    if item.kind is NoticedKind.RULE:
-        return forbids(item.text)
-    return item.kind is NoticedKind.PROMISE and is_lasting(item.text)
 
 
 def _allows(item: Noticed, sentence: str) -> bool:
@@ -260,9 +252,7 @@ _HAD = re.compile(
 
 def _thanked(item: Noticed, said: str) -> bool:
     """Whether somebody gives thanks for the very thing that was promised, and has it."""
-    return _THANKS.search(said) is not None and any(
-        _thanks(item, each) for each in _plain(said) if _THANKS.search(each)
-    )
+    return any(_thanks(item, each) for each in _plain(said) if _THANKS.search(each))
 
 
 def _thanks(item: Noticed, sentence: str) -> bool:
@@ -302,14 +292,9 @@ def _thing_of(item: Noticed) -> set[str]:
 
 def _head(phrase: str) -> str:
     """The noun of a phrase: ``soup`` for ``the good soup of yesterday``; empty if none."""
-    telling = [word for word in words(_before_end(phrase)) if word.casefold() not in COMMON_WORDS]
+    noun_phrase = _HEAD_ENDS.split(phrase.strip(), maxsplit=1)[0]
+    telling = [word for word in words(noun_phrase) if word.casefold() not in COMMON_WORDS]
     return root(telling[-1]) if telling else ""
-
-
-def _before_end(phrase: str) -> str:
-    phrase = phrase.strip()
-    end = _HEAD_ENDS.search(phrase)
-    return phrase[: end.start()] if end else phrase
 
 
 @lru_cache(maxsize=16)  # what is said is held against several open items, one after the other

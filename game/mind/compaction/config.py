@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from game.mind.books import commitments_room, pins
-from game.mind.markdown_config import ConfigSection, between, load_settings
+from game.mind.markdown_config import ConfigSection, FileSettings, between
 from game.mind.prompt.tokens import CHARACTERS_PER_TOKEN
 from game.mind.summaries.strategy import strategy_names
 
@@ -24,7 +23,7 @@ NOTICED_TOKENS = commitments_room.LIMIT
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionConfig:
+class CompactionConfig(FileSettings):
     """When to compact, how far, and who writes the summaries.
 
     Windows are counted in memories, shares are of :attr:`budget`, the rest is tokens; each
@@ -73,27 +72,17 @@ class CompactionConfig:
         """Tokens from which on one cannot wait."""
         return int(self.emergency * self.budget)
 
+    def checked(self, read: ConfigSection) -> CompactionConfig:
+        """These settings, if marks and room go together and there is such a strategy.
 
-def load_compaction_config(
-    path: Path, changes: Mapping[str, str] | None = None
-) -> CompactionConfig:
-    """Read the file; what it does not name keeps its default.
-
-    Strategies are the templates in the folder ``compaction`` beside the file.
-
-    ``changes``: Values that hold instead of the file's, as they would be written there.
-
-    Raises:
-        ConfigError: A value or a name is wrong, or two values do not go together; says
-            which line, why, and what to do.
-    """
-    config, settings = load_settings(path, CompactionConfig, changes)
-    for key in ("high", "low", "sleep", "emergency", "preserve_share"):
-        _check_share(settings, key, getattr(config, key))
-    _check_strategy(settings, config.strategy)
-    _check_marks(settings, config)
-    _check_room(settings, config)
-    return config
+        Strategies are the templates in the folder ``compaction`` beside the file.
+        """
+        for key in ("high", "low", "sleep", "emergency", "preserve_share"):
+            _check_share(read, key, getattr(self, key))
+        _check_strategy(read, self.strategy)
+        _check_marks(read, self)
+        _check_room(read, self)
+        return self
 
 
 def strategies(folder: Path) -> list[str]:

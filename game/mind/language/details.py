@@ -8,14 +8,13 @@ somebody can do (``Tom says``, ``Tom's``). Numbers are one, however they are wri
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from game.mind.language.words import COMMON_WORDS, DAY, stem
+from game.mind.language.words import COMMON_WORDS, DAY, MONTHS, stem
 
 _NUMBER_WORDS = """
     zero:0 one:1 two:2 three:3 four:4 five:5 six:6 seven:7 eight:8 nine:9 ten:10 eleven:11 twelve:12
@@ -26,7 +25,7 @@ _NUMBER_WORDS = """
     seventeenth:17 eighteenth:18 nineteenth:19 twentieth:20 thirtieth:30 fortieth:40 fiftieth:50
 """
 _VALUES = {word: int(value) for word, _, value in (e.partition(":") for e in _NUMBER_WORDS.split())}
-_MONTHS = frozenset(map(str.casefold, calendar.month_name[1:]))
+_MONTHS = frozenset(map(str.casefold, MONTHS))
 _VAGUE = frozenset({"one", "first", "second"})
 """Alone they are pronouns, adverbs, a moment: no figure that a summary could lose."""
 _PEOPLE_DO_WORDS = """
@@ -128,7 +127,7 @@ def _tokens(text: str) -> tuple[_Token, ...]:
     """Words and digits of ``text``, each with whether it begins a sentence or a speech."""
     found: list[_Token] = []
     begins, before = True, 0
-    text = _plain(text)
+    text = _CURSOR.sub(r"\1\n", _MARKS.sub("\n", text))
     for match in _TOKEN.finditer(text):
         if match.lastgroup in ("end", "quote"):
             begins = True
@@ -145,11 +144,6 @@ def _keys(text: str) -> frozenset[str]:
     tokens = _tokens(text)
     numbers = (each for number in _numbers(tokens, vague=True) for each in number.keys)
     return frozenset((*(key(token.low) for token in tokens), *numbers))
-
-
-def _plain(text: str) -> str:
-    """``text`` without what a prompt adds to it."""
-    return _CURSOR.sub(r"\1\n", _MARKS.sub("\n", text))
 
 
 def _named(read: Iterable[Sequence[_Token]]) -> tuple[set[str], set[str]]:

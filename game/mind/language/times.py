@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-_MONTHS = [name.casefold() for name in calendar.month_name]
+from game.mind.language.words import MONTHS
+
+_MONTHS = [month.casefold() for month in MONTHS]
+_SHORT_MONTHS = [month[:3] for month in _MONTHS]
 _DAYS = [name.casefold() for name in calendar.day_name]
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS[1:])
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_COUNTS = {word: n for n, word in enumerate(_NUMBERS, 1)} | {"a couple of": 2, "a few": 3}
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
 _DAY = "|".join(_DAYS)
-_COUNT = rf"\d{{1,3}}|an?|{'|'.join(_NUMBERS[1:])}|a couple of|a few"
+_COUNT = rf"\d{{1,3}}|an?|{'|'.join(_COUNTS)}"
 _PATTERNS = (
     r"\b(?P<y0>\d{4})-(?P<m0>\d\d)-(?P<d0>\d\d)\b",
     rf"\b(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\b\.?,?(?: (?P<y1>\d{{4}}))?",
@@ -61,8 +65,8 @@ _HINT = re.compile(
 )
 """Something of this stands wherever a time does; to look for it alone is ten times as fast."""
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*(am|pm)\b|\b(\d{1,2}):(\d\d)(?::\d\d)?\b", re.I)
-_ROUGH = {"day": 0, "week": 3, "month": 12, "year": 60}
-"""Days that "two weeks ago" and the like may be off, to either side."""
+_UNITS = {"day": (1, 0), "week": (7, 3), "month": (30, 12), "year": (365, 60)}
+"""How many days each has, and how many "two weeks ago" and the like may be off, to either side."""
 _LONGEST_AGO = 36_500
 
 
@@ -132,7 +136,8 @@ def _span(match: re.Match[str], now: datetime) -> Span | None:
 
 def _dated(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
     """A day, a month or a year; without a year the latest that is not after today."""
-    day, month = int(got.get("d", 1)), _month(got.get("m", "jan"))
+    day, name = int(got.get("d", 1)), got.get("m", "1")
+    month = int(name) if name.isdigit() else _SHORT_MONTHS.index(name[:3]) + 1
     start = today.replace(year=int(got.get("y", today.year)), month=month, day=day)
     if "y" not in got and start > today:
         start = start.replace(year=start.year - 1)
@@ -144,7 +149,7 @@ def _dated(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
 def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
     """A time that is told from today."""
     if "unit" in got:
-        return _ago(today, _count(got["ago"]), got["unit"])
+        return _ago(today, got["ago"], got["unit"])
     if "span" in got:
         return _recent(today, got["span"], this=got["which"] == "this")
     if "word" in got:
@@ -158,12 +163,6 @@ def _days(start: datetime, count: int = 1) -> tuple[datetime, datetime]:
     return start, start + timedelta(days=count)
 
 
-def _month(name: str) -> int:
-    if name.isdigit():
-        return int(name)
-    return next(n for n, month in enumerate(_MONTHS) if n and month.startswith(name[:3]))
-
-
 def _whole_month(first: datetime) -> tuple[datetime, datetime]:
     return _days(first, calendar.monthrange(first.year, first.month)[1])
 
@@ -172,16 +171,10 @@ def _whole_year(first: datetime) -> tuple[datetime, datetime]:
     return first, first.replace(year=first.year + 1)
 
 
-def _count(word: str) -> int:
-    if word in _NUMBERS:
-        return _NUMBERS.index(word)
-    return int(word) if word.isdigit() else {"a couple of": 2, "a few": 3}.get(word, 1)
-
-
-def _ago(today: datetime, count: int, unit: str) -> tuple[datetime, datetime]:
-    days = count * {"day": 1, "week": 7, "month": 30, "year": 365}[unit]
-    middle = today - timedelta(days=min(days, _LONGEST_AGO))
-    rough = timedelta(days=_ROUGH[unit])
+def _ago(today: datetime, word: str, unit: str) -> tuple[datetime, datetime]:
+    count = int(word) if word.isdigit() else _COUNTS.get(word, 1)
+    days, off = _UNITS[unit]
+    middle, rough = today - timedelta(days=min(count * days, _LONGEST_AGO)), timedelta(days=off)
     return middle - rough, middle + rough + timedelta(days=1)
 
 

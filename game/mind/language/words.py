@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
+from datetime import date
 from functools import lru_cache
 
 _COMMON = """
@@ -21,9 +22,13 @@ _COMMON = """
 COMMON_WORDS = frozenset(_COMMON.split())
 """Words that say nothing about what happened."""
 
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-DAY = rf"\d{{1,2}} (?:{'|'.join(MONTHS)})"
-"""Pattern of the day that a line of a summary begins with: ``4 May``."""
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+"""English, whatever language the machine speaks."""
+DAY = rf"\d{{1,2}} (?:{'|'.join(month[:3] for month in MONTHS)})"
+"""Pattern of the day that a line of a summary begins with: see :func:`short_day`."""
 
 _IRREGULAR = """
     be:been become:became begin:began bite:bit bitten blow:blew break:broke broken
@@ -58,6 +63,11 @@ _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
 _ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
 _ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|st|no|vs|etc|e\.g|i\.e|\d|[a-z])\.$", re.I)
+
+
+def short_day(day: date) -> str:
+    """``4 May``."""
+    return f"{day.day} {MONTHS[day.month - 1][:3]}"
 
 
 def words(text: str) -> list[str]:

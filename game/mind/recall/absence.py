@@ -7,11 +7,10 @@ of whom they ignore, and nothing that the absent one has said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from functools import partial
 from itertools import islice
 
 from game.mind.archive.log import Archive
@@ -124,9 +123,8 @@ def _is_before(line: bytes, moment: datetime) -> bool:
 def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
     if confidant(memory) or who.ignores(memory.source_id) or memory.source_id == who.key:
         return None
-    if any(
-        names(memory.text, each) for each in who.ignored.values()
-    ):  # nor what they are said to say
+    ignored = who.ignored.values()
+    if any(names(memory.text, each) for each in ignored):  # nor what they are said to say
         return None
     if memory.event == _DEED and names(memory.text, who.name):
         text = memory.text
@@ -152,15 +150,22 @@ def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
 
 def _promises(witness: Witness, who: Absentee) -> Iterator[News]:
     """What stands between the two: the agent's promises to them, and theirs to it."""
-    for item in witness.noticed:
-        if item.kind is NoticedKind.PROMISE:
-            text = f'{witness.name} promised you: "{item.text}"'
-            yield from _promise(witness, who, item.number, text, partial(_is_to, item, who))
-    for profile in witness.profiles:
-        for fact in profile.facts if profile.key == who.key else ():
-            if fact.attribute == "promise" and fact.holds and fact.numbers:
-                text = f'You promised {witness.name}: "{fact.value}"'
-                yield from _promise(witness, who, fact.numbers[-1], text)
+    promises: list[tuple[int, str, Noticed | None]] = [
+        (item.number, f'{witness.name} promised you: "{item.text}"', item)
+        for item in witness.noticed
+        if item.kind is NoticedKind.PROMISE
+    ]
+    promises += [
+        (fact.numbers[-1], f'You promised {witness.name}: "{fact.value}"', None)
+        for profile in witness.profiles
+        for fact in profile.facts
+        if profile.key == who.key and fact.attribute == "promise" and fact.holds and fact.numbers
+    ]
+    for number, text, own in promises:
+        for memory in witness.archive.read(number, number) if number else ():
+            is_theirs = own is None or _is_to(own, who, memory)
+            if is_theirs and confidant(memory) in ("", who.key):
+                yield News(NewsKind.PROMISE, witness.name, number, memory.time, text, text)
 
 
 def _is_to(promise: Noticed, who: Absentee, memory: Memory) -> bool:
@@ -169,16 +174,3 @@ def _is_to(promise: Noticed, who: Absentee, memory: Memory) -> bool:
     if memory.to_id and name in ("", memory.to.casefold()):
         return memory.to_id == who.key
     return name == who.name.casefold()
-
-
-def _promise(
-    witness: Witness,
-    who: Absentee,
-    number: int,
-    text: str,
-    is_theirs: Callable[[Memory], bool] = lambda _: True,
-) -> Iterator[News]:
-    """The promise, if its memory is there and theirs to hear."""
-    for memory in witness.archive.read(number, number) if number else ():
-        if is_theirs(memory) and confidant(memory) in ("", who.key):
-            yield News(NewsKind.PROMISE, witness.name, number, memory.time, text, text)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from game.mind.markdown_config import ConfigSection, between, load_settings
+from game.mind.markdown_config import ConfigSection, FileSettings, between
 
 CHILD, NONE = "child", "none"
 
 
 @dataclass(frozen=True, slots=True)
-class RecallConfig:
+class RecallConfig(FileSettings):
     """Each is explained in the file."""
 
     chroma: str = CHILD
@@ -25,30 +24,22 @@ class RecallConfig:
     remembered_tokens: int = 600
     remembered_thoughts: int = 3
 
+    def checked(self, read: ConfigSection) -> RecallConfig:
+        """These settings, ``chroma`` as one of its two words or an address."""
+        written = self.chroma.rstrip("/")
+        if written not in (CHILD, NONE) and not _is_address(written):
+            raise read.refuse(
+                "chroma",
+                f"{written!r} is neither child, none nor an address",
+                "Write child, none, or an address such as http://127.0.0.1:8000",
+            )
+        return replace(self, chroma=written)
 
-def load_recall_config(path: Path) -> RecallConfig:
-    """Read the file; what it does not name keeps its default.
 
-    Raises:
-        ConfigError: A value or a name is wrong; says which line and why.
-    """
-    config, read = load_settings(path, RecallConfig)
-    return replace(config, chroma=_chroma(read, config.chroma))
-
-
-def _chroma(read: ConfigSection, written: str) -> str:
-    written = written.rstrip("/")
-    if written in (CHILD, NONE):
-        return written
+def _is_address(written: str) -> bool:
     try:
         url = urlsplit(written)
         usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     except ValueError:  # a port that is no number
-        usable = False
-    if not usable or url.path or url.query:
-        raise read.refuse(
-            "chroma",
-            f"{written!r} is neither child, none nor an address",
-            "Write child, none, or an address such as http://127.0.0.1:8000",
-        )
-    return written
+        return False
+    return usable and not url.path and not url.query

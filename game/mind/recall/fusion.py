@@ -158,12 +158,9 @@ class _Judge:
         self._wanted = [[f" {each} " for each in family(term)] for term in question.terms]
         self._names = [(name, [f" {n} " for n in stems(name)]) for name in question.names]
         self._beside: dict[str, list[str]] = {}
-        self._words = self._shares_after(self._in_context(found.meaning or {}))
-
-    def _shares_after(self, meaning: dict[str, float]) -> dict[str, float]:
-        """The shares of words, once it is known who stands beside whom."""
-        self._meaning = standard(meaning, self._found.documents)
-        return self._shares(self._found.words or {})
+        # Meaning first: it finds who stands beside whom, by which the words are shared out.
+        self._meaning = standard(self._in_context(found.meaning or {}), documents)
+        self._words = self._shares(found.words or {})
 
     def scores(self) -> dict[str, float]:
         """What speaks for each candidate by itself."""

@@ -8,18 +8,24 @@ the game that change one file take turns; a person's editor is seen up to the la
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 from weakref import WeakValueDictionary
 
 from game.mind.errors import NoteRefused
 
 type Stamp = tuple[int, int, int]
 """Modification time in nanoseconds, size in bytes, inode: what changes when a file does."""
+
+FRONT = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+"""What stands between the two `---` at the head of a markdown file."""
 
 _TRIES = 5
 
@@ -118,6 +124,11 @@ def names_beside(path: Path) -> Iterator[Path]:
         number += 1
 
 
+def free_name(path: Path) -> Path:
+    """The first of :func:`names_beside` that no file has yet."""
+    return next(name for name in names_beside(path) if not name.exists())
+
+
 def unusable(path: Path, error: Exception) -> NoteRefused:
     """The error for a file that cannot be read or written."""
     reason = getattr(error, "strerror", None) or str(error)
@@ -200,3 +211,19 @@ def _written_aside(path: Path, text: str) -> Iterator[Path]:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def time_of(given: Any, default: datetime | None) -> datetime:
+    """A time with time zone, UTC if it names none; ``default`` for None.
+
+    Raises:
+        ValueError: It is no time.
+    """
+    if isinstance(given, str):
+        given = datetime.fromisoformat(given)
+    if isinstance(given, date) and not isinstance(given, datetime):
+        given = datetime(given.year, given.month, given.day, tzinfo=UTC)
+    given = default if given is None else given
+    if not isinstance(given, datetime):
+        raise ValueError(f"{given!r} is no time")
+    return given if given.tzinfo else given.replace(tzinfo=UTC)

@@ -66,20 +66,17 @@ def attribute_quote(
     line = for_prompt(text, limit=_ANY)
     said = _whose(line, lately)
     if said is not None:
-        line = for_prompt(f"{said.who} said: {_plain(said.words)}", limit=len(line) + 240)
-    addressed = said is None and not may_address and _is_persona(line, own_name)
-    if instructs(line) or addressed:
+        words_said = said.words.replace('"', "'").lstrip("-*#> '")
+        line = for_prompt(f"{said.who} said: {words_said}", limit=len(line) + 240)
+    # Only its profile may say who the agent is.
+    new_self = pattern(_NEW_SELF.format(name=re.escape(own_name)), re.I)
+    is_persona = _SPEAKS_TO.search(line) or new_self.search(line)
+    if instructs(line) or (said is None and not may_address and is_persona):
         raise NoteRefused(
             "That reads like an instruction about who you are, and is not kept",
             "Write down what happened, and who said what",
         )
     return line
-
-
-def _is_persona(line: str, own_name: str) -> bool:
-    """Whether ``line`` would say who the agent is, as only its profile may."""
-    new_self = pattern(_NEW_SELF.format(name=re.escape(own_name)), re.I)
-    return bool(_SPEAKS_TO.search(line) or new_self.search(line))
 
 
 def _whose(line: str, lately: Iterable[Memory]) -> Utterance | None:
@@ -88,9 +85,10 @@ def _whose(line: str, lately: Iterable[Memory]) -> Utterance | None:
     wanted = [stems for n, stems in enumerate(parts) if len(stems) >= (LEAST_PART if n else 1)]
     if not wanted:
         return None
+    source = _SAID.match(line)  # whoever ``line`` says already that it is from
     for memory in reversed(tuple(lately)):
         said = heard(memory)
-        if said is None or _names_its_source(line, said.who):
+        if said is None or (source and source["who"].strip().casefold() == said.who.casefold()):
             continue
         for sentence in sentences(said.words):
             have = _stems(sentence)
@@ -99,18 +97,8 @@ def _whose(line: str, lately: Iterable[Memory]) -> Utterance | None:
     return None
 
 
-def _names_its_source(line: str, who: str) -> bool:
-    """Whether ``line`` says already that it is ``who`` who says so."""
-    match = _SAID.match(line)
-    return match is not None and match["who"].strip().casefold() == who.casefold()
-
-
 def _stems(text: str) -> set[str]:
     """The stems of the telling words; of all words where none tells anything."""
     found = words(text)
     telling = [word for word in found if word.casefold() not in _REPORTING]
     return {stem(word) for word in telling or found if not _SMALL.fullmatch(word)}
-
-
-def _plain(text: str) -> str:
-    return text.replace('"', "'").lstrip("-*#> '")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from game.mind.markdown_config import between, load_settings
+from game.mind.markdown_config import FileSettings, between
 
 
 @dataclass(frozen=True, slots=True)
-class SleepConfig:
+class SleepConfig(FileSettings):
     """Each is explained in the file."""
 
     sleep: bool = True
@@ -23,12 +22,3 @@ class SleepConfig:
     reflect_after: int = 60  # importance that has to gather before it reflects
     questions: int = 3
     dream: bool = True
-
-
-def load_sleep_config(path: Path) -> SleepConfig:
-    """Read the file; what it does not name keeps its default.
-
-    Raises:
-        ConfigError: A value or a name is wrong; says which line and why.
-    """
-    return load_settings(path, SleepConfig)[0]

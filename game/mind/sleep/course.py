@@ -78,15 +78,14 @@ def save(path: Path, course: ReflectionProgress) -> None:
 
 
 def _course(record: Mapping[str, Any]) -> ReflectionProgress:
+    insight = None
+    if drawn := record.get("drawn"):
+        memories = tuple(map(int, drawn["memories"]))
+        insight = Insight(str(drawn["text"]), memories, tuple(map(str, drawn["who"])))
     return ReflectionProgress(
         str(record["through"]),
         int(record.get("gathered", 0)),
         tuple(map(str, record.get("questions", ()))),
         int(record.get("answered", 0)),
-        _insight(drawn) if (drawn := record.get("drawn")) else None,
+        insight,
     )
-
-
-def _insight(record: Mapping[str, Any]) -> Insight:
-    memories = tuple(map(int, record["memories"]))
-    return Insight(str(record["text"]), memories, tuple(map(str, record["who"])))

@@ -68,7 +68,7 @@ def dream(  # noqa: PLR0917 - each of the six is another thing, and none can be 
         return {"dreams": 0, "fragments": len(chosen)}
     text = _by_model(chosen, own_name, ask) if ask.available else ""
     by = "a model" if text else "rules"
-    path = _free_path(folder / FOLDER, now)
+    path = vault_files.free_name(folder / FOLDER / f"{now.astimezone():%Y-%m-%d}.md")
     _write(path, text or by_rules(chosen, own_name, rng), chosen, own_name, now)
     numbers = ", ".join(str(memory.number) for memory in chosen)
     return {"dreams": 1, "memories": numbers, "written by": by, "file": path.name}
@@ -178,14 +178,6 @@ def _day_files(folder: Path) -> Iterator[tuple[tuple[str, int], Path]]:
             yield (match["day"], int(match["number"] or 1)), each
 
 
-def _free_path(folder: Path, now: datetime) -> Path:
-    """Where the next dream of this day goes: ``2026-11-21.md``, then ``2026-11-21-2.md``."""
-    day = f"{now.astimezone():%Y-%m-%d}"
-    names = (day, *(f"{day}-{number}" for number in range(2, 100)))
-    paths = [folder / f"{name}.md" for name in names]
-    return next((path for path in paths if not path.exists()), paths[-1])
-
-
 def _write(path: Path, text: str, chosen: Sequence[Memory], own_name: str, now: datetime) -> None:
     numbers = [memory.number for memory in chosen]
     head = yaml.safe_dump(
@@ -198,8 +190,5 @@ def _write(path: Path, text: str, chosen: Sequence[Memory], own_name: str, now: 
         f"---\n{head}---\n\n_A dream: nothing of it happened. It was put together from the "
         f"memories {listed}._\n\n{text}\n"
     )
-
-    def make(before: str | None) -> str:
-        return source if before is None else before  # somebody was quicker: that one stands
-
-    vault_files.change(path, make)
+    # Where somebody was quicker, that one stands.
+    vault_files.change(path, lambda before: source if before is None else before)

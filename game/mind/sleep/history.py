@@ -10,7 +10,7 @@ from game.mind.archive.history import PastCompaction
 from game.mind.books.journal.book import Journal
 from game.mind.books.journal.entries import EntryOrigin, JournalEntry
 from game.mind.sleep.log import SleepLog
-from game.mind.sleep.steps import Figures, Night, Step, StepDone
+from game.mind.sleep.steps import Figures, Night, Step
 
 COMPACTION, SLEEP, INSIGHT = "compaction", "sleep", "insight"
 INSIGHT_TAG = "insight"
@@ -66,9 +66,10 @@ def _compaction(past: PastCompaction) -> HistoryEvent:
 def _night(night: Night) -> Iterator[HistoryEvent]:
     yield HistoryEvent(night.fell_asleep, SLEEP, _title(night), _sums(night))
     for step in night.steps:
-        yield HistoryEvent(
-            step.time, step.step.value, _step_title(night, step), _step_figures(step)
-        )
+        problem = f": {step.problem}" if step.problem else ""
+        title = f"In sleep {night.number}, {_DID[step.step]}{problem}"
+        calls = {"calls": step.calls} if step.calls else {}
+        yield HistoryEvent(step.time, step.step.value, title, {**step.figures, **calls})
 
 
 def _title(night: Night) -> str:
@@ -101,15 +102,6 @@ _DID = {
     Step.DREAM: "a dream",
     Step.TIDY: "files were tidied",
 }
-
-
-def _step_title(night: Night, step: StepDone) -> str:
-    problem = f": {step.problem}" if step.problem else ""
-    return f"In sleep {night.number}, {_DID[step.step]}{problem}"
-
-
-def _step_figures(step: StepDone) -> Figures:
-    return {**step.figures, "calls": step.calls} if step.calls else step.figures
 
 
 def _insight(entry: JournalEntry) -> HistoryEvent:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from game.mind.books.journal.entries import JournalEntry
 from game.mind.books.noticing import QUOTES, rules_in
@@ -80,17 +80,15 @@ def questions_in(answer: str, entries: Sequence[JournalEntry], many: int) -> tup
     return tuple(found.values())[:many]
 
 
-def questions_by_rules(about: Iterable[str], many: int) -> tuple[str, ...]:
-    """What can be asked without a model: of whom the entries tell most."""
-    return tuple(f"What do I know of {for_prompt(name)}?" for name in about)[:many]
-
-
 # -- insights
 
 
 def insight_prompt(question: str, evidence: Sequence[Evidence], own_name: str) -> str:
     """Asks a model for one conclusion with the numbers that it rests on."""
-    told = "\n".join(f"[{each.number}] {each.time:%d %b}: {_line(each)}" for each in evidence)
+    told = "\n".join(
+        f"[{each.number}] {each.time:%d %b}: {shorten(for_prompt(each.text), _LONGEST_LINE)}"
+        for each in evidence
+    )
     example = ", ".join(str(each.number) for each in evidence[:FEWEST_CITED])
     return (
         f"What {own_name} remembers, each with its number:\n\n{told}\n\n"
@@ -147,7 +145,3 @@ def _denials(text: str) -> set[str]:
     """The words in ``text`` that deny something."""
     found = (each.casefold() for each in _NOT.findall(text))
     return {"not" if each[0] == "n" and each[-1] == "t" else each for each in found}
-
-
-def _line(evidence: Evidence) -> str:
-    return shorten(for_prompt(evidence.text), _LONGEST_LINE)

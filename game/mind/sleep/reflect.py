@@ -104,8 +104,9 @@ class _Desk:
         if self.with_model:
             prompt = insights_of.questions_prompt(fresh, self.own_name, many)
             asked = insights_of.questions_in(self.ask(prompt, insights_of.STOP), fresh, many)
-        about = [name_of(key, self.known) for key in most_about(fresh)]
-        asked = asked or insights_of.questions_by_rules(filter(None, about), many)
+        if not asked:  # of whom the entries tell most
+            about = [name_of(key, self.known) for key in most_about(fresh)]
+            asked = tuple(f"What do I know of {for_prompt(name)}?" for name in about if name)[:many]
         self._save(ReflectionProgress(max(fresh, key=lambda e: _order(e.id)).id, gathered, asked))
 
     def go_on(self) -> None:
@@ -170,8 +171,12 @@ class _Desk:
         self._save(replace(self.course, answered=done, drawn=None))
 
     def _stands(self, insight: Insight) -> bool:
-        """Whether the journal says so already."""
-        return any(_says(entry, insight) for entry in insights(self.journal.entries()))
+        """Whether the journal says the same already, of the same people."""
+        return any(
+            telling(entry.text) == telling(insight.text)
+            and not (entry.who and insight.who and set(entry.who).isdisjoint(insight.who))
+            for entry in insights(self.journal.entries())
+        )
 
     def _save(self, course: ReflectionProgress) -> None:
         courses.save(self.path, course)
@@ -231,12 +236,6 @@ def _importance(insight: Insight, entries: Sequence[JournalEntry]) -> Importance
     return Importance(score, reasons=("an insight",))
 
 
-def _says(entry: JournalEntry, insight: Insight) -> bool:
-    """Whether an entry says the same, of the same people."""
-    apart = entry.who and insight.who and not set(entry.who) & set(insight.who)
-    return not apart and telling(entry.text) == telling(insight.text)
-
-
 _HABITS = (
     ("gift", re.compile(r"(?!I )[^:'\"]{1,60} gave me\b"), "has given me something"),
     ("promise", re.compile(r"(?!I )[^:'\"]{1,60} told me\b"), "has promised me something"),
@@ -276,13 +275,13 @@ def counted(
         # Of one person alone: who did it is sure then, whatever they were called at the time.
         own = [entry for entry in entries if entry.who == (key,)]
         for sign, begins, did in _HABITS:
-            bearing = [e for e in own if begins.match(e.text) and _is(sign, e)]
+            signs = {sign, f"a {sign}"}
+            bearing = [
+                e
+                for e in own
+                if begins.match(e.text) and not signs.isdisjoint((*e.tags, *e.importance.reasons))
+            ]
             cited = {min(there & set(e.memories)) for e in bearing if there & set(e.memories)}
             if len(cited) >= FEWEST_CITED:
                 numbers = tuple(sorted(cited)[-MOST_CITED:])
                 yield Insight(f"{for_prompt(name)} {did} more than once.", numbers, (key,))
-
-
-def _is(sign: str, entry: JournalEntry) -> bool:
-    """Whether an entry is about that, by its tags or by why it matters."""
-    return sign in entry.tags or f"a {sign}" in entry.importance.reasons

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -21,47 +20,26 @@ _TEMPORARY = re.compile(r"\.[^/]{1,80}-[a-z0-9_]{8}\.tmp", re.S)
 def tidy(folder: Path, journal: Journal | None, now: datetime) -> Figures:
     """Remove temporary files and empty folders that have been lying there for a day."""
     before = now.timestamp() - OLD.total_seconds()
-    files = sum(_unlinked(each) for each in _left_over(folder, before))
-    folders = sum(_emptied(each) for each in _empty(folder, before))
+    files = folders = 0
+    for above, inside, names in os.walk(folder, topdown=False):
+        path = Path(above)
+        for name in filter(_TEMPORARY.fullmatch, names):
+            files += _removed(path / name, before, is_folder=False)
+        if path != folder and not inside and not names:
+            # A link to a folder is none; one into which something was put meanwhile stays.
+            folders += _removed(path, before, is_folder=True)
     problems = len(journal.problems) if journal is not None else 0
     return {"temporary files": files, "empty folders": folders, "unreadable": problems}
 
 
-def _left_over(folder: Path, before: float) -> Iterator[Path]:
-    for above, _, names in os.walk(folder):
-        for name in names:
-            path = Path(above, name)
-            if _TEMPORARY.fullmatch(name) and _is(path, stat.S_ISREG, before):
-                yield path
-
-
-def _empty(folder: Path, before: float) -> Iterator[Path]:
-    """Empty folders, from the deepest; a link to one is none, nor is the agent's own."""
-    for above, inside, names in os.walk(folder, topdown=False):
-        path = Path(above)
-        if path != folder and not inside and not names and _is(path, stat.S_ISDIR, before):
-            yield path
-
-
-def _is(path: Path, kind: Callable[[int], bool], before: float) -> bool:
+def _removed(path: Path, before: float, *, is_folder: bool) -> bool:
+    """Take away what is a folder, or a file, and older; whether it was."""
     try:
         status = path.lstat()
-    except OSError:
-        return False
-    return kind(status.st_mode) and status.st_mtime < before
-
-
-def _unlinked(path: Path) -> bool:
-    try:
-        path.unlink()
+        is_such = stat.S_ISDIR(status.st_mode) if is_folder else stat.S_ISREG(status.st_mode)
+        if not is_such or status.st_mtime >= before:
+            return False
+        path.rmdir() if is_folder else path.unlink()
     except OSError:  # gone meanwhile, or not ours to remove: it does no harm
-        return False
-    return True
-
-
-def _emptied(path: Path) -> bool:
-    try:
-        path.rmdir()  # refuses a folder into which something was put meanwhile
-    except OSError:
         return False
     return True

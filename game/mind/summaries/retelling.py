@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from game.mind.language.perception import for_prompt, shorten
-from game.mind.language.words import DAY, MONTHS, closed, sentences
+from game.mind.language.words import DAY, closed, sentences, short_day
 from game.mind.prompt.tool_results import is_private_act, is_private_result
 
 _LONGEST = 240
@@ -72,7 +72,7 @@ class ToldSentence:
 def day_of(time: datetime) -> str:
     """The day of a line of a summary: ``4 May``."""
     local = time.astimezone()  # the machine's own time zone, as in the prompt
-    return f"{local.day} {MONTHS[local.month - 1]}"
+    return short_day(local)
 
 
 def without_day(line: str) -> str:

@@ -318,8 +318,10 @@ class Journal:
             days = self._store.records()
             entries = [entry for path in sorted(days) for entry in days[path].entries]
             by_number: dict[int, JournalEntry] = {}
-            for entry in filter(_tells, entries):
-                for number in entry.memories:
+            for entry in entries:
+                # A thought only points at its memories, and does not say what they say.
+                thought = entry.origin is EntryOrigin.INFERRED and not is_gathered(entry)
+                for number in () if thought else entry.memories:
                     best = by_number.setdefault(number, entry)
                     if best.importance.score < entry.importance.score:
                         by_number[number] = entry
@@ -421,11 +423,6 @@ def _unknown(entry_id: str) -> NoteRefused:
 def _without(file: DayFile, gone: Sequence[JournalEntry]) -> DayFile:
     """The file without ``gone``; what a person has changed meanwhile stays."""
     return file.without({each.id for each in gone if file.entry(each.id) == each})
-
-
-def _tells(entry: JournalEntry) -> bool:
-    """Whether an entry says what its memories say; a thought only points at them."""
-    return entry.origin is not EntryOrigin.INFERRED or is_gathered(entry)
 
 
 def _day_of(path: Path) -> date | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from game.mind.markdown_config import between, load_settings
+from game.mind.markdown_config import FileSettings, between
 
 
 @dataclass(frozen=True, slots=True)
-class JournalConfig:
+class JournalConfig(FileSettings):
     """Each is explained in the file."""
 
     budget: int = between(150, high=100_000)
@@ -17,12 +16,3 @@ class JournalConfig:
     drawn: int = 12  # the most memories that are drawn out before one compaction
     entries: int = 60  # the most entries of one day; the least important go into one line
     days: int = 60  # the most days that are looked at; older files stay, unread
-
-
-def load_journal_config(path: Path) -> JournalConfig:
-    """Read the file; what it does not name keeps its default.
-
-    Raises:
-        ConfigError: A value or a name is wrong; says which line and why.
-    """
-    return load_settings(path, JournalConfig)[0]

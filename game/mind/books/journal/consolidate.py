@@ -19,7 +19,6 @@ from game.mind.books.journal.config import JournalConfig
 from game.mind.books.journal.entries import (
     LEAST,
     MOST,
-    Importance,
     JournalEntry,
     Judge,
     is_gathered,
@@ -153,9 +152,7 @@ def _weigh(journal: Journal, entry_id: str, score: int) -> bool:
     if entry is None or entry.importance.judge is not Judge.RULES:
         return False  # a person has changed it meanwhile
     was = entry.importance
-    score = min(max(score, was.score - FURTHEST), was.score + FURTHEST)
-    score = min(max(score, LEAST), MOST)
-    journal.replace(
-        entry_id, replace(entry, importance=Importance(score, Judge.MODEL, was.reasons))
-    )
+    least, most = max(was.score - FURTHEST, LEAST), min(was.score + FURTHEST, MOST)
+    weighed = replace(was, score=min(max(score, least), most), judge=Judge.MODEL)
+    journal.replace(entry_id, replace(entry, importance=weighed))
     return True

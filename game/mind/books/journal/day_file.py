@@ -28,6 +28,7 @@ from itertools import pairwise
 
 from game.mind.books.journal import fields
 from game.mind.books.journal.entries import JournalEntry
+from game.mind.language.words import MONTHS
 
 LONGEST_FILE = 1_000_000
 """Characters of one day; nothing is added to a longer file."""
@@ -156,7 +157,7 @@ class DayFile:
 
 def new_day(day: date) -> DayFile:
     """The file of a day before its first entry."""
-    title = f"{day.day} {fields.MONTHS[day.month - 1]} {day.year}"
+    title = f"{day.day} {MONTHS[day.month - 1]} {day.year}"
     return parse(day, _NEW_FILE.format(day=day, title=title, short=f"{day:%Y%m%d}"))
 
 

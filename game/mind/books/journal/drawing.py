@@ -10,7 +10,7 @@ from datetime import datetime
 
 from game.mind.archive.privacy import is_private
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.journal import fields, wording
+from game.mind.books.journal import wording
 from game.mind.books.journal.book import Journal, local_day
 from game.mind.books.journal.config import JournalConfig
 from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
@@ -35,7 +35,7 @@ from game.mind.language.heard import LONGEST, Utterance, heard, meant_for, own_w
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.words import sentences
 from game.mind.recall.related import about_memory
-from game.mind.summaries.retelling import join, retell
+from game.mind.summaries.retelling import day_of, join, retell
 
 LONGEST_QUOTE = 240
 """Characters of what somebody said that an entry quotes."""
@@ -237,10 +237,7 @@ def _fit(text: str, origin: EntryOrigin, to: str = "") -> Drawn | None:
 
 def _dated(text: str, lived: datetime, now: datetime) -> str:
     """``On 18 Nov: …`` before what is older than the day it is written down on."""
-    day = local_day(lived)
-    if day == local_day(now):
-        return text
-    return f"On {day.day} {fields.MONTHS[day.month - 1][:3]}: {text}"
+    return text if local_day(lived) == local_day(now) else f"On {day_of(lived)}: {text}"
 
 
 def _tags(weight: Importance, name: str) -> tuple[str, ...]:

@@ -20,11 +20,7 @@ from game.mind.books.journal.entries import (
 
 BY_HAND = Importance(5, Judge.AGENT)
 """What an entry counts that a person wrote without saying how much."""
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-"""English, whatever language the machine speaks."""
+
 
 _SCORE = re.compile(
     r"(?P<score>\d{1,6})(?:[ \t]*/[ \t]*10)?(?:,?[ \t]*(?:by[ \t]+)?(?P<judge>rules|model|agent))?"
@@ -39,8 +35,9 @@ _YEARS = range(1971, 3000)
 
 def written(entry: JournalEntry) -> dict[str, str]:
     """The fields of an entry in their order; an empty one is not written."""
+    weight, why = entry.importance, ", ".join(entry.importance.reasons)
     return {
-        "importance": _importance(entry.importance),
+        "importance": f"{weight.score}, by {weight.judge.value}{f' ({why})' if why else ''}",
         "source": f"{entry.origin.value} (trust {entry.trust})",
         "memories": _numbers(entry.memories),
         "tags": ", ".join(entry.tags),
@@ -79,11 +76,6 @@ def reasons(given: Sequence[str]) -> tuple[str, ...]:
     """Reasons as a file can hold them."""
     plain = (wording.clean(_NO_REASON.sub(" ", each[:1000])) for each in given)
     return tuple(each[:_LONGEST_REASON].strip() for each in plain if each)[:_MOST_REASONS]
-
-
-def _importance(importance: Importance) -> str:
-    why = f" ({', '.join(importance.reasons)})" if importance.reasons else ""
-    return f"{importance.score}, by {importance.judge.value}{why}"
 
 
 @lru_cache(maxsize=1024)

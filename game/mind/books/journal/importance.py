@@ -8,7 +8,6 @@ says *about* how much it matters ("importance 10!") is no reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,9 +15,15 @@ from game.mind.archive.records import SCENE, Memory, MemoryKind
 from game.mind.books.journal.entries import LEAST, Importance
 from game.mind.books.noticing import promises, questions, rules_in
 from game.mind.language import deeds
-from game.mind.language.fit import is_fit
-from game.mind.language.greetings import is_greeting
-from game.mind.language.heard import LONGEST, Utterance, heard, meant_for, names, own_words
+from game.mind.language.heard import (
+    LONGEST,
+    Utterance,
+    heard,
+    is_greeting,
+    meant_for,
+    names,
+    own_words,
+)
 from game.mind.recall.related import about_memory
 
 BY_RULES_AT_MOST = 9
@@ -114,10 +119,14 @@ def importance(
         return Importance(LEAST, reasons=(OWN_MEMORY,))
     if memory.event == SCENE:
         return Importance(LEAST, reasons=(ROUTINE,))
-    return _BY_KIND[memory.kind](memory, own_name, circumstances)
+    if memory.kind is MemoryKind.ACT:
+        return _of_act(memory)
+    if memory.kind is MemoryKind.RESULT:
+        return _of_result(memory, circumstances)
+    return _of_perception(memory, own_name, circumstances)
 
 
-def _of_act(memory: Memory, own_name: str, circumstances: ImportanceContext) -> Importance:
+def _of_act(memory: Memory) -> Importance:
     """What the agent did: only its words can matter, since a deed may still fail."""
     said = own_words(memory)
     if said is None:
@@ -127,7 +136,7 @@ def _of_act(memory: Memory, own_name: str, circumstances: ImportanceContext) -> 
     return _together(_PLAIN, [*_promise(said.words), *_weighty(said.words, halved=True)])
 
 
-def _of_result(memory: Memory, own_name: str, circumstances: ImportanceContext) -> Importance:
+def _of_result(memory: Memory, circumstances: ImportanceContext) -> Importance:
     """What came of it: a gift that was taken, a place never seen before."""
     text = memory.text[:LONGEST]
     found = [(6, GIFT)] if any(deeds.given_by_me(memory)) else []
@@ -167,7 +176,7 @@ def _said(said: Utterance, own_name: str, mine: bool) -> list[tuple[int, str]]:
     """What makes it matter that this was said; less, if it was said to somebody else."""
     words, found = said.words, list[tuple[int, str]]()
     if mine or not said.to:
-        if any(map(is_fit, rules_in(words, own_name))):
+        if rules_in(words, own_name):
             found.append((7, RULE))
         found += _promise(words)
         if mine and questions(words):
@@ -200,10 +209,3 @@ def _together(least: int, found: list[tuple[int, str]], usual: str = ROUTINE) ->
     ranked = sorted(found, key=lambda each: -each[0])
     score = max(least, ranked[0][0]) + (len(ranked) > 1) + (len(ranked) > 3)
     return Importance(min(score, BY_RULES_AT_MOST), reasons=tuple(why for _, why in ranked[:3]))
-
-
-_BY_KIND: dict[MemoryKind, Callable[[Memory, str, ImportanceContext], Importance]] = {
-    MemoryKind.ACT: _of_act,
-    MemoryKind.RESULT: _of_result,
-    MemoryKind.PERCEPTION: _of_perception,
-}

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 
-from game.mind.books.journal import fields
 from game.mind.books.journal.book import Journal, local_day
 from game.mind.books.journal.config import JournalConfig
 from game.mind.books.journal.day_file import entry_number
 from game.mind.books.journal.entries import EntryOrigin, JournalEntry, is_gathered
 from game.mind.language.perception import for_prompt
+from game.mind.language.words import short_day
 from game.mind.ports import Tokens
 
 LEAST_SHOWN = 4
@@ -66,7 +66,7 @@ def standing(  # noqa: PLR0917 - what a thought knows, in the order in which it 
 def line(entry: JournalEntry, now: datetime) -> str:
     """An entry as a prompt shows it."""
     day, today = entry.day, local_day(now)
-    when = f"{day.day} {fields.MONTHS[day.month - 1][:3]}"
+    when = short_day(day)
     if day.year != today.year:
         when = f"{when} {day.year}"
     thought = ", my own thought" if entry.origin is EntryOrigin.INFERRED else ""

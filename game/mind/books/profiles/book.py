@@ -233,7 +233,9 @@ class PeopleBook:
             if memory.kind is MemoryKind.PERCEPTION and memory.source_id:
                 self._take_over(memory, work)
             for key, edit in sorter.edits(memory, importance_of(memory).score):
-                if not self._is_in(key, memory):
+                # By name alone it may be in the profile of whoever took that name over.
+                heir = self.loaded(self._now.get(key, ""))
+                if heir is None or memory.number > heir.through:
                     work[key].append((memory.number, edit))
         return work
 
@@ -311,7 +313,9 @@ class PeopleBook:
         if self.known(old):
             events = ProfileEvents(self._agent, "rules", memory.number)
             try:
-                self._files.change(old, lambda known: _with_events(events, known, identified))
+                self._files.change(
+                    old, lambda known: (new := identified(known), list(events.changes(known, new)))
+                )
             except NoteRefused:
                 if not self._files.broken(old):
                     raise
@@ -322,11 +326,6 @@ class PeopleBook:
         if old in work:
             work[key] = work.pop(old)
 
-    def _is_in(self, key: str, memory: Memory) -> bool:
-        """Whether a memory by name alone is in the profile of whoever took that name over."""
-        known = self.loaded(self._now.get(key, ""))
-        return known is not None and memory.number <= known.through
-
     def _clear_things(self) -> None:
         """Keep no more things than the limit; those not seen for longest go."""
         things = [each for each in self._files.all() if each.kind is ProfileKind.THING]
@@ -334,13 +333,6 @@ class PeopleBook:
         for thing in sorted(things, key=lambda each: each.last_met)[:surplus]:
             if self._files.remove(thing.key):
                 self._tell(ProfileEvents(self._agent, "rules").about(thing, "forgotten"))
-
-
-def _with_events(
-    events: ProfileEvents, old: Profile | None, edit: Edit
-) -> tuple[Profile, Iterable[MemoryChange]]:
-    new = edit(old)
-    return new, list(events.changes(old, new))
 
 
 def _rank(profile: Profile, wanted: str) -> tuple[int, bool] | None:
@@ -365,17 +357,13 @@ def _read_cursor(path: Path) -> Cursor:
         data = json.loads(vault_files.read(path) or "{}")
         behind = {str(key): int(number) for key, number in data.get("behind", {}).items()}
         scene = data.get("scene", {})
-        present = ((str(key), str(name), _time(at)) for key, name, at in scene.get("present") or ())
-        speaker = scene.get("speaker")
+        time, speaker = datetime.fromisoformat, scene.get("speaker")
+        present = ((str(key), str(name), time(at)) for key, name, at in scene.get("present") or ())
         context = SortingContext(
             tuple(present),
-            (str(speaker[0]), _time(speaker[1])) if speaker else None,
+            (str(speaker[0]), time(speaker[1])) if speaker else None,
             str(scene.get("looked_at", "")),
         )
         return Cursor(max(int(data.get("through", 0)), 0), behind, context)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return Cursor()
-
-
-def _time(given: str) -> datetime:
-    return datetime.fromisoformat(given)

@@ -34,7 +34,8 @@ def with_fact(profile: Profile, fact: Fact) -> Profile:
     facts = list(profile.facts)
     for place, known in enumerate(facts):
         if known.holds and known.attribute == fact.attribute and same(known.value, fact.value):
-            facts[place] = _again(known, fact)
+            since = min(known.since, fact.since)
+            facts[place] = replace(known, since=since, numbers=_both(known, fact))
             return replace(profile, facts=by_time(facts))
     if fact.attribute in SINGLE:
         return _superseding(profile, facts, fact)
@@ -52,10 +53,6 @@ def meant(known: str, ended: str) -> bool:
     if same(known, ended) or (one and other and (one <= other or other <= one)):
         return True
     return any(a[:_ROOT] == b[:_ROOT] for a in one for b in other if min(len(a), len(b)) >= _ROOT)
-
-
-def _again(known: Fact, fact: Fact) -> Fact:
-    return replace(known, since=min(known.since, fact.since), numbers=_both(known, fact))
 
 
 def _both(known: Fact, fact: Fact) -> tuple[int, ...]:

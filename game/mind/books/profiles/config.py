@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import frontmatter
 import yaml
 
 from game.mind.errors import ConfigError
-from game.mind.markdown_config import between, load_settings
+from game.mind.markdown_config import ConfigSection, FileSettings, between
 
 PRIVATE, IN_CONFIDENCE = "private", "in confidence"
 """What becomes of whispers: nobody else hears of them, or others do, as of something confided."""
@@ -17,7 +16,7 @@ _CURE = f"Write `whispers: {PRIVATE}` or `whispers: {IN_CONFIDENCE}` between its
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleConfig:
+class PeopleConfig(FileSettings):
     """Each is explained in the file."""
 
     budget: int = between(300, high=100_000)
@@ -29,23 +28,15 @@ class PeopleConfig:
     # whether what was whispered may be said to others, marked as confided
     in_confidence: bool = False
 
-
-def load_people_config(path: Path) -> PeopleConfig:
-    """Read the file; what it does not name keeps its default.
-
-    Raises:
-        ConfigError: A value or a name is wrong; says which line and why.
-    """
-    return replace(load_settings(path, PeopleConfig)[0], in_confidence=_confided(path))
-
-
-def _confided(path: Path) -> bool:
-    """What the front matter says of whispers: ``private``, or ``in confidence``."""
-    try:
-        post = frontmatter.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(path, 1, f"its front matter cannot be read ({error})", _CURE) from error
-    choice = str(post.get("whispers", PRIVATE)).strip().casefold()
-    if choice not in (PRIVATE, IN_CONFIDENCE):
-        raise ConfigError(path, 1, f"whispers is {choice!r}", _CURE)
-    return choice == IN_CONFIDENCE
+    def checked(self, read: ConfigSection) -> PeopleConfig:
+        """These settings, with what the front matter says of whispers."""
+        path = read.path
+        try:
+            post = frontmatter.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            reason = f"its front matter cannot be read ({error})"
+            raise ConfigError(path, 1, reason, _CURE) from error
+        choice = str(post.get("whispers", PRIVATE)).strip().casefold()
+        if choice not in (PRIVATE, IN_CONFIDENCE):
+            raise ConfigError(path, 1, f"whispers is {choice!r}", _CURE)
+        return replace(self, in_confidence=choice == IN_CONFIDENCE)

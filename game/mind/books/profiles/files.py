@@ -10,7 +10,6 @@ import re
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from game.mind.books.profiles.page import Page, parse_page, written
@@ -40,7 +39,10 @@ class ProfileFiles:
         self._report, self._tell = report, tell
         self._by_hand = ProfileEvents(agent, "hand")
         self._lock = threading.RLock()
-        self._store = RecordStore(_parse, report=report)
+        self._store = RecordStore(
+            lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)),
+            report=report,
+        )
         self._version: int | None = None
         self._scanned = False
         self._known: dict[str, _Known] = {}
@@ -203,8 +205,7 @@ class ProfileFiles:
         return path.stem.endswith(f"-{suffix}") if suffix else path.name == f"{_plain(key)}.md"
 
     def _new_path(self, profile: Profile) -> Path:
-        path = self.folder / FOLDERS[profile.kind] / file_name(profile)
-        return next(name for name in vault_files.names_beside(path) if not name.exists())
+        return vault_files.free_name(self.folder / FOLDERS[profile.kind] / file_name(profile))
 
     def _rename(self, path: Path, profile: Profile) -> None:
         """Call a file by the present name, unless that is taken."""
@@ -217,10 +218,6 @@ def file_name(profile: Profile) -> str:
     """``Tom-12-20261121103000.md``: the present name, and the key, so that no two collide."""
     suffix = _suffix(profile.key)
     return f"{folder_name(profile.name)}-{suffix}.md" if suffix else f"{_plain(profile.key)}.md"
-
-
-def _parse(path: Path, source: str, changed: datetime) -> Page:
-    return parse_page(path, source, changed.replace(microsecond=0))
 
 
 def _former_names(profile: Profile) -> set[str]:

@@ -26,8 +26,7 @@ from game.mind.language import deeds
 from game.mind.language.facts import key_of, told
 from game.mind.language.fit import LONGEST_TEXT, is_fit, line, quoted
 from game.mind.language.fit import name as fit_name
-from game.mind.language.greetings import is_greeting
-from game.mind.language.heard import Utterance, heard, own_words
+from game.mind.language.heard import Utterance, heard, is_greeting, own_words
 from game.mind.language.perception import shorten
 from game.mind.names import folder_name
 

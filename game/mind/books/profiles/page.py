@@ -31,7 +31,7 @@ from game.mind.books.profiles.profile import (
 from game.mind.errors import NoteRefused
 from game.mind.language.fit import line
 from game.mind.language.fit import name as fit_name
-from game.mind.records.front_matter import FRONT, time_of
+from game.mind.records.files import FRONT, time_of
 
 FACTS, BEFORE, THOUGHTS = "Facts", "Before", "What I think"
 SHARED, OBSERVED = "Last shared", "Observations"
@@ -245,10 +245,10 @@ def _meta(profile: Profile) -> dict[str, Any]:
     return {
         "key": profile.key,
         "kind": profile.kind.value,
-        "names": [{"name": n.name, "since": _stamp(n.since)} for n in profile.names],
-        "first_met": _stamp(profile.first_met),
-        "last_met": _stamp(profile.last_met),
-        "before": _stamp(profile.before) if profile.before else None,
+        "names": [{"name": n.name, "since": n.since.isoformat()} for n in profile.names],
+        "first_met": profile.first_met.isoformat(),
+        "last_met": profile.last_met.isoformat(),
+        "before": profile.before.isoformat() if profile.before else None,
         "meetings": profile.meetings,
         "exchanges": profile.exchanges,
         "warmth": profile.warmth,
@@ -265,14 +265,14 @@ def _met_there(each: Company) -> dict[str, Any]:
         "who": each.key,
         "meetings": each.meetings,
         "days": each.days,
-        "last": _stamp(each.last),
+        "last": each.last.isoformat(),
         "memories": list(each.numbers),
     }
 
 
 def _fact_line(fact: Fact) -> str:
-    how = [f"since {_stamp(fact.since)}"]
-    how += [f"until {_stamp(fact.until)}"] if fact.until else []
+    how = [f"since {fact.since.isoformat()}"]
+    how += [f"until {fact.until.isoformat()}"] if fact.until else []
     how.append(fact.origin.value)
     how += [f"by {fit_name(fact.told_by)}"] if fact.told_by else []
     how += [_cited(fact.numbers)] if fact.numbers else []
@@ -282,17 +282,13 @@ def _fact_line(fact: Fact) -> str:
 def _thought_line(thought: Conclusion) -> str:
     if not thought.numbers:
         return f"- {thought.text}"
-    return f"- {thought.text} ({_cited(thought.numbers)}; {_stamp(thought.time)})"
+    return f"- {thought.text} ({_cited(thought.numbers)}; {thought.time.isoformat()})"
 
 
 def _seen_line(seen: Observation) -> str:
-    return f"- {_stamp(seen.time)}, memory {seen.number}, importance {seen.weight}: {seen.text}"
+    return f"- {seen.time.isoformat()}, memory {seen.number}, importance {seen.weight}: {seen.text}"
 
 
 def _cited(numbers: tuple[int, ...]) -> str:
     head = "memory" if len(numbers) == 1 else "memories"
     return f"{head} {', '.join(map(str, numbers))}"
-
-
-def _stamp(time: datetime) -> str:
-    return time.isoformat()

@@ -21,8 +21,7 @@ from game.mind.books.hearsay import Rumour
 from game.mind.books.profiles.observing import HEARSAY
 from game.mind.books.profiles.profile import Profile
 from game.mind.language import deeds
-from game.mind.language.greetings import is_greeting
-from game.mind.language.heard import Utterance, heard
+from game.mind.language.heard import Utterance, heard, is_greeting
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.pronouns import in_first_person
