@@ -23,11 +23,11 @@ from game.index.sources import (
     text_of,
 )
 from game.index.state import IndexFile, IndexProgress
-from game.index.tail import Record
 from game.index.vectors import Chroma, ChromaVectors, CollectionMissing
 from game.mind.archive.forgetting import FORGOTTEN
 from game.mind.archive.records import SCENE, Memory, Summary, Tier
 from game.mind.books.notes import NoteBook
+from game.mind.json_lines import Record
 from game.mind.ports import Embedder
 from game.mind.recall.documents import Document, DocumentKind
 from game.mind.recall.related import about_memory

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from game.index import tail
-from game.index.tail import Record
 from game.mind.archive.records import Memory, MemoryKind, Summary
 from game.mind.books.notes import Note
+from game.mind.json_lines import Record
 from game.mind.language.heard import heard, shown_words
 from game.mind.recall.documents import Document, DocumentKind
 

@@ -8,15 +8,12 @@ have lost lines that an index already knows, and where somebody is forgotten it 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from game.mind.archive.forgetting import FORGOTTEN
-
-Record = dict[str, Any]
+from game.mind.json_lines import Record, parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ def read(folder: Path, mark: Mark) -> Iterator[tuple[Mark, Record | None]]:
     """
     if mark.segment:
         _check(folder, mark)
-    return ((after, _parse(line)) for after, line in _lines(folder, mark))
+    return ((after, parsed(line) or None) for after, line in _lines(folder, mark))
 
 
 def compared(folder: Path, mark: Mark) -> Mark:
@@ -98,11 +95,3 @@ def _check(folder: Path, mark: Mark) -> None:
 def digest(line: bytes) -> str:
     """Tells one text from another."""
     return hashlib.sha256(line).hexdigest()[:16]
-
-
-def _parse(line: bytes) -> Record | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None

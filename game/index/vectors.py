@@ -1,6 +1,6 @@
 """Keeps what documents mean: Chroma, a collection an agent.
 
-Searches go to the copy in the agent's own file (:mod:`game.index.vector_table`).
+Searches go to the copy in the agent's own file (:mod:`game.index.state`).
 
 Always through Chroma's server, never its ``PersistentClient``: that one holds the
 interpreter's lock for the whole of every ``add``, and the game would stutter.

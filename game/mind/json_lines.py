@@ -30,7 +30,7 @@ def parsed(line: bytes | str) -> Record:
     """The object of a line; an empty one for a line that holds none, as one torn by a crash."""
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
 
