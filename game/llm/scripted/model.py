@@ -14,12 +14,15 @@ import json
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import takewhile
+from pathlib import Path
+
+import yaml
 
 from game.llm.clients.capabilities import of_kind
 from game.llm.profiles import SCRIPTED
-from game.llm.scripted import lines
 from game.llm.scripted.scene import PromptScene, SceneUtterance, read
 from game.mind.errors import ModelRejected
 from game.mind.ports import Generation, GenerationRequest
@@ -133,9 +136,18 @@ class Dice:
         return self.below(100) < percent
 
 
+@cache
+def _lines() -> Mapping[str, Sequence[str]]:
+    """What it says, by the occasion."""
+    found: Mapping[str, Sequence[str]] = yaml.safe_load(
+        Path(__file__).with_name("lines.yaml").read_text("utf-8")
+    )
+    return found
+
+
 def _act(scene: PromptScene, dice: Dice) -> tuple[str, str]:
     """What the agent does, and why; nothing that it has only just done, if it can help it."""
-    reason = dice.one_of(lines.REASONS) if dice.chance(60) else ""
+    reason = dice.one_of(_lines()["reasons"]) if dice.chance(60) else ""
     tries = (_turn(scene, dice) for _ in range(_TRIES))
     command = next((each for each in tries if each not in scene.lately), "say Well, well.")
     return command.removeprefix(f"{scene.lead} ") if scene.lead else command, reason
@@ -147,11 +159,11 @@ def _turn(scene: PromptScene, dice: Dice) -> str:
         return _say(scene, dice, _last_said(scene))
     if scene.gave:
         who, thing = scene.gave[-1]
-        return f"say {_filled(dice.one_of(lines.THANKS), scene, dice, who, thing=thing)}"
+        return f"say {_filled('thanks', scene, dice, who, thing=thing)}"
     if (said := _last_said(scene)) is not None:
         return _answer(scene, dice, said)
     if scene.came and scene.came[-1] in scene.people:
-        return f"say {_filled(dice.one_of(lines.GREETINGS), scene, dice, scene.came[-1])}"
+        return f"say {_filled('greetings', scene, dice, scene.came[-1])}"
     return _unasked(scene, dice)
 
 
@@ -166,7 +178,7 @@ def _answer(scene: PromptScene, dice: Dice, said: SceneUtterance) -> str:
     """What it does when somebody has spoken."""
     topic = _topic(said.words)
     if not said.to_me and dice.chance(55):
-        return dice.one_of(("wait", f"emote {_filled(dice.one_of(lines.EMOTES), scene, dice)}"))
+        return dice.one_of(("wait", f"emote {_filled('emotes', scene, dice)}"))
     if _ASKED_BACK.search(said.words) and not scene.looked_up and dice.chance(60):
         return f"recall {said.who} {topic}"
     if _PROMISE.search(said.words) and not scene.looked_up and dice.chance(25):
@@ -178,25 +190,25 @@ def _say(scene: PromptScene, dice: Dice, said: SceneUtterance | None) -> str:
     """Something to say, to whoever spoke last or to anybody."""
     if said is None:
         who = dice.one_of(scene.people) if scene.people else ""
-        return f"say {_filled(dice.one_of(lines.SMALL_TALK), scene, dice, who)}"
+        return f"say {_filled('small_talk', scene, dice, who)}"
     occasions = (
-        (scene.looked_up or _ASKED_BACK.search(said.words), lines.REMEMBERED),
-        (_PARTING.search(said.words), lines.FAREWELLS),
-        (_PROMISE.search(said.words), lines.PROMISED),
-        ("?" in said.words, lines.ANSWERS),
-        (_GREETING.search(said.words), lines.GREETINGS),
-        (True, lines.ACKNOWLEDGED),
+        (scene.looked_up or _ASKED_BACK.search(said.words), "remembered"),
+        (_PARTING.search(said.words), "farewells"),
+        (_PROMISE.search(said.words), "promised"),
+        ("?" in said.words, "answers"),
+        (_GREETING.search(said.words), "greetings"),
+        (True, "acknowledged"),
     )
-    fitting = next(choices for fits, choices in occasions if fits)
-    return f"say {_filled(dice.one_of(fitting), scene, dice, said.who, topic=_topic(said.words))}"
+    occasion = next(name for fits, name in occasions if fits)
+    return f"say {_filled(occasion, scene, dice, said.who, topic=_topic(said.words))}"
 
 
 def _unasked(scene: PromptScene, dice: Dice) -> str:
     """What it does of itself."""
     who = dice.one_of(scene.people) if scene.people else "nobody"
-    done = f"emote {_filled(dice.one_of(lines.EMOTES), scene, dice, who)}"
+    done = f"emote {_filled('emotes', scene, dice, who)}"
     choices = ["wait", "wait", done, done, "look"]
-    choices.append(f"journal {_filled(dice.one_of(lines.JOURNAL), scene, dice, who)}")
+    choices.append(f"journal {_filled('journal', scene, dice, who)}")
     if scene.people:
         choices += [_say(scene, dice, None)] * 3
         choices.append(f"recall {who}")
@@ -214,7 +226,7 @@ def _unasked(scene: PromptScene, dice: Dice) -> str:
 
 
 def _filled(
-    line: str,
+    occasion: str,
     scene: PromptScene,
     dice: Dice,
     who: str = "",
@@ -222,7 +234,8 @@ def _filled(
     topic: str = "weather",
     thing: str = "",
 ) -> str:
-    """The line with its gaps filled; without a name where there is nobody."""
+    """A line for the occasion, its gaps filled; without a name where there is nobody."""
+    line = dice.one_of(_lines()[occasion])
     if not thing:
         thing = dice.one_of(scene.things) if scene.things else "lamp"
     if not who:
