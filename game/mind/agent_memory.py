@@ -173,7 +173,7 @@ class AgentMemory(ABC):
     def is_empty(self) -> bool:
         """Whether nothing stands in the prompt."""
         tiers = self._tiers
-        return not (tiers.window or tiers.recent or tiers.longterm)
+        return not (tiers.window or tiers.state.recent or tiers.state.longterm)
 
     def close(self) -> None:
         """Bring everything to the disk and let go of the files."""

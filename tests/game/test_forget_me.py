@@ -196,7 +196,7 @@ def numbers(folder: Path) -> tuple[list[int], int]:
     try:
         tiers = load_tiers(archive)
         found = [each.number for each in archive.read(1, archive.last_number)]
-        return found, tiers.summarised
+        return found, tiers.state.summarised
     finally:
         archive.close()
 

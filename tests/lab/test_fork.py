@@ -116,7 +116,7 @@ def test_a_copy_ends_at_the_point_and_lives_on_while_the_original_stays_the_same
         assert tiers.last_number == CUT
         assert past
         assert all(each.time <= CUT_AT for each in past)
-        assert tiers.standing == past[-1].number
+        assert tiers.state.standing == past[-1].number
         archive.append({"type": "memory", "n": CUT + 1, "t": CUT_AT.isoformat(), "kind": "act"})
     assert fingerprint(world.home.parent) == before
     everything = b"".join(p.read_bytes() for p in (tmp_path / "copy").rglob("*") if p.is_file())

@@ -50,7 +50,7 @@ def test_the_context_is_made_anew_whenever_something_of_it_has_changed(steps):
         _step(step, tiers, view, config)
         made = view.context()
         assert made.window == tuple(tiers.window)
-        assert (made.longterm, made.recent) == (tiers.longterm, tiers.recent)
+        assert (made.longterm, made.recent) == (tiers.state.longterm, tiers.state.recent)
         assert made.masked == _masked(tiers, view, config[0])
         assert view.context() is made
 
@@ -68,10 +68,11 @@ def _step(step: str, tiers: Tiers, view: View, config: list[CompactionConfig]) -
             tiers.repeat_last(tiers.window[-1].repeats + 1)
         case "compacted" if tiers.window:
             last = tiers.window[len(tiers.window) // 2].number
-            tiers.recent = Summary(Tier.RECENT, 1, last, "It was.", "test", NOW)
+            recent = Summary(Tier.RECENT, 1, last, "It was.", "test", NOW)
+            tiers.state = replace(tiers.state, recent=recent)
             tiers.window = [each for each in tiers.window if each.number > last]
-        case "edited" if tiers.recent:
-            tiers.recent = replace(tiers.recent, text=f"{tiers.recent.text} Quite.")
+        case "edited" if recent := tiers.state.recent:
+            tiers.state = tiers.state.edited(Tier.RECENT, f"{recent.text} Quite.", NOW)
         case "cleared":
             tiers.clear(tiers.last_number)
         case "unmasked":

@@ -12,10 +12,11 @@ import frontmatter
 import yaml
 
 from game.index import tail
-from game.index.tail import Mark, Record
+from game.index.tail import Mark
 from game.lab.replays.weighing import Weighed, weighed
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import KeepsakeError, refusing
+from game.mind.json_lines import Record
 from game.mind.sleep.log import SleepLog
 
 FOLDER = "archive"

@@ -91,7 +91,7 @@ def _heard(archive: Archive) -> dict[str, list[Memory]]:
 
 def _untidy(folder: Path, archive: Archive) -> Sequence[str]:
     tiers = load_tiers(archive)
-    context = MemoryContext(tiers.longterm, tiers.recent, tuple(tiers.window))
+    context = MemoryContext(tiers.state.longterm, tiers.state.recent, tuple(tiers.window))
     return check(archive, context, SummaryFolder(folder / "summaries", folder.name)).problems
 
 

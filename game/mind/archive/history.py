@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from game.mind.archive.log import Archive
-from game.mind.archive.records import Position, Tier
+from game.mind.archive.records import Position
 from game.mind.archive.tier_lines import SummaryState
 from game.mind.json_lines import Record
 from game.mind.memory import Outcome, Rung, RungStep
@@ -85,24 +85,16 @@ class _Story:
     now: SummaryState = field(default_factory=SummaryState)
 
     def take(self, position: Position, record: Record) -> None:
+        after = self.now.after(record)
+        if record.get("type") == "compaction":
+            self.past[after.standing] = _past(record, position, self.now, after)
+        self.now = after
         match record.get("type"):
-            case "compaction":
-                made = SummaryState.from_record(record)
-                self.past[made.standing] = _past(record, position, self.now, made)
-                self.now = made
-            case "edit":
-                time = datetime.fromisoformat(record["t"])
-                self.now = self.now.edited(Tier(record["tier"]), str(record["text"]), time)
             case "undo":
-                self.now = SummaryState.from_record(record)
                 self._change(int(record["id"]), undone=datetime.fromisoformat(record["t"]))
             case "rate":
-                number, rate = int(record["id"]), Rate.from_record(record)
-                self._change(number, rate=rate)
-                if number == self.now.standing:
-                    self.now = replace(self.now, rate=rate)
+                self._change(int(record["id"]), rate=Rate.from_record(record))
             case "clear":
-                self.now = SummaryState(summarised=int(record["n"]))
                 self.past = {n: replace(past, cleared=True) for n, past in self.past.items()}
 
     def _change(self, number: int, **changes: Any) -> None:

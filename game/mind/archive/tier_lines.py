@@ -26,11 +26,33 @@ class SummaryState:
     verdict: SummaryVerdict | None = None
     rate: Rate | None = None
 
+    def summary(self, tier: Tier) -> Summary | None:
+        """The summary of that tier."""
+        return self.longterm if tier is Tier.LONGTERM else self.recent
+
     def edited(self, tier: Tier, text: str, time: datetime) -> SummaryState:
-        """The same after a person has rewritten one of them."""
-        if tier is Tier.LONGTERM:
-            return replace(self, longterm=self.longterm and self.longterm.rewritten(text, time))
-        return replace(self, recent=self.recent and self.recent.rewritten(text, time))
+        """The same after a person has rewritten one of them; what it covers stays the same."""
+        summary = self.summary(tier)
+        changes: dict[str, Any] = {tier.value: summary and summary.rewritten(text, time)}
+        return replace(self, **changes)
+
+    def after(self, record: Record) -> SummaryState:
+        """The state after one archive line; most lines say nothing of it.
+
+        Raises:
+            KeyError, ValueError, TypeError: The line lacks a field or holds a wrong one.
+        """
+        match record.get("type"):
+            case "compaction" | "undo":
+                return SummaryState.from_record(record)
+            case "rate" if int(record["id"]) == self.standing:
+                return replace(self, rate=Rate.from_record(record))
+            case "edit":
+                time = datetime.fromisoformat(record["t"])
+                return self.edited(Tier(record["tier"]), str(record["text"]), time)
+            case "clear":
+                return SummaryState(summarised=int(record["n"]))
+        return self
 
     def compaction_line(self, step: int, **details: Any) -> Record:
         """The archive line of the compaction that made them; ``details`` are other figures."""

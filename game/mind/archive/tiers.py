@@ -9,43 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, Summary, Tier
+from game.mind.archive.records import Memory
 from game.mind.archive.tier_lines import SummaryState
 from game.mind.json_lines import Record
-from game.mind.summaries.roundtrip import Rate
-from game.mind.summaries.verification import SummaryVerdict
 
 
 @dataclass(slots=True)
 class Tiers:
     """The three tiers of one agent."""
 
-    longterm: Summary | None = None
-    recent: Summary | None = None
+    state: SummaryState = field(default_factory=SummaryState)
     window: list[Memory] = field(default_factory=list)
     last_number: int = 0  # N
-    cleared: int = 0  # memories up to this number were cleared from the prompt
     compactions: int = 0  # number of compactions ever made, those taken back included
-    last_compaction: datetime | None = None
     # rises with every compaction and every undoing, so that a summary file tells which of them it
     # was written after
     step: int = 0
-    standing: int = 0
-    verdict: SummaryVerdict | None = None
-    rate: Rate | None = None
     undone_at: int | None = None  # N when a compaction was last taken back and none was made since
-
-    @property
-    def summarised(self) -> int:
-        """S: the newest memory that is not in the window, 0 if all are."""
-        return self.recent.last if self.recent else self.cleared
-
-    def summary(self, tier: Tier) -> Summary | None:
-        """The summary of that tier."""
-        return self.longterm if tier is Tier.LONGTERM else self.recent
 
     def add(self, memory: Memory) -> None:
         """A memory was archived."""
@@ -59,40 +41,25 @@ class Tiers:
 
     def compacted(self, made: SummaryState, step: int) -> None:
         """A compaction was committed: the window begins after its short-term summary."""
-        self._stand(made, step)
-        self.compactions, self.undone_at = made.standing, None
+        self.step, self.compactions, self.undone_at = step, made.standing, None
+        self._stand(made)
 
     def undone(
         self, before: SummaryState, step: int, total: int, window: Iterable[Memory] = ()
     ) -> None:
         """A compaction was taken back; ``window`` are the memories that stand again."""
         self.window = [*window, *self.window]
-        if before.recent is None:
-            self.cleared = before.summarised
-        self._stand(before, step)
-        self.undone_at = total
-
-    def _stand(self, state: SummaryState, step: int) -> None:
-        self.longterm, self.recent, self.step = state.longterm, state.recent, step
-        self.standing, self.last_compaction = state.standing, state.time
-        self.verdict, self.rate = state.verdict, state.rate
-        self._drop_through(state.summarised)
-
-    def edited(self, tier: Tier, text: str, time: datetime) -> None:
-        """A person rewrote a summary; what it covers stays the same."""
-        if tier is Tier.LONGTERM:
-            self.longterm = self.longterm and self.longterm.rewritten(text, time)
-        else:
-            self.recent = self.recent and self.recent.rewritten(text, time)
+        self.step, self.undone_at = step, total
+        self._stand(before)
 
     def clear(self, through: int) -> None:
         """Everything up to ``through`` left the prompt."""
-        self.longterm = self.recent = self.verdict = self.rate = self.undone_at = None
-        self.cleared, self.standing = through, 0
-        self._drop_through(through)
+        self.undone_at = None
+        self._stand(SummaryState(summarised=through, time=self.state.time))
 
-    def _drop_through(self, number: int) -> None:
-        self.window = [memory for memory in self.window if memory.number > number]
+    def _stand(self, state: SummaryState) -> None:
+        self.state = state
+        self.window = [memory for memory in self.window if memory.number > state.summarised]
 
     def apply(self, record: Record) -> None:
         """Take one archive line; lines of unknown types say nothing about the tiers.
@@ -106,21 +73,18 @@ class Tiers:
             case "repeat" if self.window and self.window[-1].number == int(record["n"]):
                 self.repeat_last(int(record["times"]))
             case "compaction":
-                made = SummaryState.from_record(record)
+                made = self.state.after(record)
                 self.compacted(made, int(record.get("step") or made.standing))
             case "undo":
-                before = SummaryState.from_record(record)
+                before = self.state.after(record)
                 self.undone(before, int(record["step"]), int(record["total"]))
                 self.compactions = int(record["compactions"])
-            case "rate" if int(record["id"]) == self.standing:
-                self.rate = Rate.from_record(record)
-            case "edit":
-                time = datetime.fromisoformat(record["t"])
-                self.edited(Tier(record["tier"]), str(record["text"]), time)
             case "clear":
                 self.clear(int(record["n"]))
                 self.compactions = int(record["compactions"])
                 self.step = int(record.get("step", self.compactions))
+            case _:
+                self.state = self.state.after(record)
 
 
 def load_tiers(archive: Archive) -> Tiers:

@@ -164,8 +164,8 @@ class CascadeMemory(AgentMemory):
         record = {"type": "rate", "id": number, "t": self._outside.clock.now().isoformat()}
         with self._lock:
             self.archive.append(record | rate.to_record())
-            if number == self._tiers.standing:
-                self._tiers.rate = rate
+            if number == self._tiers.state.standing:
+                self._tiers.state = replace(self._tiers.state, rate=rate)
         change = MemoryChange(agent=self.agent, op="rate", n=number, asked=rate.asked)
         self._outside.tell(replace(change, answered=rate.prompt, found=rate.recalled))
 
@@ -212,14 +212,14 @@ class CascadeMemory(AgentMemory):
                 window=len(tiers.window),
                 next_due=self._triggers.next_due() if self._outside.config().on_count else None,
                 running=self._busy.locked(),
-                last_compaction=tiers.last_compaction,
+                last_compaction=tiers.state.time,
                 compactions=tiers.compactions,
                 failures=tried.failures,
                 retry_at=tried.retry_at,
                 last_failure=tried.last_failure,
-                last_number=tiers.standing,
-                last_verdict=tiers.verdict,
-                last_rate=tiers.rate,
+                last_number=tiers.state.standing,
+                last_verdict=tiers.state.verdict,
+                last_rate=tiers.state.rate,
             )
 
     def _plan(self, reason: CompactReason) -> CompactionPlan | None:
@@ -235,8 +235,9 @@ class CascadeMemory(AgentMemory):
 
     def _follows(self, context: MemoryContext) -> bool:
         """Whether nothing but new memories came since that was in the prompt."""
-        now, old = self._tiers, context
-        first, was = ([each.number for each in about.window[:1]] for about in (now, old))
+        now, old = self._tiers.state, context
+        windows = (self._tiers.window, context.window)
+        first, was = ([each.number for each in window[:1]] for window in windows)
         return now.longterm is old.longterm and now.recent is old.recent and first == was
 
     @contextmanager

@@ -100,8 +100,8 @@ class Triggers:
     def next_due(self) -> int:
         """The memory number at which the window is full."""
         config, tiers = self._outside.config(), self._tiers
-        due = tiers.summarised + config.immediate_window + config.recent_window
-        return due if tiers.recent else due + 1
+        due = tiers.state.summarised + config.immediate_window + config.recent_window
+        return due if tiers.state.recent else due + 1
 
     def plan(self, reason: CompactReason, now: MemorySnapshot) -> CompactionPlan | None:
         """What a compaction would do; None if there is nothing to do. Needs no lock."""

@@ -24,13 +24,13 @@ def take_back(parts: MemoryParts, copies: VaultCopies, past: Sequence[PastCompac
     """
     tiers = parts.tiers
     if not past:
-        if tiers.compactions and tiers.cleared and not tiers.standing:
+        if tiers.compactions and tiers.state.summarised and not tiers.state.standing:
             raise CompactionError(
                 "what the compactions made was cleared from the prompt, so none can be taken back",
                 "The archive still has every memory",
             )
         raise CompactionError("there is no compaction to take back")
-    number, summarised, now = past[-1].number, past[-1].before.summarised, tiers.summarised
+    number, summarised, now = past[-1].number, past[-1].before.summarised, tiers.state.summarised
     window = parts.archive.read(summarised + 1, now) if summarised < now else []
     with copies.in_step:
         with parts.lock:
@@ -54,4 +54,5 @@ def take_back(parts: MemoryParts, copies: VaultCopies, past: Sequence[PastCompac
 
 def _weight(parts: MemoryParts) -> int:
     tiers, counter = parts.tiers, parts.counter
-    return counter.summaries(tiers.longterm, tiers.recent) + counter.memories(tiers.window)
+    summaries = counter.summaries(tiers.state.longterm, tiers.state.recent)
+    return summaries + counter.memories(tiers.window)

@@ -37,13 +37,14 @@ class View:
         # times, and it is the same each time.
         made_of = (
             *(window, len(window), window[-1] if window else None, self._through, config.mask),
-            *(tiers.longterm, tiers.recent, tiers.standing),
+            tiers.state,
         )
         if self._context is None or made_of != self._made_of:
             masked = self._mask.view(window, self._through) if config.mask else None
             self._made_of = made_of
+            state = tiers.state
             self._context = MemoryContext(
-                tiers.longterm, tiers.recent, tuple(window), masked, tiers.standing
+                state.longterm, state.recent, tuple(window), masked, state.standing
             )
         return self._context
 
@@ -82,7 +83,7 @@ class View:
         """What the prompt costs: the window as it was last added up, and what came since."""
         tiers = self._tiers
         window = self.weight.value(lambda: self._scale.memories(self.context().shown))
-        summaries = self._scale.summaries(tiers.longterm, tiers.recent)
+        summaries = self._scale.summaries(tiers.state.longterm, tiers.state.recent)
         return Load(self.overhead, summaries, window, self._config().budget)
 
     def snapshot(self) -> MemorySnapshot:

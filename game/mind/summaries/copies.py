@@ -25,7 +25,7 @@ class VaultCopies:
     def keep_version(self, summary: Summary, position: Position) -> None:
         """Keep a version that a later rung made shorter as a time-stamped file."""
         with self._only_logged("A longer version of the summary"):
-            self._folder.keep_version(summary, self._tiers.standing, position)
+            self._folder.keep_version(summary, self._tiers.state.standing, position)
 
     def write_both(self, position: Position | None, *, keep: bool = False) -> None:
         """Put both summaries into their files, and take away the file of one that is not."""
@@ -38,7 +38,8 @@ class VaultCopies:
         The archive has the summary already, so in a vault that cannot be written only the copy
         for people is lost; the next start writes it.
         """
-        summary, number, step = self._tiers.summary(tier), self._tiers.standing, self._tiers.step
+        state, step = self._tiers.state, self._tiers.step
+        summary, number = state.summary(tier), state.standing
         with self._only_logged(str(self._folder.path(tier))):
             if summary is None:
                 notes = self._folder.remove(tier, step)
@@ -76,7 +77,7 @@ class VaultCopies:
                 file = self._folder.read(tier)
                 if note := self._adopt_edit(tier, file):
                     self._log(note)
-                gone = self._tiers.summary(tier) is None
+                gone = self._tiers.state.summary(tier) is None
                 if gone or file is None or file.step != self._tiers.step:
                     self._follow(tier, None, keep=True)
             except ValueError as error:
@@ -86,7 +87,7 @@ class VaultCopies:
 
     def _adopt_edit(self, tier: Tier, file: SummaryFile | None) -> str | None:
         with self._parts.lock:
-            tiers, summary = self._tiers, self._tiers.summary(tier)
+            tiers, summary = self._tiers, self._tiers.state.summary(tier)
             if file is None or summary is None or not file.edited:
                 return None
             if file.step != tiers.step or not file.text:
@@ -97,7 +98,7 @@ class VaultCopies:
             position = self._parts.archive.append(
                 {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}
             )
-            tiers.edited(tier, file.text, now)
+            tiers.state = tiers.state.edited(tier, file.text, now)
         self._edited(tier, len(file.text))
         self._follow(tier, position)
         return f"{file.path.name} was edited by hand and adopted ({len(file.text)} chars)"
@@ -107,7 +108,7 @@ class VaultCopies:
         change = MemoryChange(
             agent=self._parts.agent,
             op="edit",
-            n=self._tiers.standing,
+            n=self._tiers.state.standing,
             of=tier.value,
             size=size,
             by="hand",

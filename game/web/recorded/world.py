@@ -44,9 +44,8 @@ class _Life:
 
     @property
     def context(self) -> MemoryContext:
-        tiers = self.tiers
-        window = tuple(tiers.window)
-        return MemoryContext(tiers.longterm, tiers.recent, window, None, tiers.standing)
+        state, window = self.tiers.state, tuple(self.tiers.window)
+        return MemoryContext(state.longterm, state.recent, window, None, state.standing)
 
 
 class RecordedWorld:
@@ -133,7 +132,7 @@ class RecordedWorld:
         life = self._life(self._agent(number))
         window = sum(_TOKENS.of(each.line) for each in life.tiers.window)
         return lives.tiers(
-            *(life.context, life.archive.last_number, life.tiers.standing, window), _TOKENS.of
+            *(life.context, life.archive.last_number, life.context.compaction, window), _TOKENS.of
         )
 
     def life(self, number: int) -> ArchiveAccess:
