@@ -7,11 +7,10 @@ import os
 from collections.abc import Iterator
 
 from game.agent.agent_log import log
-from game.llm.status import HealthChange
 from game.mind.events.log import EventLog
 from game.mind.events.secrets import secrets_in
 from game.mind.events.subscribers import Taps
-from game.mind.events.types import Events, Fault, Health
+from game.mind.events.types import Events, Fault
 from game.mind.ports import Clock
 from game.paths import Places
 
@@ -34,16 +33,6 @@ def opened(places: Places, clock: Clock, taps: Taps) -> EventLog:
 def known_secrets(places: Places) -> list[str]:
     """What must stand in nothing that anybody is shown: keys, tokens, the admin's password."""
     return [*secrets_in(os.environ), *_files(places)]
-
-
-def health(change: HealthChange) -> Health:
-    """The event of a model server that came or went."""
-    return Health(
-        provider=change.provider,
-        host=change.host,
-        ready=change.ready,
-        problem="" if change.ready else change.health,
-    )
 
 
 def _files(places: Places) -> Iterator[str]:

@@ -34,7 +34,6 @@ from game.llm.embedding import embedder as make_embedder
 from game.llm.gateway import Gateway
 from game.llm.profiles import EXTRACTIVE, ModelProfile, Profiles
 from game.llm.queue import Priority
-from game.llm.status import HealthChange
 from game.mind.archive.log import Syncer
 from game.mind.archive.spill import Spill
 from game.mind.books.journal.config import JournalConfig
@@ -43,7 +42,7 @@ from game.mind.compaction.config import CompactionConfig
 from game.mind.errors import ConfigError, KeepsakeError
 from game.mind.events.log import EventLog
 from game.mind.events.subscribers import Tapped, Taps
-from game.mind.events.types import Events, Nowhere, World
+from game.mind.events.types import Events, Health, Nowhere, World
 from game.mind.markdown_config import ConfigFile, FileSettings
 from game.mind.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock
 from game.mind.prompt.reply.worth import Ranker
@@ -111,7 +110,7 @@ def _pool(threads: int, name: str) -> Executor:
     return ThreadPoolExecutor(threads, thread_name_prefix=name)
 
 
-type Changed = Callable[[HealthChange], None]
+type Changed = Callable[[Health], None]
 type Wait = Callable[[threading.Event, float], bool]
 
 
@@ -378,7 +377,7 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
         gateway=machinery.gateway_to(
             Profiles(config / "llm.md", report, rest=REST),
             places,
-            lambda status: events.emit(logged_events.health(status)),
+            events.emit,
         ),
         compaction=_followed(config / "memory_compaction.md", CompactionConfig),
         thinking=_followed(config / "thinking.md", ThinkingConfig),

@@ -17,7 +17,6 @@ from game.mind.language.times import moment
 from game.mind.language.words import writable
 from game.mind.ports import Embedder
 from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.fusion import Weights
 from game.mind.recall.recall import MemorySearch
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
@@ -71,12 +70,10 @@ class Conversation:
 
     Args:
         embedder: Embeds turns and questions; None searches by words alone.
-        weights: What each sign is worth.
     """
 
-    def __init__(self, embedder: Embedder | None, weights: Weights = Weights()) -> None:  # noqa: B008 - frozen
+    def __init__(self, embedder: Embedder | None) -> None:
         self.embedder = embedder
-        self._weights = weights
         self._hold()
 
     def _hold(self) -> None:
@@ -91,7 +88,6 @@ class Conversation:
             self.embedder,
             names=lambda: self.names,
             clock=self,
-            weights=self._weights,
         )
 
     def now(self) -> datetime:

@@ -9,17 +9,18 @@ from game.llm.clients.apart import EmbedderApart
 from game.llm.clients.cached import ClosableEmbedder
 from game.llm.clients.embedders import ServerEmbedder, ollama_embedder, openai_embedder
 from game.llm.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
-from game.mind.markdown_config import ConfigSection, parse
+from game.mind.markdown_config import ConfigSection, between, one_of, parse
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderProfile:
     """Which model embeds texts."""
 
-    provider: str = EMBEDDED  # ``embedded`` (MiniLM on this machine), ``ollama`` or ``openai``
+    provider: str = one_of(EMBEDDED, (EMBEDDED, OLLAMA, OPENAI))  # ``embedded``: MiniLM, here
     host: str = ""  # base address of the server; empty for the provider's own default
     model: str = ""  # the model's name there; ``embedded`` has its own
-    time_limit: float = 60.0  # seconds that one batch may take
+    # seconds that one batch may take
+    time_limit: float = between(60.0, low=0.1, high=3600.0)
 
 
 def load_embedder(path: Path) -> EmbedderProfile:
@@ -58,13 +59,9 @@ def _server(profile: EmbedderProfile) -> ServerEmbedder | None:
 
 
 def _profile(section: ConfigSection) -> EmbedderProfile:
-    section.only(field.name for field in fields(EmbedderProfile))
-    default = EmbedderProfile()
-    profile = EmbedderProfile(
-        provider=section.choice("provider", (EMBEDDED, OLLAMA, OPENAI), default.provider),
-        host=host_of(section),
-        model=section.text("model", ""),
-        time_limit=section.number("time_limit", default.time_limit, low=0.1, high=3600.0),
-    )
+    settings = fields(EmbedderProfile)
+    section.only(each.name for each in settings)
+    plain = {each.name: section.value(each) for each in settings if each.name != "host"}
+    profile = EmbedderProfile(host=host_of(section), **plain)
     require_server(section, profile.provider, profile.model, profile.host)
     return profile

@@ -15,10 +15,11 @@ from game.llm.pool import ServerPool
 from game.llm.profiles import ModelProfile, Profiles
 from game.llm.queue import Done, ModelQueue, Offer, Outcome, Post, Priority, Ticket
 from game.llm.servers import GuardedModel
-from game.llm.status import HealthChange, ServerStatus
+from game.llm.status import ServerStatus
 from game.llm.watch import ServerWatch
 from game.llm.wrappers import Sink, settle
 from game.mind.errors import BadAnswer, ConfigError, ModelError, ModelUnavailable
+from game.mind.events.types import Health
 from game.mind.ports import Generation, GenerationRequest
 from game.paths import Places
 
@@ -61,7 +62,7 @@ class Gateway:
         *,
         embedded: Embedded | None = None,
         sink: Sink | None = None,
-        changed: Callable[[HealthChange], None] = lambda _: None,
+        changed: Callable[[Health], None] = lambda _: None,
         executor: Executor | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from game.llm import hosts
 from game.mind.errors import ConfigError
-from game.mind.markdown_config import ConfigFile, ConfigSection, Setting, parse
+from game.mind.markdown_config import ConfigFile, ConfigSection, Setting, between, one_of, parse
 from game.mind.ports import ChatMessage, GenerationRequest
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
@@ -44,17 +44,18 @@ class ModelProfile:
     """How one kind of call is made."""
 
     name: str  # the section's heading: ``agent``, ``summarizer`` …
-    provider: str = EMBEDDED  # one of :data:`PROVIDERS`
+    provider: str = one_of(EMBEDDED, PROVIDERS)
     host: str = ""  # base address of the server; empty for the provider's own default
     model: str = ""  # the model's name there; ``embedded`` has its own
-    temperature: float = 0.7  # sampling temperature, 0 is greedy
-    max_tokens: int = 128  # the most tokens of an answer
+    temperature: float = between(0.7, high=5.0)  # sampling temperature, 0 is greedy
+    max_tokens: int = between(128, low=1, high=32768)  # the most tokens of an answer
     stop: tuple[str, ...] = ()  # strings that end an answer
-    time_limit: float = 60.0  # seconds that one answer may take, retries included
-    repeat_penalty: float = 1.0  # 1.0 is none
+    # seconds that one answer may take, retries included
+    time_limit: float = between(60.0, low=0.1, high=3600.0)
+    repeat_penalty: float = between(1.0, high=5.0)  # 1.0 is none
     # how strongly whole runs of words are kept from coming again; 0 is not at all. Only llama.cpp,
     # which the embedded model is, reads it
-    dry_multiplier: float = 0.0
+    dry_multiplier: float = between(0.0, high=5.0)
     seed: int | None = None  # fixed seed, or None for a new one each time
     # tokens the model can look at; None for the server's own setting. For ``embedded`` and
     # ``ollama``
@@ -62,11 +63,11 @@ class ModelProfile:
     keep_alive: str = "30m"  # how long Ollama keeps the model loaded, such as ``30m``
     # calls that the server may work on at once; :data:`AS_LEARNED` for as many as it has slots
     in_flight: int = IN_FLIGHT
-    format: str = AUTO  # one of :data:`FORMATS`
-    reply_tokens: int = 400  # tokens of the prompt of a reply
+    format: str = one_of(AUTO, FORMATS)
+    reply_tokens: int = between(400, low=100, high=100_000)  # tokens of the prompt of a reply
     # whether an instruct model is first asked, where it is in doubt, if the agent knows the answer
     second_look: bool = False
-    server: str = AUTO  # one of :data:`SERVERS`, for ``openai``
+    server: str = one_of(AUTO, SERVERS)  # for ``openai``
     # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``; empty for the shipped
     # model
     model_file: str = ""
@@ -118,6 +119,9 @@ SHIPPED: Mapping[str, ModelProfile] = {
 """What counts until a good ``llm.md`` has been read."""
 
 _KEYS = frozenset(f.name for f in fields(ModelProfile)) - {"name", "takes_grammar", "fleet"}
+_READ = {"host", "stop", "seed", "context_tokens", "in_flight", "model_file"}
+"""Settings that take more to read than a field says."""
+_PLAIN = tuple(each for each in fields(ModelProfile) if each.name in _KEYS - _READ)
 
 
 class Profiles:
@@ -254,24 +258,13 @@ def _profile(section: ConfigSection) -> ModelProfile:
     default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
     profile = ModelProfile(
         name=section.name.lower(),
-        provider=section.choice("provider", PROVIDERS, default.provider),
         host=host_of(section),
-        model=section.text("model", ""),
-        temperature=section.number("temperature", default.temperature, high=5.0),
-        max_tokens=section.integer("max_tokens", default.max_tokens, low=1, high=32768),
         stop=_stop(section, default.stop),
-        time_limit=section.number("time_limit", default.time_limit, low=0.1, high=3600.0),
-        repeat_penalty=section.number("repeat_penalty", default.repeat_penalty, high=5.0),
-        dry_multiplier=section.number("dry_multiplier", default.dry_multiplier, high=5.0),
         seed=section.integer("seed") if section.text("seed", "") else None,
         context_tokens=_context(section),
-        keep_alive=section.text("keep_alive", default.keep_alive),
         in_flight=_in_flight(section, default.in_flight),
-        format=section.choice("format", FORMATS, default.format),
-        reply_tokens=section.integer("reply_tokens", default.reply_tokens, low=100, high=100_000),
-        second_look=section.flag("second_look", default.second_look),
-        server=section.choice("server", SERVERS, default.server),
         model_file=section.text("model_file", "").strip("`"),
+        **{each.name: section.value(each, getattr(default, each.name)) for each in _PLAIN},
     )
     if profile.model_file and profile.provider != EMBEDDED:
         raise section.refuse(

@@ -28,17 +28,3 @@ class ServerStatus:
     drained: bool = False  # whether it gets no new calls, by command
     agents: int = 0  # agents that are kept there for the sake of its cache
     moved: int = 0  # calls that it did not take and that went on at another server
-
-
-@dataclass(frozen=True, slots=True)
-class HealthChange:
-    """A server answers now, or no more, or fails in another way than before."""
-
-    provider: str  # ``embedded``, ``ollama``, ``openai``
-    host: str  # its address
-    health: str  # ``ready``, or what is wrong and what to do
-
-    @property
-    def ready(self) -> bool:
-        """Whether it answers."""
-        return self.health == READY

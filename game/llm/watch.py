@@ -13,8 +13,9 @@ from game.llm.pool import PooledServer, ServerPool
 from game.llm.profiles import EMBEDDED, embedded_profile
 from game.llm.queue import Post
 from game.llm.servers import GuardedModel
-from game.llm.status import READY, HealthChange
+from game.llm.status import READY
 from game.mind.errors import ConfigError, ModelError, ModelTimeout, ModelUnavailable
+from game.mind.events.types import Health
 
 log = logging.getLogger("keepsake.llm")
 
@@ -31,9 +32,7 @@ class ServerWatch:
         changed: Called when the health of a server has changed, in a thread of the watcher's.
     """
 
-    def __init__(
-        self, pool: ServerPool, post: Post, changed: Callable[[HealthChange], None]
-    ) -> None:
+    def __init__(self, pool: ServerPool, post: Post, changed: Callable[[Health], None]) -> None:
         self._pool, self._post, self._changed = pool, post, changed
         self._stopping = threading.Event()
 
@@ -126,4 +125,6 @@ class ServerWatch:
         changed, server.health = health != server.health, health
         if changed:
             self._post(self._pool.queue.look)
-            self._changed(HealthChange(*server.key, health))
+            ready, (provider, host) = health == READY, server.key
+            problem = "" if ready else health
+            self._changed(Health(provider=provider, host=host, ready=ready, problem=problem))

@@ -31,6 +31,11 @@ from game.mind.ports import Generation, GenerationRequest, LanguageModel
 
 log = logging.getLogger("keepsake.llm")
 
+_ATTEMPTS = 3
+"""Calls in all, where an error may pass."""
+_REST = 10.0
+"""Seconds until one call may try a server again that was down."""
+
 
 class Retry:
     """Asks again after an error that may pass: nobody answered, or the server broke.
@@ -40,14 +45,11 @@ class Retry:
 
     Args:
         inner: The model.
-        attempts: Calls in all.
-        first_wait: Seconds before the second one; doubles each time.
+        first_wait: Seconds before the second call; doubles each time.
     """
 
-    def __init__(self, inner: LanguageModel, attempts: int = 3, first_wait: float = 0.25) -> None:
-        self._inner = inner
-        self._attempts = attempts
-        self._first_wait = first_wait
+    def __init__(self, inner: LanguageModel, first_wait: float = 0.25) -> None:
+        self._inner, self._first_wait = inner, first_wait
 
     def generate(self, request: GenerationRequest) -> Generation:
         """As the inner model; the last error is raised."""
@@ -55,7 +57,7 @@ class Retry:
         if request.seed is None:
             transient += (BadAnswer,)
         retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self._attempts),
+            stop=tenacity.stop_after_attempt(_ATTEMPTS),
             wait=tenacity.wait_exponential(multiplier=self._first_wait, max=5.0),
             retry=tenacity.retry_if_exception_type(transient),
             reraise=True,
@@ -130,13 +132,12 @@ class CircuitBreaker:
     """Stops asking a server that is down, so that nobody waits for it in vain.
 
     After ``failures`` in a row the circuit opens: calls fail at once. After
-    ``rest`` seconds one call may try; when it succeeds the circuit closes. A time-out
+    ten seconds one call may try; when it succeeds the circuit closes. A time-out
     opens nothing: it is the trouble of one call, and the others wait for their turn.
 
     Args:
         inner: The model.
         failures: Failures in a row that open the circuit.
-        rest: Seconds until one call may try again.
         clock: Monotonic seconds.
     """
 
@@ -146,12 +147,10 @@ class CircuitBreaker:
         self,
         inner: LanguageModel,
         failures: int = 3,
-        rest: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._inner = inner
         self._limit = failures
-        self._rest = rest
         self._clock = clock
         self._lock = threading.Lock()
         self._failures = 0
@@ -191,7 +190,7 @@ class CircuitBreaker:
         with self._lock:
             if self._opened_at is None:
                 return
-            left = self._opened_at + self._rest - self._clock()
+            left = self._opened_at + _REST - self._clock()
             if left > 0 or self._trying:
                 what = self._last.what if self._last else "The model server failed"
                 cure = self._last.cure if self._last else ""
@@ -211,7 +210,7 @@ class CircuitBreaker:
             self._last, self._trying = error, False
             if self._failures >= self._limit:
                 if self._opened_at is None:
-                    log.warning("[Model] Not asking for %g s: %s", self._rest, error)
+                    log.warning("[Model] Not asking for %g s: %s", _REST, error)
                 self._opened_at = self._clock()
 
 

@@ -23,7 +23,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -159,10 +159,18 @@ class ConfigSection:
         """
         known = fields(cast("Any", config))
         self.only(each.name for each in known)
-        return config(**{each.name: self._value(each) for each in known})
+        return config(**{each.name: self.value(each) for each in known})
 
-    def _value(self, of: Field[Any]) -> Any:
-        key, default, bounds = of.name, of.default, of.metadata.get("bounds", {})
+    def value(self, of: Field[Any], default: Any = MISSING) -> Any:
+        """The setting that a field of a configuration stands for, as :meth:`into` reads it.
+
+        ``default``: What it is where it is not written; that of the field if not given.
+
+        Raises:
+            ConfigError: It is none that the field takes.
+        """
+        key, bounds = of.name, of.metadata.get("bounds", {})
+        default = of.default if default is MISSING else default
         match default:
             case bool():
                 return self.flag(key, default)

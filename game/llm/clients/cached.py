@@ -10,7 +10,7 @@ import math
 import threading
 from array import array
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
@@ -33,6 +33,25 @@ class ClosableEmbedder(Embedder, Protocol):
         ...
 
 
+class AskedLater:
+    """An embedder as an index asks it: after all that somebody waits for.
+
+    Args:
+        embedder: Whose model it is.
+        embed: How it is asked for what nobody waits for.
+    """
+
+    def __init__(
+        self, embedder: Embedder, embed: Callable[[Sequence[str]], Sequence[Sequence[float]]]
+    ) -> None:
+        self._embedder, self.embed = embedder, embed
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model."""
+        return self._embedder.model_name
+
+
 class CachedEmbedder:
     """An embedder that keeps the vectors it gave last, in single precision. Safe in any thread.
 
@@ -41,7 +60,7 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: ClosableEmbedder, most: int = MOST_KEPT) -> None:
-        self.later: Embedder = _AskedLater(self)
+        self.later: Embedder = AskedLater(self, self.embed_later)
         self._embedder, self._most = embedder, most
         self._unhurried: Embedder = getattr(embedder, "later", embedder)
         self._lock = threading.Lock()
@@ -115,20 +134,6 @@ class CachedEmbedder:
                 self._kept |= made
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
-
-
-class _AskedLater:
-    """What an index asks by: after all that somebody waits for."""
-
-    def __init__(self, cache: CachedEmbedder) -> None:
-        self._cache = cache
-
-    @property
-    def model_name(self) -> str:
-        return self._cache.model_name
-
-    def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        return self._cache.embed_later(texts)
 
 
 def _rows(texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> Vectors:

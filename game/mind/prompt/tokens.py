@@ -28,7 +28,9 @@ _PIECE = re.compile(
 )
 """What tokenizers seldom cut further: a word that is not very long, a digit, a run of marks,
 two letters of another alphabet, one sign of a script that has thousands."""
-_TOKENS_PER_PIECE = 1.05  # measured 1.04: too much is the safer side
+_TOKENS_PER_PIECE = 1.05
+"""To begin with; too much is the safer side. Measured for gemma's tokenizer on this game's prompts
+is 1.04, see ``tests/bench/token_bench.py``."""
 _LEAST, _MOST = 0.3, 4.0
 _PIECES_THAT_CONVINCE = 2000
 _TRUST = 0.5
@@ -67,14 +69,10 @@ class Heuristic:
     """Estimates tokens from pieces of text, by a factor that true counts correct.
 
     Safe in any thread.
-
-    Args:
-        factor: Tokens a piece to begin with; measured for gemma's tokenizer on this game's
-            prompts, see ``tests/bench/token_bench.py``.
     """
 
-    def __init__(self, factor: float = _TOKENS_PER_PIECE) -> None:
-        self._factor = factor
+    def __init__(self) -> None:
+        self._factor = _TOKENS_PER_PIECE
         self._lock = threading.Lock()
 
     @property

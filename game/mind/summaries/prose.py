@@ -12,7 +12,7 @@ from game.mind.language.words import closed, telling
 from game.mind.summaries import draft_checks, extractive, sections, verification
 from game.mind.summaries.extractive import Text
 from game.mind.summaries.retelling import as_list, day_in, without_day
-from game.mind.summaries.source import Calls, SummarySource, cut_into_parts, refused
+from game.mind.summaries.source import TRIES, Calls, SummarySource, cut_into_parts, refused
 
 _SHOWN = 1.2
 """How many times the room of its summary a model is shown."""
@@ -103,7 +103,7 @@ def _part(source: SummarySource, texts: Sequence[Text], lines: Sequence[str], ca
     # A prompt may end with the sign of the first line.
     opened = "- " if prompt.endswith("\n- ") else ""
     reason = ""
-    for _ in range(call.tries):
+    for _ in range(TRIES):
         text = draft_checks.clean(opened + call(prompt, source.way.stop).text)
         reason = draft_checks.check(text, [f"- {line}" for line in lines]) or ""
         if not reason:

@@ -19,7 +19,7 @@ from game.mind.summaries import (
 )
 from game.mind.summaries import sections as structured
 from game.mind.summaries.sections import Structured
-from game.mind.summaries.source import Calls, SummarySource, cut_into_parts, refused
+from game.mind.summaries.source import TRIES, Calls, SummarySource, cut_into_parts, refused
 
 _MANY_LINES, _LEAST_WORDS = 8, 4
 """Notes of so many lines have at least so many telling words; a small model echoes the prompt."""
@@ -117,7 +117,7 @@ def _note_part(
     kept = map(structured.number_of, source.must_keep)
     lookup = _Lookup([*lines, *source.must_keep], [*known, *kept], source.agent)
     reason = ""
-    for _ in range(call.tries):
+    for _ in range(TRIES):
         wanted = found.missing
         prompt = source.prompt(lines, numbers, headings=wanted, mattered=mattered)
         answer = call(prompt, source.way.stop)

@@ -20,6 +20,8 @@ MAX_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
 _SHARE, _LEAST_CHARACTERS = 0.9, 240
 """The share of a few memories that their summary may have, and what it may have in any case."""
 _WORDS_PER_TOKEN = 0.75
+TRIES = 2
+"""How often an answer is asked for, refused ones and lacking headings included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +156,10 @@ def refused(reason: str) -> SummaryRefused:
 
 
 class Calls:
-    """The model, which is asked for an answer ``tries`` times, and what it has cost so far."""
+    """The model that is asked for answers, and what it has cost so far."""
 
-    def __init__(self, generate: Callable[[str, tuple[str, ...]], Generation], tries: int) -> None:
+    def __init__(self, generate: Callable[[str, tuple[str, ...]], Generation]) -> None:
         self._generate = generate
-        self.tries = tries
         self.cost = Draft("", "")
 
     def __call__(self, prompt: str, stop: tuple[str, ...]) -> Generation:

@@ -47,7 +47,6 @@ class ModelSummarizer:
     Args:
         context_tokens: What fits into one prompt; longer sources are cut into parts that
             are summarised one after the other.
-        tries: How often an answer is asked for, refused ones and lacking headings included.
     """
 
     def __init__(
@@ -55,11 +54,9 @@ class ModelSummarizer:
         generate: Callable[[str, tuple[str, ...]], Generation],
         *,
         context_tokens: int = 4096,
-        tries: int = 2,
     ) -> None:
         self._generate = generate
         self._part_tokens = max(context_tokens * 3 // 4, _LEAST_PART_TOKENS)
-        self._tries = tries
 
     def summarize(self, source: SummarySource) -> Draft:
         """Summarise ``source``, part by part where it is too long for one prompt.
@@ -70,7 +67,7 @@ class ModelSummarizer:
             ConfigError: The strategy's template fails on these memories.
         """
         source = _relevant(source)
-        call = Calls(self._generate, self._tries)
+        call = Calls(self._generate)
         write = sections_writer.by_model if source.way.headings else prose.by_model
         text = write(source, call, self._part_tokens)
         return replace(call.cost, text=text, model=call.cost.model or MERGED)
