@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from game.index.open_files import OpenFiles
 from game.index.state import IndexFile
 from game.index.tail import ArchiveChanged
 from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
-from game.mind.recall.documents import DocumentKind, VectorIndex
+from game.mind.recall.documents import VectorIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +70,14 @@ class AgentIndex:
         self.window = 1
         self.on_anew: Callable[[str], None] = lambda _: None
         self._open_files = open_files or OpenFiles()
-        self.words = IndexFile(folder / "words.db", self._open_files)
+        model = meaning.embedder.model_name if meaning else ""
+        self.words = IndexFile(folder / "words.db", self._open_files, model)
         self._stale = stale_mark(folder)
         self.words.distrusted = self._stale.exists()
         self._lived, self._meaning, self._log = lived, meaning, log
         self._follower: IndexFollower | None = None
         self._working = threading.Lock()
-        self.vectors: VectorIndex | None = (
-            CopiedVectors(self.words, meaning.embedder.model_name) if meaning else None
-        )
+        self.vectors: VectorIndex | None = self.words if meaning else None
 
     @property
     def agent(self) -> str:
@@ -238,29 +237,6 @@ class AgentIndex:
             self._log(f"[Index] {self.agent}: {self.problem}")
         else:
             self.problem = None
-
-
-class CopiedVectors:
-    """A :class:`game.mind.recall.documents.VectorIndex`: of an agent's file.
-
-    Args:
-        file: Holds them.
-        model: What questions are embedded with.
-    """
-
-    def __init__(self, file: IndexFile, model: str) -> None:
-        self._file, self._model = file, model
-
-    def query(
-        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
-    ) -> list[tuple[str, float]]:
-        """Keys and cosine similarities, best first; no ``kinds`` means all."""
-        progress = self._file.opened()
-        if not (progress.complete and progress.copied and progress.model == self._model):
-            raise IndexUnavailable(
-                "The vectors are being made", "Recall goes on with words until they are there"
-            )
-        return self._file.nearest(vector, limit, kinds)
 
 
 _TROUBLES = ("locked", "full", "readonly", "unable to open", "disk i/o error", "out of memory")

@@ -68,9 +68,12 @@ class IndexedDocument:
 class IndexFile(Fts5Index):
     """Words and vectors of one agent, and how far they are; opened when first used.
 
+    It is a :class:`game.mind.recall.documents.WordIndex` and a ``VectorIndex``.
+
     Args:
         path: The database file.
         open_files: Says when to let go of it for a while; None for never.
+        model: What questions are embedded with; empty where none is.
 
     Attributes:
         distrusted: Whether it may hold words of somebody who was forgotten: nothing is searched.
@@ -78,9 +81,9 @@ class IndexFile(Fts5Index):
         progress: How far the index is; nothing as long as it was not opened.
     """
 
-    def __init__(self, path: Path, open_files: OpenFiles | None = None) -> None:
+    def __init__(self, path: Path, open_files: OpenFiles | None = None, model: str = "") -> None:
         super().__init__(path, lazily=True)
-        self._open_files = open_files
+        self._open_files, self._model = open_files, model
         self._rows: VectorRows | None = None  # None when they have changed, or were never read
         self.distrusted = False
         self.path = path
@@ -130,6 +133,21 @@ class IndexFile(Fts5Index):
         """
         self._require_trust()
         return super().search(terms, limit, kinds)
+
+    def query(
+        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
+    ) -> list[tuple[str, float]]:
+        """As :meth:`nearest`, once every document has its vector, of the model that asks.
+
+        Raises:
+            IndexUnavailable: They are being made, or as :meth:`nearest`.
+        """
+        progress = self.opened()
+        if not (progress.complete and progress.copied and progress.model == self._model):
+            raise IndexUnavailable(
+                "The vectors are being made", "Recall goes on with words until they are there"
+            )
+        return self.nearest(vector, limit, kinds)
 
     def nearest(
         self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
