@@ -44,7 +44,7 @@ class Mind(Remembering):
             self.plugged.begin()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
         self._services.openers.submit(self.look)
-        self._services.openers.submit(self.read_back, self._services)
+        self._services.learners.submit(self.read_back, self._services)
         self.acquaintances.catch_up()
         self.sleeper.start()
 

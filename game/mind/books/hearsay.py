@@ -213,9 +213,10 @@ class Hearsay:
 
     def _own(self, memory: Memory) -> Rumour | None:
         """What the agent was there for, if it may be told on."""
+        if self._is_agent(memory.source_id) and heard(memory):
+            return None
         mattered = self._weigh(memory)
-        least = TOLD_FROM if memory.event in deeds.RULED else WEIGHTY
-        if mattered.score < least or (heard(memory) and self._is_agent(memory.source_id)):
+        if mattered.score < (TOLD_FROM if memory.event in deeds.RULED else WEIGHTY):
             return None
         text = _claim(memory, self._own_name, mattered)
         if not text:
