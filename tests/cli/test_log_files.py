@@ -2,7 +2,13 @@
 
 from contextlib import closing
 
+import pytest
+from rich.console import Console
+
 from game.cli.logs.log_files import follow, tail
+from game.cli.logs.logs import show_text
+from game.mind.errors import KeepsakeError
+from game.paths import places
 
 
 def test_tail_gives_the_last_lines(tmp_path):
@@ -36,3 +42,10 @@ def test_follow_waits_for_a_file(tmp_path):
     log.write_text("one\xff\n", encoding="latin-1")
     assert next(lines) == "one\ufffd"
     lines.close()
+
+
+def test_a_log_that_cannot_be_read_is_no_empty_one(tmp_path):
+    here = places({"KEEPSAKE_HOME": str(tmp_path)})
+    (here.logs / "server.log").mkdir(parents=True)  # no file: root may read any
+    with pytest.raises(KeepsakeError, match="cannot be read"):
+        show_text(Console(), here, "server", 5, go_on=False)

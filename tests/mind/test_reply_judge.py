@@ -398,6 +398,9 @@ class TestFromMemory:
         told = Sentence(f'Ann told me, "{words}"', words, SentenceOrigin.OTHER, "Ann", NOON, 1)
         made = asked("Who mends nets in Ostrey?", more=[told])
         assert from_memory(made, ()).endswith("Ann told me, 'I mend nets in Ostrey.'")
+        overheard = replace(told, text=told.text.replace("told me", "told Tom"), overheard=True)
+        made = replace(made, ranked=(Scored(overheard, 0.8),))
+        assert from_memory(made, ()) == "Ann told you, 'I mend nets in Ostrey.'"
 
     def test_what_somebody_did_is_said_to_their_face_and_of_others_by_name(self):
         text = "Tom carries Bram's apples down to me, as I had asked."

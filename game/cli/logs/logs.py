@@ -23,12 +23,15 @@ def show_text(out: Console, here: Places, which: str, lines: int, *, go_on: bool
     """Print the end of a text log, and what is added if ``go_on``.
 
     Raises:
-        KeepsakeError: There is no such log.
+        KeepsakeError: There is no such log, or it cannot be read.
     """
     path = here.logs / f"{which}.log"
     if "/" in which or not (path.exists() or (go_on and path == here.agents_log)):
         there = ", ".join([EVENTS, *sorted(log.stem for log in here.logs.glob("*.log"))])
         raise KeepsakeError(f"There is no log named {which!r}", f"There are: {there}")
+    if path.exists():
+        with refusing(f"{path} cannot be read", "Read it as the user who started Keepsake"):
+            path.open("rb").close()
     for line in (log_files.follow if go_on else log_files.tail)(path, lines):
         # In it stands what players said, whatever signs they used.
         out.print(plain(line.expandtabs(4)), markup=False)

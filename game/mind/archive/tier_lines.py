@@ -1,4 +1,4 @@
-"""What lines of the types ``compaction`` and ``undo`` say about the summaries."""
+"""What the lines of an archive say about the summaries."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ itself (`readiness.py`) is replaced, so the agents are not woken in it.
 import os
 import sys
 import threading
+import time
 from typing import Any
 
 import evennia
@@ -61,7 +62,7 @@ def at_server_start() -> None:
             if places().database_url:
                 DatabaseWatchdog(_vault).start()
             runtime.start(watching().taps)
-            heap = FrozenHeap(reactor.seconds, lambda: not unopened())
+            heap = FrozenHeap(time.monotonic, lambda: not unopened())
             LoopingCall(heap.look).start(_HEAP_SECONDS, now=False)
         except Exception as error:
             # The world stays up without its agents; whoever starts it is told why.

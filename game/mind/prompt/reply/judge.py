@@ -186,7 +186,8 @@ def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
         told = sentence.bare != sentence.text and quoted
         words = turned(sentence.bare) if told else said_to(text, who)
     else:
-        words = text  # in their own words: a rule that told it of them would get some wrong
+        # In their own words: a rule that told it of them would get some wrong.
+        words = text.replace(f"{who} told {scene.partner},", f"{who} told you,", 1)
     # Not "I promised Tom: …", which reads as if Tom spoke.
     words = _PROMISE.sub(r"I promised\g<to> this: \g<words>", words)
     return _paired(_SPEAKER.sub("", tidy_speech(words)))
