@@ -11,7 +11,15 @@ from typing import Self
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.status import Status
 
 from game.cli.output import err
@@ -26,6 +34,20 @@ def bytes_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def items_bar(what: str, total: int) -> Iterator[Callable[[str, int], None]]:
+    """A bar of items on standard error: it is told what is worked on, and how many more are done.
+
+    Without a terminal nothing is shown: standard output holds the figures alone.
+    """
+    columns = (TextColumn("{task.description}", markup=False), BarColumn())
+    counts = (MofNCompleteColumn(), TimeElapsedColumn())
+    quiet = not err.is_terminal
+    with Progress(*columns, *counts, console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda now, done: bar.update(task, advance=done, description=now)
 
 
 class ProgressDisplay:

@@ -19,9 +19,14 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from game.mind.errors import refusing
+from game.mind.errors import KeepsakeError, refusing
 
 ENDED = "Its process was ended from outside: is there memory for it?"
+
+
+def problem_of(error: Exception) -> str:
+    """Why an item came to nothing: whatever one leads to, the others of a long night count."""
+    return str(error) if isinstance(error, KeepsakeError) else f"A fault of this program: {error!r}"
 
 
 class Work[Item, Result](Protocol):

@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -305,16 +306,7 @@ def _json(state: Mapping[str, Figure]) -> Any:
 
 
 def _numbered(memory: Memory, number: int) -> Memory:
-    return Memory(
-        number,
-        memory.time + timedelta(minutes=number),
-        memory.kind,
-        memory.text,
-        place=memory.place,
-        source=memory.source,
-        source_id=memory.source_id,
-        event=memory.event,
-    )
+    return replace(memory, number=number, time=memory.time + timedelta(minutes=number))
 
 
 def _saying(number: int, text: str) -> Memory:

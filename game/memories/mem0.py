@@ -86,11 +86,11 @@ class Mem0Memory(Newest):
         self._waiting.append(memory)
         # After a failure it is tried again with the next full batch, not with every line.
         if len(self._waiting) % self._settings.batch == 0:
-            self._take_in(len(self._waiting))
+            self._take_in()
 
     def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
         """What mem0 finds; lines that wait are taken in before."""
-        self._take_in(len(self._waiting))
+        self._take_in()
         asked = writable(question).strip()
         if not asked:
             return ()
@@ -100,7 +100,7 @@ class Mem0Memory(Newest):
 
     def rest(self, *, asleep: bool) -> None:
         """Take in what waits."""
-        self._take_in(len(self._waiting))
+        self._take_in()
 
     def state(self) -> Mapping[str, Figure]:
         """How many lines it has been handed, and how many of them wait."""
@@ -114,14 +114,13 @@ class Mem0Memory(Newest):
 
     # -- inside
 
-    def _take_in(self, count: int) -> None:
-        """Hand the oldest so many lines to mem0, in batches."""
-        while count > 0:
-            batch = self._waiting[: min(count, self._settings.batch)]
+    def _take_in(self) -> None:
+        """Hand what waits to mem0, in batches, the oldest first."""
+        while batch := self._waiting[: self._settings.batch]:
             with _quietly():
                 self._add(batch)
             del self._waiting[: len(batch)]
-            self._taken, count = batch[-1].number, count - len(batch)
+            self._taken = batch[-1].number
             self._write()
 
     def _add(self, batch: Sequence[Memory]) -> None:

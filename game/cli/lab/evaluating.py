@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from game.cli.output import err, plain_table, print_json, print_wide
+from game.cli.progress import items_bar
 from game.lab.trials.answering import TASK
 from game.lab.trials.cell import TrialCell, TrialSource, pinned_down, run_cell
 from game.lab.trials.evaluating import IN_REACH
-from game.lab.trials.intervals import Estimate
 from game.lab.trials.journal import Row, RowJournal
 from game.lab.trials.judging import KNOWN, UNKNOWN
 from game.lab.trials.living import MemoryFault
-from game.lab.trials.measures import COSTS, MEASURES, MRR, RECALL, MeasuredKind, measured
+from game.lab.trials.measures import (
+    COSTS,
+    MEASURES,
+    MRR,
+    RECALL,
+    MeasuredKind,
+    figure,
+    measured,
+)
 from game.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.errors import KeepsakeError, refusing
@@ -98,7 +104,7 @@ def _run(
     embedder = MiniLMEmbedder(threads=2)
     run = {"cells": [cell.as_json() for cell in cells]}
     found: dict[TrialCell, list[Row]] = {}
-    with _bar(count) as shown, RowJournal(part, run) as journal:
+    with items_bar("reading", count) as shown, RowJournal(part, run) as journal:
         if len(journal):
             err.print(f"Going on: {len(journal)} of {count} questions were answered before")
         for cell in cells:
@@ -117,19 +123,8 @@ def _run(
     return found
 
 
-def _telling(shown: Callable[[str], None], cell: TrialCell) -> Callable[[Row], None]:
-    return lambda _: shown(cell.name)
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Callable[[str], None]]:
-    """A bar on standard error, so that standard output holds the figures alone."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn())
-    counts = (MofNCompleteColumn(), TimeElapsedColumn())
-    quiet = not err.is_terminal
-    with Progress(*columns, *counts, console=err, transient=True, disable=quiet) as bars:
-        task = bars.add_task("reading", total=total)
-        yield lambda name: bars.update(task, advance=1, description=name)
+def _telling(shown: Callable[[str, int], None], cell: TrialCell) -> Callable[[Row], None]:
+    return lambda _: shown(cell.name, 1)
 
 
 def as_table(found: Mapping[TrialCell, Sequence[Row]], measures: Sequence[str]) -> Table:
@@ -143,20 +138,12 @@ def as_table(found: Mapping[TrialCell, Sequence[Row]], measures: Sequence[str]) 
     for cell, kinds in by_cell.items():
         for place, kind in enumerate(kinds):
             last = place == len(kinds) - 1
-            cells = (_figure(kind.estimates.get(measure), measure) for measure in shown)
+            cells = (figure(kind.estimates.get(m), m, missing="", dash="-") for m in shown)
             name = cell.name if place == 0 else ""
             style = "bold" if last else ""
             table.add_row(name, kind.kind, str(kind.questions), *cells, style=style)
         table.add_section()
     return table
-
-
-def _figure(each: Estimate | None, measure: str) -> str:
-    if each is None:
-        return ""
-    if measure in COSTS:
-        return f"{each.mean:,.0f}" if "tokens" in measure else f"{each.mean:.3f}"
-    return f"{100 * each.mean:.1f} ({100 * each.low:.0f}-{100 * each.high:.0f})"
 
 
 def figures(found: Mapping[TrialCell, Sequence[Row]]) -> dict[str, Any]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from game.cli.output import err, out, print_wide
+from game.cli.progress import items_bar
 from game.lab.replays.cells import Cell, lived_for
 from game.lab.replays.chart import chart, check_form
 from game.lab.replays.course import EVERY, LifeCourse, course
@@ -85,8 +84,8 @@ def replay(
     given = replace(_given(here, log, overhead), probed=probed)
     task = Task(here, life, model, given)
     wanted = [cell for cell in grid if lived_as[cell] is cell and cell not in problems]
-    with _bar(name, len(wanted)) as done:
-        found = run(task, wanted, jobs or os.cpu_count() or 1, done)
+    with items_bar(shown := f"Living {name}'s life", len(wanted)) as done:
+        found = run(task, wanted, jobs or os.cpu_count() or 1, lambda _: done(shown, 1))
     by_cell: dict[Cell, Result] = {each.cell: each for each in found}
     by_cell |= {cell: Failed(cell, str(problem)) for cell, problem in problems.items()}
     results = [replace(by_cell[lived_as[cell]], cell=cell) for cell in grid]
@@ -190,15 +189,6 @@ def _show(
         elif each.failures:
             told = f"{each.failures} compactions failed, the last: {each.last_failure}"
             _complain(each.cell, told, "[yellow]![/yellow]")
-
-
-@contextmanager
-def _bar(name: str, total: int) -> Iterator[Callable[[Result], None]]:
-    """A bar on standard error, so that standard output holds the figures alone."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=err, transient=True) as bars:
-        task = bars.add_task(f"Living {escape(name)}'s life", total=total)
-        yield lambda _: bars.advance(task)
 
 
 def _write_files(figures: Sequence[Figures], title: str, output: Output) -> None:

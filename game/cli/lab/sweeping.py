@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from game.cli.output import err, out, plain_table, print_wide
+from game.cli.progress import items_bar
 from game.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
 from game.lab.sweeps.plan import read_plan
 from game.lab.sweeps.record import CellRecord
-from game.lab.sweeps.report import figure, write_report
+from game.lab.sweeps.report import write_report
 from game.lab.sweeps.sweep import Runner, sweep
 from game.lab.sweeps.tables import write_parquet
-from game.lab.trials.measures import COSTS, MEASURES
+from game.lab.trials.measures import COSTS, MEASURES, figure
 from game.memories import loading
 from game.paths import Places
 
@@ -89,16 +89,13 @@ def _command(plan: Path, folder: Path, runner: Runner) -> str:
 @contextmanager
 def _bar(name: str, total: int) -> Iterator[Callable[[CellRecord, bool], None]]:
     """A bar on standard error; a failed cell is told of at once."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    quiet = not err.is_terminal
     before = 0
-    with Progress(*columns, TimeElapsedColumn(), console=err, transient=True, disable=quiet) as bar:
-        task = bar.add_task(name, total=total)
+    with items_bar(name, total) as bar:
 
         def done(record: CellRecord, earlier: bool) -> None:
             nonlocal before
             before += earlier
-            bar.advance(task)
+            bar(name, 1)
             if record.problem:
                 told = f"[red]✗[/red] {record.name}, {record.source}, seed {record.cell['seed']}"
                 err.print(f"{told}: {escape(record.problem)}")

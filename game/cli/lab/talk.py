@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from game.cli.output import err, out, plain_table
+from game.cli.progress import items_bar
 from game.lab.simulations.plan import MOST_SEED
 from game.lab.simulations.settings import AGENT
 from game.lab.talk.evaluation import Talk, TalkUtterance, evaluate
@@ -71,19 +71,13 @@ def talk(
 @contextmanager
 def _shown(talks: list[Talk], asked: int) -> Iterator[Callable[[Talk], None]]:
     """A bar on the screen while it goes on; ``talks`` gets each that has begun."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(30))
-    counts = (MofNCompleteColumn(), TimeElapsedColumn())
-    quiet = not err.is_terminal
-    bar = Progress(*columns, *counts, console=err, transient=True, disable=quiet)
-    task = bar.add_task("building the world", total=asked)
+    with items_bar("building the world", asked) as done:
 
-    def take(talk: Talk) -> None:
-        if not talks or talks[-1] is not talk:
-            talks.append(talk)
-        done = sum(len(each.answers) for each in talks)
-        bar.update(task, completed=done, description=talk.scene)
+        def take(talk: Talk) -> None:
+            if begins := not talks or talks[-1] is not talk:
+                talks.append(talk)
+            done(talk.scene, 0 if begins else 1)
 
-    with bar:
         yield take
 
 

@@ -42,7 +42,7 @@ class Telnet:
         deadline = time.monotonic() + seconds
         while wanted not in self.text or not self.text.strip():
             watch()
-            if time.monotonic() > deadline or not self._read():
+            if time.monotonic() > deadline or not self.read():
                 return False
         return True
 
@@ -50,8 +50,8 @@ class Telnet:
         """Hang up."""
         self._socket.close()
 
-    def _read(self) -> bool:
-        """Take in what has come; False when the other side hung up."""
+    def read(self) -> bool:
+        """Take in what comes within half a second; False when the other side hung up."""
         try:
             received = self._socket.recv(65536)
         except TimeoutError:

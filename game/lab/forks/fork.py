@@ -127,7 +127,13 @@ def _copied(here: Places, part: Path, target: Path, point: LogPoint, say: Say) -
         say("Copying the database")
         wanted = _wanted(agents) if point.time is not None else {}
         placed = copy_database(here, there.database, wanted)
-    _write_about(part, here, point)
+    write_about(
+        part,
+        {"home": str(here.home), "vault": str(here.vault)},
+        point,
+        as_now=AS_NOW,
+        not_exact=ANEW if point.time else (),
+    )
     places = Places(target / HOME, target / VAULT, Ports())
     return Forked(places, point, agents, events, placed)
 
@@ -163,17 +169,17 @@ def _wanted(agents: dict[str, Cut]) -> dict[str, AgentPlacement]:
     return {name: AgentPlacement(cut.place, cut.asleep) for name, cut in agents.items()}
 
 
-def _write_about(part: Path, here: Places, point: LogPoint) -> None:
+def write_about(folder: Path, original: object, point: LogPoint, **more: object) -> None:
+    """Write down in a copy what it was made of."""
     about = {
-        "of": {"home": str(here.home), "vault": str(here.vault)},
+        "of": original,
         "point": point.told,
         "event": point.seq,
         "time": point.time.isoformat() if point.time else None,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "as_now": AS_NOW,
-        "not_exact": ANEW if point.time else (),
+        **more,
     }
-    (part / ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (folder / ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def _copy_log(source: Path, target: Path, seq: int | None) -> int:

@@ -7,15 +7,13 @@ the original lived from there to the point (:mod:`game.lab.simulations.past`).
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-from game.lab.forks.fork import ABOUT, Forked, Say, fork
+from game.lab.forks.fork import Forked, Say, fork, write_about
 from game.lab.forks.points import LogPoint, point_at
 from game.lab.simulations import checkpoints
 from game.lab.simulations.answers import ANSWERS
@@ -62,7 +60,7 @@ def fork_lab(here: Places, name: str, target: str, at: str, say: Say) -> LabFork
             shutil.rmtree(part.folder, ignore_errors=True)
             begins, shared = _copied(lab, kept, part, point)
             part.write_plan(replace(lab.plan(), name=target))
-            _write_about(part, lab, point)
+            write_about(part.folder, lab.folder.name, point)
             part.folder.rename(new.folder)
         finally:
             shutil.rmtree(part.folder, ignore_errors=True)  # not there any more if all went well
@@ -133,18 +131,6 @@ def _up_to(stages: Sequence[PastStretch], until: float) -> list[PastStretch]:
     """The stretches before a second; the last one ends there."""
     earlier = [each for each in stages if each.until < until]
     return [*earlier, PastStretch(until, stages[len(earlier)].config)]
-
-
-def _write_about(part: Lab, lab: Lab, point: LogPoint) -> None:
-    about = {
-        "of": lab.folder.name,
-        "point": point.told,
-        "event": point.seq,
-        "time": point.time.isoformat() if point.time else None,
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    written = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
-    (part.folder / ABOUT).write_text(written, encoding="utf-8")
 
 
 def fork_lab_world(here: Places, name: str, target: Path, at: str, say: Say) -> Forked:

@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from game.lab.pool import ENDED, run_all, scratch_folder
+from game.lab.pool import ENDED, problem_of, run_all, scratch_folder
 from game.lab.replays.cells import Cell, settings_of
 from game.lab.replays.figures import Failed, Result
 from game.lab.replays.lived import ArchivedLife
 from game.lab.replays.replay import LifeSetup, replay
 from game.lab.replays.writers import SummaryAuthor, writer
-from game.mind.errors import KeepsakeError
 from game.paths import Places
 
 
@@ -54,11 +53,8 @@ def _lived(task: Task, author: SummaryAuthor, cell: Cell) -> Result:
     try:
         settings = settings_of(cell, task.here.config)
         return replay(cell, settings, task.life, author, given=task.given)
-    except KeepsakeError as error:
-        return Failed(cell, str(error))
-    except Exception as error:
-        # Whatever one configuration leads to, the others of a long night's grid count.
-        return Failed(cell, f"A fault of this program: {error!r}")
+    except Exception as error:  # is its own
+        return Failed(cell, problem_of(error))
 
 
 def run(

@@ -44,20 +44,18 @@ def held(lab: Lab, *, by_reader: bool) -> Iterator[None]:
         os.close(descriptor)
 
 
-def there(lab: Lab) -> bool:
-    """Whether there is a checkpoint."""
-    return _newest(lab) is not None
+def all_of(lab: Lab) -> list[Lab]:
+    """The checkpoints, oldest first, each to be read as a simulation is.
+
+    Those that never became whole are not among them.
+    """
+    found = lab.checkpoints.iterdir() if lab.checkpoints.exists() else ()
+    return [Lab(path) for path in sorted(found) if path.is_dir() and path.suffix != _PART]
 
 
 def newest(lab: Lab) -> Lab | None:
-    """The last checkpoint, to be read as a simulation is; None if there is none."""
-    found = _newest(lab)
-    return None if found is None else Lab(found)
-
-
-def all_of(lab: Lab) -> list[Lab]:
-    """The checkpoints, oldest first, each to be read as a simulation is."""
-    return [Lab(path) for path in _all(lab)]
+    """The last checkpoint; None if there is none."""
+    return next(reversed(all_of(lab)), None)
 
 
 def begin(lab: Lab) -> None:
@@ -90,7 +88,7 @@ def take(lab: Lab) -> None:
     Raises:
         KeepsakeError: There is no room for it; the one before stays.
     """
-    before, name = _newest(lab), f"{round(lab.lived()):010d}"
+    before, name = newest(lab), f"{round(lab.lived()):010d}"
     target, part = lab.checkpoints / name, lab.checkpoints / f"{name}{_PART}"
     cure = f"Free some disk space, then go on: {lab.resume}"
     with refusing(f"No checkpoint could be written in {lab.checkpoints}", cure):
@@ -98,7 +96,7 @@ def take(lab: Lab) -> None:
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir(parents=True)
             for path in _files(lab.folder):
-                _keep(lab.folder / path, part / path, before / path if before else None)
+                _keep(lab.folder / path, part / path, before.folder / path if before else None)
             _sync_folders(part)
             _put_in_place(lab, part, target)
         finally:
@@ -148,12 +146,12 @@ def go_back(lab: Lab) -> bool:
     Raises:
         KeepsakeError: The disk refused.
     """
-    last = _newest(lab)
+    last = newest(lab)
     if last is None and lab.lived():
         return False  # a life is never thrown away for want of a copy of it
     cure = "Free some disk space or mend the permissions, then try again"
     with refusing(f"The last checkpoint of {lab.folder} could not be gone back to", cure):
-        kept = {path: last / path for path in _files(last)} if last else {}
+        kept = {path: last.folder / path for path in _files(last.folder)} if last else {}
         for path in list(_files(lab.folder)):
             if path not in kept:
                 (lab.folder / path).unlink(missing_ok=True)  # a log may just be put in order
@@ -210,14 +208,3 @@ def _walk(folder: Path, top: str = "") -> Iterator[Path]:
         inside = Path(parent).relative_to(folder)
         folders[:] = [each for each in folders if str(inside / each) not in _LEFT_OUT]
         yield from (inside / name for name in names if str(inside / name) not in _LEFT_OUT)
-
-
-def _all(lab: Lab) -> list[Path]:
-    """Checkpoints, oldest first; those that never became whole are not among them."""
-    found = lab.checkpoints.iterdir() if lab.checkpoints.exists() else ()
-    return sorted(path for path in found if path.is_dir() and path.suffix != _PART)
-
-
-def _newest(lab: Lab) -> Path | None:
-    found = _all(lab)
-    return found[-1] if found else None

@@ -35,7 +35,8 @@ def refuse_if_played(lab: Lab) -> None:
     if not newest:
         return
     name = lab.folder.name
-    back = f", or throw away what was played: {lab.resume} --back" if checkpoints.there(lab) else ""
+    can_go_back = checkpoints.newest(lab) is not None
+    back = f", or throw away what was played: {lab.resume} --back" if can_go_back else ""
     raise KeepsakeError(
         f"Somebody has played in the world of {name!r} since it was simulated, last at "
         f"{newest}: its time would run backwards",

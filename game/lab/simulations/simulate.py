@@ -87,7 +87,7 @@ def resumed(places: Places, name: str, hours: float | None = None, *, back: bool
             f"The simulation {name!r} has lived its {plan.hours:g} hours",
             f"Give it more: {lab.resume} --hours {plan.hours + 24:g}",
         )
-    if back and checkpoints.there(lab):
+    if back and checkpoints.newest(lab):
         checkpoints.begin(lab)  # whoever lives it goes back first
     else:
         refuse_if_played(lab)

@@ -42,7 +42,7 @@ def _simulate(lab: Lab, plan: SimulationPlan) -> None:
         tell({"op": "making"})
         _in_child(lab, lambda: world.make(lab, plan))
         checkpoints.take(lab)
-    elif not checkpoints.there(lab):  # removed to have the room
+    elif not checkpoints.newest(lab):  # removed to have the room
         checkpoints.take(lab)
     stop = False
     while lab.lived() < plan.seconds and not stop:

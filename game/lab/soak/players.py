@@ -48,14 +48,6 @@ class Unheard(CutOff):
 _LOST = (OSError, WebSocketException, CutOff)
 
 
-class TelnetLine(Telnet):
-    """A telnet line."""
-
-    def read(self) -> bool:
-        """Take in what comes within half a second; False when the other side hung up."""
-        return self._read()
-
-
 class WebLine:
     """The web client's socket, spoken as the shipped client speaks it."""
 
@@ -86,7 +78,7 @@ class WebLine:
         self._socket.close()
 
 
-type Line = TelnetLine | WebLine
+type Line = Telnet | WebLine
 
 
 @dataclass(slots=True)
@@ -141,7 +133,7 @@ class SoakPlayer:
     @contextmanager
     def _line(self) -> Iterator[Line]:
         ports = self._ports
-        line = WebLine(ports.websocket) if self._is_web else TelnetLine("127.0.0.1", ports.telnet)
+        line = WebLine(ports.websocket) if self._is_web else Telnet("127.0.0.1", ports.telnet)
         with closing(line):
             self._wait(line, _ANYTHING)
             yield line

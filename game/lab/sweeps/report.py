@@ -14,8 +14,8 @@ from game.lab.sweeps.charts import CHARTS
 from game.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
 from game.lab.sweeps.plan import SweepPlan
 from game.lab.sweeps.record import CellRecord
-from game.lab.trials.intervals import ROUNDS, Estimate
-from game.lab.trials.measures import COSTS, MEASURES
+from game.lab.trials.intervals import ROUNDS
+from game.lab.trials.measures import COSTS, MEASURES, figure
 from game.mind.errors import refusing
 
 TEMPLATE = "report.html.j2"
@@ -45,15 +45,6 @@ def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, p
     )
     with refusing(f"{path} could not be written", "Free some disk space; what is done is kept"):
         path.write_text(text, encoding="utf-8")
-
-
-def figure(each: Estimate | None, measure: str) -> str:
-    """A figure as a table shows it: a share in per cent with its interval, a cost by itself."""
-    if each is None:
-        return "–"
-    if measure in COSTS:
-        return f"{each.mean:.3f}" if "seconds" in measure else f"{each.mean:,.0f}"
-    return f"{100 * each.mean:.1f} ({100 * each.low:.0f}–{100 * each.high:.0f})"
 
 
 def _charts(found: SourceResults) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from game.lab.pool import ENDED, Work, run_all, scratch_folder
+from game.lab.pool import ENDED, Work, problem_of, run_all, scratch_folder
 from game.lab.sweeps.on_ray import run_on_ray
 from game.lab.sweeps.plan import SweepPlan
 from game.lab.sweeps.record import CellRecord, read_record, record_of
@@ -18,7 +18,7 @@ from game.lab.sweeps.worlds import lived_world
 from game.lab.trials.cell import WORLD, TrialCell, pinned_down, run_cell
 from game.lab.trials.journal import RowJournal
 from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.errors import KeepsakeError, refusing
+from game.mind.errors import refusing
 from game.mind.ports import Embedder
 from game.paths import Places
 
@@ -59,12 +59,8 @@ def _recorded(work: SweepWork, embedder: Embedder, cell: TrialCell) -> CellRecor
                 rows = lived_world(work.here, cell)
             else:
                 rows = run_cell(cell, work.here, journal, embedder, scratch=scratch)
-    except KeepsakeError as error:
-        return record_of(cell, problem=str(error), seconds=time.perf_counter() - began)
-    except Exception as error:
-        # Whatever one cell leads to, the others of a long night's sweep count.
-        told = f"A fault of this program: {error!r}"
-        return record_of(cell, problem=told, seconds=time.perf_counter() - began)
+    except Exception as error:  # is its own
+        return record_of(cell, problem=problem_of(error), seconds=time.perf_counter() - began)
     return record_of(cell, rows=rows, seconds=round(time.perf_counter() - began, 3))
 
 

@@ -6,7 +6,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from game.lab.trials.answering import CONTEXT, AnsweringModel, ModelReply, prompt_for
@@ -58,7 +58,7 @@ def _with_first(trial: Trial, count: int) -> Trial:
     """The trial with so many of its questions, spread over all of them."""
     step = len(trial.questions) / count
     chosen = tuple(trial.questions[int(place * step)] for place in range(count))
-    return Trial(trial.name, trial.agent, trial.memories, chosen, trial.load)
+    return replace(trial, questions=chosen)
 
 
 def evaluated(

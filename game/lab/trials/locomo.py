@@ -18,7 +18,7 @@ OPEN, ADVERSARIAL = "open-domain", "adversarial"
 LOCOMO = {1: "multi-hop", 2: "temporal", 3: OPEN, 4: "single-hop", 5: ADVERSARIAL}
 """What LoCoMo's numbers of categories mean; an adversarial question has no answer in the talk."""
 REALTALK = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
-_SESSION = re.compile(r"session_(\d+)")
+SESSION = re.compile(r"session_(\d+)")
 _IDS = re.compile(r"D(\d+):0*(\d+)(?:\s*-\s*(?:D\1:)?0*(\d+))?")
 """An id of evidence, or a range of them; some have a zero, a blank or a stop too many."""
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
@@ -27,18 +27,8 @@ type TurnId = tuple[int, int]
 """Session and turn: ``D3:12`` is (3, 12)."""
 
 
-def is_locomo(value: object) -> bool:
-    """Whether it is a sample of LoCoMo."""
-    return isinstance(value, dict) and isinstance(value.get("conversation"), dict)
-
-
-def is_realtalk(value: object) -> bool:
-    """Whether it is a chat of REALTALK."""
-    return isinstance(value, dict) and any(map(_SESSION.fullmatch, value))
-
-
-def read_locomo(sample: Item) -> Trial:
-    """One conversation with its questions.
+def read_locomo(sample: Item, _name: str) -> Trial:
+    """One conversation with its questions, named by its id.
 
     Raises:
         UnreadableBenchmark: A field is missing or has another shape.
@@ -73,7 +63,7 @@ def _trial(name: str, talk: Item, asked: Item, kinds: Mapping[int, str]) -> Tria
 
 def _sessions(talk: Item) -> list[int]:
     """Numbers of the sessions that have turns, in order; LoCoMo has dates of some more."""
-    found = (_SESSION.fullmatch(key) for key in talk.value)
+    found = (SESSION.fullmatch(key) for key in talk.value)
     return sorted(int(match[1]) for match in found if match and talk.value[match[0]])
 
 

@@ -19,12 +19,7 @@ _ANY = datetime(2000, 1, 1, tzinfo=UTC)
 type Turn = tuple[datetime, Item]
 
 
-def is_longmemeval(value: object) -> bool:
-    """Whether it is an instance of LongMemEval."""
-    return isinstance(value, dict) and "haystack_sessions" in value
-
-
-def read_longmemeval(instance: Item) -> Trial:
+def read_longmemeval(instance: Item, _name: str) -> Trial:
     """One instance; its sessions in the order of their dates, and its question after them all.
 
     Raises:

@@ -12,11 +12,6 @@ from game.mind.archive.records import Memory, MemoryKind
 from game.mind.errors import KeepsakeError
 
 
-def is_marked_turns(value: object) -> bool:
-    """Whether it is a conversation in our format."""
-    return isinstance(value, dict) and "turns" in value
-
-
 def read_marked_turns(data: Item, name: str) -> Trial:
     """One conversation with its questions, all asked at its end.
 

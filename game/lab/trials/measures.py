@@ -16,7 +16,14 @@ from game.mind.recall.measure import ALL, DEPTHS
 
 MRR = "mrr"
 _AT = "recall@"
-RECALL = {depth: f"{_AT}{depth}" for depth in DEPTHS}
+
+
+def recall_at(depth: int) -> str:
+    """The measure of the share of the evidence among the first ``depth`` that were recalled."""
+    return f"{_AT}{depth}"
+
+
+RECALL = {depth: recall_at(depth) for depth in DEPTHS}
 MEASURES: Mapping[str, str] = {
     **{name: name for name in RECALL.values()},
     MRR: "MRR",
@@ -44,33 +51,40 @@ COSTS: Mapping[str, str] = {
 }
 
 
+def figure(each: Estimate | None, measure: str, *, missing: str = "–", dash: str = "–") -> str:
+    """A figure as tables show it: a share in per cent with its interval, a cost by itself."""
+    if each is None:
+        return missing
+    if measure in COSTS:
+        return f"{each.mean:.3f}" if "seconds" in measure else f"{each.mean:,.0f}"
+    return f"{100 * each.mean:.1f} ({100 * each.low:.0f}{dash}{100 * each.high:.0f})"
+
+
 def value(row: Row, measure: str) -> float | None:
     """A row's figure; None where the measure does not fit its question."""
-    if measure.startswith(_AT):  # at any depth
-        return _recall(row, int(measure.removeprefix(_AT)))
-    if measure == MRR:
-        return float(sum(1 / rank for rank in row["ranks"][:1])) if row["evidence"] else None
-    return None if row.get(measure) is None else float(row[measure])
-
-
-def recall_at(depth: int) -> str:
-    """The measure of the share of the evidence among the first ``depth`` that were recalled."""
-    return f"{_AT}{depth}"
-
-
-def _recall(row: Row, depth: int) -> float | None:
+    if not _is_of_recall(measure):
+        return None if row.get(measure) is None else float(row[measure])
     if not row["evidence"]:
         return None
+    if measure == MRR:
+        return float(sum(1 / rank for rank in row["ranks"][:1]))
+    depth = int(measure.removeprefix(_AT))  # any one
     return float(sum(rank <= depth for rank in row["ranks"]) / row["evidence"])
 
 
-type Question = tuple[str, ...]
-"""What a question is known by, whichever memory was asked."""
+def _is_of_recall(measure: str) -> bool:
+    return measure == MRR or measure.startswith(_AT)
 
 
-def by_question(
-    rows: Iterable[Row], measure: str, key: Sequence[str] = ("trial", "question")
-) -> dict[Question, float]:
+type Question = tuple[str, str]
+"""What a question is known by, whichever memory was asked: its trial, and its id there."""
+
+
+def _question(row: Row) -> Question:
+    return str(row.get("trial", "")), str(row.get("question", ""))
+
+
+def by_question(rows: Iterable[Row], measure: str) -> dict[Question, float]:
     """Each question's figure, the mean of those that asked it several times (by other seeds).
 
     So a question counts once: five seeds of one file are no five times as many questions.
@@ -78,19 +92,13 @@ def by_question(
     found: defaultdict[Question, list[float]] = defaultdict(list)
     for row in rows:
         if (figure := value(row, measure)) is not None:
-            found[tuple(str(row.get(name, "")) for name in key)].append(figure)
+            found[_question(row)].append(figure)
     return {question: statistics.fmean(figures) for question, figures in found.items()}
 
 
-def groups_of(
-    rows: Iterable[Row], key: Sequence[str] = ("trial", "question")
-) -> dict[Question, str]:
+def groups_of(rows: Iterable[Row]) -> dict[Question, str]:
     """What each question is about: those about the same depend on each other."""
-    found: dict[Question, str] = {}
-    for row in rows:
-        question = tuple(str(row.get(name, "")) for name in key)
-        found[question] = str(row.get("about") or question)
-    return found
+    return {_question(row): str(row.get("about") or _question(row)) for row in rows}
 
 
 def estimate_of(figures: Mapping[Question, float], groups: Mapping[Question, str]) -> Estimate:
@@ -108,25 +116,21 @@ class MeasuredKind:
 
 
 def measured(
-    rows: Sequence[Row],
-    measures: Iterable[str] = (*MEASURES, *COSTS),
-    key: Sequence[str] = ("trial", "question"),
+    rows: Sequence[Row], measures: Iterable[str] = (*MEASURES, *COSTS)
 ) -> list[MeasuredKind]:
     """Each category in alphabetical order, then all of them together.
 
     A memory that never recalls a line, but only shows a context, has no recall.
     """
     recalls = any(row["recalled"] for row in rows)
-    wanted = [each for each in measures if recalls or not (each == MRR or each.startswith(_AT))]
+    wanted = [each for each in measures if recalls or not _is_of_recall(each)]
     kinds = sorted({str(row["kind"]) for row in rows} - {ALL})
     parts = [(kind, [row for row in rows if row["kind"] == kind]) for kind in kinds]
-    return [_measured(kind, part, wanted, key) for kind, part in (*parts, (ALL, rows)) if part]
+    return [_measured(kind, part, wanted) for kind, part in (*parts, (ALL, rows)) if part]
 
 
-def _measured(
-    kind: str, rows: Sequence[Row], measures: Iterable[str], key: Sequence[str]
-) -> MeasuredKind:
-    figures = {measure: by_question(rows, measure, key) for measure in measures}
-    groups = groups_of(rows, key)
+def _measured(kind: str, rows: Sequence[Row], measures: Iterable[str]) -> MeasuredKind:
+    figures = {measure: by_question(rows, measure) for measure in measures}
+    groups = groups_of(rows)
     estimates = {measure: estimate_of(each, groups) for measure, each in figures.items() if each}
     return MeasuredKind(kind, len(groups), estimates)

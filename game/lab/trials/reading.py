@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from game.lab.trials.items import FORMATS_PAGE, Item, UnreadableBenchmark
-from game.lab.trials.locomo import is_locomo, is_realtalk, read_locomo, read_realtalk
-from game.lab.trials.longmemeval import is_longmemeval, read_longmemeval
-from game.lab.trials.marked_turns import is_marked_turns, read_marked_turns
+from game.lab.trials.locomo import SESSION, read_locomo, read_realtalk
+from game.lab.trials.longmemeval import read_longmemeval
+from game.lab.trials.marked_turns import read_marked_turns
 from game.lab.trials.trial import Trial
 
 ENDINGS = (".json", ".jsonl")
@@ -21,6 +21,13 @@ _KNOWN = (
     '("haystack_sessions"), REALTALK ("session_1" … and "qa") and {"turns": …, "questions": …}; '
     f"{FORMATS_PAGE}"
 )
+_FORMATS: tuple[tuple[Callable[[dict[str, Any]], bool], Callable[[Item, str], Trial]], ...] = (
+    (lambda value: "turns" in value, read_marked_turns),
+    (lambda value: "haystack_sessions" in value, read_longmemeval),
+    (lambda value: isinstance(value.get("conversation"), dict), read_locomo),
+    (lambda value: any(map(SESSION.fullmatch, value)), read_realtalk),
+)
+"""How each format is known, and what reads an item of it under a name from its file."""
 
 
 def read_trials(path: Path) -> list[Trial]:
@@ -72,14 +79,9 @@ def _trials(path: Path, data: Any) -> Iterator[Trial]:
 
 
 def _trial(item: Item, name: str) -> Trial:
-    if is_marked_turns(item.value):
-        return read_marked_turns(item, name)
-    if is_longmemeval(item.value):
-        return read_longmemeval(item)
-    if is_locomo(item.value):
-        return read_locomo(item)
-    if is_realtalk(item.value):
-        return read_realtalk(item, name)
+    for is_of_it, read in _FORMATS:
+        if isinstance(item.value, dict) and is_of_it(item.value):
+            return read(item, name)
     has = ", ".join(map(str, item.value)) if isinstance(item.value, dict) else repr(item.value)
     raise UnreadableBenchmark(
         f"{item.where} is in no format that is known (it has {has:.80})", _KNOWN
