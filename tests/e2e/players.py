@@ -59,12 +59,12 @@ class Player:
         deadline = time.monotonic() + seconds
         while not all(re.search(each, self.line.text) for each in wanted):
             assert time.monotonic() < deadline, f"{wanted} never came: {self.line.text!r}"
-            assert self.line._read(), f"hung up before {wanted} came: {self.line.text!r}"
+            assert self.line.read(), f"hung up before {wanted} came: {self.line.text!r}"
         return self.line.text
 
     def look_up(self) -> str:
         """Take in what has come by now; returns all since the last line typed."""
-        while select.select([self.line._socket], [], [], 0)[0] and self.line._read():
+        while select.select([self.line._socket], [], [], 0)[0] and self.line.read():
             pass
         return self.line.text
 

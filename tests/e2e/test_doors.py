@@ -285,7 +285,7 @@ def test_lists_of_games_are_told_what_is_true(copy):
     try:
         assert line.wait_for("to leave.", PATIENCE)
         while not line.parts:
-            assert line._read()
+            assert line.read()
         told = dict(each.split(b"\2", 1) for each in line.parts[0][1].split(b"\1")[1:])
         assert told[b"NAME"] == b"Keepsake"
         assert int(told[b"PORT"]) == copy.here.ports.telnet
