@@ -38,7 +38,7 @@ def bytes_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def items_bar(what: str, total: int) -> Iterator[Callable[[str, int], None]]:
-    """A bar of items on standard error: it is told what is worked on, and how many more are done.
+    """A bar of items on standard error; calling it names the current item and counts those done.
 
     Without a terminal nothing is shown: standard output holds the figures alone.
     """

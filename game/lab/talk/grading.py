@@ -109,7 +109,7 @@ def _words(text: str) -> list[str]:
 
 
 _QUOTED = re.compile(r"\b(?:told|said)(?: [^,'\"]{1,40})?, (['\"]).*?[.!?…]\1(?=\s|$)")
-"""What somebody else is quoted as saying claims no life for whoever quotes it."""
+"""A quotation of somebody else is no claim about the life of the one who quotes it."""
 _TOO_SHORT, _LONG = 3, 70
 _ALIKE = 0.8
 _ROLES = "user|assistant|system|model|question|answer|q|a|you|player"
