@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-FREEZE_SECONDS = 600.0
+FREEZE_SECONDS = 60.0
 """Between two times; the thoughts that are under way are frozen as well, and soon garbage."""
 GROWN = 1.5
 """So many times as much as after the last sweep is swept."""
