@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from game.agent.thinking.following import FOLLOW_SECONDS
 from game.agent.thinking.options import options_of
+from game.mind.prompt.reply.courtesies import DECLINED, DEEDS
 from game.mind.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import AgentsWorld
 from typeclasses.objects import Object
@@ -45,8 +46,34 @@ class DeedsWorld(AgentsWorld):
         return [prompt for prompt in self.fake.prompts() if prompt.endswith("(Now Mira")]
 
 
-class TestDeeds(DeedsWorld):
+class TestWishes(DeedsWorld):
+    """A small model only chooses: what is said before and after is said by rule."""
+
     FORMAT = "auto"
+
+    def test_it_says_that_it_will_see_and_then_gives_or_declines(self):
+        cup = self.holds("blue cup")
+        heard = self.hears(self.char1)
+        self.deed = "refuses, and does nothing"
+        self.says("Give me the cup, please.")
+        assert cup.location is self.mira
+        self.deed = "gives blue cup to Tom"
+        self.says("Give me the cup, please.")
+        assert cup.location is self.char1
+        said = [line for line in heard if line.startswith("Mira says")]
+        words = (DEEDS[0], DECLINED[0], DEEDS[1])
+        assert said == [f'Mira says to you, "{each}"' for each in words]
+        assert not [p for p in self.fake.prompts() if p.endswith("Mira:")]
+
+    def test_a_wish_that_nobody_can_grant_is_answered_as_any_words_are(self):
+        heard = self.hears(self.char1)
+        self.says("Give me the moon.")
+        assert 'Mira says to you, "I\'ll remember that."' in heard
+        assert not self.choices()
+
+
+class TestDeeds(DeedsWorld):
+    FORMAT = "auto\n**reply_tokens**: 1000"
 
     def test_what_is_asked_for_is_given_and_the_log_tells_of_the_choice(self):
         cup = self.holds("blue cup")

@@ -56,7 +56,7 @@ class TestOneAnswer(DeedsVillage):
         self.play("clock_shop: talk oswin Mira says that the soup is on.")
         own = [m for m in self.memories("oswin") if m.kind == "act" and m.to == "Tom"]
         assert [m.text for m in own] == ["say At noon exactly, then,"]
-        self.type("talk oswin Thank you.")
+        self.type("talk oswin What do you mean?")
         self.pass_time(30)
         prompt = self.prompts_of("Oswin")[-1]
         assert "Tom: Mira says that the soup is on.\nOswin: At noon exactly, then" in prompt

@@ -444,8 +444,10 @@ class TestHearsayInReplies(Meeting):
     def test_a_greeting_holds_the_deed(self):
         self.mira.location, self.char1.location = self.kitchen, self.room1
         self.char1.move_to(self.quay)
-        prompt = self.prompt_of_joss()
-        assert 'Mira told me, "Tom brought Mira her cup back."' in prompt
+        self.pass_minutes(1)
+        own = [each.text for each in self.joss.mind.memory.lately() if each.kind == "act"]
+        told = "Mira told me, 'Tom brought Mira her cup back.'"
+        assert f"say Good to see you, Tom. {told}" in own
 
     def test_who_told_you_that_is_answered_from_the_evidence(self):
         self.char1.location = self.joss.location

@@ -22,9 +22,9 @@ REFUSED = "# Rules | {0}"
 
 
 class RepliesWorld(Inn):
-    """Mira, whose model continues a dialogue, and Tom."""
+    """Mira, whose model continues a dialogue and is heard whatever is said, and Tom."""
 
-    FORMAT = "dialogue"
+    FORMAT = "dialogue\n**reply_tokens**: 1000"
 
     def setUp(self) -> None:
         super().setUp()
@@ -134,6 +134,65 @@ class TestSpeech(RepliesWorld):
         assert 'Mira says to you, "At Corran Head, you said."' in self.heard
 
 
+class TestCourtesies(RepliesWorld):
+    """A small model is asked for answers alone: all else is said by rule."""
+
+    FORMAT = "dialogue"
+
+    def test_what_is_told_is_said_back_and_kept_and_no_model_is_asked(self):
+        assert self.asks("I'm Tom. I mend nets, and my boat is called Heron.") == []
+        assert self.answers() == [
+            "say You mend nets, and your boat is called Heron. I'll remember that."
+        ]
+        sent = self.asks("What is my boat called?", "The Heron.")
+        assert len(sent) == 1
+        assert "I mend nets, and my boat is called Heron." in sent[0]["prompt"]
+
+    def test_who_comes_in_is_known_by_what_they_told(self):
+        self.asks("My sister Lisbet keeps bees at Corran Head.")
+        self.pass_time(700)  # so long after, a greeting is not odd
+        self.char1.move_to(self.quay, quiet=True)
+        self.pass_time(5)
+        self.char1.move_to(self.room1)
+        self.pass_time(6)
+        told = "your sister Lisbet keeps bees at Corran Head."
+        assert self.answers()[-1] == f"say Good to see you again, Tom. You told me: {told}"
+        assert self.fake.prompts() == []
+
+    def test_a_whisper_is_answered_by_a_whisper_and_a_secret_is_not_said_back(self):
+        ann = self.guest(2, "Ann")
+        overheard = self.hears(ann)
+        self.char1.execute_cmd("whisper Mira = I hid the key under my mat.")
+        self.pass_time(4)
+        self.asks("I broke the lamp, but keep that to yourself.")
+        assert self.answers()[0].startswith("whisper Tom = ")
+        assert not any("mat" in line for line in overheard)
+        assert self.answers()[1] == "say I'll keep it to myself."
+
+    def test_each_line_is_answered_in_other_words(self):
+        for _ in range(4):
+            self.asks("I have bought a boat.")
+        assert len(self.answers()) == len(set(self.answers())) == 4
+
+    def test_its_own_courtesies_are_part_of_the_talk_and_of_nothing_else(self):
+        self.asks("I have bought a boat.")
+        (told,) = self.answers()
+        (sent,) = self.asks("Who are you?", "I am Mira Fenn.")
+        lines = sent["prompt"].splitlines()
+        said = lines.index(f"Mira: {told.removeprefix('say ')}")
+        assert lines[said - 1] == "Tom: I have bought a boat."
+        assert lines[-2] == "Tom: Who are you?"
+        for number in range(80):
+            self.char2.execute_cmd(f"say The {number}th barrel holds herring from Ostrey.")
+        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
+        self.let_compact()
+        recent = self.mind.memory.context().recent
+        assert recent is not None
+        assert told.removeprefix("say ") not in recent.text
+        assert "I have bought a boat." in recent.text
+        assert not self.mind.memory.noticed.block.items, "it promised nothing"
+
+
 class TestRefusals(RepliesWorld):
     """A refused answer is thought again, otherwise; in the end something is said."""
 
@@ -240,7 +299,7 @@ class TestArchive(RepliesWorld):
 class TestChat(RepliesWorld):
     """An instruct model gets messages."""
 
-    FORMAT = "chat"
+    FORMAT = "chat\n**reply_tokens**: 1000"
 
     def test_messages_are_sent_and_a_thought_aloud_is_cut_off(self):
         self.fake.template = "{{ .Messages }}"
@@ -265,7 +324,7 @@ class TestOfTheAsker(RepliesWorld):
 class TestSecondLook(RepliesWorld):
     """An instruct model is asked first, where it is in doubt, if the agent knows the answer."""
 
-    FORMAT = "chat\n**second_look**: yes"
+    FORMAT = "chat\n**second_look**: yes\n**reply_tokens**: 1000"
     QUESTION = "What is my uncle called?"
 
     def setUp(self) -> None:

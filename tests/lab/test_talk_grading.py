@@ -94,6 +94,14 @@ def test_a_parrot_says_the_question():
     assert grade(asked(), "For a living you pipe.").verdict == "right"
 
 
+def test_an_answer_to_somebody_elses_question_is_not_to_ones_own_words():
+    question = asked(right=["piper"]).model_copy(update={"beside": ("fiddle",)})
+    found = [grade(question, each).own_words for each in ("A fiddle.", "A piper.", "No idea.")]
+    assert found == [False, True, True]
+    assert grade(question, "Of the fiddle and the piper.").own_words
+    assert not grade(question, None).own_words
+
+
 @pytest.mark.parametrize(
     ("answer", "whose"),
     [

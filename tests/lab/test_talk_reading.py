@@ -64,6 +64,7 @@ def test_a_set_is_read(tmp_path):
     one, two = talks.scenes
     assert [question.id for question in talks.questions] == ["one/1", "one/2", "one/3", "two/1"]
     assert one.questions[0].right == ("jory",)
+    assert [each.beside for each in one.questions] == [(), ("ann",), ("sam", "piper")]
     assert one.speakers == ("Sam", "Ann")
     assert one.steps[4] == Compact(times=2, filler=("It rains.", "It snows."))
     assert one.steps[5] == Wait(seconds="2 days")

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.language.speech import LONGEST_SPEECH
+from game.mind.prompt.reply.by_itself import from_memory
 from game.mind.prompt.reply.compose import compose
 from game.mind.prompt.reply.context import AGAIN, ANEW, NOT_SURE, OF_ITSELF, OF_THE_ASKER
-from game.mind.prompt.reply.judge import fault_of_act, from_memory, judge, spoken
+from game.mind.prompt.reply.judge import fault_of_act, judge, spoken
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.worth import Scored
 from tests.mind.lives import WordTokens

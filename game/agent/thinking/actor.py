@@ -22,7 +22,7 @@ from game.agent.tasks import Once
 from game.agent.thinking.options import options_of
 from game.agent.thinking.prompting import examples_of, verbs_of
 from game.mind.archive.privacy import WHISPER
-from game.mind.archive.records import SHRUG, MemoryKind
+from game.mind.archive.records import MemoryKind
 from game.mind.errors import KeepsakeError
 from game.mind.language import perception
 from game.mind.language.heard import shown_words
@@ -131,14 +131,17 @@ class Actor:
         partner: str,
         *,
         whispered: bool = False,
-        shrug: bool = False,
+        event: str = "",
     ) -> Act:
-        """Say words to somebody: speech, whatever is in it, and never a command."""
+        """Say words to somebody: speech, whatever is in it, and never a command.
+
+        ``event``: What the archive calls a stock phrase; empty for words of its own.
+        """
         here = any(person.key == partner for person in people_near(agent))
         if whispered and not here:
             return Act(None, f"{partner} has gone, and it was for nobody else")
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
-        return self._done(agent, Command(verb, line), partner, partner, SHRUG if shrug else "")
+        return self._done(agent, Command(verb, line), partner, partner, event)
 
     def _fault(self, agent: Body, command: Command) -> str:
         """Why what it would say aloud, or play, may not be; empty if it may."""
@@ -149,7 +152,7 @@ class Actor:
             window = self._memory.context().window
         except KeepsakeError:  # its archive is closed, which is told elsewhere
             window = ()
-        own = [shown_words(m.text) for m in window if m.kind is MemoryKind.ACT and not m.is_shrug]
+        own = [shown_words(m.text) for m in window if m.kind is MemoryKind.ACT and not m.is_stock]
         return fault_of_act(shown, own[-OWN_LINES:], map(_of_example, examples_of(agent)))
 
     def _perform(

@@ -43,17 +43,19 @@ class Deeds:
         self, agent: Body, partner: str, said: str, answer: str, reply: Act
     ) -> DeedChoice | None:
         """What there is to choose from; None if nothing was asked for, or nothing is possible."""
-        leader = _near(agent, partner)
-        if leader is not None:
+        if (leader := _near(agent, partner)) is not None:
             self._following.spoke(leader, self._services.seconds())
-        wishes = deeds.asked(said, agent.key)
-        if leader is None or not wishes or deeds.declines(answer):
-            return None
-        follows = self._following.follows(agent, leader, self._services.seconds())
-        there = deeds.possible(wishes, said, partner, self._options(agent), following=follows)
-        if not there:
+        if deeds.declines(answer) or not (there := self.wished(agent, partner, said)):
             return None
         return DeedChoice(partner, said, answer, reply, (*there, NOTHING))
+
+    def wished(self, agent: Body, partner: str, said: str) -> tuple[Deed, ...]:
+        """What is asked for and can be done now."""
+        leader, wishes = _near(agent, partner), deeds.asked(said, agent.key)
+        if leader is None or not wishes:
+            return ()
+        follows = self._following.follows(agent, leader, self._services.seconds())
+        return deeds.possible(wishes, said, partner, self._options(agent), following=follows)
 
     def request(self, agent: Body, choice: DeedChoice, profile: ModelProfile) -> GenerationRequest:
         """What the model is sent to choose one."""

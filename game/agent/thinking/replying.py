@@ -12,7 +12,7 @@ from functools import partial
 
 from game.agent.body import Body
 from game.agent.happenings import Basis, basis_of
-from game.agent.impulses import Impulse
+from game.agent.impulses import EventKind, Impulse
 from game.agent.memory.acquaintances import present_with
 from game.agent.memory.remembering import Remembering
 from game.agent.services import Services
@@ -24,14 +24,16 @@ from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.profiles.profile import Profile as Person
 from game.mind.books.profiles.shown import hearable
 from game.mind.errors import KeepsakeError
-from game.mind.language.heard import heard, own_words
+from game.mind.language.heard import heard, own_words, shown_words
 from game.mind.language.perception import for_prompt
 from game.mind.language.pronouns import in_first_person
 from game.mind.ports import GenerationRequest
 from game.mind.prompt.reply import material
+from game.mind.prompt.reply.by_itself import AS_GOOD, from_memory
 from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
 from game.mind.prompt.reply.context import ReplyContext
-from game.mind.prompt.reply.judge import AS_GOOD, Judged, from_memory, judge
+from game.mind.prompt.reply.courtesies import DECLINED, DEEDS, courtesy, in_turn
+from game.mind.prompt.reply.judge import Judged, judge
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import turns_with, unanswered
 from game.mind.prompt.reply.worth import Scored, is_of_asker
@@ -185,6 +187,24 @@ class Replying:
         private, window = self._mind.memory.private, self._mind.memory.context().window
         confided = self._services.people.current.in_confidence
         return [m for m in window if confided or private.may_hear(m.number, audience)]
+
+    def courtesy(
+        self, impulse: Impulse, reply: Reply, profile: ModelProfile, *, wished: bool
+    ) -> str:
+        """What is said without a model; empty where one is asked, a small one only questions.
+
+        ``wished``: Whether a deed is asked for that can be done now.
+        """
+        if profile.reply_tokens >= CAPABLE or (reply.scene.asks and not wished):
+            return ""
+        lately = [shown_words(m.text) for m in self._acts()][-OWN_LINES:]
+        if wished:
+            return in_turn(DEEDS, lately)
+        return courtesy(reply.scene, lately, given=impulse.kind is EventKind.GIVEN)
+
+    def declined(self) -> str:
+        """What it says if it does nothing of what was asked for."""
+        return in_turn(DECLINED, [shown_words(m.text) for m in self._acts()][-OWN_LINES:])
 
     def is_stale(self, agent: Body, impulse: Impulse, reply: Reply) -> bool:
         """Whether something was said since that the reply does not know of yet."""
@@ -352,12 +372,15 @@ class Replying:
         found = [book.loaded(each.key) for each in present_with(agent)]
         return [hearable(each, may) for each in found if each is not None]
 
-    def _own_lines(self, reply: Reply) -> list[str]:
+    def _acts(self) -> list[Memory]:
         try:
             window = self._mind.memory.context().window
         except KeepsakeError:
             return []
-        own = [own_words(m) for m in window if m.kind is MemoryKind.ACT]
+        return [each for each in window if each.kind is MemoryKind.ACT]
+
+    def _own_lines(self, reply: Reply) -> list[str]:
+        own = map(own_words, self._acts())
         return [each.words for each in own if each is not None][-OWN_LINES:]
 
 

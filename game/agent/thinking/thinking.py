@@ -41,10 +41,13 @@ from game.agent.thinking.thought import (
 from game.agent.warming import cache_key
 from game.llm.profiles import ModelProfile
 from game.llm.queue import Outcome, Priority
+from game.mind.archive.records import COURTESY, SHRUG
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.prompt.budget import Costs
 from game.mind.prompt.grammars import from_json
+from game.mind.prompt.reply.courtesies import DEEDS
+from game.mind.prompt.reply.deeds import NOTHING
 from game.mind.prompt.template import Rendered
 
 MOST_RESTARTS = 2
@@ -212,6 +215,12 @@ class Thinking(ABC):
     async def _reply(self, thought: ThoughtInProgress) -> Act | None:
         """Answer whoever turned to the agent; a shrug when there is nothing that can be said."""
         reply = await self._gathered(thought)
+        while words := self._courtesy(thought, reply):
+            if not self._is_gathered_anew(self._body(), thought, reply):
+                return await self._say(
+                    self._body(), thought, reply, None, words=words, event=COURTESY
+                )
+            reply = await self._gathered(thought)
         while True:
             agent, answer = await self._ask(thought, partial(self._reply_request, thought, reply))
             if thought.stale:
@@ -243,6 +252,24 @@ class Thinking(ABC):
         agent = self._body()
         return await self._replying.gather(agent, thought.impulse)
 
+    def _courtesy(self, thought: ThoughtInProgress, reply: Reply) -> str:
+        """What is said where nothing was asked; empty where the model is to be asked.
+
+        Raises:
+            ThoughtDropped: Nobody needs it any more.
+        """
+        profile = self._services.gateway.profile(PROFILE)
+        agent = self._body()
+        said = " ".join(reply.scene.said)
+        wished = bool(self._deeds.wished(agent, reply.partner, said))
+        words = self._replying.courtesy(thought.impulse, reply, profile, wished=wished)
+        if not words:
+            return ""
+        if agent.location is None or not self._is_wanted(agent, thought):
+            self._told(thought, "dropped")
+            raise ThoughtDropped
+        return words
+
     async def _say(
         self,
         agent: Body,
@@ -252,6 +279,7 @@ class Thinking(ABC):
         fault: str = "",
         *,
         words: str = "",
+        event: str = "",
     ) -> Act | None:
         """Say the words, or the best there is, and see whether a deed was asked for."""
         words = words or self._replying.chosen(reply)
@@ -263,10 +291,9 @@ class Thinking(ABC):
             words or self._replying.shrug(agent),
             reply.partner,
             whispered=self._replying.is_whispered(agent, reply),
-            shrug=not words,
+            event=event if words else SHRUG,
         )
-        if answer is not None:
-            log(log_line(agent.key, thought, answer, act))
+        log(log_line(agent.key, thought, answer, act))
         outcome = "acted" if act.command else "refused"
         self._told(thought, outcome, answer=answer, act=act, problem="" if words else fault)
         said = " ".join(reply.scene.said)
@@ -289,6 +316,8 @@ class Thinking(ABC):
             return
         self._count(answer)
         act = self._deeds.do(agent, choice, answer.text)
+        if act.command == NOTHING.command and choice.answer in DEEDS:  # "Let me see."
+            self.actor.speak(agent, self._replying.declined(), choice.partner, event=COURTESY)
         log(log_line(agent.key, thought, answer, act))
         self._told(thought, "acted", answer=answer, act=act)
 
@@ -380,16 +409,21 @@ class Thinking(ABC):
     ) -> GenerationRequest | None:
         if not self._is_wanted(agent, thought):
             return None
-        fresh = thought.attempt == 1 and thought.restarts < MOST_RESTARTS
-        if fresh and self._replying.is_stale(agent, thought.impulse, reply):
-            thought.stale = True  # they went on speaking: it is gathered anew
-            thought.restarts += 1
+        thought.stale = self._is_gathered_anew(agent, thought, reply)
+        if thought.stale:
             return None
         request = self._replying.request(agent, reply, profile, thought.attempt, self._key)
         assert reply.rendered is not None
         costs = costs_of(reply.rendered, self._services.tokens, profile.reply_tokens)
         basis = self._replying.basis(reply)
         return self._sending(thought, request, reply.rendered, costs, basis)
+
+    def _is_gathered_anew(self, agent: Body, thought: ThoughtInProgress, reply: Reply) -> bool:
+        """Whether they went on speaking, so that what it is made from has to be found again."""
+        fresh = thought.attempt == 1 and thought.restarts < MOST_RESTARTS
+        stale = fresh and self._replying.is_stale(agent, thought.impulse, reply)
+        thought.restarts += stale
+        return stale
 
     def _choice_request(
         self, thought: ThoughtInProgress, choice: DeedChoice, agent: Body, profile: ModelProfile

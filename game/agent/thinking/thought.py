@@ -148,16 +148,18 @@ def led(lead: str, text: str) -> str:
     return text if text.lstrip().casefold().startswith(f"{lead} ") else f"{lead}{text}"
 
 
-def log_line(name: str, thought: ThoughtInProgress, answer: Generation, act: Act) -> str:
-    """The line of the agents' log on a thought that was answered."""
+def log_line(name: str, thought: ThoughtInProgress, answer: Generation | None, act: Act) -> str:
+    """The line of the agents' log on a thought that was answered, or said without a model."""
     did = act.command.line if act.command else f"(refused: {act.refusal})"
     if act.command and act.command.reason:
         did += f" | {act.command.reason}"
-    return (
-        f"[Thinker] {name}: {thought.impulse.trigger} -> {did} "
-        f"({answer.prompt_tokens}+{answer.completion_tokens} tokens, "
-        f"{answer.cached_tokens} cached, {answer.seconds:.2f} s)"
-    )
+    cost = "no model"
+    if answer is not None:
+        cost = (
+            f"{answer.prompt_tokens}+{answer.completion_tokens} tokens, "
+            f"{answer.cached_tokens} cached, {answer.seconds:.2f} s"
+        )
+    return f"[Thinker] {name}: {thought.impulse.trigger} -> {did} ({cost})"
 
 
 def thought_event(

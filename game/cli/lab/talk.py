@@ -20,7 +20,7 @@ from game.lab.simulations.settings import AGENT
 from game.lab.talk.evaluation import Talk, TalkUtterance, evaluate
 from game.lab.talk.job import Job
 from game.lab.talk.scores import CHECKED, EVERYTHING, Answer, QuestionScore, scores
-from game.lab.talk.talk_set import ALL, PARTS
+from game.lab.talk.talk_set import ALL, AT_ONCE, PARTS
 from game.mind.errors import KeepsakeError, refusing
 from game.paths import places
 
@@ -66,6 +66,9 @@ def talk(
     if json_file is not None:
         _write(json_file, text + "\n")
     out.print(as_table(found))
+    if together := next((each for each in found if each.kind == AT_ONCE), None):
+        of = f"{together.own_words} of {together.n}"
+        out.print(f"Asked at once by several: {of} were answered to their own words")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 
@@ -34,6 +34,7 @@ class Grade:
     verdict: AnswerVerdict  # what it is
     whose_life: bool = False  # whether it claims another's life as the speaker's own
     why: str = ""  # the pattern or rule that decided; empty where nothing matched
+    own_words: bool = True  # whether it is no answer to somebody else who asked just then
 
 
 def grade(
@@ -45,7 +46,15 @@ def grade(
 ) -> Grade:
     """Grade one answer."""
     if answer is None or not re.search(r"[^\W_]", answer):
-        return Grade(AnswerVerdict.SILENT)
+        return Grade(AnswerVerdict.SILENT, own_words=False)
+    said = normalised(answer)
+    own = not _found(question.beside, said) or bool(_found(question.right, said))
+    return replace(_graded(question, answer, earlier, names), own_words=own)
+
+
+def _graded(
+    question: GradedQuestion, answer: str, earlier: Sequence[str], names: Sequence[str]
+) -> Grade:
     said = normalised(answer)
     whose = _found(question.not_own, _QUOTED.sub(" ", said))
     if why := markup_in(answer, names):

@@ -47,6 +47,7 @@ class QuestionScore:
     interval: tuple[float, float]  # Wilson's 95 % interval of the share that is right, 0 to 1
     whose_life: int  # answers that claim another's life as the agent's own
     whose_life_of: int  # questions where that would have been noticed
+    own_words: int  # answers to the words of whoever asked, and to nobody's who asked just then
     median_seconds: float  # median of the model's seconds; 0 where nothing was asked of a model
     p95_seconds: float  # its 95th percentile
     median_wall: float  # median of all real seconds
@@ -78,6 +79,7 @@ def score(kind: str, answers: Sequence[Answer]) -> QuestionScore:
         interval=wilson(found[AnswerVerdict.RIGHT], len(answers)),
         whose_life=sum(each.grade.whose_life for each in answers),
         whose_life_of=sum(bool(each.question.not_own) for each in answers),
+        own_words=sum(each.grade.own_words for each in answers),
         median_seconds=percentile(seconds, 0.5),
         p95_seconds=percentile(seconds, 0.95),
         median_wall=median([each.wall for each in answers]) if answers else 0.0,

@@ -175,6 +175,7 @@ class GradedQuestion(_Table):
     not_own: Patterns = ()  # patterns of claims to another's life
     sample: str = ""  # a right answer, for the tests of the patterns
     how: How = TALK
+    beside: Patterns = ()  # what is right for those who ask in the same moment
 
     @model_validator(mode="after")
     def _can_be_right(self) -> GradedQuestion:
@@ -320,8 +321,16 @@ def _named(step: Any, names: Iterator[str]) -> Any:
         return step.model_copy(update={"id": next(names)})
     if isinstance(step, Together):
         asked = tuple(_named(each, names) for each in step.questions)
+        asked = tuple(
+            each.model_copy(update={"beside": _right([e for e in asked if e is not each])})
+            for each in asked
+        )
         return step.model_copy(update={"questions": asked})
     return step
+
+
+def _right(questions: Sequence[GradedQuestion]) -> tuple[str, ...]:
+    return tuple(pattern for each in questions for pattern in each.right)
 
 
 # -- reading and choosing

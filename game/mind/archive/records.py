@@ -23,7 +23,8 @@ class MemoryKind(StrEnum):
 
 SHRUG = "shrug"
 """The ``event`` of an act: a stock phrase that the agent said because its model had no answer."""
-
+COURTESY = "courtesy"
+"""The ``event`` of an act: what it said by rule, where nothing was asked."""
 
 POSE = "pose"
 """The ``event`` of what somebody only plays."""
@@ -110,6 +111,11 @@ class Memory:
     def is_shrug(self) -> bool:
         """Whether the agent only said a stock phrase, which tells and answers nothing."""
         return self.kind is MemoryKind.ACT and self.event == SHRUG
+
+    @property
+    def is_stock(self) -> bool:
+        """Whether it said nothing of its own: a shrug, or a courtesy, which may answer."""
+        return self.is_shrug or (self.kind is MemoryKind.ACT and self.event == COURTESY)
 
     @property
     def told(self) -> str:

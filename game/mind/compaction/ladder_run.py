@@ -180,7 +180,7 @@ class LadderRun:
 
     def _new_sources(self) -> list[SummarySource]:
         pruned, agent = self._pruned(), self.counter.agent
-        memories = tuple(memory for memory in pruned if not memory.is_shrug) or pruned
+        memories = tuple(memory for memory in pruned if not memory.is_stock) or pruned
         lines = tuple(source_line(agent, memory) for memory in memories)
         older = tuple(truncation.without_added(each.text) for each in self._present())
         if self.plan.replaces:

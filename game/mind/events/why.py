@@ -250,6 +250,8 @@ def _missing(record: Record, prompt: str | None) -> Iterable[str]:
         )
     if record.get("prompt") and prompt is None:
         yield "Its prompt is no longer in the event log: its file was removed"
+    if record.get("outcome") == "acted" and not record.get("prompt") and not record.get("model"):
+        yield "Nothing was asked: it answered by rule, from its memory, without a model"
 
 
 def _stood(past: PastCompaction, act: Memory) -> bool:

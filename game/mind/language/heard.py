@@ -70,9 +70,14 @@ def meant_for(said: Utterance, own_name: str, *, alone: bool = False) -> bool:
 def own_words(memory: Memory) -> Utterance | None:
     """What the agent said itself, ``who`` empty; None if this memory is no speech of its own.
 
-    A stock phrase is none: it promises and answers nothing.
+    A stock phrase is none: it tells and promises nothing.
     """
-    if memory.kind is not MemoryKind.ACT or memory.is_shrug:
+    return None if memory.is_stock else spoken(memory)
+
+
+def spoken(memory: Memory) -> Utterance | None:
+    """What the agent said itself, stock phrases and all; None if this is no speech of its own."""
+    if memory.kind is not MemoryKind.ACT:
         return None
     verb, _, words = memory.text[:LONGEST].partition(" ")
     if verb == "say" and words:

@@ -124,6 +124,12 @@ _YOURS = {
     "myself": "yourself",
     "me": "you",
     "i": "you",
+    "we": "you",
+    "are we": "are you",
+    "our": "your",
+    "ours": "yours",
+    "ourselves": "yourselves",
+    "us": "you",
 }
 _MINE = _any_of(_YOURS)
 _HIDDEN = re.compile("[\ue000-\uf8ff]")

@@ -36,6 +36,8 @@ _CURSOR = re.compile(r"~[^~<>\s][^~<>]{0,40}>")
 _REFERENCE = re.compile(r"\s*(?:…\s*)?\(memor(?:y|ies) \d[\d ,–-]*(?:\)|$)", re.I)
 _QUOTES = '"“”„«»`'
 _CLOSED = re.compile(r"^[\"“„«](.+?)[\"”»](?:\s*$|[\s,].*)")
+SPEAKER = re.compile(r"^[A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?:\s+(?=\S)")
+"""A name and a colon, as in a script, before what is said."""
 _FUNCTION = re.compile(r"\$(?=[A-Za-z_]\w*\s*\()")
 _STANDINS = str.maketrans({"|": "¦", "{": "(", "}": ")", "\\": "/"})
 
@@ -55,6 +57,11 @@ def tidy_speech(text: str) -> str:
     text = disarm(_REFERENCE.sub("", text).strip().strip(_QUOTES).strip())
     kept = [s for s in sentences(text) if not _MODEL_TALK.search(s)]
     return _short(" ".join(kept)) if any(c.isalnum() for c in "".join(kept)) else ""
+
+
+def paired(said: str) -> str:
+    """Without quotation marks where one has lost its fellow."""
+    return " ".join((said.replace('"', "") if said.count('"') % 2 else said).split())
 
 
 def disarm(text: str) -> str:

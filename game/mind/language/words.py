@@ -58,6 +58,7 @@ MOST_SENTENCES = 12
 
 SAME = 0.85
 """The share of words in common, in their order, from which two lines are the same."""
+_LEAST_ALIKE = 3
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
 _ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
@@ -84,6 +85,17 @@ def nearly_same(one: Sequence[str], other: Sequence[str]) -> bool:
     """Whether two lines, as words, differ in a word or two at most."""
     matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
     return matcher.quick_ratio() >= SAME and matcher.ratio() >= SAME
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts of some length are nearly the same, in any case."""
+    a, b = lowered(one), lowered(other)
+    return min(len(a), len(b)) >= _LEAST_ALIKE and nearly_same(a, b)
+
+
+def lowered(text: str) -> list[str]:
+    """The words of ``text``, without case."""
+    return [word.casefold() for word in words(text)]
 
 
 @lru_cache(maxsize=32_768)

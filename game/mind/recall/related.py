@@ -131,7 +131,7 @@ def about_memory(memory: Memory) -> bool:
     leaves it out. So it does with a stock phrase, which tells nothing at all.
     """
     only = {MemoryKind.RESULT: is_private_result, MemoryKind.ACT: is_private_act}.get(memory.kind)
-    return memory.is_shrug or (only is not None and only(memory.text))
+    return memory.is_stock or (only is not None and only(memory.text))
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:

@@ -151,7 +151,7 @@ def _asked(question: RoundtripQuestion) -> tuple[frozenset[str], ...]:
 def _sentences(memory: Memory) -> list[ToldSentence]:
     """What somebody says in ``memory``; nothing of what a tool or a look brought."""
     text = for_prompt(memory.told)
-    if memory.kind is MemoryKind.RESULT or memory.is_shrug:
+    if memory.kind is MemoryKind.RESULT or memory.is_stock:
         return []
     if memory.kind is MemoryKind.ACT:
         text = f"~I> {text}"

@@ -13,30 +13,20 @@ from itertools import pairwise
 
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import visible
-from game.mind.language.pronouns import in_first_person, said_to, turned
-from game.mind.language.speech import tidy_speech
-from game.mind.language.words import nearly_same, sentences, telling, words
+from game.mind.language.pronouns import in_first_person, turned
+from game.mind.language.speech import SPEAKER, paired, tidy_speech
+from game.mind.language.words import alike, lowered, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
 from game.mind.prompt.reply.context import (
-    AGAIN,
-    ANEW,
-    DOUBTED,
-    NOT_SURE,
-    OF_ITSELF,
-    OF_THE_ASKER,
     ReplyContext,
     is_question,
 )
 from game.mind.prompt.reply.examples import STRANGERS
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile
-from game.mind.prompt.reply.worth import Scored, is_of_asker, without_address
+from game.mind.prompt.reply.worth import is_of_asker, without_address
 
-AS_GOOD = 0.9
-"""A sentence worth this share of the best is said beside it."""
-_LONGEST = 200
 _LEAST_SHARED, _OF_ONE = 2, 0.75
 """So many words, and this share of them, in one sentence of a life make it that life."""
-_LEAST_WORDS = 3
 _RUN = 6
 """So many words of the instructions in a row are no accident."""
 _STAGE = re.compile(r"\*[^*]{0,200}\*|\([^()]{0,200}\)|\[[^\[\]]{0,200}\]|<[^<>]{0,60}>")
@@ -51,36 +41,11 @@ _MARKUP = re.compile(
 _DISARMED = re.compile(r"[{}|¦]|^\W*#")
 """Marks that stand in no speech any more once it can be said: they are looked for before."""
 _LABEL = re.compile(r"^\W{0,2}(?:answer|reply|response|output)\s*:\s*", re.I)
-_SPEAKER = re.compile(r"^[A-Z][\w'’-]{1,23}(?: [A-Z][\w'’-]{1,23})?:\s+(?=\S)")
 _SAY = re.compile(r"^(?:say|says|replies|answers)\s+(?=[\"“A-Z])")
 _FIRST_PERSON = re.compile(r"\b(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]ine)\b")
 _YOU = re.compile(r"\byou", re.I)
 _OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
-
-
 _IS_A = re.compile(r"\b(?:I am|I['’]m|I was) (?:an?|the) (?P<what>[^.,;!?]+)")
-_SECRET = re.compile(
-    r"\b(?:secret(?:ly)?|hid(?:e|es|den)?|(?:nobody|no one) (?:must|may|else) know"
-    r"|only \w+(?: \w+)? knows?|few know|does not know|alone knows|own up|unsigned|do not dare)\b",
-    re.I,
-)
-_OWN = (SentenceOrigin.SELF, SentenceOrigin.TIE)
-_FITTING = dict.fromkeys(_OWN, OF_ITSELF) | {SentenceOrigin.PARTNER: OF_THE_ASKER}
-"""How something begins that may not be what was asked; with doubt where others told it."""
-_MANNER = re.compile(r"^I (?:speak|talk) (?:in|fast|slow|little|low|quick|soft|plain)", re.I)
-"""How it speaks is told to a model, and to nobody who asks."""
-_PROMISE = re.compile(r"^I promised(?P<to>[^:,]*), '(?P<words>.+)'$")
-_RETOLD = re.compile(
-    r"^(?:I (?:heard|saw) it myself|They say, and I have it from [^:]{1,48}|[^:]{1,48} tells me): "
-    r"(?P<news>(?:(?P<who>[^:]{1,48}?) (?:told|said)\b[^:]{0,48}: )?(?P<words>.+))$"
-)
-"""How agents pass on what they saw or heard (:attr:`game.mind.books.hearsay.Rumour.words`)."""
-_OPENER_WORDS = """
-    you you're you've you'll your my the a an it it's its this that these there they their
-    he she his her we our in on at some somebody nobody and but so then because sorry
-"""
-_OPENERS = frozenset(_OPENER_WORDS.split())
-"""Words that have a capital only where they begin a sentence."""
 _ASKS_ONLY = re.compile(r"\W*(?:what|when|where|which|who|whom|whose|why|how)\W*", re.I)
 _ADMITS = re.compile(
     r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
@@ -128,84 +93,6 @@ def judge(
     return Judged(said, fault, _grounded(said, scene, prompt.chosen), admits)
 
 
-def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
-    """What the agent knows, said by itself: for when a model makes nothing of it.
-
-    The sentence that answers the question best, and one that does so as well, in the words in
-    which they were told, with the pronouns of whoever speaks now. Empty if nothing is to the point.
-    """
-    if not scene.asks or not scene.knows:
-        return ""
-    best, *others = scene.ranked
-    if not (said := _told_by_itself(best.sentence, scene)):
-        return ""
-    for other in others[:1]:
-        more = _told_by_itself(other.sentence, scene)
-        is_more = telling(more) - telling(said)
-        if is_more and other.worth >= AS_GOOD * best.worth and len(said + more) < _LONGEST:
-            said = f"{said} {more}"
-    if _again(said, scene.said, _REPEATED):
-        return ""
-    own = list(own_lines)
-    if best.worth >= DOUBTED and not _said_before(said, own):
-        return said
-    fit = (f"{opening} {_continued(said)}" for opening in _openings(said, best, scene, own))
-    return next((each for each in fit if not _said_before(each, own)), "")
-
-
-def _openings(said: str, best: Scored, scene: ReplyContext, own: Sequence[str]) -> Sequence[str]:
-    """What may stand before it, the fittest first."""
-    if best.worth >= DOUBTED:
-        told = [turn.words for turn in scene.turns if not turn.who]
-        return AGAIN if any(said in each or _continued(said) in each for each in told) else ANEW
-    fit = _FITTING.get(best.sentence.origin, NOT_SURE)
-    used = {opening: i for i, line in enumerate(own) for opening in fit if opening in line}
-    return sorted(fit, key=lambda opening: used.get(opening, -1))
-
-
-def _continued(said: str) -> str:
-    """With a small letter, as it follows a colon, where the first word is no name."""
-    first = said.split(maxsplit=1)[0].casefold().replace("’", "'")
-    return f"{said[0].lower()}{said[1:]}" if first in _OPENERS else said
-
-
-def _told_by_itself(sentence: Sentence, scene: ReplyContext) -> str:
-    """A sentence as the agent may say it to whoever asks; empty if it is to be kept."""
-    if sentence.confided:
-        return ""
-    own = sentence.origin in _OWN
-    if own and (_SECRET.search(sentence.text) or _MANNER.match(sentence.text)):
-        return ""  # a model may keep a secret; a memory that answers by itself cannot
-    who, text = sentence.who, sentence.text.replace('"', "'")  # double ones end a speech
-    if news := _RETOLD.match(sentence.bare) if who else None:
-        words = f"{who} told me so: {_retold(news, scene.partner)}"
-    elif who == scene.partner:
-        # What is no quotation tells what they did, in the agent's words; what has "you" in it
-        # without being said to the agent meant somebody else.
-        quoted = text.startswith(f"{who} told me") or not _YOU.search(sentence.bare)
-        told = sentence.bare != sentence.text and quoted
-        words = turned(sentence.bare) if told else said_to(text, who)
-    else:
-        # In their own words: a rule that told it of them would get some wrong.
-        words = text.replace(f"{who} told {scene.partner},", f"{who} told you,", 1)
-    # Not "I promised Tom: …", which reads as if Tom spoke.
-    words = _PROMISE.sub(r"I promised\g<to> this: \g<words>", words)
-    return _paired(_SPEAKER.sub("", tidy_speech(words)))
-
-
-def _retold(news: re.Match[str], partner: str) -> str:
-    """What was passed on, in the person of whom it tells."""
-    first = news["who"]
-    if not first:
-        return said_to(news["news"], partner)
-    told = turned(news["words"]) if first == partner else f"{first} said, '{news['words']}'"
-    return _continued(told)
-
-
-def _said_before(said: str, own_lines: Iterable[str]) -> bool:
-    return any(_low(said) == _low(line) for line in own_lines)
-
-
 def spoken(answer: str, scene: ReplyContext) -> str:
     """The part of an answer that is the agent's own speech, fit to be said."""
     line = next((each for each in answer.splitlines() if each.strip()), "")
@@ -214,8 +101,8 @@ def spoken(answer: str, scene: ReplyContext) -> str:
     names = "|".join(re.escape(n) for n in (scene.partner, scene.name, *scene.others) if n)
     line = pattern(rf"^~?\s*(?:(?:{names})\s*[:>]\s*)+", re.I).sub("", line)
     line = pattern(rf"^{re.escape(scene.name)},\s+(?=\w)").sub("", line)
-    line = pattern(rf"\s(?:{names}):\s.*$").sub("", _SAY.sub("", _SPEAKER.sub("", line)))
-    return _paired(_once(tidy_speech(line)))
+    line = pattern(rf"\s(?:{names}):\s.*$").sub("", _SAY.sub("", SPEAKER.sub("", line)))
+    return paired(_once(tidy_speech(line)))
 
 
 def _once(said: str) -> str:
@@ -226,11 +113,6 @@ def _once(said: str) -> str:
     for each in found:
         once.setdefault(" ".join(words(each)).casefold(), each)
     return said if len(once) == len(found) else " ".join(once.values())
-
-
-def _paired(said: str) -> str:
-    """Without quotation marks where one has lost its fellow."""
-    return " ".join((said.replace('"', "") if said.count('"') % 2 else said).split())
 
 
 def _markup(answer: str, said: str) -> str:
@@ -244,7 +126,7 @@ _REPEATED = "it is what the agent has said already"
 
 def _again(said: str, lines: Iterable[str], fault: str) -> str:
     """The fault of saying what stands in one of the lines; empty for none."""
-    return fault if any(_alike(said, line) for line in lines) else ""
+    return fault if any(alike(said, line) for line in lines) else ""
 
 
 def _gives_back(said: str, scene: ReplyContext) -> str:
@@ -330,14 +212,14 @@ def _is_of_agent(sentence: str, scene: ReplyContext) -> bool:
     return any(
         len(shared := claimed & telling(each.text)) >= _LEAST_SHARED
         and len(shared) >= _OF_ONE * len(claimed)
-        and all(pairs & set(pairwise(_low(each.written))) for pairs in said)
+        and all(pairs & set(pairwise(lowered(each.written))) for pairs in said)
         for each in of_profile(scene.profile)
     )
 
 
 def _beside_you(sentence: str) -> list[set[tuple[str, str]]]:
     """Each "you" or "your" with the word before it, and with the one behind it."""
-    low = _low(sentence)
+    low = lowered(sentence)
     places = [i for i, word in enumerate(low) if word.startswith("you")]
     return [set(pairwise(low[max(i - 1, 0) : i + 2])) for i in places]
 
@@ -405,17 +287,8 @@ def _grounded(said: str, scene: ReplyContext, chosen: Sequence[Sentence]) -> flo
     return len(mine & given) / len(mine)
 
 
-def _alike(one: str, other: str) -> bool:
-    a, b = _low(one), _low(other)
-    return min(len(a), len(b)) >= _LEAST_WORDS and nearly_same(a, b)
-
-
-def _low(line: str) -> list[str]:
-    return [word.casefold() for word in words(line)]
-
-
 def _runs(line: str) -> list[tuple[str, ...]]:
-    low = _low(line)
+    low = lowered(line)
     return [tuple(low[i : i + _RUN]) for i in range(len(low) - _RUN + 1)]
 
 

@@ -175,7 +175,7 @@ def of_memory(memory: Memory, partner: str) -> list[Sentence]:
     if said is not None:
         return list(_said(said, memory, partner))
     if memory.event in ("give", "pose", *deeds.RULED) and memory.source:
-        text = _closed(in_first_person(for_prompt(memory.told, limit=LONGEST)))
+        text = closed(in_first_person(for_prompt(memory.told, limit=LONGEST)))
         origin = SentenceOrigin.PARTNER if memory.source == partner else SentenceOrigin.OTHER
         return [Sentence(text, text, origin, memory.source, memory.time, memory.number)]
     return []
@@ -273,7 +273,7 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     words_said = for_prompt(said.words, limit=4 * LONGEST).replace('"', "'")
     aside = "?" in words_said
     for quotation in _quotations(words_said):
-        part = _without_name(quotation, said.who)
+        part = without_name(quotation, said.who)
         if telling(_I_AM.sub("", part)) <= telling(said.who):
             continue  # "I'm Ann." tells nothing of Ann
         yield Sentence(
@@ -289,7 +289,7 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
         )
 
 
-def _without_name(part: str, who: str) -> str:
+def without_name(part: str, who: str) -> str:
     """Without "My name is Ann and" at its beginning: whose words they are stands before them."""
     name, i = re.escape(who), r"(?=I(?:['’]m)?\b)"
     named = rf"^(?:and )?my name(?: is|['’]s) {name}(?:,? and|[,.;]) (?:{i}|(?=my\b))"
@@ -351,10 +351,11 @@ def _plain(text: str) -> str:
     """One sentence without list marks and numbers of memories, which a small model would say."""
     bare = _LIST_MARK.sub("", _REFERENCE.sub("", for_prompt(text, limit=LONGEST)))
     says = any(c.isalpha() for c in _ASIDE.sub("", bare))
-    return _closed(" ".join(bare.split())) if says else ""
+    return closed(" ".join(bare.split())) if says else ""
 
 
-def _closed(text: str) -> str:
+def closed(text: str) -> str:
+    """``text`` with a full stop, if nothing ends it."""
     return text if text.endswith((".", "!", "?", "…", '"', "”", "'")) else f"{text}."
 
 

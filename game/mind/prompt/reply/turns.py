@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.language.deeds import RULED
-from game.mind.language.heard import heard, own_words
+from game.mind.language.heard import heard, spoken
 from game.mind.language.perception import for_prompt
 
 PAUSE = timedelta(minutes=30)
@@ -44,8 +44,8 @@ def turns_with(window: Sequence[Memory], partner: str) -> list[TalkTurn]:
             while turns and turns[-1].who:
                 turns.pop()
         own = memory.kind is MemoryKind.ACT
-        said = own_words(memory) if own else heard(memory)
-        if said is None:  # nor is what it said for want of an answer a part of a talk
+        said = spoken(memory) if own and not memory.is_shrug else heard(memory)
+        if said is None:  # what it said for want of an answer is no part of a talk
             continue
         if own:
             is_of_talk = partner == (said.to or memory.to or spoke_last)

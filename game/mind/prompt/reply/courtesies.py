@@ -1,0 +1,180 @@
+"""What is said where nothing was asked: a greeting, thanks, an answer to what somebody tells.
+
+No model is asked for it unless it is a capable one: of the three small ones that were measured,
+each answered most statements with nonsense (``docs/talk.md``). What somebody tells is said back to
+them in their own words, so that they see that it was understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from game.mind.language.heard import is_greeting
+from game.mind.language.patterns import opening, pattern
+from game.mind.language.pronouns import turned
+from game.mind.language.rule_words import is_rule
+from game.mind.language.words import sentences, telling
+from game.mind.prompt.reply.by_itself import continued, told_by_itself
+from game.mind.prompt.reply.context import ReplyContext
+from game.mind.prompt.reply.examples import from_script
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin, closed, without_name
+
+GREETINGS = ("Good day to you, {who}.", "Hello, {who}.", "Welcome, {who}.", "Well met, {who}.")
+RETURNS = (
+    "Good to see you again, {who}. You told me: {told}",
+    "{who}, you're back. I remember: {told}",
+    "There you are, {who}. I have not forgotten: {told}",
+)
+"""To somebody of whom the agent remembers something."""
+NEWS = ("Good to see you, {who}. {told}", "There you are, {who}. {told}")
+"""To somebody of whom others tell."""
+FAREWELLS = ("Goodbye, {who}.", "Come again, {who}.", "Go well, {who}.")
+THANKED = ("You're welcome, {who}.", "Think nothing of it, {who}.")
+WELL = ("Well enough, thank you, {who}.", "I can't complain, {who}.", "As well as ever, {who}.")
+THANKS = ("Thank you, {who}.", "That's kind of you, {who}.", "For me? Thank you, {who}.")
+KEPT = ("I'll remember that.", "I'll keep that in mind.", "I won't forget that.")
+"""To a rule, and to what a person tells of themselves that cannot be said back."""
+CONFIDED = ("I'll keep it to myself.", "Nobody will hear it from me.")
+PROMISED = (
+    "{told} I'll hold you to that.",
+    "{told} I count on it.",
+    "{told} I look forward to it.",
+)
+ECHOES = (
+    "{told} I'll remember that.",
+    "I see: {told}",
+    "{told} Tell me more, if you like.",
+    "{told} I won't forget it.",
+)
+HEARD = ("I see.", "Is that so?", "I'm listening.", "So that's how it is.")
+"""To what is nobody's life."""
+DEEDS = ("Let me see.", "Let me see what I can do.", "I'll see about that.")
+"""To a wish that can be granted: whether it is, is chosen afterwards."""
+DECLINED = ("I'd rather not.", "Not now.", "No, let that be.")
+_CERTAIN = 0.5
+_LONGEST_ECHO = 120
+_LEAST_TOLD = 2
+_PARTING = re.compile(r"\b(?:good ?night|farewell|good ?bye|bye|(?<!to )see you)\b", re.I)
+_THANKS = re.compile(r"\bthank", re.I)
+_HOW = re.compile(r"\bhow (?:are|do)\b", re.I)
+_PROMISES = re.compile(
+    r"\b(?:I|we)(?:['’]ll| will| promise| shall)\b.*\byou\b|\bI promise\b|\bmy word\b", re.I
+)
+_SECRET = re.compile(
+    r"\b(?:between (?:us|ourselves|you and me)|to yourself|secret|don['’]t tell"
+    r"|(?:tell|show) (?:nobody|no ?one)|nobody (?:knows|must))\b",
+    re.I,
+)
+_TELLS = re.compile(
+    r"(?:(?:I|we|they)(?:['’]\w+)?|my|our|he|she|it|this|that|these|those|the|there"
+    r"|since|when|last|yesterday|today)\b",
+    re.I,
+)
+"""How a statement begins that can be said back; a request ("Look at my nails") cannot."""
+_I_AM = re.compile(r"\b(?:I['’]m|I am|(?:my|the) name(?: is|['’]s))\b", re.I)
+_REQUESTS = re.compile(
+    r"\b(?:let|wake|tell|give|bring|show|call|remind|help|send|lend|ask|follow|take) (?:me|us)\b",
+    re.I,
+)
+_TITLE = re.compile(r"\b(?:sir|madam|ma['’]am|miss|mister|lad|lass|boy|girl)\b", re.I)
+"""In an example they may be for somebody else."""
+_GAP = re.compile(r"\{\w+\}")
+_THEIRS = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.I)
+
+
+def courtesy(scene: ReplyContext, own_lines: Sequence[str], *, given: bool = False) -> str:
+    """What an agent says to what is no question: to a statement, a greeting, an arrival.
+
+    Args:
+        scene: What is answered.
+        own_lines: What the agent has said lately, oldest first: what it has just said, it does
+            not say again.
+        given: Whether it was handed something.
+    """
+    if scene.said:
+        return _answer(scene, own_lines)
+    return in_turn(THANKS, own_lines, scene.partner) if given else _welcome(scene, own_lines)
+
+
+def in_turn(forms: Sequence[str], own_lines: Sequence[str], who: str = "", told: str = "") -> str:
+    """The form that was used longest ago, with name and words in it."""
+    used = [max((i for i, o in enumerate(own_lines) if _is_of(o, f)), default=-1) for f in forms]
+    form = forms[used.index(min(used))]
+    form = form.replace(": {told}", f": {continued(told)}") if told else form
+    return form.replace("{who}", who).replace("{told}", told)
+
+
+def _is_of(line: str, form: str) -> bool:
+    """Whether a line was made from a form."""
+    parts = (re.escape(each) for each in _GAP.split(form))
+    return pattern(".*".join(parts)).fullmatch(line) is not None
+
+
+def _answer(scene: ReplyContext, own_lines: Sequence[str]) -> str:
+    """To somebody's words."""
+    told = [_bare(each, scene) for each in sentences(scene.words)]
+    if is_greeting(scene.words) or (_I_AM.search(scene.words) and not any(told)):
+        return in_turn(_greeted(scene.words), own_lines, scene.partner)
+    if _SECRET.search(scene.words):
+        return in_turn(CONFIDED, own_lines)
+    if words := _of_themselves(told):
+        forms = PROMISED if _PROMISES.search(words) else ECHOES
+        return in_turn(forms, own_lines, scene.partner, turned(words))
+    is_kept = any(is_rule(each) for each in told)
+    return in_turn(KEPT if is_kept or _THEIRS.search(scene.words) else HEARD, own_lines)
+
+
+def _bare(sentence: str, scene: ReplyContext) -> str:
+    """Without a greeting, names and the like before it; empty if it says no more than a name."""
+    bare = without_name(opening(scene.name).sub("", sentence, count=1), scene.partner)
+    named = _I_AM.search(bare) and telling(_I_AM.sub("", bare)) <= telling(scene.partner)
+    return "" if named or not bare else closed(f"{bare[0].upper()}{bare[1:]}")
+
+
+def _greeted(words: str) -> Sequence[str]:
+    if _HOW.search(words):
+        return WELL
+    if _THANKS.search(words):
+        return THANKED
+    return FAREWELLS if _PARTING.search(words) else GREETINGS
+
+
+def _welcome(scene: ReplyContext, own_lines: Sequence[str]) -> str:
+    """To somebody who came in: by what they are known for, else in the agent's own way."""
+    if news := next(filter(None, (told_by_itself(each, scene) for each in _news(scene))), ""):
+        return in_turn(NEWS, own_lines, scene.partner, news)
+    told = [words for each in _told(scene) if (words := told_by_itself(each, scene))]
+    fresh = (each for each in told if not any(continued(each) in line for line in own_lines))
+    if words := next(fresh, "") or next(iter(told), ""):
+        return in_turn(RETURNS, own_lines, scene.partner, words)
+    own = [each.answer for each in from_script(scene.examples, scene.name) if not each.heard_words]
+    fit = [each for each in own if each not in own_lines and not _TITLE.search(each)]
+    return next(iter(fit), "") or in_turn(GREETINGS, own_lines, scene.partner)
+
+
+def _news(scene: ReplyContext) -> list[Sentence]:
+    """What is told of the deeds of whoever came."""
+    best = scene.ranked[:1]
+    return [each.sentence for each in best if each.worth > _CERTAIN and each.sentence.who]
+
+
+def _told(scene: ReplyContext) -> list[Sentence]:
+    """What they told of themselves, the newest first."""
+    theirs = (e.sentence for e in scene.ranked if e.sentence.origin is SentenceOrigin.PARTNER)
+    told = (each for each in theirs if not each.aside and len(each.bare) <= _LONGEST_ECHO)
+    says = [each for each in told if len(telling(each.bare)) >= _LEAST_TOLD]
+    return sorted(says, key=lambda each: each.time, reverse=True)
+
+
+def _of_themselves(told: Sequence[str]) -> str:
+    """What somebody told of themselves that can be said back to them; empty if nothing can."""
+    kept: list[str] = []
+    for each in filter(None, told):
+        tells = kept or (_TELLS.match(each) and _THEIRS.search(each))
+        if not tells or _REQUESTS.search(each):
+            continue
+        if len(" ".join([*kept, each])) > _LONGEST_ECHO:
+            break
+        kept.append(each)
+    return " ".join(kept)
