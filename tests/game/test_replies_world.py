@@ -174,6 +174,12 @@ class TestCourtesies(RepliesWorld):
             self.asks("I have bought a boat.")
         assert len(self.answers()) == len(set(self.answers())) == 4
 
+    def test_what_nobody_told_is_not_made_up(self):
+        assert self.asks("What did the bridge cost?", "Ninety crowns.") == []
+        assert self.answers() == [f"say {DO_NOT_KNOW[0]}"]
+        assert len(self.asks("Lovely evening, isn't it?", "It is.")) == 1
+        assert len(self.asks("What would you buy?", "A boat.")) == 1
+
     def test_its_own_courtesies_are_part_of_the_talk_and_of_nothing_else(self):
         self.asks("I have bought a boat.")
         (told,) = self.answers()

@@ -36,7 +36,7 @@ from game.mind.prompt.reply.courtesies import DECLINED, DEEDS, courtesy, in_turn
 from game.mind.prompt.reply.judge import Judged, judge
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import turns_with, unanswered
-from game.mind.prompt.reply.worth import Scored, is_of_asker
+from game.mind.prompt.reply.worth import Scored, asks_for_facts, is_of_asker
 from game.mind.prompt.template import Rendered
 from game.mind.recall.related import SearchResult
 
@@ -195,8 +195,10 @@ class Replying:
 
         ``wished``: Whether a deed is asked for that can be done now.
         """
-        if profile.reply_tokens >= CAPABLE or (reply.scene.asks and not wished):
+        if profile.reply_tokens >= CAPABLE:
             return ""
+        if reply.scene.asks and not wished:
+            return self.unknown(reply, "no") if _is_unknown(reply.scene) else ""
         lately = [shown_words(m.text) for m in self._acts()][-OWN_LINES:]
         if wished:
             return in_turn(DEEDS, lately)
@@ -403,6 +405,11 @@ def _scene_of(agent: Body, partner: str) -> ReplyContext:
         others=tuple(p.key for p in people_near(agent) if p.key != partner),
         examples=examples_of(agent),
     )
+
+
+def _is_unknown(scene: ReplyContext) -> bool:
+    """Whether a question is about something that nobody told: a small model would make it up."""
+    return not scene.knows and asks_for_facts(scene.words)
 
 
 def _cause(window: Sequence[Memory], impulse: Impulse) -> Memory | None:

@@ -71,6 +71,9 @@ _DITRANSITIVE_WORDS = """
 """
 _TO_SOMEBODY = frozenset(_DITRANSITIVE_WORDS.split())
 """Verbs of others that take a person: "somebody leaves you unsigned verses"."""
+_AFTER_OBJECT_WORDS = "over to with for from at up out off down home here there back"
+_AFTER_OBJECTS = frozenset(_AFTER_OBJECT_WORDS.split())
+"""Words that follow no subject: "have you over", "take you home"."""
 _SUBJECT_FOLLOWED_BY = re.compile(
     r"(?:am|are|was|were|have|had|do|did|can|could|will|would|shall|should|may|might|must|never|"
     r"always|often|still|also|only|once|just|know|think|want|love|like|hate|live|work|keep|speak)\b",
@@ -109,7 +112,7 @@ def _is_object(before: str, gap: str, after: str, following: str) -> bool:
         return True
     if following.casefold() in _THEN:  # "a punch on you once", but "the man you once loved"
         return word in _LEADS_TO or word in _TO_SOMEBODY
-    if word in _TO_SOMEBODY:
+    if word in _TO_SOMEBODY or following.casefold() in _AFTER_OBJECTS:
         return True
     return word in _LEADS_TO and not _SUBJECT_FOLLOWED_BY.match(following)
 

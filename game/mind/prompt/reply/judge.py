@@ -47,6 +47,7 @@ _YOU = re.compile(r"\byou", re.I)
 _OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
 _IS_A = re.compile(r"\b(?:I am|I['’]m|I was) (?:an?|the) (?P<what>[^.,;!?]+)")
 _ASKS_ONLY = re.compile(r"\W*(?:what|when|where|which|who|whom|whose|why|how)\W*", re.I)
+_NEGATES = re.compile(r"\b(?:no|not|never|none|nobody|nothing|cannot)\b|n['’]t\b", re.I)
 _ADMITS = re.compile(
     r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
     r"|can(?:not|['’]t) (?:say|remember|recall)|never told)\b",
@@ -283,8 +284,10 @@ def _grounded(said: str, scene: ReplyContext, chosen: Sequence[Sentence]) -> flo
     mine = telling(said) - telling(scene.words) - telling(scene.partner)
     if not mine or not chosen:
         return 0.0
-    given = telling(" ".join(each.bare for each in chosen))
-    return len(mine & given) / len(mine)
+    texts = " ".join(each.bare for each in chosen)
+    if _NEGATES.search(said) and not _NEGATES.search(texts):
+        return 0.0  # "No, I am not afraid of dogs.", of which nobody told
+    return len(mine & telling(texts)) / len(mine)
 
 
 def _runs(line: str) -> list[tuple[str, ...]]:
