@@ -115,7 +115,7 @@ class LivelyDay(AgentsWorld):
         step = timedelta(hours=HOURS) / memories
         for number, line in enumerate(_happenings(memories), start=1):
             self.time.time += step
-            self._hear(line)
+            self.hear(line)
             if number % thought_every == 0:
                 self.think()
                 self._look()
@@ -124,7 +124,8 @@ class LivelyDay(AgentsWorld):
         self.day.seconds = time.perf_counter() - began
         return self.day
 
-    def _hear(self, line: Line) -> None:
+    def hear(self, line: Line) -> None:
+        """Somebody says it."""
         said = _SPEAKER.match(line.text)
         who = said["who"] if said else ""
         self.mind.memory.remember(line.text, line.kind, place="The Inn", source=who)

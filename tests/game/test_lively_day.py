@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from game.agent.attention import EventKind
 from game.mind.compaction.config import CompactionConfig
+from tests.bench.talk import Line
 from tests.game.lively_day import LivelyDay
 
 TIGHT = CompactionConfig(context_tokens=1536, reserve_tokens=128)
@@ -24,6 +25,7 @@ class TestLivelyDay(LivelyDay):
         # It is in no window any more: what keeps it is out of reach of compaction.
         first = self.mind.memory.memory.context().window[0].number
         assert first > 100
+        self.hear(Line('Tom says to you, "What do you like about it here?"'))
         self.think(EventKind.ADDRESSED)
         allowed = self.services.gateway.profile("agent").reply_tokens
         assert day.prompts[-1] <= allowed * (1 + REPLY_OFF), day.last_prompt
