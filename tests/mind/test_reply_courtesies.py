@@ -38,6 +38,12 @@ def says(*said, lately=(), **more):
         ("Never let anybody into the cellar.", "I'll remember that."),
         ("I'll bring you ten candles.", "You'll bring me ten candles. I'll hold you to that."),
         ("I hid the key, but keep it to yourself.", "I'll keep it to myself."),
+        ("It's only my knee, mother.", "It's only your knee. I'll remember that."),
+        ("I cannot eat eggs, tell the kitchen.", "You cannot eat eggs. I'll remember that."),
+        (
+            "When it is done, I'll send you one.",
+            "When it is done, you'll send me one. I'll hold you to that.",
+        ),
         ("The lamps buzz.", "I see."),
         ("Yes.", "I see."),
         ("My name is Tom.", "Good day to you, Tom."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from game.mind.language.heard import is_greeting
@@ -44,6 +45,8 @@ _ASKING_WORDS = """
     were can could will would tell
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
+_TELLS = re.compile(r"\W*(?:(?:when|where)\b[^?]*,|what an? )", re.I)
+"""Begins as a question does: "When the book is out, I'll send you one"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class ReplyContext:
 def is_question(words: str) -> bool:
     """Whether it asks for something, with or without a question mark."""
     first = words.strip().split(maxsplit=1)[0].casefold().strip(",.") if words.strip() else ""
-    return "?" in words or first in _ASKING
+    return "?" in words or (first in _ASKING and not _TELLS.match(words))
 
 
 def without_opening(words: str) -> str:

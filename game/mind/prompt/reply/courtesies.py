@@ -72,6 +72,12 @@ _TELLS = re.compile(
     re.I,
 )
 """How a statement begins that can be said back; a request ("Look at my nails") cannot."""
+_TO_THE_AGENT = re.compile(
+    r", (?:(?:mother|father|sir|madam|ma['’]am|honey|love|dear|friend|mate|boss)(?=[,.;!])"
+    r"|(?:don['’]t|please|tell|ask|mind) [^,.;!]+(?=[.!]?$))",
+    re.I,
+)
+"""What a statement holds besides that is only for whoever listens."""
 _I_AM = re.compile(r"\b(?:I['’]m|I am|(?:my|the) name(?: is|['’]s))\b", re.I)
 _REQUESTS = re.compile(
     r"\b(?:let|wake|tell|give|bring|show|call|remind|help|send|lend|ask|follow|take) (?:me|us)\b",
@@ -177,4 +183,4 @@ def _of_themselves(told: Sequence[str]) -> str:
         if len(" ".join([*kept, each])) > _LONGEST_ECHO:
             break
         kept.append(each)
-    return " ".join(kept)
+    return _TO_THE_AGENT.sub("", " ".join(kept))
