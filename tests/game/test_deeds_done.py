@@ -68,7 +68,7 @@ class TestWishes(DeedsWorld):
     def test_a_wish_that_nobody_can_grant_is_answered_as_any_words_are(self):
         heard = self.hears(self.char1)
         self.says("Give me the moon.")
-        assert 'Mira says to you, "I\'ll remember that."' in heard
+        assert 'Mira says to you, "I have none to give you."' in heard
         assert not self.choices()
 
 

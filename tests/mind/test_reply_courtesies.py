@@ -33,6 +33,8 @@ def says(*said, lately=(), **more):
         ("We lost our boat.", "You lost your boat. I'll remember that."),
         ("And I cannot eat eggs.", "You cannot eat eggs. I'll remember that."),
         ("Your soup kept me warm.", "I'll remember that."),
+        ("They bring me out in a rash.", "They bring you out in a rash. I'll remember that."),
+        ("Give me some soup, please.", "I have none to give you."),
         ("Forget what I said.", "I'll remember that."),
         ("I leave at nine, so wake me at eight.", "I'll remember that."),
         ("Never let anybody into the cellar.", "I'll remember that."),

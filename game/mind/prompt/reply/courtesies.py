@@ -17,6 +17,7 @@ from game.mind.language.rule_words import is_rule
 from game.mind.language.words import sentences, telling
 from game.mind.prompt.reply.by_itself import continued, told_by_itself
 from game.mind.prompt.reply.context import ReplyContext
+from game.mind.prompt.reply.deeds import Wish, asked
 from game.mind.prompt.reply.examples import from_script
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, closed, without_name
 
@@ -51,6 +52,7 @@ HEARD = ("I see.", "Is that so?", "I'm listening.", "So that's how it is.")
 """To what is nobody's life."""
 DEEDS = ("Let me see.", "Let me see what I can do.", "I'll see about that.")
 """To a wish that can be granted: whether it is, is chosen afterwards."""
+NONE = ("I have none to give you.", "That I can't give you.", "I have nothing of the kind.")
 DECLINED = ("I'd rather not.", "Not now.", "No, let that be.")
 _CERTAIN = 0.5
 _LONGEST_ECHO = 120
@@ -80,7 +82,8 @@ _TO_THE_AGENT = re.compile(
 """What a statement holds besides that is only for whoever listens."""
 _I_AM = re.compile(r"\b(?:I['’]m|I am|(?:my|the) name(?: is|['’]s))\b", re.I)
 _REQUESTS = re.compile(
-    r"\b(?:let|wake|tell|give|bring|show|call|remind|help|send|lend|ask|follow|take) (?:me|us)\b",
+    r"(?:^|[,;:] |\b(?:so|and|but|please) )"
+    r"(?:let|wake|tell|give|bring|show|call|remind|help|send|lend|ask|follow|take) (?:me|us)\b",
     re.I,
 )
 _TITLE = re.compile(r"\b(?:sir|madam|ma['’]am|miss|mister|lad|lass|boy|girl)\b", re.I)
@@ -124,6 +127,8 @@ def _answer(scene: ReplyContext, own_lines: Sequence[str]) -> str:
         return in_turn(_greeted(scene.words), own_lines, scene.partner)
     if _SECRET.search(scene.words):
         return in_turn(CONFIDED, own_lines)
+    if Wish.GIVE in asked(scene.words, scene.name):  # else it would be given
+        return in_turn(NONE, own_lines)
     if words := _of_themselves(told):
         forms = PROMISED if _PROMISES.search(words) else ECHOES
         return in_turn(forms, own_lines, scene.partner, turned(words))
