@@ -39,6 +39,10 @@ AS_LEARNED = 0
 """As ``in_flight``: what the server says of its slots, else :data:`IN_FLIGHT`."""
 
 
+CAPABLE = 1000
+"""Who gives a model so many ``reply_tokens`` says that it makes good use of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
     """How one kind of call is made."""
@@ -75,6 +79,11 @@ class ModelProfile:
     takes_grammar: bool = False
     # where several servers are listed, a profile for each; all else is as in the first of them
     fleet: tuple[ModelProfile, ...] = ()
+
+    @property
+    def capable(self) -> bool:
+        """Whether its model is heard in more than answers: who gives it room says so."""
+        return self.reply_tokens >= CAPABLE
 
     @property
     def members(self) -> tuple[ModelProfile, ...]:

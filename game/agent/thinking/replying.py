@@ -49,8 +49,6 @@ OWN_LINES = 24
 WELL_GROUNDED, MOSTLY_GROUNDED = 0.25, 0.75
 """From this on an answer uses what it was given; a small model's only where hardly anything else is
 in it."""
-CAPABLE = 1000
-"""Who gives a chat model so many ``reply_tokens`` says that it makes good use of them."""
 SURE = 0.5
 """From this worth on a sentence answers the question: "I don't know" is wrong."""
 CERTAIN = 0.6
@@ -195,7 +193,7 @@ class Replying:
 
         ``wished``: Whether a deed is asked for that can be done now.
         """
-        if profile.reply_tokens >= CAPABLE:
+        if profile.capable:
             return ""
         if reply.scene.asks and not wished:
             return self.unknown(reply, "no") if _is_unknown(reply.scene) else ""
@@ -217,7 +215,7 @@ class Replying:
     ) -> GenerationRequest:
         """What the model is sent for it."""
         reply.trusted = profile.format == CHAT
-        capable = reply.trusted and profile.reply_tokens >= CAPABLE
+        capable = reply.trusted and profile.capable
         reply.enough = WELL_GROUNDED if capable else MOSTLY_GROUNDED
         reply.looking = self._is_doubted(reply, profile)
         if reply.looking:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from game.agent.body import Body
@@ -14,7 +15,7 @@ from game.agent.thinking.deeds import DeedChoice
 from game.agent.thinking.options import options_of
 from game.agent.thinking.prompting import verbs_of
 from game.agent.thinking_config import FREE, SCHEMA, ThinkingConfig
-from game.llm.profiles import CHAT, ModelProfile
+from game.llm.profiles import CHAT, SCRIPT, ModelProfile
 from game.mind.events.types import Thought as ThoughtEvent
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.prompt.act_messages import act_messages, as_text
@@ -22,10 +23,13 @@ from game.mind.prompt.budget import Costs
 from game.mind.prompt.grammars import verbs_grammar, verbs_schema
 from game.mind.prompt.options import Options
 from game.mind.prompt.template import Rendered
+from game.mind.prompt.verbs import Verb
 from game.mind.recall.related import SearchResult
 
 PROFILE = "agent"
 """The profile that agents think with."""
+SHOWN = frozenset({"say", "whisper", "emote"})
+"""What a small model does not do unasked: its words made no sense to whoever stood by."""
 DEED = "deed"
 """What the choice of a deed goes by in the log, in the place of a verb."""
 MOST_LOOKUPS = 2
@@ -125,14 +129,21 @@ def act_request(
     else:
         request = profile.request(f"{prompt.text} {thought.lead}".rstrip())
     request = replace(request, temperature=temperature(profile, thought))
-    return request if thought.lead else held(request, options, profile, services)
+    verbs = verbs_of(services)
+    if thought.impulse.trigger == "idle" and profile.format != SCRIPT and not profile.capable:
+        verbs = tuple(each for each in verbs if each.name not in SHOWN)
+    return request if thought.lead else held(request, verbs, options, profile, services)
 
 
 def held(
-    request: GenerationRequest, options: Options, profile: ModelProfile, services: Services
+    request: GenerationRequest,
+    verbs: Sequence[Verb],
+    options: Options,
+    profile: ModelProfile,
+    services: Services,
 ) -> GenerationRequest:
     """The request, held to what makes sense here as far as its server can."""
-    constraint, verbs = services.thinking.current.constrain, verbs_of(services)
+    constraint = services.thinking.current.constrain
     if constraint != FREE and profile.takes_grammar:
         return replace(request, grammar=verbs_grammar(verbs, options))
     if constraint == SCHEMA:
