@@ -8,17 +8,22 @@ from hypothesis import strategies as st
 
 from game.mind.prompt.reply import courtesies
 from game.mind.prompt.reply.context import ReplyContext
-from game.mind.prompt.reply.courtesies import courtesy, in_turn
+from game.mind.prompt.reply.courtesies import asks_besides, courtesy, in_turn
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.worth import Scored
 
 
 def scene(*said, name="Mira", partner="Tom", told=(), **more):
-    ranked = tuple(
-        Scored(Sentence(f'{partner} told me, "{each}"', each, SentenceOrigin.PARTNER, partner), 0.1)
-        for each in told
-    )
-    return ReplyContext(name, "You are Mira.", "The Inn", partner, said, ranked=ranked, **more)
+    to_her = said_of(partner, *told)
+    more.setdefault("ranked", tuple(Scored(each, 0.1) for each in to_her))
+    return ReplyContext(name, "You are Mira.", "The Inn", partner, said, **more)
+
+
+def said_of(partner, *told, **more):
+    return [
+        Sentence(f'{partner} told me, "{e}"', e, SentenceOrigin.PARTNER, partner, number=i, **more)
+        for i, e in enumerate(told, start=1)
+    ]
 
 
 def says(*said, lately=(), **more):
@@ -46,6 +51,19 @@ def says(*said, lately=(), **more):
             "When it is done, I'll send you one.",
             "When it is done, you'll send me one. I'll hold you to that.",
         ),
+        ("I'll tell you everything.", "You'll tell me everything. I'll hold you to that."),
+        ("My cousin lives in the US.", "Your cousin lives in the US. I'll remember that."),
+        ("I work in the mine.", "You work in the mine. I'll remember that."),
+        ("I am a spy, but hush.", "I'll keep it to myself."),
+        ("I am a spy. Don't let anybody know.", "I'll keep it to myself."),
+        (
+            "It's no secret that I love cheese.",
+            "It's no secret that you love cheese. I'll remember that.",
+        ),
+        ("I'd like a word with you.", "You'd like a word with me. I'll remember that."),
+        ("I want to die.", "I see."),
+        ("I will burn down your inn.", "I see."),
+        ("I'll take the room, thank you.", "You'll take the room. I'll remember that."),
         ("The lamps buzz.", "I see."),
         ("Yes.", "I see."),
         ("My name is Tom.", "Good day to you, Tom."),
@@ -87,6 +105,51 @@ def test_a_stranger_is_greeted_in_the_agents_own_way_unless_that_is_for_somebody
     assert says(event="Tom comes in.", examples=sir) == "Good day to you, Tom."
     said = ["Come in, soup is on."]
     assert says(event="Tom comes in.", examples=own, lately=said) == "Good day to you, Tom."
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I broke the lamp, but keep that to yourself.",
+        "Wake me at eight tomorrow.",
+        "You are a stupid cow.",
+        "I want to kill myself tonight.",
+    ],
+)
+def test_what_is_not_for_others_greets_nobody(told):
+    assert says(told=(told,), event="Tom comes in.") == "Good day to you, Tom."
+
+
+def test_nor_what_they_told_somebody_else_nor_what_others_tell_of_them():
+    (overheard,) = said_of("Tom", "I stole the silver cup.", overheard=True)
+    ann = Sentence('Ann told me, "I love Tom."', "I love Tom.", SentenceOrigin.OTHER, "Ann")
+    ranked = (Scored(ann, 1.0), Scored(overheard, 0.9))
+    assert says(event="Tom comes in.", ranked=ranked) == "Good day to you, Tom."
+    assert "I love Tom" in says(event="Tom comes in.", news=ann), "where it is news of a deed"
+
+
+def test_an_agent_is_said_nothing_back():
+    made = scene("I mend nets.", partner="Joss")
+    assert courtesy(made, (), to_player=False) == "I see."
+    came = scene(event="Joss comes in.", partner="Joss", told=("I mend nets.",))
+    assert courtesy(came, (), to_player=False) == "Good day to you, Joss."
+
+
+@pytest.mark.parametrize(
+    ("said", "besides"),
+    [
+        ("Give me the cup. What is your name?", True),
+        ("Come on, what is your name?", True),
+        ("Can you give me the cup?", False),
+        ("Give me the cup, please.", False),
+    ],
+)
+def test_a_question_beside_a_wish(said, besides):
+    assert asks_besides(said, "Mira") is besides
+
+
+def test_a_name_that_looks_like_a_gap_is_a_name():
+    assert says("Hello!", partner="{told}") == "Good day to you, {told}."
 
 
 def test_a_gift_is_thanked_for():

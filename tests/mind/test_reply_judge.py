@@ -349,7 +349,9 @@ class TestOnce:
 class TestGrounds:
     def test_how_much_of_it_comes_from_what_it_was_given(self):
         assert judged("At Corran Head, Lisbet does.").grounded == 1.0
-        assert judged("Not at Corran Head.").grounded == 0.0, "which nobody told"
+        assert judged("It is not at Corran Head.").denies, "which nobody told"
+        assert not judged("No, at Corran Head.").denies
+        assert not judged("I don't know of Corran Head.").denies
         assert judged("Perhaps in the garden behind a wall.").grounded == 0.0
         assert 0 < judged("At Corran Head, behind a wall, beside a church.").grounded < 1
 

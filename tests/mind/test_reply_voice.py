@@ -29,6 +29,8 @@ PROFILES = [
     ("The man you once loved is dead.", "The man I once loved is dead."),
     ("The house you now own leaks.", "The house I now own leaks."),
     ("We will have you over to supper.", "We will have me over to supper."),
+    ("I'll bring you flowers.", "I'll bring me flowers."),
+    ("I miss you terribly.", "I miss me terribly."),
     ("The road you take home is long.", "The road I take home is long."),
     ("On Sundays you and Bram fish.", "On Sundays I and Bram fish."),
     ("You'll get one, and you'll keep it.", "I'll get one, and I'll keep it."),

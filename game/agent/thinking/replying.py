@@ -1,7 +1,8 @@
 """What an agent answers to somebody who spoke to it, came in, or gave it something.
 
 A reply is speech and never a command. Its prompt is built around what was said
-(:mod:`game.mind.prompt.reply`); its answer is judged before anybody hears it.
+(:mod:`game.mind.prompt.reply`); its answer is judged before anybody hears it. Below
+:data:`game.llm.profiles.CAPABLE` tokens what is no question is answered by rule.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from game.mind.prompt.reply import material
 from game.mind.prompt.reply.by_itself import AS_GOOD, from_memory
 from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
 from game.mind.prompt.reply.context import ReplyContext
-from game.mind.prompt.reply.courtesies import DECLINED, DEEDS, courtesy, in_turn
+from game.mind.prompt.reply.courtesies import DECLINED, DEEDS, asks_besides, courtesy, in_turn
 from game.mind.prompt.reply.judge import Judged, judge
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import turns_with, unanswered
@@ -149,7 +150,8 @@ class Replying:
         # What is known by rule is the answer: nothing is said beside it.
         worth = max(CERTAIN, ranked[0].worth if ranked else 0.0) / (AS_GOOD**2)
         found = (*(Scored(each, worth) for each in known), *(ranked or ()))
-        reply.scene = replace(reply.scene, ranked=found)
+        news = known[0] if known and not reply.scene.said else None
+        reply.scene = replace(reply.scene, ranked=found, news=news)
         return reply
 
     def _known_of(self, impulse: Impulse, scene: ReplyContext) -> list[Sentence]:
@@ -195,16 +197,22 @@ class Replying:
         """
         if profile.capable:
             return ""
+        wished = wished and not asks_besides(reply.scene.words, reply.scene.name)
         if reply.scene.asks and not wished:
             return self.unknown(reply, "no") if _is_unknown(reply.scene) else ""
-        lately = [shown_words(m.text) for m in self._acts()][-OWN_LINES:]
         if wished:
-            return in_turn(DEEDS, lately)
-        return courtesy(reply.scene, lately, given=impulse.kind is EventKind.GIVEN)
+            return in_turn(DEEDS, self._lately())
+        given = impulse.kind is EventKind.GIVEN
+        if not reply.scene.said and not given and impulse.kind is not EventKind.ARRIVAL:
+            return ""  # a pose
+        free = partial(self._mind.memory.private.may_hear, audience=NOBODY)
+        ranked = tuple(each for each in reply.scene.ranked if free(each.sentence.number))
+        scene = replace(reply.scene, ranked=ranked)
+        return courtesy(scene, self._lately(), given=given, to_player=impulse.from_player)
 
     def declined(self) -> str:
         """What it says if it does nothing of what was asked for."""
-        return in_turn(DECLINED, [shown_words(m.text) for m in self._acts()][-OWN_LINES:])
+        return in_turn(DECLINED, self._lately())
 
     def is_stale(self, agent: Body, impulse: Impulse, reply: Reply) -> bool:
         """Whether something was said since that the reply does not know of yet."""
@@ -283,7 +291,8 @@ class Replying:
         known = scene.asks and scene.knows and not scene.confided
         if reply.by_rule:  # a model would make another story of it
             return known
-        if not known or found.grounded >= reply.enough:
+        denied = found.denies and reply.enough == MOSTLY_GROUNDED
+        if not known or (found.grounded >= reply.enough and not denied):
             return False
         # A model that follows instructions may be right in that it does not know.
         return scene.best >= SURE or not (reply.trusted and found.admits)
@@ -329,7 +338,7 @@ class Replying:
             _scene_of(agent, partner),
             said=said,
             event=event,
-            turns=tuple(turn for turn in turns if turn not in waiting),
+            turns=tuple(turn for turn in turns if turn not in waiting and not turn.is_stock),
         )
         asked = frozenset({impulse.memory, *(turn.number for turn in waiting)})
         return Reply(partner, scene, whispered=whispered, asked=asked, audience=audience)
@@ -378,6 +387,10 @@ class Replying:
         except KeepsakeError:
             return []
         return [each for each in window if each.kind is MemoryKind.ACT]
+
+    def _lately(self) -> list[str]:
+        """What it said and played lately, stock phrases and all."""
+        return [shown_words(each.text) for each in self._acts()][-OWN_LINES:]
 
     def _own_lines(self, reply: Reply) -> list[str]:
         own = map(own_words, self._acts())

@@ -41,6 +41,7 @@ from game.agent.thinking.thought import (
 from game.agent.warming import cache_key
 from game.llm.profiles import ModelProfile
 from game.llm.queue import Outcome, Priority
+from game.mind.archive.privacy import WHISPER
 from game.mind.archive.records import COURTESY, SHRUG
 from game.mind.errors import KeepsakeError, ModelError, ModelUnavailable
 from game.mind.ports import Generation, GenerationRequest
@@ -311,15 +312,24 @@ class Thinking(ABC):
     async def _choose(self, thought: ThoughtInProgress, choice: DeedChoice) -> None:
         """Choose a deed after the words, and do it."""
         agent, answer = await self._ask(thought, partial(self._choice_request, thought, choice))
-        if not isinstance(answer, Generation):  # the words were said, and that is all
+        if not isinstance(answer, Generation):
+            self._decline(agent, choice)
             self._told(thought, "no answer" if answer else "dropped", problem=str(answer or ""))
             return
         self._count(answer)
         act = self._deeds.do(agent, choice, answer.text)
-        if act.command == NOTHING.command and choice.answer in DEEDS:  # "Let me see."
-            self.actor.speak(agent, self._replying.declined(), choice.partner, event=COURTESY)
+        if act.command == NOTHING.command:
+            self._decline(agent, choice)
         log(log_line(agent.key, thought, answer, act))
         self._told(thought, "acted", answer=answer, act=act)
+
+    def _decline(self, agent: Body, choice: DeedChoice) -> None:
+        """Say so, where "Let me see." was all that was said."""
+        said, words = choice.reply.command, self._replying.declined()
+        near = any(person.key == choice.partner for person in people_near(agent))
+        if choice.answer in DEEDS and said is not None and near:
+            whispered = said.verb == WHISPER
+            self.actor.speak(agent, words, choice.partner, whispered=whispered, event=COURTESY)
 
     def _next(self, thought: ThoughtInProgress) -> ThoughtInProgress:
         """The thought goes on as that one, unless its own act has broken it off.

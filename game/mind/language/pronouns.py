@@ -67,13 +67,19 @@ _DETERMINERS = frozenset(_DETERMINER_WORDS.split())
 _DITRANSITIVE_WORDS = """
     leaves gives lends brings sends tells shows pays owes calls teaches feeds sells buys makes reads
     offers left gave lent brought sent told showed paid owed called taught fed sold bought made
-    fined asks asked helps helped
+    fined asks asked helps helped bring give lend send tell show pay owe call teach feed sell buy
+    make help ask wish promise forgive thank
 """
 _TO_SOMEBODY = frozenset(_DITRANSITIVE_WORDS.split())
 """Verbs of others that take a person: "somebody leaves you unsigned verses"."""
-_AFTER_OBJECT_WORDS = "over to with for from at up out off down home here there back"
-_AFTER_OBJECTS = frozenset(_AFTER_OBJECT_WORDS.split())
+_AFTER_OBJECTS = frozenset(["over", "to", "with", "for", "from", "at", "up", "out", "off"])
 """Words that follow no subject: "have you over", "take you home"."""
+_OF_SOMEBODY_WORDS = """
+    see saw seen meet met miss missed love loved hate hated trust trusted visit visited follow
+    followed leave left let watch watched hear heard find found kiss kissed kill hurt
+"""
+_OF_SOMEBODY = frozenset(_OF_SOMEBODY_WORDS.split())
+"""Verbs before "you" of which it is the object, unless a verb of its own follows."""
 _SUBJECT_FOLLOWED_BY = re.compile(
     r"(?:am|are|was|were|have|had|do|did|can|could|will|would|shall|should|may|might|must|never|"
     r"always|often|still|also|only|once|just|know|think|want|love|like|hate|live|work|keep|speak)\b",
@@ -114,7 +120,7 @@ def _is_object(before: str, gap: str, after: str, following: str) -> bool:
         return word in _LEADS_TO or word in _TO_SOMEBODY
     if word in _TO_SOMEBODY or following.casefold() in _AFTER_OBJECTS:
         return True
-    return word in _LEADS_TO and not _SUBJECT_FOLLOWED_BY.match(following)
+    return (word in _LEADS_TO or word in _OF_SOMEBODY) and not _SUBJECT_FOLLOWED_BY.match(following)
 
 
 _YOURS = {
@@ -135,6 +141,7 @@ _YOURS = {
     "us": "you",
 }
 _MINE = _any_of(_YOURS)
+_A_MINE = re.compile(r"\b(?:the|a|this|that|our|old) $", re.I)
 _HIDDEN = re.compile("[\ue000-\uf8ff]")
 
 
@@ -143,6 +150,9 @@ def turned(text: str) -> str:
     forms: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
+        a_mine = match[0] == "mine" and _A_MINE.search(match.string[: match.start()])
+        if a_mine or match[0] == "US":
+            return match[0]
         forms.append(_form_in(_YOURS, match[0]))
         return chr(0xE000 + len(forms) - 1)
 

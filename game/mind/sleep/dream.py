@@ -131,7 +131,12 @@ def _is_dream_of(text: str, told: Sequence[str]) -> bool:
 
 def _telling(memory: Memory, own_name: str) -> bool:
     line = _line(memory, own_name)
-    if memory.kind is MemoryKind.RESULT or is_private(line) or is_noise(memory.text):
+    if (
+        memory.kind is MemoryKind.RESULT
+        or memory.is_stock
+        or is_private(line)
+        or is_noise(memory.text)
+    ):
         return False
     return len(telling(_told(memory, own_name))) >= 3
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from game.mind.language.heard import is_greeting
+from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored
 
@@ -45,7 +46,9 @@ _ASKING_WORDS = """
     were can could will would tell
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
-_TELLS = re.compile(r"\W*(?:(?:when|where)\b[^?]*,|what an? )", re.I)
+_TELLS = re.compile(
+    r"\W*(?:when (?:I|we|it|he|she|they|you|the|my|our|that|this)\b[^?]*,|what an? )", re.I
+)
 """Begins as a question does: "When the book is out, I'll send you one"."""
 
 
@@ -64,6 +67,7 @@ class ReplyContext:
     ranked: tuple[Scored, ...] = ()  # what the agent has, best first
     turns: tuple[TalkTurn, ...] = ()  # the talk before ``said``, oldest first
     examples: tuple[str, ...] = ()  # the lines of its profile that show its voice
+    news: Sentence | None = None  # what is told of the deeds of whoever came in
 
     @property
     def words(self) -> str:

@@ -16,7 +16,7 @@ from game.mind.language.pronouns import turned
 from game.mind.language.rule_words import is_rule
 from game.mind.language.words import sentences, telling
 from game.mind.prompt.reply.by_itself import continued, told_by_itself
-from game.mind.prompt.reply.context import ReplyContext
+from game.mind.prompt.reply.context import ReplyContext, is_question
 from game.mind.prompt.reply.deeds import Wish, asked
 from game.mind.prompt.reply.examples import from_script
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, closed, without_name
@@ -54,9 +54,9 @@ DEEDS = ("Let me see.", "Let me see what I can do.", "I'll see about that.")
 """To a wish that can be granted: whether it is, is chosen afterwards."""
 NONE = ("I have none to give you.", "That I can't give you.", "I have nothing of the kind.")
 DECLINED = ("I'd rather not.", "Not now.", "No, let that be.")
-_CERTAIN = 0.5
 _LONGEST_ECHO = 120
 _LEAST_TOLD = 2
+_MOST_LINES = 4
 _PARTING = re.compile(r"\b(?:good ?night|farewell|good ?bye|bye|(?<!to )see you)\b", re.I)
 _THANKS = re.compile(r"\bthank", re.I)
 _HOW = re.compile(r"\bhow (?:are|do)\b", re.I)
@@ -64,9 +64,17 @@ _PROMISES = re.compile(
     r"\b(?:I|we)(?:['’]ll| will| promise| shall)\b.*\byou\b|\bI promise\b|\bmy word\b", re.I
 )
 _SECRET = re.compile(
-    r"\b(?:between (?:us|ourselves|you and me)|to yourself|secret|don['’]t tell"
-    r"|(?:tell|show) (?:nobody|no ?one)|nobody (?:knows|must))\b",
+    r"\b(?:between (?:us|ourselves|you and me|me and you)|to yourself|(?<!no )secret|hush"
+    r"|(?:do not|don['’]t|never) (?:tell(?! me)|mention|repeat|let \w+ (?:know|hear|see|find))"
+    r"|not a word"
+    r"|(?:tell|show|let) (?:him|her|them|nobody|no ?one|nothing)"
+    r"|(?:nobody|no one)(?: else)? (?:knows|must|may))\b",
     re.I,
+)
+_GRAVE = re.compile(r"\b(?:kill(?:s|ed)?|die[ds]?|dying|dead|death|burn)\b", re.I)
+"""To what may be in earnest nothing is said that sounds like a notice taken."""
+_WANTS_THING = re.compile(
+    r"\b(?:give|hand|bring|lend|pass) (?:me|us)\b|\b(?:may|can|could) (?:I|we) have\b", re.I
 )
 _TELLS = re.compile(
     r"(?:(?:I|we|they)(?:['’]\w+)?|my|our|he|she|it|this|that|these|those|the|there"
@@ -75,8 +83,8 @@ _TELLS = re.compile(
 )
 """How a statement begins that can be said back; a request ("Look at my nails") cannot."""
 _TO_THE_AGENT = re.compile(
-    r", (?:(?:mother|father|sir|madam|ma['’]am|honey|love|dear|friend|mate|boss)(?=[,.;!])"
-    r"|(?:don['’]t|please|tell|ask|mind) [^,.;!]+(?=[.!]?$))",
+    r", (?:(?:thank you|thanks|mother|father|sir|madam|ma['’]am|honey|love|dear|friend|mate|boss)"
+    r"(?=[,.;!])|(?:don['’]t|please|tell|ask|mind) [^,.;!]+(?=[.!]?$))",
     re.I,
 )
 """What a statement holds besides that is only for whoever listens."""
@@ -88,52 +96,67 @@ _REQUESTS = re.compile(
 )
 _TITLE = re.compile(r"\b(?:sir|madam|ma['’]am|miss|mister|lad|lass|boy|girl)\b", re.I)
 """In an example they may be for somebody else."""
-_GAP = re.compile(r"\{\w+\}")
+_GAP = re.compile(r"(?<!: )\{(\w+)\}|: \{(\w+)\}")
+_PARTS = re.compile(r"(?<=[.!?;]) |, ")
 _THEIRS = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.I)
 
 
-def courtesy(scene: ReplyContext, own_lines: Sequence[str], *, given: bool = False) -> str:
+def courtesy(
+    scene: ReplyContext, own_lines: Sequence[str], *, given: bool = False, to_player: bool = True
+) -> str:
     """What an agent says to what is no question: to a statement, a greeting, an arrival.
 
     Args:
-        scene: What is answered.
+        scene: What is answered. All of it may be said to whoever hears.
         own_lines: What the agent has said lately, oldest first: what it has just said, it does
             not say again.
         given: Whether it was handed something.
+        to_player: Whether a person is answered: agents would say the same back and forth.
     """
     if scene.said:
-        return _answer(scene, own_lines)
-    return in_turn(THANKS, own_lines, scene.partner) if given else _welcome(scene, own_lines)
+        return _answer(scene, own_lines, to_player=to_player)
+    if given:
+        return in_turn(THANKS, own_lines, scene.partner)
+    return _welcome(scene, own_lines, to_player=to_player)
+
+
+def asks_besides(said: str, name: str) -> bool:
+    """Whether something is asked beside a wish: "Come on, what is your name?"."""
+    asking = (each for each in _PARTS.split(said) if is_question(each))
+    return any(not asked(each, name) for each in asking)
 
 
 def in_turn(forms: Sequence[str], own_lines: Sequence[str], who: str = "", told: str = "") -> str:
     """The form that was used longest ago, with name and words in it."""
     used = [max((i for i, o in enumerate(own_lines) if _is_of(o, f)), default=-1) for f in forms]
     form = forms[used.index(min(used))]
-    form = form.replace(": {told}", f": {continued(told)}") if told else form
-    return form.replace("{who}", who).replace("{told}", told)
+    words = {"who": who, "told": told, ": told": f": {continued(told)}" if told else ""}
+    return _GAP.sub(lambda gap: words[gap[1] or f": {gap[2]}"], form)  # once: a name may look so
 
 
 def _is_of(line: str, form: str) -> bool:
     """Whether a line was made from a form."""
-    parts = (re.escape(each) for each in _GAP.split(form))
+    parts = (re.escape(each) for each in re.split(r"\{\w+\}", form))
     return pattern(".*".join(parts)).fullmatch(line) is not None
 
 
-def _answer(scene: ReplyContext, own_lines: Sequence[str]) -> str:
+def _answer(scene: ReplyContext, own_lines: Sequence[str], *, to_player: bool) -> str:
     """To somebody's words."""
-    told = [_bare(each, scene) for each in sentences(scene.words)]
-    if is_greeting(scene.words) or (_I_AM.search(scene.words) and not any(told)):
-        return in_turn(_greeted(scene.words), own_lines, scene.partner)
-    if _SECRET.search(scene.words):
+    said = " ".join(scene.said[-_MOST_LINES:])
+    told = [_bare(each, scene) for each in sentences(said)]
+    if is_greeting(said) or (_I_AM.search(said) and not any(told)):
+        return in_turn(_greeted(said), own_lines, scene.partner)
+    if not to_player or _GRAVE.search(said):
+        return in_turn(HEARD, own_lines)
+    if _SECRET.search(said):
         return in_turn(CONFIDED, own_lines)
-    if Wish.GIVE in asked(scene.words, scene.name):  # else it would be given
-        return in_turn(NONE, own_lines)
+    if _WANTS_THING.search(said) and Wish.GIVE in asked(said, scene.name):
+        return in_turn(NONE, own_lines)  # else it would be given
     if words := _of_themselves(told):
         forms = PROMISED if _PROMISES.search(words) else ECHOES
         return in_turn(forms, own_lines, scene.partner, turned(words))
     is_kept = any(is_rule(each) for each in told)
-    return in_turn(KEPT if is_kept or _THEIRS.search(scene.words) else HEARD, own_lines)
+    return in_turn(KEPT if is_kept or _THEIRS.search(said) else HEARD, own_lines)
 
 
 def _bare(sentence: str, scene: ReplyContext) -> str:
@@ -151,39 +174,45 @@ def _greeted(words: str) -> Sequence[str]:
     return FAREWELLS if _PARTING.search(words) else GREETINGS
 
 
-def _welcome(scene: ReplyContext, own_lines: Sequence[str]) -> str:
+def _welcome(scene: ReplyContext, own_lines: Sequence[str], *, to_player: bool) -> str:
     """To somebody who came in: by what they are known for, else in the agent's own way."""
-    if news := next(filter(None, (told_by_itself(each, scene) for each in _news(scene))), ""):
+    if scene.news is not None and (news := told_by_itself(scene.news, scene)):
         return in_turn(NEWS, own_lines, scene.partner, news)
     told = [words for each in _told(scene) if (words := told_by_itself(each, scene))]
     fresh = (each for each in told if not any(continued(each) in line for line in own_lines))
-    if words := next(fresh, "") or next(iter(told), ""):
+    if to_player and (words := next(fresh, "") or next(iter(told), "")):
         return in_turn(RETURNS, own_lines, scene.partner, words)
     own = [each.answer for each in from_script(scene.examples, scene.name) if not each.heard_words]
     fit = [each for each in own if each not in own_lines and not _TITLE.search(each)]
     return next(iter(fit), "") or in_turn(GREETINGS, own_lines, scene.partner)
 
 
-def _news(scene: ReplyContext) -> list[Sentence]:
-    """What is told of the deeds of whoever came."""
-    best = scene.ranked[:1]
-    return [each.sentence for each in best if each.worth > _CERTAIN and each.sentence.who]
-
-
 def _told(scene: ReplyContext) -> list[Sentence]:
-    """What they told of themselves, the newest first."""
-    theirs = (e.sentence for e in scene.ranked if e.sentence.origin is SentenceOrigin.PARTNER)
-    told = (each for each in theirs if not each.aside and len(each.bare) <= _LONGEST_ECHO)
-    says = [each for each in told if len(telling(each.bare)) >= _LEAST_TOLD]
-    return sorted(says, key=lambda each: each.time, reverse=True)
+    """What they told the agent of themselves, the newest first; nothing that is a secret."""
+    theirs = [e.sentence for e in scene.ranked if e.sentence.origin is SentenceOrigin.PARTNER]
+    secret = {each.number for each in theirs if _SECRET.search(each.bare)}
+    told = [
+        each
+        for each in theirs
+        if not (each.aside or each.overheard or each.number in secret or _GRAVE.search(each.bare))
+        and each.text.startswith(f"{each.who} told me")
+        and len(telling(each.bare)) >= _LEAST_TOLD
+        and len(each.bare) <= _LONGEST_ECHO
+        and _can_be_said_back(each.bare)
+    ]
+    return sorted(told, key=lambda each: each.time, reverse=True)
+
+
+def _can_be_said_back(sentence: str) -> bool:
+    tells = _TELLS.match(opening("").sub("", sentence, count=1)) and _THEIRS.search(sentence)
+    return bool(tells) and not _REQUESTS.search(sentence)
 
 
 def _of_themselves(told: Sequence[str]) -> str:
     """What somebody told of themselves that can be said back to them; empty if nothing can."""
     kept: list[str] = []
     for each in filter(None, told):
-        tells = kept or (_TELLS.match(each) and _THEIRS.search(each))
-        if not tells or _REQUESTS.search(each):
+        if not _can_be_said_back(each) and (not kept or _REQUESTS.search(each)):
             continue
         if len(" ".join([*kept, each])) > _LONGEST_ECHO:
             break

@@ -63,6 +63,7 @@ class Judged:
     fault: str = ""  # why it may not be; empty if it may
     grounded: float = 0.0  # how much of it comes from what was to be used, 0 to 1
     admits: bool = False  # whether it says that the agent does not know
+    denies: bool = False  # whether it denies what nothing of that denies
 
 
 def judge(
@@ -91,7 +92,8 @@ def judge(
         or _to_another(said, scene)
     )
     admits = _ADMITS.search(said) is not None
-    return Judged(said, fault, _grounded(said, scene, prompt.chosen), admits)
+    grounded, denies = _grounded(said, scene, prompt.chosen), _denies(said, prompt.chosen)
+    return Judged(said, fault, grounded, admits, denies)
 
 
 def spoken(answer: str, scene: ReplyContext) -> str:
@@ -284,10 +286,15 @@ def _grounded(said: str, scene: ReplyContext, chosen: Sequence[Sentence]) -> flo
     mine = telling(said) - telling(scene.words) - telling(scene.partner)
     if not mine or not chosen:
         return 0.0
-    texts = " ".join(each.bare for each in chosen)
-    if _NEGATES.search(said) and not _NEGATES.search(texts):
-        return 0.0  # "No, I am not afraid of dogs.", of which nobody told
-    return len(mine & telling(texts)) / len(mine)
+    given = telling(" ".join(each.bare for each in chosen))
+    return len(mine & given) / len(mine)
+
+
+def _denies(said: str, chosen: Sequence[Sentence]) -> bool:
+    """Whether it denies what nobody told: "No, I am not afraid of dogs."."""
+    said = re.sub(r"^\W*no\b", "", said, flags=re.I)  # "No, Ann is a baker." may correct
+    denies = _NEGATES.search(said) is not None and not _ADMITS.search(said)
+    return denies and not any(_NEGATES.search(each.bare) for each in chosen)
 
 
 def _runs(line: str) -> list[tuple[str, ...]]:

@@ -24,6 +24,7 @@ class TalkTurn:
     words: str  # what was said
     number: int  # the memory that it stands in
     time: datetime  # when
+    is_stock: bool = False  # whether the agent said it by rule: it answers, and is no example
 
 
 def turns_with(window: Sequence[Memory], partner: str) -> list[TalkTurn]:
@@ -58,7 +59,7 @@ def turns_with(window: Sequence[Memory], partner: str) -> list[TalkTurn]:
                 turns.clear()
             # Of some lines nothing is left; a turn without words is one that no model takes.
             words = for_prompt(said.words, limit=LONGEST) or "…"
-            turns.append(TalkTurn(said.who, words, memory.number, memory.time))
+            turns.append(TalkTurn(said.who, words, memory.number, memory.time, memory.is_stock))
     return turns
 
 

@@ -72,7 +72,11 @@ _TIME = re.compile(
 _PLACE = re.compile(
     r"\b(?:in|at|on|from|to|near|by|behind|under|above|over|into|beside|next)\b", re.I
 )
-_ASKS = re.compile(r"\b(?:what|where|when|who|whose|whom|which|why|how)\b", re.I)
+_ASKS = re.compile(
+    r"\b(?:(?:what|how)(?! about|['’]s (?:up|new|wrong)| (?:is (?:up|new|wrong)|shall|should))"
+    r"|where|when|who|whose|whom|which|why)\b",
+    re.I,
+)
 _ASKS_LEAVE = re.compile(r"\b(?:may|can|could|shall|should|might|would|let) (?:i|me|we)\b", re.I)
 
 
@@ -261,7 +265,7 @@ def is_of_asker(question: str) -> bool:
 def asks_for_facts(question: str) -> bool:
     """Whether what, who, where or when is asked, and not what the agent itself thinks."""
     asked = _ASIDE.sub(" ", question)
-    return _ASKS.search(asked) is not None and _YOURS.search(asked) is None
+    return bool(telling(asked)) and bool(_ASKS.search(asked)) and not _YOURS.search(asked)
 
 
 def _telling(each: Sentence) -> frozenset[str]:
