@@ -203,6 +203,20 @@ class TestCourtesies(RepliesWorld):
         assert not self.mind.memory.noticed.block.items, "it promised nothing"
 
 
+    def test_unasked_it_neither_speaks_nor_plays(self):
+        self.set_thinking(constrain="schema", idle_interval=10.0)
+        self.mira.location = None
+        self.clock.advance(10_000)
+        self.mira.location = self.room1
+        self.mind.thinker.start()
+        self.clock.pump([10_000] * 3)
+        self.settle(lambda: bool(self.fake.calls("/api/generate")))
+        cases = self.fake.calls("/api/generate")[-1].body["format"]["anyOf"]
+        verbs = {name for each in cases for name in each["properties"]["verb"]["enum"]}
+        assert {"look", "wait", "note"} <= verbs
+        assert not {"say", "whisper", "emote"} & verbs
+
+
 class TestRefusals(RepliesWorld):
     """A refused answer is thought again, otherwise; in the end something is said."""
 
