@@ -202,7 +202,6 @@ class TestCourtesies(RepliesWorld):
         assert "I have bought a boat." in recent.text
         assert not self.mind.memory.noticed.block.items, "it promised nothing"
 
-
     def test_unasked_it_neither_speaks_nor_plays(self):
         self.set_thinking(constrain="schema", idle_interval=10.0)
         self.mira.location = None
