@@ -38,7 +38,7 @@ class MemoryRow:
     source: str = ""  #: Who caused it, by name; empty for the agent itself or nobody.
     source_id: str = ""  #: Who that is, whatever they are called; empty where it is not known.
     reason: str = ""  #: Of an act: the private reason.
-    event: str = ""  #: What kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose`` …
+    event: str = ""  #: What told of it: ``say``, ``talk``, ``pose`` …; ``courtesy``: by rule.
     to: str = ""  #: Whom an act was meant for, by name.
     to_id: str = ""  #: Who that is; of hearsay whom it tells of.
     repeats: int = 1  #: How often in a row it happened.
