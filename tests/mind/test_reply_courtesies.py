@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -123,7 +125,8 @@ def test_what_is_not_for_others_greets_nobody(told):
 def test_nor_what_they_told_somebody_else_nor_what_others_tell_of_them():
     (overheard,) = said_of("Tom", "I stole the silver cup.", overheard=True)
     ann = Sentence('Ann told me, "I love Tom."', "I love Tom.", SentenceOrigin.OTHER, "Ann")
-    ranked = (Scored(ann, 1.0), Scored(overheard, 0.9))
+    summarised = replace(said_of("Tom", "I hid the key.")[0], number=0)
+    ranked = (Scored(ann, 1.0), Scored(overheard, 0.9), Scored(summarised, 0.9))
     assert says(event="Tom comes in.", ranked=ranked) == "Good day to you, Tom."
     assert "I love Tom" in says(event="Tom comes in.", news=ann), "where it is news of a deed"
 

@@ -188,13 +188,17 @@ def _welcome(scene: ReplyContext, own_lines: Sequence[str], *, to_player: bool) 
 
 
 def _told(scene: ReplyContext) -> list[Sentence]:
-    """What they told the agent of themselves, the newest first; nothing that is a secret."""
+    """What they told the agent of themselves, the newest first; nothing that is a secret.
+
+    Nor what stands in a summary alone, of which nobody knows who may hear it.
+    """
     theirs = [e.sentence for e in scene.ranked if e.sentence.origin is SentenceOrigin.PARTNER]
     secret = {each.number for each in theirs if _SECRET.search(each.bare)}
     told = [
         each
         for each in theirs
         if not (each.aside or each.overheard or each.number in secret or _GRAVE.search(each.bare))
+        and each.number
         and each.text.startswith(f"{each.who} told me")
         and len(telling(each.bare)) >= _LEAST_TOLD
         and len(each.bare) <= _LONGEST_ECHO
