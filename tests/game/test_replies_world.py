@@ -149,6 +149,7 @@ class TestCourtesies(RepliesWorld):
         assert "I mend nets, and my boat is called Heron." in sent[0]["prompt"]
 
     def test_who_comes_in_is_known_by_what_they_told(self):
+        self.char2.location = None
         self.asks("My sister Lisbet keeps bees at Corran Head.")
         self.pass_time(700)  # so long after, a greeting is not odd
         self.char1.move_to(self.quay, quiet=True)

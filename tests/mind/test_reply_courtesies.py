@@ -68,6 +68,8 @@ def says(*said, lately=(), **more):
         ("I'll take the room, thank you.", "You'll take the room. I'll remember that."),
         ("The lamps buzz.", "I see."),
         ("Yes.", "I see."),
+        ("My name is not Tom.", "Your name is not Tom. I'll remember that."),
+        ("I don't know.", "I see."),
         ("My name is Tom.", "Good day to you, Tom."),
         ("Good evening, Mira!", "Good day to you, Tom."),
         ("Thanks!", "You're welcome, Tom."),
@@ -129,6 +131,13 @@ def test_nor_what_they_told_somebody_else_nor_what_others_tell_of_them():
     ranked = (Scored(ann, 1.0), Scored(overheard, 0.9), Scored(summarised, 0.9))
     assert says(event="Tom comes in.", ranked=ranked) == "Good day to you, Tom."
     assert "I love Tom" in says(event="Tom comes in.", news=ann), "where it is news of a deed"
+
+
+def test_what_somebody_told_greets_them_while_nobody_else_is_there():
+    told = ("I mend nets.",)
+    assert "mend nets" in says(told=told, event="Tom comes in.")
+    made = scene(told=told, event="Tom comes in.")
+    assert courtesy(made, (), private=False) == "Good day to you, Tom."
 
 
 def test_an_agent_is_said_nothing_back():

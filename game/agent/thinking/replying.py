@@ -36,7 +36,7 @@ from game.mind.prompt.reply.context import ReplyContext
 from game.mind.prompt.reply.courtesies import DECLINED, DEEDS, asks_besides, courtesy, in_turn
 from game.mind.prompt.reply.judge import Judged, judge
 from game.mind.prompt.reply.material import Sentence
-from game.mind.prompt.reply.turns import turns_with, unanswered
+from game.mind.prompt.reply.turns import PAUSE, turns_with, unanswered
 from game.mind.prompt.reply.worth import Scored, asks_for_facts, is_of_asker
 from game.mind.prompt.template import Rendered
 from game.mind.recall.related import SearchResult
@@ -189,7 +189,7 @@ class Replying:
         return [m for m in window if confided or private.may_hear(m.number, audience)]
 
     def courtesy(
-        self, impulse: Impulse, reply: Reply, profile: ModelProfile, *, wished: bool
+        self, agent: Body, impulse: Impulse, reply: Reply, profile: ModelProfile, *, wished: bool
     ) -> str:
         """What is said without a model; empty where one is asked, a small one only questions.
 
@@ -208,7 +208,10 @@ class Replying:
         free = partial(self._mind.memory.private.may_hear, audience=NOBODY)
         ranked = tuple(each for each in reply.scene.ranked if free(each.sentence.number))
         scene = replace(reply.scene, ranked=ranked)
-        return courtesy(scene, self._lately(), given=given, to_player=impulse.from_player)
+        near = (each for each in people_near(agent) if each.key != reply.partner)
+        private = not any(each.has_account for each in near)
+        said_to = impulse.from_player
+        return courtesy(scene, self._lately(), given=given, to_player=said_to, private=private)
 
     def declined(self) -> str:
         """What it says if it does nothing of what was asked for."""
@@ -255,8 +258,7 @@ class Replying:
         reply.looked = True  # and not before: a server that is gone has the look asked of another
         if not answer.strip().casefold().startswith("no"):
             return ""
-        own = set(self._own_lines(reply))
-        return next((each for each in DO_NOT_KNOW if each not in own), DO_NOT_KNOW[0])
+        return in_turn(DO_NOT_KNOW, self._lately())
 
     def basis(self, reply: Reply) -> Basis:
         """What its prompt was made from, for the event log."""
@@ -329,7 +331,8 @@ class Replying:
         )
         audience = _alone(impulse) if whispered else _listeners(agent)
         turns = turns_with(self._heard_by(audience), partner)
-        waiting = unanswered(turns)
+        now = self._services.clock.now()
+        waiting = [each for each in unanswered(turns) if now - each.time <= PAUSE]
         said = (words,) if words else tuple(turn.words for turn in waiting)
         if not said and cause is not None and (heard_so := heard(cause)) is not None:
             said = (for_prompt(heard_so.words),)

@@ -218,9 +218,10 @@ class Thinking(ABC):
         reply = await self._gathered(thought)
         while words := self._courtesy(thought, reply):
             if not self._is_gathered_anew(self._body(), thought, reply):
-                return await self._say(
-                    self._body(), thought, reply, None, words=words, event=COURTESY
-                )
+                # News are its own words: they are told once.
+                event = COURTESY if reply.scene.news is None else ""
+                agent = self._body()
+                return await self._say(agent, thought, reply, None, words=words, event=event)
             reply = await self._gathered(thought)
         while True:
             agent, answer = await self._ask(thought, partial(self._reply_request, thought, reply))
@@ -263,7 +264,7 @@ class Thinking(ABC):
         agent = self._body()
         said = " ".join(reply.scene.said)
         wished = bool(self._deeds.wished(agent, reply.partner, said))
-        words = self._replying.courtesy(thought.impulse, reply, profile, wished=wished)
+        words = self._replying.courtesy(agent, thought.impulse, reply, profile, wished=wished)
         if not words:
             return ""
         if agent.location is None or not self._is_wanted(agent, thought):

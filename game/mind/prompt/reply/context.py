@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from game.mind.language.heard import is_greeting
+from game.mind.language.patterns import opening
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored
@@ -42,8 +43,8 @@ OF_THE_ASKER = (
 """What it begins with where that is what the asker told it."""
 OPENINGS = (*AGAIN, *ANEW, *NOT_SURE, *OF_ITSELF, *OF_THE_ASKER)
 _ASKING_WORDS = """
-    what what's whats who who's whose whom where where's when why which how do does did is are was
-    were can could will would tell
+    what what's whats who who's whos whose whom where where's wheres when why which how do does did
+    is are was were can could will would tell
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
 _TELLS = re.compile(
@@ -77,7 +78,8 @@ class ReplyContext:
     @property
     def asks(self) -> bool:
         """Whether it is a question, and no greeting: no memory answers "How are you?"."""
-        return is_question(self.words) and not is_greeting(self.words)
+        lines = [opening(self.name).sub("", each, count=1) for each in self.said or (self.event,)]
+        return any(map(is_question, lines)) and not is_greeting(self.words)
 
     @property
     def best(self) -> float:

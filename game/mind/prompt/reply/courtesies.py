@@ -71,7 +71,11 @@ _SECRET = re.compile(
     r"|(?:nobody|no one)(?: else)? (?:knows|must|may))\b",
     re.I,
 )
-_GRAVE = re.compile(r"\b(?:kill(?:s|ed)?|die[ds]?|dying|dead|death|burn)\b", re.I)
+_GRAVE = re.compile(
+    r"\b(?:kill(?:s|ed)?|die[ds]?|dying|dead|death|buried|murder(?:s|ed)?|burn|cancer|hate"
+    r"|I (?:do not|don['’]t) (?:know|think))\b",
+    re.I,
+)
 """To what may be in earnest nothing is said that sounds like a notice taken."""
 _WANTS_THING = re.compile(
     r"\b(?:give|hand|bring|lend|pass) (?:me|us)\b|\b(?:may|can|could) (?:I|we) have\b", re.I
@@ -88,7 +92,7 @@ _TO_THE_AGENT = re.compile(
     re.I,
 )
 """What a statement holds besides that is only for whoever listens."""
-_I_AM = re.compile(r"\b(?:I['’]m|I am|(?:my|the) name(?: is|['’]s))\b", re.I)
+_I_AM = re.compile(r"\b(?:I['’]m|I am|(?:my|the) name(?: is|['’]s))(?! not)\b", re.I)
 _REQUESTS = re.compile(
     r"(?:^|[,;:] |\b(?:so|and|but|please) )"
     r"(?:let|wake|tell|give|bring|show|call|remind|help|send|lend|ask|follow|take) (?:me|us)\b",
@@ -102,7 +106,12 @@ _THEIRS = re.compile(r"\b(?:I|me|my|mine|we|us|our)\b", re.I)
 
 
 def courtesy(
-    scene: ReplyContext, own_lines: Sequence[str], *, given: bool = False, to_player: bool = True
+    scene: ReplyContext,
+    own_lines: Sequence[str],
+    *,
+    given: bool = False,
+    to_player: bool = True,
+    private: bool = True,
 ) -> str:
     """What an agent says to what is no question: to a statement, a greeting, an arrival.
 
@@ -112,12 +121,13 @@ def courtesy(
             not say again.
         given: Whether it was handed something.
         to_player: Whether a person is answered: agents would say the same back and forth.
+        private: Whether no other player hears it: what somebody told greets them only then.
     """
-    if scene.said:
-        return _answer(scene, own_lines, to_player=to_player)
     if given:
         return in_turn(THANKS, own_lines, scene.partner)
-    return _welcome(scene, own_lines, to_player=to_player)
+    if scene.said:
+        return _answer(scene, own_lines, to_player=to_player)
+    return _welcome(scene, own_lines, private=private and to_player)
 
 
 def asks_besides(said: str, name: str) -> bool:
@@ -162,7 +172,8 @@ def _answer(scene: ReplyContext, own_lines: Sequence[str], *, to_player: bool) -
 def _bare(sentence: str, scene: ReplyContext) -> str:
     """Without a greeting, names and the like before it; empty if it says no more than a name."""
     bare = without_name(opening(scene.name).sub("", sentence, count=1), scene.partner)
-    named = _I_AM.search(bare) and telling(_I_AM.sub("", bare)) <= telling(scene.partner)
+    rest = telling(_I_AM.sub("", bare)) if _I_AM.search(bare) else set()
+    named = bool(rest) and rest <= telling(scene.partner)
     return "" if named or not bare else closed(f"{bare[0].upper()}{bare[1:]}")
 
 
@@ -174,13 +185,13 @@ def _greeted(words: str) -> Sequence[str]:
     return FAREWELLS if _PARTING.search(words) else GREETINGS
 
 
-def _welcome(scene: ReplyContext, own_lines: Sequence[str], *, to_player: bool) -> str:
+def _welcome(scene: ReplyContext, own_lines: Sequence[str], *, private: bool) -> str:
     """To somebody who came in: by what they are known for, else in the agent's own way."""
     if scene.news is not None and (news := told_by_itself(scene.news, scene)):
         return in_turn(NEWS, own_lines, scene.partner, news)
     told = [words for each in _told(scene) if (words := told_by_itself(each, scene))]
     fresh = (each for each in told if not any(continued(each) in line for line in own_lines))
-    if to_player and (words := next(fresh, "") or next(iter(told), "")):
+    if private and (words := next(fresh, "") or next(iter(told), "")):
         return in_turn(RETURNS, own_lines, scene.partner, words)
     own = [each.answer for each in from_script(scene.examples, scene.name) if not each.heard_words]
     fit = [each for each in own if each not in own_lines and not _TITLE.search(each)]

@@ -73,7 +73,8 @@ _PLACE = re.compile(
     r"\b(?:in|at|on|from|to|near|by|behind|under|above|over|into|beside|next)\b", re.I
 )
 _ASKS = re.compile(
-    r"\b(?:(?:what|how)(?! about|['’]s (?:up|new|wrong)| (?:is (?:up|new|wrong)|shall|should))"
+    r"(?:^|[,.;:!?-] )\W*(?:(?:and|so|but|then|well) )?"
+    r"(?:(?:what|how)(?! about|['’]s (?:up|new|wrong)| (?:is (?:up|new|wrong)|shall|should))"
     r"|where|when|who|whose|whom|which|why)\b",
     re.I,
 )
@@ -264,7 +265,7 @@ def is_of_asker(question: str) -> bool:
 
 def asks_for_facts(question: str) -> bool:
     """Whether what, who, where or when is asked, and not what the agent itself thinks."""
-    asked = _ASIDE.sub(" ", question)
+    asked = _ASIDE.sub(" ", _without_lead(question) or question)
     return bool(telling(asked)) and bool(_ASKS.search(asked)) and not _YOURS.search(asked)
 
 
