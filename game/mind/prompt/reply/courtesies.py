@@ -1,6 +1,6 @@
 """What is said where nothing was asked: a greeting, thanks, an answer to what somebody tells.
 
-No model is asked for it unless it is a capable one: of the three small ones that were measured,
+No model is asked for it unless it is a capable one: of the two small ones that were measured,
 each answered most statements with nonsense (``docs/talk.md``). What somebody tells is said back to
 them in their own words, so that they see that it was understood.
 """
