@@ -40,7 +40,7 @@ class CmdAgent(BuilderCommand):
       @agent/resume <name>                 it thinks again
       @agent/interval <name> = <seconds>   how often it acts unasked; |wdefault|n
       @agent/prompt <name>                 the very prompt it would send now, of itself
-      @agent/prompt <name> = <words>       the one with which it would answer you
+      @agent/prompt <name> = <words>       the one with which it would answer you, or its words
       @agent/delete <name>                 take it out of the world
 
     The profile says who the agent is, best in the second person: "You are Mira,

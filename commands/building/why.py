@@ -77,7 +77,7 @@ def told(why: Why, now: datetime, *, deep: bool = False) -> str:
             *_under(why.under, deep=deep),
             *(_cost(why.cost) if why.cost else ()),
             *_event(why),
-            *(f"|yNot known:|n {plain(each)}." for each in why.missing),
+            *(f"|yNote:|n {plain(each)}." for each in why.missing),
         ]
     )
 

@@ -203,6 +203,14 @@ class TestCourtesies(RepliesWorld):
         assert "I have bought a boat." in recent.text
         assert not self.mind.memory.noticed.block.items, "it promised nothing"
 
+    def test_a_builder_sees_what_is_said_where_no_model_is_asked(self):
+        self.char1.account.permissions.add("Admin")
+        self.heard.clear()
+        self.char1.execute_cmd("@agent/prompt mira = I have bought a boat.")
+        self.settle(lambda: any("No model" in line for line in self.heard))
+        assert "It would say: You have bought a boat." in "\n".join(self.heard)
+        assert self.answers() == [], "it has said nothing yet"
+
     def test_unasked_it_neither_speaks_nor_plays(self):
         self.set_thinking(constrain="schema", idle_interval=10.0)
         self.mira.location = None

@@ -120,7 +120,7 @@ class TestWhy(WhyWorld):
         assert "who it is" in shown.split("Its prompt")[1]
         assert "fake, temperature" in shown
         assert "waited" in shown
-        assert "Not known" not in shown
+        assert "Note:" not in shown
         thought = next(
             each for each in reversed(self.logged("thought")) if "Ostrey" in each["answer"]
         )

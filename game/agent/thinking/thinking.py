@@ -455,14 +455,19 @@ class Thinking(ABC):
     ) -> None:
         """Hand over the prompt with which the agent would answer these words now."""
         profile = self._services.gateway.profile(PROFILE)
+        asked = Impulse(EventKind.ADDRESSED, True, partner, priority="player")
 
         def gathered(reply: Reply) -> None:
+            wished = bool(self._deeds.wished(agent, partner, words))
+            said = self._replying.courtesy(agent, asked, reply, profile, wished=wished)
+            if said:
+                show(f"No model is asked for this. It would say: {said}")
+                return
             reply.looked = True  # the answer's prompt is shown, not the question before it
             self._replying.request(agent, reply, profile, 1, self._key)
             assert reply.rendered is not None
             show(reply.rendered.text)
 
-        asked = Impulse(EventKind.ADDRESSED, True, partner, priority="player")
         Routine(self._replying.gather(agent, asked, words=words), gathered).run()
 
     # -- what is kept and told of it

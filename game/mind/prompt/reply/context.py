@@ -42,15 +42,20 @@ OF_THE_ASKER = (
 )
 """What it begins with where that is what the asker told it."""
 OPENINGS = (*AGAIN, *ANEW, *NOT_SURE, *OF_ITSELF, *OF_THE_ASKER)
-_ASKING_WORDS = """
-    what what's whats who who's whos whose whom where where's wheres when why which how do does did
-    is are was were can could will would tell
-"""
-_ASKING = frozenset(_ASKING_WORDS.split())
-_TELLS = re.compile(
-    r"\W*(?:when (?:I|we|it|he|she|they|you|the|my|our|that|this)\b[^?]*,|what an? )", re.I
+_ASKING = re.compile(
+    r"\W*(?:(?:and|so|but|ok|okay|well|then|now|oh|please)\W+)*(?:"
+    # A question turns verb and subject round: "Did you", but "Did my best", "Will do".
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|shall|should|have|has|had|may|might)"
+    r"(?:n['’]?t)? (?:(?:you|u|I|we|he|she|it|they|there|that|this|any|some)(?:body|one)?\b"
+    r"|(?:the|your|his|her|our|their|(?<!did )my) |(?-i:[A-Z])\w)|does (?!not\b)"
+    r"|(?:who|what|where|when|which)(?:['’]?s|['’]re)\b|who\b(?! cares)|whose|whom|why\b(?! not\b)"
+    r"|(?:what|where|how|which)\b(?! (?:an?|I|we|he|she|they|it|the|my|our|his|her|that|this) )"
+    r"(?! \w+ of (?:you|him|her|them)\b)"
+    r"|when (?:is|are|was|were|do|does|did|can|will|would|shall|should)\b"
+    r"|tell (?:me|us)\b)",
+    re.I,
 )
-"""Begins as a question does: "When the book is out, I'll send you one"."""
+"""How words begin that ask for something without a question mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +104,7 @@ class ReplyContext:
 
 def is_question(words: str) -> bool:
     """Whether it asks for something, with or without a question mark."""
-    first = words.strip().split(maxsplit=1)[0].casefold().strip(",.") if words.strip() else ""
-    return "?" in words or (first in _ASKING and not _TELLS.match(words))
+    return "?" in words or _ASKING.match(words) is not None
 
 
 def without_opening(words: str) -> str:
