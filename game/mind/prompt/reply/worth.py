@@ -33,6 +33,8 @@ ALONE = 0.9
 """What a question is worth without what leads to it, beside what it is worth with that."""
 OF_THE_KIND = 0.1
 """What it is worth that a sentence has what is asked for: a time, a number, a name, a place."""
+BY_WORDS = 0.3
+"""What it is worth, where no embedder answers, that a sentence has all telling words of a question."""
 IN_CONTEXT = 0.6
 """What a question is worth together with the line before it, beside what it is worth alone."""
 OF_A_PART = 0.95
@@ -129,9 +131,10 @@ class Ranker:
         return _newest_first(sorted(scored, key=lambda each: -each.worth))
 
     def _worth(self, question: str, found: Sequence[Sentence]) -> list[float]:
-        meant = self._meaning(question, [each.bare for each in found])
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
         shared = [len(wanted & _telling(each)) for each in found]
+        meant = self._meaning(question, [each.bare for each in found])
+        meant = meant or [BY_WORDS * words / max(len(wanted), 1) for words in shared]
         is_of_kind = _kind_asked(question)
         return [
             cosine
@@ -144,18 +147,18 @@ class Ranker:
         ]
 
     def _meaning(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How near each text is to the question: by the nearest of its clauses.
+        """How near each text is to the question, by the nearest of its clauses; empty if unknown.
 
         "I'm her cousin. I cannot eat eggs" as a whole is near to nothing that asks for eggs.
         """
         if self._embedder is None or not texts:
-            return [0.0] * len(texts)
+            return []
         clauses = [_clauses(text) for text in texts]
         wanted = list(dict.fromkeys([question, *texts, *chain.from_iterable(clauses)]))
         try:
             vectors = self._embedder.embed(wanted)
         except ModelError:
-            return [0.0] * len(texts)
+            return []
         asked = list(vectors[0])
         near = {t: math.sumprod(asked, vector) for t, vector in zip(wanted, vectors, strict=True)}
         return [
