@@ -9,9 +9,12 @@ from typing import Any
 
 from game.mind.language.details import Detail, details, vocabulary
 from game.mind.language.perception import shorten
+from game.mind.language.words import telling
 from game.mind.summaries import draft_checks
 from game.mind.summaries.attribution import swapped
 from game.mind.summaries.extractive import binding
+from game.mind.summaries.retelling import without_day
+from game.mind.summaries.sections import plain
 from game.mind.summaries.survival import Constraint, Seen, compare, read_constraint
 
 _HALF = 0.5
@@ -29,7 +32,7 @@ _MOST_INVENTED, _MOST_INVENTED_SHARE = 3, 0.25
 _MOST_SHOWN = 6
 """How many lost names and numbers are told."""
 _MOST_WORDS = 0.6
-"""The share of the words of a rule or promise that tell it still."""
+"""The share of the words of a rule, a promise or a line that tell it still."""
 
 _COUNTS, _LISTS = ("wanted", "details", "vanished", "tries"), ("put_back", "invented", "problems")
 
@@ -168,6 +171,17 @@ def falls_short(summary: str, extract: str, sources: Sequence[str], agent: str) 
     seen = Seen([summary])
     lost = (line for line in binding(extract, agent) if not _told_of(line, seen))
     return (*reasons, *(f"it lost: {shorten(line, 80)}" for line in lost))
+
+
+def untold(summary: str, extract: str) -> tuple[str, ...]:
+    """The lines of ``extract`` of which no line of ``summary`` has most of the telling words."""
+    written = [telling(line) for line in plain(summary)]
+
+    def is_told(line: str) -> bool:
+        least = _MOST_WORDS * len(wanted := telling(without_day(line)))
+        return any(len(wanted & words) >= least for words in written)
+
+    return tuple(line for line in plain(extract) if not is_told(line))
 
 
 def _told_of(line: str, seen: Seen) -> bool:
