@@ -34,7 +34,7 @@ ALONE = 0.9
 OF_THE_KIND = 0.1
 """What it is worth that a sentence has what is asked for: a time, a number, a name, a place."""
 BY_WORDS = 0.3
-"""What it is worth, where no embedder answers, that a sentence has all telling words of a question."""
+"""What a sentence is worth that has all telling words of a question, where no embedder answers."""
 IN_CONTEXT = 0.6
 """What a question is worth together with the line before it, beside what it is worth alone."""
 OF_A_PART = 0.95
