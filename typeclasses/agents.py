@@ -13,6 +13,7 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import create
 
 from game.agent.agent_log import log
+from game.agent.impulses import EventKind
 from game.agent.memory.named import MEMORY, PROFILE_FILE, memory_named, name_memory
 from game.agent.mind import Mind
 from game.agent.naming import begin, now
@@ -29,6 +30,7 @@ from typeclasses.characters import Character
 from typeclasses.deeds.acting import execute
 from typeclasses.deeds.happening import happened
 from typeclasses.everywhere import tell_builders
+from typeclasses.hosts import answers_room
 from typeclasses.minds import close_mind, mind_by_number, mind_of, rename_mind
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
@@ -142,6 +144,9 @@ class Agent(Character):
             to_id=str(facts.get("about", "")),
         )
         if source and (event := event_of(self, from_obj, line, facts)):
+            to_room = event.kind is EventKind.HEARD and kind == "say" and event.from_player
+            if to_room and answers_room(self, from_obj):
+                event = replace(event, kind=EventKind.ADDRESSED)
             mind.thinker.notice(replace(event, memory=mind.memory.newest if kept else 0))
             mind.sleeper.noticed(event)
 

@@ -1,4 +1,4 @@
-"""Who receives a guest: who keeps a place open, and who of several greets.
+"""Who receives a guest: who keeps a place open, and who of several greets or answers.
 
 An agent with the attribute ``keeps`` keeps its home: it does not walk out on guests, and comes
 back when one comes. What is decided here is read off the world, whoever's mind is open.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from game.agent.surroundings import talkativeness
+from game.agent.surroundings import players_near, talkativeness
 
 _AGENT = "typeclasses.agents.Agent"
 
@@ -29,6 +29,18 @@ def greeter(room: Any, guest: Any) -> Any | None:
     """Who greets a guest: whoever is at home here, else who talks most; None if nobody can."""
     others = (each for each in awake_in(room) if each is not guest)
     return max(others, key=_as_greeter, default=None)
+
+
+def answers_room(agent: Any, player: Any) -> bool:
+    """Whether what a player says to nobody in particular is for this agent.
+
+    It is for whom they spoke to last. Where no other player is, and that is none of the agents
+    who are here, it is for who would greet them.
+    """
+    last, awake = player.ndb.spoken_to, awake_in(agent.location)
+    if last in awake:
+        return last is agent
+    return not players_near(player) and greeter(agent.location, player) is agent
 
 
 def _as_greeter(agent: Any) -> tuple[bool, float, int]:

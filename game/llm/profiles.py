@@ -86,6 +86,11 @@ class ModelProfile:
         return self.reply_tokens >= CAPABLE
 
     @property
+    def speaks_unasked(self) -> bool:
+        """Whether what it says to nobody makes sense: a small model's did not."""
+        return self.capable or self.format == SCRIPT
+
+    @property
     def members(self) -> tuple[ModelProfile, ...]:
         """A profile of one server for each server that may answer: itself where it has one."""
         return self.fleet or (self,)

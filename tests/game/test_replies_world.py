@@ -101,6 +101,27 @@ class TestSpeech(RepliesWorld):
             assert f'Mira says to you, "{words}"' in heard[guest.key], heard[guest.key]
         assert len(self.answers()) == before + 3
 
+    def test_what_is_said_to_the_room_is_answered_by_one(self):
+        bram = self.another_agent("Bram")
+        bram.home = self.quay
+        self.mira.home = self.room1
+        self.pass_time(20)
+        self.said = ["Sit down, you look cold."]
+        for words, who in (("say Good evening.", "Mira"), ("talk Bram Hello.", "Bram"),
+                           ("say What is that smell?", "Bram")):  # fmt: skip
+            self.heard.clear()
+            self.char1.execute_cmd(words)
+            self.pass_time(20)
+            assert [line.split()[0] for line in self.heard if "says to you" in line] == [who]
+        ann = self.guest(2, "Ann")
+        self.pass_time(20)
+        before = self.calls()
+        ann.execute_cmd("say What a night!")
+        self.pass_time(20)
+        prompts = [call.body["prompt"] for call in self.fake.calls("/api/generate")[before:]]
+        assert not any(each.endswith("Ann: What a night!\nMira:") for each in prompts)
+        assert bram.location is self.room1
+
     def comes_in(self, answer: str) -> None:
         self.pass_time(20)
         self.said = [answer]
@@ -219,6 +240,21 @@ class TestCourtesies(RepliesWorld):
         self.mind.thinker.start()
         self.clock.pump([10_000] * 3)
         self.settle(lambda: bool(self.fake.calls("/api/generate")))
+        self.only_quiet_verbs()
+
+    def test_what_others_say_to_each_other_is_none_of_its_business(self):
+        """Played: "you are Jory Pask", said into a talk of two others."""
+        self.set_thinking(constrain="schema", idle_interval=1e9, pause_notice=0)
+        self.guest(2, "Ann")
+        self.pass_time(20)
+        before = self.calls()
+        self.said = ["look"]
+        self.char1.execute_cmd("talk Ann Did you see the heron?")
+        self.pass_time(60)
+        assert self.calls() == before + 1, "and it is not asked for words where it only looks"
+        self.only_quiet_verbs()
+
+    def only_quiet_verbs(self) -> None:
         cases = self.fake.calls("/api/generate")[-1].body["format"]["anyOf"]
         verbs = {name for each in cases for name in each["properties"]["verb"]["enum"]}
         assert {"look", "wait", "note"} <= verbs

@@ -44,6 +44,8 @@ def ranker():
         ("In which county, do you recall?", "What is it that Tobin grows?", "Dorset"),
         ("And her name?", "Do you have a daughter?", "Wenna"),
         ("What is your dog called?", "What does Tobin grow?", "Sprat"),
+        ("What should I call you?", "", "Jory"),
+        ("What's your dog's name?", "", "Sprat"),
     ],
 )
 def test_what_answers_comes_first(ranker, question, before, wanted):

@@ -220,6 +220,7 @@ def test_chat_tells_the_agent_what_it_was_told_and_leaves_its_profile_to_the_sys
         ("is Bram about", True),
         ("how you doing", True),
         ("ok so where is the ferry", True),
+        ("Sorry, didn't catch your name", True),
         ("So that is how it is.", False),
         ("I keep bees.", False),
         ("Good evening!", False),

@@ -175,7 +175,9 @@ class Thinking(ABC):
                 act = self._acted(agent, thought, answer)
                 if act.result is not None:  # a tool call: what it brings is for the next thought
                     await act.result
-                again = second_thought(thought, act, self._services.thinking.current)
+                speaks = self._services.gateway.profile(PROFILE).speaks_unasked
+                config = self._services.thinking.current
+                again = second_thought(thought, act, config, speaks=speaks)
                 if again is None:
                     return act
                 thought = self._next(again)

@@ -15,7 +15,7 @@ from game.agent.thinking.deeds import DeedChoice
 from game.agent.thinking.options import options_of
 from game.agent.thinking.prompting import verbs_of
 from game.agent.thinking_config import FREE, SCHEMA, ThinkingConfig
-from game.llm.profiles import CHAT, SCRIPT, ModelProfile
+from game.llm.profiles import CHAT, ModelProfile
 from game.mind.events.types import Thought as ThoughtEvent
 from game.mind.ports import Generation, GenerationRequest
 from game.mind.prompt.act_messages import act_messages, as_text
@@ -81,11 +81,14 @@ class ThoughtInProgress:
 
 
 def second_thought(
-    thought: ThoughtInProgress, act: Act, config: ThinkingConfig
+    thought: ThoughtInProgress, act: Act, config: ThinkingConfig, *, speaks: bool = True
 ) -> ThoughtInProgress | None:
-    """The thought that follows one whose answer was no use; None when it is enough."""
+    """The thought that follows one whose answer was no use; None when it is enough.
+
+    ``speaks``: Whether a player who was not answered is to hear something.
+    """
     impulse, attempt, found = thought.impulse, thought.attempt + 1, thought.found
-    waited_for = impulse.priority == "player" and config.insist
+    waited_for = speaks and impulse.priority == "player" and config.insist
     if act.command is None and thought.attempt <= config.retries:
         # The last try for somebody who waits is made easy.
         last = waited_for and thought.attempt == config.retries
@@ -130,7 +133,7 @@ def act_request(
         request = profile.request(f"{prompt.text} {thought.lead}".rstrip())
     request = replace(request, temperature=temperature(profile, thought))
     verbs = verbs_of(services)
-    if thought.impulse.trigger == "idle" and profile.format != SCRIPT and not profile.capable:
+    if not profile.speaks_unasked:
         verbs = tuple(each for each in verbs if each.name not in SHOWN)
     return request if thought.lead else held(request, verbs, options, profile, services)
 

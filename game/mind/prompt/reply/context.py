@@ -52,7 +52,8 @@ _ASKING = re.compile(
     r"|(?:what|where|how|which)\b(?! (?:an?|I|we|he|she|they|it|the|my|our|his|her|that|this) )"
     r"(?! \w+ of (?:you|him|her|them)\b)"
     r"|when (?:is|are|was|were|do|does|did|can|will|would|shall|should)\b"
-    r"|tell (?:me|us)\b)",
+    r"|tell (?:me|us)\b)"
+    r"|.*\b(?:catch|know|forgot(?:ten)?|remember) your name",
     re.I,
 )
 """How words begin that ask for something without a question mark."""

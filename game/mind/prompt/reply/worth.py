@@ -33,6 +33,8 @@ ALONE = 0.9
 """What a question is worth without what leads to it, beside what it is worth with that."""
 OF_THE_KIND = 0.1
 """What it is worth that a sentence has what is asked for: a time, a number, a name, a place."""
+OWN_NAME = 0.3
+"""What the agent's name in its own life is worth where that is asked for."""
 BY_WORDS = 0.3
 """What a sentence is worth that has all telling words of a question, where no embedder answers."""
 IN_CONTEXT = 0.6
@@ -62,6 +64,9 @@ _ASKS_NUMBER = re.compile(
     r"\b(?:how (?:many|much)|(?:what|which) (?:number|room)|price of)\b", re.I
 )
 _ASKS_NAME = re.compile(r"\b(?:who|who['’]s|whose|whom|names?|called)\b", re.I)
+_ASKS_OWN_NAME = re.compile(
+    r"\b(?:your (?:\w+ )?name|call you|called,? you|who(?: are|['’]re| might) you|you are\?)", re.I
+)
 _ASKS_PLACE = re.compile(
     r"\b(?:where|(?:what|which) (?:town|village|place|street|city|country|county|planet))\b", re.I
 )
@@ -118,6 +123,9 @@ class Ranker:
         unique = {each.bare.casefold(): each for each in material}  # the newest of each
         found = _whole(unique.values())
         worths = self._worth(question, found)
+        if _ASKS_OWN_NAME.search(question):
+            named = [OWN_NAME * _is_name_of(own_name, each) for each in found]
+            worths = [worth + more for worth, more in zip(worths, named, strict=True)]
         if alone := _without_lead(question):
             worths = _best_of(worths, self._worth(alone, found), ALONE)
         if before and leans(question, before):
@@ -165,6 +173,13 @@ class Ranker:
             max([near[text], *(OF_A_PART * near[part] for part in parts)])
             for text, parts in zip(texts, clauses, strict=True)
         ]
+
+
+def _is_name_of(agent: str, each: Sentence) -> bool:
+    """Whether a sentence of an agent's own life tells its name."""
+    first = agent.partition(" ")[0].casefold()
+    own = each.origin is SentenceOrigin.SELF
+    return own and bool(first) and first in each.bare.casefold().split()
 
 
 def _best_of(worths: Sequence[float], others: Sequence[float], share: float) -> list[float]:
