@@ -179,7 +179,7 @@ def _is_name_of(agent: str, each: Sentence) -> bool:
     """Whether a sentence of an agent's own life tells its name."""
     first = agent.partition(" ")[0].casefold()
     own = each.origin is SentenceOrigin.SELF
-    return own and bool(first) and first in each.bare.casefold().split()
+    return own and first in map(str.casefold, words(each.bare))
 
 
 def _best_of(worths: Sequence[float], others: Sequence[float], share: float) -> list[float]:
