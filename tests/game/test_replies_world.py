@@ -69,7 +69,7 @@ class TestSpeech(RepliesWorld):
         assert not any("|" in each for each in self.answers())
 
     def test_what_is_said_holds_no_markup_of_the_game(self):
-        self.asks("Who are you?", "I am |rMira|n of {the Kettle}.", "I am $py(1) Mira Fenn.")
+        self.asks("Is it late?", "I am |rMira|n of {the Kettle}.", "I am $py(1) Mira Fenn.")
         assert self.answers() == ["say I am $py Mira Fenn."], "which calls nothing"
 
     def test_a_whisper_is_answered_by_a_whisper(self):
@@ -168,6 +168,11 @@ class TestCourtesies(RepliesWorld):
         sent = self.asks("What is my boat called?", "The Heron.")
         assert len(sent) == 1
         assert "I mend nets, and my boat is called Heron." in sent[0]["prompt"]
+
+    def test_who_asks_if_they_may_is_not_refused_by_a_model(self):
+        """Played: "May I come in?" got a plain no."""
+        assert self.asks("Brr! What a night. May I come in?") == []
+        assert self.answers() == ["say If you like."]
 
     def test_who_comes_in_is_known_by_what_they_told(self):
         self.char2.location = None

@@ -349,9 +349,10 @@ class TestOnce:
 class TestGrounds:
     def test_how_much_of_it_comes_from_what_it_was_given(self):
         assert judged("At Corran Head, Lisbet does.").grounded == 1.0
-        assert judged("It is not at Corran Head.").denies, "which nobody told"
-        assert not judged("No, at Corran Head.").denies
-        assert not judged("I don't know of Corran Head.").denies
+        assert judged("It is not at Corran Head.").unfounded, "which nobody told"
+        assert not judged("No, at Corran Head.").unfounded
+        assert judged("Yes, at Corran Head.").unfounded, "a toss of a coin"
+        assert not judged("I don't know of Corran Head.").unfounded
         assert judged("Perhaps in the garden behind a wall.").grounded == 0.0
         assert 0 < judged("At Corran Head, behind a wall, beside a church.").grounded < 1
 

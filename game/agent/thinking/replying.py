@@ -33,11 +33,18 @@ from game.mind.prompt.reply import material
 from game.mind.prompt.reply.by_itself import AS_GOOD, from_memory
 from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
 from game.mind.prompt.reply.context import ReplyContext
-from game.mind.prompt.reply.courtesies import DECLINED, DEEDS, asks_besides, courtesy, in_turn
+from game.mind.prompt.reply.courtesies import (
+    DECLINED,
+    DEEDS,
+    LEAVE,
+    asks_besides,
+    courtesy,
+    in_turn,
+)
 from game.mind.prompt.reply.judge import Judged, judge
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import PAUSE, turns_with, unanswered
-from game.mind.prompt.reply.worth import Scored, asks_for_facts, is_of_asker
+from game.mind.prompt.reply.worth import Scored, asks_for_facts, asks_leave, is_of_asker
 from game.mind.prompt.template import Rendered
 from game.mind.recall.related import SearchResult
 
@@ -199,7 +206,7 @@ class Replying:
             return ""
         wished = wished and not asks_besides(reply.scene.words, reply.scene.name)
         if reply.scene.asks and not wished:
-            return self.unknown(reply, "no") if _is_unknown(reply.scene) else ""
+            return self._unasked(reply)
         if wished:
             return in_turn(DEEDS, self._lately())
         given = impulse.kind is EventKind.GIVEN
@@ -212,6 +219,17 @@ class Replying:
         private = not any(each.has_account for each in near)
         said_to = impulse.from_player
         return courtesy(scene, self._lately(), given=given, to_player=said_to, private=private)
+
+    def _unasked(self, reply: Reply) -> str:
+        """What is said to a question of which the agent knows nothing; empty if a model is asked.
+
+        A small model would make it up, or refuse to let somebody in.
+        """
+        if reply.scene.knows:
+            return ""
+        if asks_leave(reply.scene.words):
+            return in_turn(LEAVE, self._lately())
+        return self.unknown(reply, "no") if asks_for_facts(reply.scene.words) else ""
 
     def declined(self) -> str:
         """What it says if it does nothing of what was asked for."""
@@ -293,8 +311,8 @@ class Replying:
         known = scene.asks and scene.knows and not scene.confided
         if reply.by_rule:  # a model would make another story of it
             return known
-        denied = found.denies and reply.enough == MOSTLY_GROUNDED
-        if not known or (found.grounded >= reply.enough and not denied):
+        unfounded = found.unfounded and reply.enough == MOSTLY_GROUNDED
+        if not known or (found.grounded >= reply.enough and not unfounded):
             return False
         # A model that follows instructions may be right in that it does not know.
         return scene.best >= SURE or not (reply.trusted and found.admits)
@@ -419,11 +437,6 @@ def _scene_of(agent: Body, partner: str) -> ReplyContext:
         others=tuple(p.key for p in people_near(agent) if p.key != partner),
         examples=examples_of(agent),
     )
-
-
-def _is_unknown(scene: ReplyContext) -> bool:
-    """Whether a question is about something that nobody told: a small model would make it up."""
-    return not scene.knows and asks_for_facts(scene.words)
 
 
 def _cause(window: Sequence[Memory], impulse: Impulse) -> Memory | None:

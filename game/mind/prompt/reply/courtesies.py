@@ -52,12 +52,16 @@ HEARD = ("I see.", "Is that so?", "I'm listening.", "So that's how it is.")
 """To what is nobody's life."""
 DEEDS = ("Let me see.", "Let me see what I can do.", "I'll see about that.")
 """To a wish that can be granted: whether it is, is chosen afterwards."""
+LEAVE = ("If you like.", "I don't mind.", "As you wish.")
+"""To who asks whether they may, where nothing that the agent knows speaks against it."""
 NONE = ("I have none to give you.", "That I can't give you.", "I have nothing of the kind.")
 DECLINED = ("I'd rather not.", "Not now.", "No, let that be.")
 _LONGEST_ECHO = 120
 _LEAST_TOLD = 2
 _MOST_LINES = 4
-_PARTING = re.compile(r"\b(?:good ?night|farewell|good ?bye|bye|(?<!to )see you)\b", re.I)
+_PARTING = re.compile(
+    r"\b(?:good ?night|farewell|good ?bye|bye|(?<!to )see you|have a (?:good|nice|lovely))\b", re.I
+)
 _THANKS = re.compile(r"\bthank", re.I)
 _HOW = re.compile(r"\bhow (?:are|do)\b", re.I)
 _PROMISES = re.compile(
@@ -165,6 +169,8 @@ def _answer(scene: ReplyContext, own_lines: Sequence[str], *, to_player: bool) -
     if words := _of_themselves(told):
         forms = PROMISED if _PROMISES.search(words) else ECHOES
         return in_turn(forms, own_lines, scene.partner, turned(words))
+    if _THANKS.search(said) or _PARTING.search(said):
+        return in_turn(_greeted(said), own_lines, scene.partner)
     is_kept = any(is_rule(each) for each in told)
     return in_turn(KEPT if is_kept or _THEIRS.search(said) else HEARD, own_lines)
 

@@ -48,6 +48,7 @@ _OTHERS = re.compile(r"\b(?:you|your|yours|he|she|his|her|they|their)\b", re.I)
 _IS_A = re.compile(r"\b(?:I am|I['’]m|I was) (?:an?|the) (?P<what>[^.,;!?]+)")
 _ASKS_ONLY = re.compile(r"\W*(?:what|when|where|which|who|whom|whose|why|how)\W*", re.I)
 _NEGATES = re.compile(r"\b(?:no|not|never|none|nobody|nothing|cannot)\b|n['’]t\b", re.I)
+_YES = re.compile(r"\W*(?:yes|yeah|aye)\b", re.I)
 _ADMITS = re.compile(
     r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
     r"|can(?:not|['’]t) (?:say|remember|recall)|never told)\b",
@@ -63,7 +64,7 @@ class Judged:
     fault: str = ""  # why it may not be; empty if it may
     grounded: float = 0.0  # how much of it comes from what was to be used, 0 to 1
     admits: bool = False  # whether it says that the agent does not know
-    denies: bool = False  # whether it denies what nothing of that denies
+    unfounded: bool = False  # whether it says yes, or no, where nothing of that does
 
 
 def judge(
@@ -92,8 +93,8 @@ def judge(
         or _to_another(said, scene)
     )
     admits = _ADMITS.search(said) is not None
-    grounded, denies = _grounded(said, scene, prompt.chosen), _denies(said, prompt.chosen)
-    return Judged(said, fault, grounded, admits, denies)
+    grounded = _grounded(said, scene, prompt.chosen)
+    return Judged(said, fault, grounded, admits, _is_unfounded(said, prompt.chosen))
 
 
 def spoken(answer: str, scene: ReplyContext) -> str:
@@ -290,8 +291,13 @@ def _grounded(said: str, scene: ReplyContext, chosen: Sequence[Sentence]) -> flo
     return len(mine & given) / len(mine)
 
 
-def _denies(said: str, chosen: Sequence[Sentence]) -> bool:
-    """Whether it denies what nobody told: "No, I am not afraid of dogs."."""
+def _is_unfounded(said: str, chosen: Sequence[Sentence]) -> bool:
+    """Whether it denies what nobody told: "No, I am not afraid of dogs."; or says a mere yes.
+
+    A small model's yes is as good as a toss of a coin, and what is so stands in what was told.
+    """
+    if _YES.match(said):
+        return True
     said = re.sub(r"^\W*no\b", "", said, flags=re.I)  # "No, Ann is a baker." may correct
     denies = _NEGATES.search(said) is not None and not _ADMITS.search(said)
     return denies and not any(_NEGATES.search(each.bare) for each in chosen)

@@ -281,6 +281,12 @@ def is_of_asker(question: str) -> bool:
     return theirs and not _ASKS_LEAVE.search(asked)
 
 
+def asks_leave(question: str) -> bool:
+    """Whether somebody asks if they may: "May I come in?"."""
+    asked = _ASIDE.sub(" ", _without_lead(question) or question)
+    return _ASKS_LEAVE.search(asked) is not None and not _ASKS.search(asked)
+
+
 def asks_for_facts(question: str) -> bool:
     """Whether what, who, where or when is asked, and not what the agent itself thinks."""
     asked = _ASIDE.sub(" ", _without_lead(question) or question)
