@@ -222,6 +222,8 @@ def test_chat_tells_the_agent_what_it_was_told_and_leaves_its_profile_to_the_sys
         ("ok so where is the ferry", True),
         ("Sorry, didn't catch your name", True),
         ("So that is how it is.", False),
+        ("Wake me at six, would you? My train goes at seven.", False),
+        ("Could you wake me at six?", True),
         ("I keep bees.", False),
         ("Good evening!", False),
         ("Do not tell Ann.", False),

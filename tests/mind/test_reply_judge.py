@@ -347,6 +347,13 @@ class TestOnce:
 
 
 class TestGrounds:
+    def test_what_they_told_the_agent_is_said_back_with_you_and_me_turned(self):
+        window = talk("If you find it, I promise you two tickets.", "We shall see.")
+        made = asked("What do you get if it turns up?", window=window)
+        prompt = compose(made, 400, WordTokens(), chat=False)
+        answer = judge("If you find it, I promise you two tickets.", made, prompt, ())
+        assert answer.words == "If I find it, you promise me two tickets."
+
     def test_how_much_of_it_comes_from_what_it_was_given(self):
         assert judged("At Corran Head, Lisbet does.").grounded == 1.0
         assert judged("It is not at Corran Head.").unfounded, "which nobody told"

@@ -89,6 +89,8 @@ class TestProfiles:
 class TestWhatOthersSaid:
     def test_a_name_alone_tells_nothing(self):
         assert of_memory(said_to_her("I'm Tom.", 7), "Tom") == []
+        (wish,) = of_memory(said_to_her("Wake me at six tomorrow, would you?", 7), "Tom")
+        assert (wish.bare, wish.aside) == ("Wake me at six tomorrow.", False), "it asks for no word"
         assert of_memory(said_to_her("I'm Tom, I keep bees.", 7), "Tom")
 
     def test_it_is_quoted_with_their_name(self):

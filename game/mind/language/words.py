@@ -106,6 +106,9 @@ def stem(word: str) -> str:
     return short if len(short) > 2 else word
 
 
+_TAG = re.compile(r", (?:would|will|won['’]t|could|can) you(?:, please)?\?", re.I)
+
+
 def telling(text: str) -> set[str]:
     """The stems of the words of ``text`` that say something about what happened."""
     return {stem(word) for word in words(text) if word.casefold() not in COMMON_WORDS}
@@ -115,6 +118,11 @@ def shares_telling(text: str, stems: set[str]) -> bool:
     """Whether one of the words that ``text`` tells by has one of these stems; quick if so."""
     found = (match[0] for match in _WORD.finditer(text))
     return any(stem(word) in stems for word in found if word.casefold() not in COMMON_WORDS)
+
+
+def without_tags(text: str) -> str:
+    """Without what makes a request look like a question: "Wake me at six, would you?"."""
+    return _TAG.sub(".", text)
 
 
 def sentences(text: str) -> list[str]:

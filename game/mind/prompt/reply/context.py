@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from game.mind.language.heard import is_greeting
 from game.mind.language.patterns import opening
+from game.mind.language.words import without_tags
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored
@@ -105,6 +106,7 @@ class ReplyContext:
 
 def is_question(words: str) -> bool:
     """Whether it asks for something, with or without a question mark."""
+    words = without_tags(words)
     return "?" in words or _ASKING.match(words) is not None
 
 

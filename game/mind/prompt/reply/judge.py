@@ -198,10 +198,19 @@ def _given_back(said: str, scene: ReplyContext) -> str:
     for each in sentences(said):
         bare = reported.sub("", each).strip('" ')
         bare = bare[:1].upper() + bare[1:]
-        is_theirs = bool(bare) and _whose(bare, scene, own) == scene.partner
+        is_theirs = bool(bare) and (
+            _whose(bare, scene, own) == scene.partner or _is_told(bare, scene)
+        )
         said_back = turned(bare) if is_theirs else each
         parts.append(in_first_person(each) if _is_of_agent(each, scene) else said_back)
     return " ".join(parts)
+
+
+def _is_told(said: str, scene: ReplyContext) -> bool:
+    """Whether it is word for word what the asker told of themselves, "you" and all."""
+    told = (e.sentence for e in scene.ranked if e.sentence.origin is SentenceOrigin.PARTNER)
+    lines = (line for each in told if each.bare != each.text for line in sentences(each.bare))
+    return _FIRST_PERSON.search(said) is not None and any(alike(said, line) for line in lines)
 
 
 def _is_of_agent(sentence: str, scene: ReplyContext) -> bool:
