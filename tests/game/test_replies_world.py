@@ -172,7 +172,8 @@ class TestCourtesies(RepliesWorld):
     def test_who_asks_if_they_may_is_not_refused_by_a_model(self):
         """Played: "May I come in?" got a plain no."""
         assert self.asks("Brr! What a night. May I come in?") == []
-        assert self.answers() == ["say If you like."]
+        assert self.asks("May I take my boots off?") == []
+        assert self.answers() == ["say If you like.", "say I don't mind."]
 
     def test_who_comes_in_is_known_by_what_they_told(self):
         self.char2.location = None

@@ -213,7 +213,7 @@ class TestAgain:
         assert "example" in judge("I keep bees up on the hill.", made, prompt, ()).fault
 
     def test_that_it_does_not_know_may_be_right_though_an_example_says_so(self):
-        made = asked("What is my mother called?")
+        made = asked("What is the price of tin?")
         prompt = compose(made, 600, WordTokens(), chat=False)
         (example,) = (each for each in prompt.examples if each.holds)
         assert "example" in judge(example.answer, made, prompt, ()).fault, "to somebody else"
@@ -495,7 +495,7 @@ class TestFromMemory:
         before += [f"{each} it rains." for each in NOT_SURE[2:]]
         assert from_memory(made, before) == f"{NOT_SURE[0]} Ann told me, 'I mend nets.'"
 
-    @pytest.mark.parametrize(("worth", "said"), [(0.26, True), (0.24, False)])
+    @pytest.mark.parametrize(("worth", "said"), [(0.16, True), (0.14, False)])
     def test_what_hardly_bears_on_it_is_told_in_doubt_and_less_not_at_all(self, worth, said):
         books = Sentence(
             'Tom told me, "I bind books."', "I bind books.", SentenceOrigin.PARTNER, "Tom"

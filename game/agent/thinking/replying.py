@@ -32,7 +32,7 @@ from game.mind.ports import GenerationRequest
 from game.mind.prompt.reply import material
 from game.mind.prompt.reply.by_itself import AS_GOOD, from_memory
 from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
-from game.mind.prompt.reply.context import ReplyContext
+from game.mind.prompt.reply.context import DOUBTED, ReplyContext
 from game.mind.prompt.reply.courtesies import (
     DECLINED,
     DEEDS,
@@ -221,14 +221,14 @@ class Replying:
         return courtesy(scene, self._lately(), given=given, to_player=said_to, private=private)
 
     def _unasked(self, reply: Reply) -> str:
-        """What is said to a question of which the agent knows nothing; empty if a model is asked.
+        """What is said to a question of which it knows too little; empty where a model is asked.
 
         A small model would make it up, or refuse to let somebody in.
         """
+        if asks_leave(reply.scene.words) and reply.scene.best < DOUBTED:
+            return in_turn(LEAVE, self._lately())
         if reply.scene.knows:
             return ""
-        if asks_leave(reply.scene.words):
-            return in_turn(LEAVE, self._lately())
         return self.unknown(reply, "no") if asks_for_facts(reply.scene.words) else ""
 
     def declined(self) -> str:

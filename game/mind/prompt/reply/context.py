@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from game.mind.language.heard import is_greeting
 from game.mind.language.patterns import opening
 from game.mind.language.words import without_tags
-from game.mind.prompt.reply.material import Sentence
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.turns import TalkTurn
-from game.mind.prompt.reply.worth import Scored
+from game.mind.prompt.reply.worth import Scored, is_of_asker
 
-TO_THE_POINT = 0.25
+TO_THE_POINT, OF_ASKER = 0.25, 0.15
 """From this worth on a sentence may answer the question: every second one does. Below it are small
-talk and what nobody told."""
+talk and what nobody told. What they told of their own life is given to who asks of it from the
+second on."""
 DOUBTED = 0.4
 """Below this it is told as something that is not certain."""
 AGAIN = ("As I said:", "I told you:", "Well:", "Once more:")
@@ -95,8 +96,13 @@ class ReplyContext:
 
     @property
     def knows(self) -> bool:
-        """Whether something bears on what was said."""
-        return self.best >= TO_THE_POINT
+        """Whether something bears on what was said.
+
+        To who asks of their own life, what they told of it is more than "I don't know".
+        """
+        theirs = bool(self.ranked) and self.ranked[0].sentence.origin is SentenceOrigin.PARTNER
+        least = OF_ASKER if theirs and is_of_asker(self.words) else TO_THE_POINT
+        return self.best >= least
 
     @property
     def confided(self) -> bool:
