@@ -23,7 +23,7 @@ from typing import Any
 
 from game.mind.errors import IndexUnavailable
 from game.mind.language.words import writable
-from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.documents import Document, DocumentKind, Wanted
 from game.mind.recall.fusion import between_blanks
 from game.mind.recall.query import stems
 
@@ -99,10 +99,15 @@ ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, text = excluded.text,
 _BY_NUMBER = f"SELECT {_FIELDS} FROM documents WHERE id IN (SELECT value FROM json_each(?))"
 _BY_KEY = f"SELECT {_FIELDS} FROM documents WHERE key IN (SELECT value FROM json_each(?))"
 """One text each, however many are asked for: SQLite need not read it again."""
-_MATCH = """
-SELECT rowid, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
-ORDER BY rank LIMIT ?
-"""
+_MATCHING = """{name} AS MATERIALIZED (
+    SELECT rowid AS number, rank AS score FROM words
+    WHERE words MATCH ? AND rowid BETWEEN ? AND ?
+)"""
+_BEST = """SELECT * FROM (
+    SELECT {place}, number, -score FROM {name} WHERE {within} ORDER BY score, number LIMIT ?
+)"""
+"""Parts of one statement for all that is wanted: each statement that ranks counts the rows of
+every term anew."""
 _COUNTS = """
 SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?))
 FROM json_each(?)
@@ -169,7 +174,11 @@ class Fts5Index:
     def search(
         self, terms: Sequence[str], limit: int, kinds: Collection[DocumentKind] = ()
     ) -> list[tuple[str, float]]:
-        """Keys and BM25 scores (higher is better), best first; no ``kinds`` means all.
+        """Keys and BM25 scores (higher is better), best first; no ``kinds`` means all."""
+        return self.search_each(terms, [(limit, kinds)])[0]
+
+    def search_each(self, terms: Sequence[str], wanted: Wanted) -> list[list[tuple[str, float]]]:
+        """Several searches for the same terms, in the order of ``wanted``; see :meth:`search`.
 
         Where raw memories are among what is wanted, very common terms only count when the
         rarer ones leave room for them.
@@ -177,19 +186,47 @@ class Fts5Index:
         # A quote would end the word, a zero the whole query.
         clean = (term.replace('"', " ").replace("\0", " ").strip() for term in terms)
         quoted = [f'"{term}"' for term in dict.fromkeys(clean) if term]
+        found: list[list[tuple[str, float]]] = [[] for _ in wanted]
         if not quoted:
-            return []
-        wanted = frozenset(kinds) or frozenset(DocumentKind)
+            return found
+        kinds = [frozenset(each) or frozenset(DocumentKind) for _, each in wanted]
+        has_memories = [DocumentKind.MEMORY in each for each in kinds]
         with self._reading():
-            telling = self._telling(quoted) if DocumentKind.MEMORY in wanted else quoted
-            match, rows = " OR ".join(telling), []
-            for span in _spans(wanted):
-                rows += self._database.execute(
-                    _MATCH, (match, span.start, span.stop - 1, limit)
-                ).fetchall()
-            best = sorted(rows, key=lambda row: -row[1])[:limit]
-            keys = self._keys_of([number for number, _ in best])
-        return [(key, float(score)) for key, (_, score) in zip(keys, best, strict=True)]
+            telling = self._telling(quoted) if any(has_memories) else quoted
+            # Where no term is left out, one look is enough for all.
+            whole = telling if len(telling) == len(quoted) else quoted
+            rows = self._best(
+                [" OR ".join(telling if each else whole) for each in has_memories],
+                [_spans(each) for each in kinds],
+                [limit for limit, _ in wanted],
+            )
+            keys = self._keys_of([number for _, number, _ in rows])
+        for key, (place, _, score) in zip(keys, rows, strict=True):
+            found[place].append((key, score))
+        return found
+
+    def _best(
+        self, matches: Sequence[str], spans: Sequence[Sequence[range]], limits: Sequence[int]
+    ) -> list[tuple[int, int, float]]:
+        """Of each match the best rows within its spans: its place, their numbers and scores."""
+        names = {match: f"found_{n}" for n, match in enumerate(dict.fromkeys(matches))}
+        values: list[str | int] = []
+        for match in names:
+            own = [
+                s
+                for each, found in zip(matches, spans, strict=True)
+                if each == match
+                for s in found
+            ]
+            values += [match, min(s.start for s in own), max(s.stop for s in own) - 1]
+        parts = []
+        for place, (match, within, limit) in enumerate(zip(matches, spans, limits, strict=True)):
+            bounds = " OR ".join(["number BETWEEN ? AND ?"] * len(within))
+            parts.append(_BEST.format(place=place, name=names[match], within=bounds))
+            values += [end for span in within for end in (span.start, span.stop - 1)] + [limit]
+        tables = ", ".join(_MATCHING.format(name=name) for name in names.values())
+        asked = f"WITH {tables} {' UNION ALL '.join(parts)}"
+        return self._database.execute(asked, values).fetchall()
 
     def _keys_of(self, numbers: Sequence[int]) -> list[str]:
         """The keys of documents by their row numbers."""

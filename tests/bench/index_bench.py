@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -29,7 +29,7 @@ from game.index.state import IndexFile
 from game.index.vectors import Chroma, ChromaVectors
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.ports import FixedClock
-from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.documents import Document, DocumentKind, Wanted
 from game.mind.recall.recall import MemorySearch, SearchRequest
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import child_up
@@ -256,11 +256,9 @@ class Nearest:
     def __init__(self, file: IndexFile) -> None:
         self._file = file
 
-    def query(
-        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
-    ) -> list[tuple[str, float]]:
+    def query_each(self, vector: Sequence[float], wanted: Wanted) -> list[list[tuple[str, float]]]:
         """Keys and cosine similarities."""
-        return self._file.nearest(vector, limit, kinds)
+        return self._file.nearest_each(vector, wanted)
 
 
 def _index(

@@ -45,6 +45,11 @@ class SearchRequest:
         """How many candidates each index is asked for."""
         return max(_POOL if self.memories else _RARE_POOL, self.limit)
 
+    @property
+    def pooled(self) -> tuple[int, tuple[DocumentKind, ...]]:
+        """What each index is asked for."""
+        return self.pool, self.kinds
+
 
 class MemorySearch:
     """Searches what one agent has lived, summed up and written down.
@@ -119,9 +124,9 @@ class MemorySearch:
         # A scene is many words: twice would take twice as long.
         views = question.meaning if scene else question.meaning + question.nameless
         asked = _ASIDE.submit(self._by_meaning, views, wanted)
-        worded = [self._by_words(question, each) for each in wanted]
+        worded = self._by_words(question, wanted)
         # One look for the documents of all, while the embedder is waited for.
-        documents = self._documents({key for each in worded if each for key in each[1]})
+        documents = self._documents({key for _, keys in worded or () for key in keys})
         found = self._in_time(asked, seconds)
         near: Sequence[dict[str, float] | None] = found or [None] * len(wanted)
         around = [_around(scores or {}, each) for scores, each in zip(near, wanted, strict=True)]
@@ -133,7 +138,7 @@ class MemorySearch:
         kept = {k: d for k, d in known.items() if d.last < last and may(d)}
         results: list[list[Hit]] = []
         for place, each in enumerate(wanted):
-            scores, keys = (documents is not None and worded[place]) or (None, set())
+            scores, keys = worded[place] if worded and documents is not None else (None, set())
             if scores is None and near[place] is None:
                 return None
             # In order, as sums of floats depend on it and a set's order on the process.
@@ -151,25 +156,28 @@ class MemorySearch:
         return results
 
     def _by_words(
-        self, question: RecallQuery, wanted: SearchRequest
-    ) -> tuple[dict[str, float], set[str]] | None:
+        self, question: RecallQuery, wanted: Sequence[SearchRequest]
+    ) -> list[tuple[dict[str, float], set[str]]] | None:
         """The scores of what was found by words, and the keys of it and of its neighbours."""
         terms = question.forms() or question.names
-        scores = self._attempt(
-            "words", lambda: dict(self._words.search(terms, wanted.pool, wanted.kinds))
-        )
-        if scores is None:
+        found = self._search(terms, wanted)
+        if found is None:
             return None
-        keys = _around(scores, wanted)
-        worded = self._vectors is None or self._embedder is None
-        if question.asker and wanted.memories and worded:
+        keys = [_around(scores, each) for scores, each in zip(found, wanted, strict=True)]
+        if question.asker and (self._vectors is None or self._embedder is None):
             # Their own lines need share no word with it, and nothing else would find them.
-            theirs = (question.asker,)
-            told = self._attempt(
-                "words", lambda: self._words.search(theirs, wanted.pool, wanted.kinds)
-            )
-            keys |= {key for key, _ in told or ()}
-        return scores, keys
+            told = self._search((question.asker,), wanted) or [{}] * len(wanted)
+            for own, theirs, each in zip(keys, told, wanted, strict=True):
+                own.update(theirs if each.memories else ())
+        return list(zip(found, keys, strict=True))
+
+    def _search(
+        self, terms: Sequence[str], wanted: Sequence[SearchRequest]
+    ) -> list[dict[str, float]] | None:
+        def ask() -> list[dict[str, float]]:
+            return [*map(dict, self._words.search_each(terms, [each.pooled for each in wanted]))]
+
+        return self._attempt("words", ask)
 
     def _by_meaning(
         self, views: Sequence[str], wanted: Sequence[SearchRequest]
@@ -180,8 +188,10 @@ class MemorySearch:
             return None
 
         def ask() -> list[dict[str, float]]:
-            vector = [sum(numbers) for numbers in zip(*embedder.embed(views), strict=True)]
-            return [dict(vectors.query(vector, each.pool, each.kinds)) for each in wanted]
+            first, *others = embedder.embed(views)
+            # Their length does not matter, so that their sum is as good as their mean.
+            vector = [*map(sum, zip(first, *others, strict=True))] if others else first
+            return [*map(dict, vectors.query_each(vector, [each.pooled for each in wanted]))]
 
         return self._attempt("meaning", ask)
 
