@@ -35,7 +35,7 @@ RANGES = {kind: range(n * _SPAN, (n + 1) * _SPAN) for n, kind in enumerate(Docum
 """The row numbers of each kind."""
 SAME_SCENE = timedelta(hours=3)
 """Memories further apart than this are no neighbours: another evening, another talk."""
-_MOST_READ, READ_BYTES = 4096, 700
+_MOST_READ, READ_BYTES = 16_384, 700
 """Documents that are remembered, as what agents ask in one place is answered by the same; and what
 each of them takes."""
 _AROUND_WEIGHT = 0.5
@@ -277,10 +277,11 @@ class Fts5Index:
     def get(self, keys: Collection[str]) -> Mapping[str, Document]:
         """The documents that are known among ``keys``."""
         with self._reading():
-            missing = [key for key in keys if key not in self._lately]
+            known = self._lately
+            found = {key: known[key] for key in keys if key in known}
+            missing = [key for key in keys if key not in found] if len(found) < len(keys) else []
             new = {document.key: document for document in self._fetch(missing)} if missing else {}
-            found = {key: self._lately[key] for key in keys if key in self._lately}
-            self._lately |= new
+            known |= new
             if len(self._lately) > _MOST_READ:
                 self._lately = dict(islice(self._lately.items(), _MOST_READ // 2, None))
         return found | new
@@ -498,4 +499,4 @@ def _row(document: Document) -> tuple[str | int, ...]:
 
 def _document(row: tuple[Any, ...]) -> Document:
     key, kind, text, time, *others = row
-    return Document(key, _KINDS[kind], text, datetime.fromisoformat(time), *others)
+    return Document._make((key, _KINDS[kind], text, datetime.fromisoformat(time), *others))

@@ -25,7 +25,7 @@ _RARE_POOL = 30
 _SPREAD = 20
 """How many of each index's best bring their neighbours with them."""
 _ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
-"""Waits for embedder and vectors while the words are searched; threads start when needed."""
+"""Waits for the embedder while the words are searched; threads start when needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,9 @@ class MemorySearch:
         """Several searches for one text, each with its own order; see :meth:`search`.
 
         The text is read and embedded once. What the words bring is fetched while the embedder
-        and the vectors are waited for, at most ``seconds``; then words go on alone. Only what
-        ``may`` be found is.
+        is waited for, at most ``seconds``; then words go on alone. The vectors are searched in
+        this thread: beside the words the two would only take the interpreter from each other.
+        Only what ``may`` be found is.
 
         Returns:
             The hits of each, in the order of ``wanted``; None if one could not be asked.
@@ -123,12 +124,11 @@ class MemorySearch:
         question = read(text, self._names(), now, asker)
         # A scene is many words: twice would take twice as long.
         views = question.meaning if scene else question.meaning + question.nameless
-        asked = _ASIDE.submit(self._by_meaning, views, wanted)
+        embedding = _ASIDE.submit(self._embedded, views)
         worded = self._by_words(question, wanted)
         # One look for the documents of all, while the embedder is waited for.
         documents = self._documents({key for _, keys in worded or () for key in keys})
-        found = self._in_time(asked, seconds)
-        near: Sequence[dict[str, float] | None] = found or [None] * len(wanted)
+        near = self._by_meaning(self._in_time(embedding, seconds), wanted)
         around = [_around(scores or {}, each) for scores, each in zip(near, wanted, strict=True)]
         more = self._documents({key for keys in around for key in keys}.difference(documents or ()))
         if more is None:
@@ -179,21 +179,30 @@ class MemorySearch:
 
         return self._attempt("words", ask)
 
-    def _by_meaning(
-        self, views: Sequence[str], wanted: Sequence[SearchRequest]
-    ) -> list[dict[str, float]] | None:
-        """How like the mean of the ``views`` of one question is what is nearest."""
-        vectors, embedder = self._vectors, self._embedder
-        if vectors is None or embedder is None:
+    def _embedded(self, views: Sequence[str]) -> Sequence[float] | None:
+        """The mean of the vectors of the ``views`` of one question, of any length."""
+        embedder = self._embedder
+        if self._vectors is None or embedder is None:
             return None
 
-        def ask() -> list[dict[str, float]]:
+        def ask() -> Sequence[float]:
             first, *others = embedder.embed(views)
-            # Their length does not matter, so that their sum is as good as their mean.
-            vector = [*map(sum, zip(first, *others, strict=True))] if others else first
+            return [*map(sum, zip(first, *others, strict=True))] if others else first
+
+        return self._attempt("embedder", ask)
+
+    def _by_meaning(
+        self, vector: Sequence[float] | None, wanted: Sequence[SearchRequest]
+    ) -> Sequence[dict[str, float] | None]:
+        """How like the ``vector`` of a question is what is nearest."""
+        vectors = self._vectors
+        if vectors is None or vector is None:
+            return [None] * len(wanted)
+
+        def ask() -> list[dict[str, float] | None]:
             return [*map(dict, vectors.query_each(vector, [each.pooled for each in wanted]))]
 
-        return self._attempt("meaning", ask)
+        return self._attempt("vectors", ask) or [None] * len(wanted)
 
     def _in_time[T](self, asked: Future[T], seconds: float | None) -> T | None:
         """What was asked for aside; None if it does not come in time."""
@@ -204,7 +213,7 @@ class MemorySearch:
             except TimeoutError:
                 asked.cancel()  # if it has not even begun, nobody needs it any more
                 raise IndexUnavailable(
-                    f"Neither embedder nor vectors answered within {seconds:.2f} seconds",
+                    f"The embedder did not answer within {seconds:.2f} seconds",
                     "Recall goes on with words; see `keepsake doctor`",
                 ) from None
 
