@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from game.index.scored import highest
 from game.mind.errors import IndexUnavailable
 
 _STEPS = 32_767.0
@@ -83,12 +84,7 @@ class VectorRows:
         among = [self._compared(asked, span) for span in spans]
         places = np.concatenate([place for place, _ in among])
         likeness = np.concatenate([near for _, near in among])
-        if len(places) > limit:
-            kept = likeness >= np.partition(likeness, -limit)[-limit]
-            places, likeness = places[kept], likeness[kept]
-        # Of those equally near the first comes first.
-        order = np.lexsort((places, -likeness))[:limit]
-        return list(zip(places[order].tolist(), likeness[order].tolist(), strict=True))
+        return highest(places, likeness, limit)
 
     def _asked(self, vector: Vector) -> NDArray[np.float32]:
         asked = np.asarray(vector, dtype=np.float32)
@@ -135,4 +131,5 @@ def _agreeing(signs: NDArray[np.uint64], asked: NDArray[np.uint64]) -> NDArray[n
     differing = np.zeros(signs.shape[1], np.uint16)
     for own, wanted in zip(signs, asked, strict=True):
         differing += np.bitwise_count(own ^ wanted)
-    return np.flatnonzero(differing <= np.partition(differing, _AGREEING - 1)[_AGREEING - 1])
+    last = min(_AGREEING, len(differing)) - 1
+    return np.flatnonzero(differing <= np.partition(differing, last)[last])

@@ -142,7 +142,9 @@ class _Judge:
         self._keys, self._documents = list(found.documents), list(found.documents.values())
         self._times = [document.time.timestamp() for document in self._documents]
         self._said = [each.stemmed or _stemmed(each.text, each.title) for each in self._documents]
-        self._asking = {place for place, each in enumerate(self._documents) if _asks(each)}
+        self._asking = {
+            place for place, each in enumerate(self._documents) if "?" in each.text and _asks(each)
+        }
         self._wanted, self._names = _wanted(question.terms), _parts(question.names)
         self._beside: dict[int, list[int]] = {}
         # Meaning first: it finds who stands beside whom, by which the words are shared out.
@@ -309,15 +311,15 @@ def standard(values: Sequence[float]) -> list[float]:
 
 def _near(documents: Sequence[Document], times: Sequence[float]) -> Iterator[tuple[int, int, int]]:
     """Places of raw memories near each other in one scene, with their distance."""
-    ordered = sorted(
-        (document.first, place)
-        for place, document in enumerate(documents)
-        if document.kind is DocumentKind.MEMORY
-    )
-    for place, ((number, one), (following, _)) in enumerate(pairwise(ordered), 1):
+    memory = DocumentKind.MEMORY
+    places = {each.first: place for place, each in enumerate(documents) if each.kind is memory}
+    numbers = sorted(places)
+    for after, (number, following) in enumerate(pairwise(numbers), 1):
         if following - number > _REACH:  # as most are, among many memories
             continue
-        for then, other in ordered[place : place + _REACH]:
+        one = places[number]
+        for then in numbers[after : after + _REACH]:
+            other = places[then]
             if then - number > _REACH or abs(times[other] - times[one]) > _SAME_SCENE:
                 break
             yield one, other, then - number

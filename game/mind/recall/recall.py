@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
+from operator import add
 
 from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
 from game.mind.ports import Clock, Embedder
@@ -180,14 +182,13 @@ class MemorySearch:
         return self._attempt("words", ask)
 
     def _embedded(self, views: Sequence[str]) -> Sequence[float] | None:
-        """The mean of the vectors of the ``views`` of one question, of any length."""
+        """What points where the mean of the vectors of one question's ``views`` does."""
         embedder = self._embedder
         if self._vectors is None or embedder is None:
             return None
 
         def ask() -> Sequence[float]:
-            first, *others = embedder.embed(views)
-            return [*map(sum, zip(first, *others, strict=True))] if others else first
+            return reduce(lambda one, other: [*map(add, one, other)], embedder.embed(views))
 
         return self._attempt("embedder", ask)
 
