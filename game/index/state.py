@@ -19,7 +19,7 @@ import numpy as np
 from game.index.open_files import OpenFiles
 from game.index.rows import VectorRows, packed, unpacked
 from game.index.tail import Mark
-from game.index.words import RANGES, READ_BYTES, ROW_BYTES, Fts5Index
+from game.index.words import RANGES, READ_BYTES, Fts5Index
 from game.mind.errors import IndexUnavailable
 from game.mind.recall.documents import DocumentKind, Wanted
 
@@ -253,7 +253,7 @@ class IndexFile(Fts5Index):
     def held_bytes(self) -> int:
         """Bytes of vectors, documents and rows of terms in memory."""
         vectors = 0 if (rows := self._rows) is None else rows.nbytes
-        return vectors + READ_BYTES * len(self._lately) + ROW_BYTES * self._held_worths
+        return vectors + READ_BYTES * len(self._lately) + self._scores.nbytes
 
     def close_if_idle(self) -> bool:
         """Close it until it is used again, unless it is in use now; whether it was closed."""

@@ -17,11 +17,11 @@ import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from game.index.scored import Scored, added, divided, highest, within
+from game.index.scored import Scored, TermScores, highest, within
 from game.mind.errors import IndexUnavailable
 from game.mind.language.words import writable
 from game.mind.recall.documents import Document, DocumentKind, Wanted
@@ -34,14 +34,11 @@ another number must be made anew."""
 _SPAN = 1 << 40
 RANGES = {kind: range(n * _SPAN, (n + 1) * _SPAN) for n, kind in enumerate(DocumentKind)}
 """The row numbers of each kind."""
-_END = _SPAN * len(DocumentKind)
 SAME_SCENE = timedelta(hours=3)
 """Memories further apart than this are no neighbours: another evening, another talk."""
 _MOST_READ, READ_BYTES = 16_384, 700
 """Documents that are remembered, as what agents ask in one place is answered by the same; and what
 each of them takes."""
-_MOST_WORTHS, ROW_BYTES = 1 << 18, 16
-"""Rows whose worth for a term is remembered, and what each of them takes."""
 _AROUND_WEIGHT = 0.5
 _TITLE_WEIGHT = 2.0
 _MOST_ROWS = 1500
@@ -103,8 +100,6 @@ ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, text = excluded.text,
 _BY_NUMBER = f"SELECT {_FIELDS} FROM documents WHERE id IN (SELECT value FROM json_each(?))"
 _BY_KEY = f"SELECT {_FIELDS} FROM documents WHERE key IN (SELECT value FROM json_each(?))"
 """One text each, however many are asked for: SQLite need not read it again."""
-_OF_TERM = "SELECT {place}, rowid, -rank FROM words WHERE words MATCH ? AND rowid >= ?"
-"""What each row is worth for one term."""
 _COUNTS = """
 SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?))
 FROM json_each(?)
@@ -133,9 +128,7 @@ class Fts5Index:
         self._lock = threading.RLock()
         self._lazily, self._is_open = lazily, False
         self._lately: dict[str, Document] = {}  # what was asked for lately
-        # for a term, and from a row on: the rows that hold it
-        self._worths: dict[tuple[str, int], Scored] = {}
-        self._held_worths = 0  # how many rows these are
+        self._scores = TermScores()
         if not lazily:
             self._open()
 
@@ -202,31 +195,11 @@ class Fts5Index:
         ]
 
     def _sums(self, quoted: list[str], firsts: Collection[int]) -> dict[int, Scored]:
-        """What the rows from each of ``firsts`` on are worth for the terms that count there.
-
-        BM25 is a sum over the terms. What a row is worth for one is remembered until the index
-        changes: in a talk the same words are asked for again and again.
-        """
+        """What the rows from each of ``firsts`` on are worth for the terms that count there."""
         terms = {first: quoted if first else self._telling(quoted) for first in firsts}
-        self._read_worths([(term, first) for first, own in terms.items() for term in own])
-        return {
-            first: added([self._worths[term, first] for term in own])
-            for first, own in terms.items()
-        }
-
-    def _read_worths(self, asked: Collection[tuple[str, int]]) -> None:
-        """Remember what the rows from a number on are worth for a term, for all that is asked."""
-        if self._held_worths > _MOST_WORTHS:
-            self._worths, self._held_worths = {}, 0
-        missing = [each for each in asked if each not in self._worths]
-        held = {*self._worths, *missing}
-        reading = [(term, first) for term, first in missing if not first or (term, 0) not in held]
-        parts = " UNION ALL ".join(_OF_TERM.format(place=place) for place in range(len(reading)))
-        rows = self._database.execute(parts, [*chain(*reading)]).fetchall() if parts else []
-        self._worths |= zip(reading, divided(rows, len(reading)), strict=True)
-        self._held_worths += len(rows)
-        for term, first in set(missing).difference(reading):
-            self._worths[term, first] = within(self._worths[term, 0], [range(first, _END)])
+        asked = [(term, first) for first, own in terms.items() for term in own]
+        self._scores.read(self._database, asked)
+        return {first: self._scores.total(own, first) for first, own in terms.items()}
 
     def _keys_of(self, numbers: Sequence[int]) -> list[str]:
         """The keys of documents by their row numbers."""
@@ -262,12 +235,10 @@ class Fts5Index:
         """
         if len(quoted) < 2:
             return quoted
-        unknown = [term for term in quoted if (term, 0) not in self._worths]
-        found: dict[str, int] = dict(
-            self._database.execute(_COUNTS, (_MOST_ROWS, json.dumps(unknown))) if unknown else ()
-        )
-        for term in set(quoted).difference(unknown):
-            found[term] = min(len(self._worths[term, 0][0]), _MOST_ROWS)
+        known = {term: self._scores.count(term) for term in quoted}
+        unknown = json.dumps([term for term, count in known.items() if count is None])
+        counted: dict[str, int] = dict(self._database.execute(_COUNTS, (_MOST_ROWS, unknown)))
+        found = {term: min(count or 0, _MOST_ROWS) for term, count in known.items()} | counted
         kept: list[str] = []
         rows = 0
         for term in sorted(quoted, key=lambda term: found[term]):
@@ -306,7 +277,7 @@ class Fts5Index:
         with self._lock:
             if self._is_open:
                 self._is_open, self._lately = False, {}
-                self._worths, self._held_worths = {}, 0
+                self._scores.forget()
                 self._close()
 
     def _open(self) -> None:
@@ -384,8 +355,7 @@ class Fts5Index:
 
     def _read_anew(self, keys: Iterable[str]) -> None:
         """These are others now: what is remembered of them holds no longer."""
-        # The worth of every row hangs on how many there are, and how long they are together.
-        self._worths, self._held_worths = {}, 0
+        self._scores.forget()
         for key in keys:
             self._lately.pop(key, None)
 
