@@ -2,7 +2,8 @@
 
 A recall is what a thought asks for: notes, summaries and memories for one question. Lines are
 made of two halves of lines in ``tests/data/recall_hythe.json``, so that a telling word stands in
-as many of them as in the talk of that world, and its questions are asked. All vectors are the real
+as many of them as in the talk of that world, and its questions are asked, and what thoughts ask
+in the course of that talk. All vectors are the real
 embedder's: a line's is the mean of its halves', and those of the questions are made beforehand, so
 that no time holds an embedding call. Each agent has a file of its own, all with the same lines.
 """
@@ -15,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -51,11 +53,12 @@ WANTED = (
 """What a thought asks for with the shipped configuration."""
 DIMENSION = 384
 RECALLS = 314
-"""No agent is asked the same twice, until all is asked again."""
+"""All agents are asked the same in turn."""
 BATCHES = (8, 128)
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _END = _START + timedelta(minutes=LIVES[-1][0] + 60)
 _PORT = 47_700
+_WARMING = "What of the mill?"
 
 
 class Synthetic:
@@ -171,10 +174,10 @@ class Remembering:
 def _scale(server: ChromaServer, folder: Path) -> Iterator[Figure]:
     embedder, open_files = Remembering(), OpenFiles()
     turns, questions = read_data(HYTHE)
-    asked = [question.text for question in questions]
+    asked, talk = [(question.text, False) for question in questions], list(_thoughts(turns))
     speakers = sorted({turn.speaker for turn in turns})
-    for question in [*asked, "What of the mill?"]:  # embedded now, and not while the time runs
-        found = read(question, speakers, _END)
+    for text, _ in [*asked, *talk, (_WARMING, False)]:  # embedded now, and not while the time runs
+        found = read(text, speakers, _END)
         embedder.embed(found.meaning + found.nameless)
     lines: dict[int, tuple[list[Document], Any]] = {}
     agents: list[MemorySearch] = []
@@ -196,10 +199,11 @@ def _scale(server: ChromaServer, folder: Path) -> Iterator[Figure]:
             )
             agents.append(search)
         indexed = (time.process_time() - began) * 1000
-        for search in agents:  # it reads its vectors
-            search.search_each("What of the mill?", WANTED)
-        for name in ("recall without the embedding call", "asked again"):
-            walls, works = _times(agents, asked)
+        for name, texts in (("recall", asked), ("asked again", asked), ("in a talk", talk)):
+            if name != "asked again":
+                for file in files:  # what it remembers of other questions is gone
+                    file.close()
+            walls, works = _times(agents, texts)
             began_with.setdefault(name, percentile(works, 0.5))
             times = percentile(works, 0.5) / began_with[name]
             more = f"{count} agents; {times:.2f} × the first"
@@ -323,13 +327,25 @@ def _document(kind: DocumentKind, first: int, last: int, text: str, speaker: str
     return Document(key, kind, text, when, first, last, speaker, place)
 
 
-def _times(agents: list[MemorySearch], questions: list[str]) -> tuple[list[float], list[float]]:
+def _thoughts(turns: Sequence[ConversationTurn]) -> Iterator[tuple[str, bool]]:
+    """What is asked while the talk goes on, and whether it is a scene: a line, and the last two."""
+    lines = [f"{turn.speaker}: {turn.text}" for turn in turns[: RECALLS // 4]]
+    for before, line in pairwise(lines):
+        yield line, False
+        yield f"{before}\n{line}", True
+
+
+def _times(
+    agents: list[MemorySearch], texts: list[tuple[str, bool]]
+) -> tuple[list[float], list[float]]:
     """Milliseconds of recalls that go to the agents in turn, by the clock and of the processor."""
+    for recall in agents:  # it reads its vectors
+        recall.search_each(_WARMING, WANTED)
     walls, works = [], []
-    for number in range(min(RECALLS, len(agents) * len(questions))):
-        recall, question = agents[number % len(agents)], questions[number % len(questions)]
+    for number in range(min(RECALLS, len(agents) * len(texts))):
+        recall, (text, scene) = agents[number % len(agents)], texts[number // len(agents)]
         began, worked = time.perf_counter(), time.process_time()
-        found = recall.search_each(question, WANTED)
+        found = recall.search_each(text, WANTED, scene=scene)
         walls.append((time.perf_counter() - began) * 1000)
         works.append((time.process_time() - worked) * 1000)
         assert found, "a recall that could not search measures nothing"
