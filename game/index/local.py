@@ -9,7 +9,7 @@ import numpy as np
 
 from game.index.rows import Rows, VectorRows, packed
 from game.mind.errors import IndexUnavailable
-from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.documents import Document, DocumentKind, Wanted
 
 
 class LocalVectors:
@@ -56,17 +56,27 @@ class LocalVectors:
     def query(
         self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
     ) -> list[tuple[str, float]]:
-        """Keys and cosine similarities, best first; no ``kinds`` means all.
+        """One of :meth:`query_each`."""
+        return self.query_each(vector, [(limit, kinds)])[0]
+
+    def query_each(self, vector: Sequence[float], wanted: Wanted) -> list[list[tuple[str, float]]]:
+        """For each that is wanted keys and cosine similarities, best first.
 
         Raises:
             IndexUnavailable: The vector is not of the dimension of those held.
         """
         with self._lock:
             if not self._held:
-                return []
-            rows, keys = self._gathered(), self._keys
-            spans = [self._spans[kind] for kind in DocumentKind if not kinds or kind in kinds]
-        return [(keys[place], near) for place, near in rows.nearest(vector, limit, spans)]
+                return [[] for _ in wanted]
+            rows, keys, spans = self._gathered(), self._keys, self._spans.copy()
+        places = [
+            [spans[kind] for kind in DocumentKind if not kinds or kind in kinds]
+            for _, kinds in wanted
+        ]
+        return [
+            [(keys[place], near) for place, near in rows.nearest(vector, limit, own)]
+            for (limit, _), own in zip(wanted, places, strict=True)
+        ]
 
     def _gathered(self) -> VectorRows:
         if self._rows is None:

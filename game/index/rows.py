@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from game.index.scored import highest
 from game.mind.errors import IndexUnavailable
 
 _STEPS = 32_767.0
@@ -21,6 +22,7 @@ _SCANNED = 4_000
 """So many rows are compared one by one; of more, those whose signs agree best with the question."""
 _AGREEING = 3_000
 
+type Vector = Sequence[float] | NDArray[np.float32]
 type Rows = NDArray[np.void]
 """One record a vector: ``row``, its numbers, and ``scale``."""
 
@@ -71,7 +73,7 @@ class VectorRows:
         return int(self.numbers.nbytes + self._rows.nbytes + self._scales.nbytes + signs)
 
     def nearest(
-        self, vector: Sequence[float], limit: int, spans: Sequence[slice] = (slice(None),)
+        self, vector: Vector, limit: int, spans: Sequence[slice] = (slice(None),)
     ) -> list[tuple[int, float]]:
         """Places and cosine similarities of the nearest rows within ``spans``, best first.
 
@@ -82,14 +84,9 @@ class VectorRows:
         among = [self._compared(asked, span) for span in spans]
         places = np.concatenate([place for place, _ in among])
         likeness = np.concatenate([near for _, near in among])
-        if len(places) > limit:
-            kept = likeness >= np.partition(likeness, -limit)[-limit]
-            places, likeness = places[kept], likeness[kept]
-        # Of those equally near the first comes first.
-        order = np.lexsort((places, -likeness))[:limit]
-        return list(zip(places[order].tolist(), likeness[order].tolist(), strict=True))
+        return highest(places, likeness, limit)
 
-    def _asked(self, vector: Sequence[float]) -> NDArray[np.float32]:
+    def _asked(self, vector: Vector) -> NDArray[np.float32]:
         asked = np.asarray(vector, dtype=np.float32)
         held = self._rows.shape[1]
         if len(asked) != held:
@@ -105,9 +102,10 @@ class VectorRows:
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Places, and how near each is: of all in the span, or of those that may be."""
         first, last, _ = span.indices(len(self._rows))
-        places = np.arange(first, max(first, last), dtype=np.int64)
-        if self._signs is not None and len(places) > _SCANNED:
+        if self._signs is not None and last - first > _SCANNED:
             places = first + _agreeing(self._signs[:, span], _signs(asked[None])[0])
+        else:
+            places = np.arange(first, max(first, last), dtype=np.int64)
         return places, self._likeness(places, asked)
 
     def _likeness(
@@ -133,5 +131,5 @@ def _agreeing(signs: NDArray[np.uint64], asked: NDArray[np.uint64]) -> NDArray[n
     differing = np.zeros(signs.shape[1], np.uint16)
     for own, wanted in zip(signs, asked, strict=True):
         differing += np.bitwise_count(own ^ wanted)
-    up_to = int(np.searchsorted(np.cumsum(np.bincount(differing)), _AGREEING))
-    return np.flatnonzero(differing <= up_to)
+    last = min(_AGREEING, len(differing)) - 1
+    return np.flatnonzero(differing <= np.partition(differing, last)[last])

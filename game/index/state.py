@@ -21,7 +21,7 @@ from game.index.rows import VectorRows, packed, unpacked
 from game.index.tail import Mark
 from game.index.words import RANGES, READ_BYTES, Fts5Index
 from game.mind.errors import IndexUnavailable
-from game.mind.recall.documents import DocumentKind
+from game.mind.recall.documents import DocumentKind, Wanted
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS progress (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL);
@@ -123,36 +123,44 @@ class IndexFile(Fts5Index):
             super().remove(keys)
             self._rows = None
 
-    def search(
-        self, terms: Sequence[str], limit: int, kinds: Collection[DocumentKind] = ()
-    ) -> list[tuple[str, float]]:
-        """As :meth:`Fts5Index.search`.
+    def search_each(self, terms: Sequence[str], wanted: Wanted) -> list[list[tuple[str, float]]]:
+        """As :meth:`Fts5Index.search_each`.
 
         Raises:
             IndexUnavailable: It is distrusted.
         """
         self._require_trust()
-        return super().search(terms, limit, kinds)
+        return super().search_each(terms, wanted)
 
     def query(
         self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
     ) -> list[tuple[str, float]]:
-        """As :meth:`nearest`, once every document has its vector, of the model that asks.
+        """One of :meth:`query_each`."""
+        return self.query_each(vector, [(limit, kinds)])[0]
+
+    def query_each(self, vector: Sequence[float], wanted: Wanted) -> list[list[tuple[str, float]]]:
+        """As :meth:`nearest_each`, once every document has its vector, of the model that asks.
 
         Raises:
-            IndexUnavailable: They are being made, or as :meth:`nearest`.
+            IndexUnavailable: They are being made, or as :meth:`nearest_each`.
         """
         progress = self.opened()
         if not (progress.complete and progress.copied and progress.model == self._model):
             raise IndexUnavailable(
                 "The vectors are being made", "Recall goes on with words until they are there"
             )
-        return self.nearest(vector, limit, kinds)
+        return self.nearest_each(vector, wanted)
 
     def nearest(
         self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
     ) -> list[tuple[str, float]]:
-        """Keys and cosine similarities, best first; no ``kinds`` means all.
+        """One of :meth:`nearest_each`."""
+        return self.nearest_each(vector, [(limit, kinds)])[0]
+
+    def nearest_each(
+        self, vector: Sequence[float], wanted: Wanted
+    ) -> list[list[tuple[str, float]]]:
+        """For each that is wanted keys and cosine similarities, best first.
 
         Raises:
             IndexUnavailable: It is distrusted, the vector is of another dimension, or the file
@@ -163,14 +171,16 @@ class IndexFile(Fts5Index):
             rows = self._read(len(vector))
         if self._open_files is not None:
             self._open_files.uses(self)
-        bounds = [(span.start, span.stop) for kind, span in RANGES.items() if kind in kinds]
-        places = [slice(*np.searchsorted(rows.numbers, ends)) for ends in bounds]
-        found = rows.nearest(vector, limit, places or [slice(None)])
-        numbers = rows.numbers[[place for place, _ in found]].tolist()
+        asked = np.asarray(vector, dtype=np.float32)
+        found = [rows.nearest(asked, limit, _places(rows, kinds)) for limit, kinds in wanted]
+        numbers = rows.numbers[[place for each in found for place, _ in each]].tolist()
         with self._reading():
-            keys = self._keys_of(numbers)
+            keys = iter(self._keys_of(numbers))
         # One without a key was removed meanwhile.
-        return [(key, near) for key, (_, near) in zip(keys, found, strict=True) if key]
+        return [
+            [(key, near) for (_, near), key in zip(each, keys, strict=False) if key]
+            for each in found
+        ]
 
     def _require_trust(self) -> None:
         if self.distrusted:
@@ -241,9 +251,9 @@ class IndexFile(Fts5Index):
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of vectors and documents in memory."""
+        """Bytes of vectors, documents and rows of terms in memory."""
         vectors = 0 if (rows := self._rows) is None else rows.nbytes
-        return vectors + READ_BYTES * len(self._lately)
+        return vectors + READ_BYTES * len(self._lately) + self._scores.nbytes
 
     def close_if_idle(self) -> bool:
         """Close it until it is used again, unless it is in use now; whether it was closed."""
@@ -283,6 +293,12 @@ class IndexFile(Fts5Index):
             rows = unpacked([row for _, row in found], dimension)
             self._rows = VectorRows(numbers, rows)
         return self._rows
+
+
+def _places(rows: VectorRows, kinds: Collection[DocumentKind]) -> list[slice]:
+    """Where the rows of these kinds are."""
+    bounds = [(span.start, span.stop) for kind, span in RANGES.items() if kind in kinds]
+    return [slice(*np.searchsorted(rows.numbers, ends)) for ends in bounds] or [slice(None)]
 
 
 def _progress(found: dict[str, Any]) -> IndexProgress:

@@ -21,9 +21,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from game.index.scored import Scored, TermScores, highest, within
 from game.mind.errors import IndexUnavailable
 from game.mind.language.words import writable
-from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.documents import Document, DocumentKind, Wanted
 from game.mind.recall.fusion import between_blanks
 from game.mind.recall.query import stems
 
@@ -35,7 +36,7 @@ RANGES = {kind: range(n * _SPAN, (n + 1) * _SPAN) for n, kind in enumerate(Docum
 """The row numbers of each kind."""
 SAME_SCENE = timedelta(hours=3)
 """Memories further apart than this are no neighbours: another evening, another talk."""
-_MOST_READ, READ_BYTES = 4096, 700
+_MOST_READ, READ_BYTES = 16_384, 700
 """Documents that are remembered, as what agents ask in one place is answered by the same; and what
 each of them takes."""
 _AROUND_WEIGHT = 0.5
@@ -99,10 +100,6 @@ ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, text = excluded.text,
 _BY_NUMBER = f"SELECT {_FIELDS} FROM documents WHERE id IN (SELECT value FROM json_each(?))"
 _BY_KEY = f"SELECT {_FIELDS} FROM documents WHERE key IN (SELECT value FROM json_each(?))"
 """One text each, however many are asked for: SQLite need not read it again."""
-_MATCH = """
-SELECT rowid, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
-ORDER BY rank LIMIT ?
-"""
 _COUNTS = """
 SELECT value, (SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH value LIMIT ?))
 FROM json_each(?)
@@ -131,6 +128,7 @@ class Fts5Index:
         self._lock = threading.RLock()
         self._lazily, self._is_open = lazily, False
         self._lately: dict[str, Document] = {}  # what was asked for lately
+        self._scores = TermScores()
         if not lazily:
             self._open()
 
@@ -169,7 +167,11 @@ class Fts5Index:
     def search(
         self, terms: Sequence[str], limit: int, kinds: Collection[DocumentKind] = ()
     ) -> list[tuple[str, float]]:
-        """Keys and BM25 scores (higher is better), best first; no ``kinds`` means all.
+        """Keys and BM25 scores (higher is better), best first; no ``kinds`` means all."""
+        return self.search_each(terms, [(limit, kinds)])[0]
+
+    def search_each(self, terms: Sequence[str], wanted: Wanted) -> list[list[tuple[str, float]]]:
+        """Several searches for the same terms, in the order of ``wanted``; see :meth:`search`.
 
         Where raw memories are among what is wanted, very common terms only count when the
         rarer ones leave room for them.
@@ -178,18 +180,26 @@ class Fts5Index:
         clean = (term.replace('"', " ").replace("\0", " ").strip() for term in terms)
         quoted = [f'"{term}"' for term in dict.fromkeys(clean) if term]
         if not quoted:
-            return []
-        wanted = frozenset(kinds) or frozenset(DocumentKind)
+            return [[] for _ in wanted]
+        kinds = [frozenset(each) or frozenset(DocumentKind) for _, each in wanted]
+        firsts = [0 if DocumentKind.MEMORY in each else _SPAN for each in kinds]
         with self._reading():
-            telling = self._telling(quoted) if DocumentKind.MEMORY in wanted else quoted
-            match, rows = " OR ".join(telling), []
-            for span in _spans(wanted):
-                rows += self._database.execute(
-                    _MATCH, (match, span.start, span.stop - 1, limit)
-                ).fetchall()
-            best = sorted(rows, key=lambda row: -row[1])[:limit]
-            keys = self._keys_of([number for number, _ in best])
-        return [(key, float(score)) for key, (_, score) in zip(keys, best, strict=True)]
+            sums = self._sums(quoted, firsts)
+            best = [
+                highest(*within(sums[first], _spans(each)), limit)
+                for (limit, _), each, first in zip(wanted, kinds, firsts, strict=True)
+            ]
+            keys = iter(self._keys_of([number for each in best for number, _ in each]))
+        return [
+            [(key, score) for (_, score), key in zip(each, keys, strict=False)] for each in best
+        ]
+
+    def _sums(self, quoted: list[str], firsts: Collection[int]) -> dict[int, Scored]:
+        """What the rows from each of ``firsts`` on are worth for the terms that count there."""
+        terms = {first: quoted if first else self._telling(quoted) for first in firsts}
+        asked = [(term, first) for first, own in terms.items() for term in own]
+        self._scores.read(self._database, asked)
+        return {first: self._scores.total(own, first) for first, own in terms.items()}
 
     def _keys_of(self, numbers: Sequence[int]) -> list[str]:
         """The keys of documents by their row numbers."""
@@ -225,9 +235,10 @@ class Fts5Index:
         """
         if len(quoted) < 2:
             return quoted
-        found: dict[str, int] = dict(
-            self._database.execute(_COUNTS, (_MOST_ROWS, json.dumps(quoted)))
-        )
+        known = {term: self._scores.count(term) for term in quoted}
+        unknown = json.dumps([term for term, count in known.items() if count is None])
+        counted: dict[str, int] = dict(self._database.execute(_COUNTS, (_MOST_ROWS, unknown)))
+        found = {term: min(count or 0, _MOST_ROWS) for term, count in known.items()} | counted
         kept: list[str] = []
         rows = 0
         for term in sorted(quoted, key=lambda term: found[term]):
@@ -240,10 +251,11 @@ class Fts5Index:
     def get(self, keys: Collection[str]) -> Mapping[str, Document]:
         """The documents that are known among ``keys``."""
         with self._reading():
-            missing = [key for key in keys if key not in self._lately]
+            known = self._lately
+            found = {key: known[key] for key in keys if key in known}
+            missing = [key for key in keys if key not in found] if len(found) < len(keys) else []
             new = {document.key: document for document in self._fetch(missing)} if missing else {}
-            found = {key: self._lately[key] for key in keys if key in self._lately}
-            self._lately |= new
+            known |= new
             if len(self._lately) > _MOST_READ:
                 self._lately = dict(islice(self._lately.items(), _MOST_READ // 2, None))
         return found | new
@@ -265,6 +277,7 @@ class Fts5Index:
         with self._lock:
             if self._is_open:
                 self._is_open, self._lately = False, {}
+                self._scores.forget()
                 self._close()
 
     def _open(self) -> None:
@@ -342,6 +355,7 @@ class Fts5Index:
 
     def _read_anew(self, keys: Iterable[str]) -> None:
         """These are others now: what is remembered of them holds no longer."""
+        self._scores.forget()
         for key in keys:
             self._lately.pop(key, None)
 
@@ -461,4 +475,4 @@ def _row(document: Document) -> tuple[str | int, ...]:
 
 def _document(row: tuple[Any, ...]) -> Document:
     key, kind, text, time, *others = row
-    return Document(key, _KINDS[kind], text, datetime.fromisoformat(time), *others)
+    return Document._make((key, _KINDS[kind], text, datetime.fromisoformat(time), *others))

@@ -2,7 +2,8 @@
 
 A recall is what a thought asks for: notes, summaries and memories for one question. Lines are
 made of two halves of lines in ``tests/data/recall_hythe.json``, so that a telling word stands in
-as many of them as in the talk of that world, and its questions are asked. All vectors are the real
+as many of them as in the talk of that world, and its questions are asked, and what thoughts ask
+in the course of that talk. All vectors are the real
 embedder's: a line's is the mean of its halves', and those of the questions are made beforehand, so
 that no time holds an embedding call. Each agent has a file of its own, all with the same lines.
 """
@@ -13,8 +14,9 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,7 +31,8 @@ from game.index.state import IndexFile
 from game.index.vectors import Chroma, ChromaVectors
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.ports import FixedClock
-from game.mind.recall.documents import Document, DocumentKind
+from game.mind.recall.documents import Document, DocumentKind, Wanted
+from game.mind.recall.query import read
 from game.mind.recall.recall import MemorySearch, SearchRequest
 from game.paths import REPOSITORY
 from tests.bench.embedded_up import child_up
@@ -50,11 +53,12 @@ WANTED = (
 """What a thought asks for with the shipped configuration."""
 DIMENSION = 384
 RECALLS = 314
-"""Each question twice."""
+"""All agents are asked the same in turn."""
 BATCHES = (8, 128)
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _END = _START + timedelta(minutes=LIVES[-1][0] + 60)
 _PORT = 47_700
+_WARMING = "What of the mill?"
 
 
 class Synthetic:
@@ -170,12 +174,15 @@ class Remembering:
 def _scale(server: ChromaServer, folder: Path) -> Iterator[Figure]:
     embedder, open_files = Remembering(), OpenFiles()
     turns, questions = read_data(HYTHE)
-    asked = [question.text for question in questions]
+    asked, talk = [(question.text, False) for question in questions], list(_thoughts(turns))
     speakers = sorted({turn.speaker for turn in turns})
+    for text, _ in [*asked, *talk, (_WARMING, False)]:  # embedded now, and not while the time runs
+        found = read(text, speakers, _END)
+        embedder.embed(found.meaning + found.nameless)
     lines: dict[int, tuple[list[Document], Any]] = {}
     agents: list[MemorySearch] = []
     files: list[IndexFile] = []
-    began_with = 0.0
+    began_with: dict[str, float] = {}
     for memories, count in LIVES:
         if memories not in lines:
             lines[memories], agents, files = _lived(memories, turns, speakers, embedder), [], []
@@ -192,14 +199,19 @@ def _scale(server: ChromaServer, folder: Path) -> Iterator[Figure]:
             )
             agents.append(search)
         indexed = (time.process_time() - began) * 1000
-        walls, works = _times(agents, asked)
-        began_with = began_with or percentile(works, 0.5)
-        more = f"{count} agents; {percentile(works, 0.5) / began_with:.2f} × the first"
-        for share in (0.5, 0.95):
-            at = f"p{share * 100:.0f}"
-            wall, work = percentile(walls, share), percentile(works, share)
-            yield Figure(f"recall without the embedding call, {at}", memories, wall, "ms", more)
-            yield Figure(f"the same, of the processor, {at}", memories, work, "ms", more)
+        for name, texts in (("recall", asked), ("asked again", asked), ("in a talk", talk)):
+            if name != "asked again":
+                for file in files:  # what it remembers of other questions is gone
+                    file.close()
+            walls, works = _times(agents, texts)
+            began_with.setdefault(name, percentile(works, 0.5))
+            times = percentile(works, 0.5) / began_with[name]
+            more = f"{count} agents; {times:.2f} × the first"
+            for share in (0.5, 0.95):
+                at = f"p{share * 100:.0f}"
+                wall, work = percentile(walls, share), percentile(works, share)
+                yield Figure(f"{name}, {at}", memories, wall, "ms", more)
+                yield Figure(f"the same, of the processor, {at}", memories, work, "ms", more)
         if count == 1:
             yield Figure(
                 "words and vectors, without Chroma, a memory", memories, indexed / memories, "ms"
@@ -256,11 +268,9 @@ class Nearest:
     def __init__(self, file: IndexFile) -> None:
         self._file = file
 
-    def query(
-        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
-    ) -> list[tuple[str, float]]:
+    def query_each(self, vector: Sequence[float], wanted: Wanted) -> list[list[tuple[str, float]]]:
         """Keys and cosine similarities."""
-        return self._file.nearest(vector, limit, kinds)
+        return self._file.nearest_each(vector, wanted)
 
 
 def _index(
@@ -317,20 +327,25 @@ def _document(kind: DocumentKind, first: int, last: int, text: str, speaker: str
     return Document(key, kind, text, when, first, last, speaker, place)
 
 
-def _times(agents: list[MemorySearch], questions: list[str]) -> tuple[list[float], list[float]]:
-    """Milliseconds of recalls that go to the agents in turn, by the clock and of the processor.
+def _thoughts(turns: Sequence[ConversationTurn]) -> Iterator[tuple[str, bool]]:
+    """What is asked while the talk goes on, and whether it is a scene: a line, and the last two."""
+    lines = [f"{turn.speaker}: {turn.text}" for turn in turns[: RECALLS // 4]]
+    for before, line in pairwise(lines):
+        yield line, False
+        yield f"{before}\n{line}", True
 
-    The first of each agent only warms it.
-    """
-    for question in questions:  # embedded now, and not while the time runs
-        agents[0].search_each(question, WANTED)
-    for recall in agents:
-        recall.search_each("What of the mill?", WANTED)
+
+def _times(
+    agents: list[MemorySearch], texts: list[tuple[str, bool]]
+) -> tuple[list[float], list[float]]:
+    """Milliseconds of recalls that go to the agents in turn, by the clock and of the processor."""
+    for recall in agents:  # it reads its vectors
+        recall.search_each(_WARMING, WANTED)
     walls, works = [], []
-    for number in range(RECALLS):
-        recall, question = agents[number % len(agents)], questions[number % len(questions)]
+    for number in range(min(RECALLS, len(agents) * len(texts))):
+        recall, (text, scene) = agents[number % len(agents)], texts[number // len(agents)]
         began, worked = time.perf_counter(), time.process_time()
-        found = recall.search_each(question, WANTED)
+        found = recall.search_each(text, WANTED, scene=scene)
         walls.append((time.perf_counter() - began) * 1000)
         works.append((time.process_time() - worked) * 1000)
         assert found, "a recall that could not search measures nothing"

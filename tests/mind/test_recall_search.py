@@ -248,7 +248,7 @@ def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
     finally:
         wakes.set()
     (told,) = world.complaints
-    assert "Neither embedder nor vectors answered within 0.05 seconds" in told
+    assert "The embedder did not answer within 0.05 seconds" in told
 
 
 def test_half_a_character_breaks_nothing(world):

@@ -1,6 +1,7 @@
 """The index of words, in memory and in a file."""
 
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -157,6 +158,58 @@ def test_no_term_is_taken_for_a_query(term):
     index.add([memory(1, "The cup.")])
     assert keys(index, term) == []
     assert keys(index, term, "cup") == ["memory:1"]
+
+
+def test_scores_are_those_of_one_statement_of_sqlite_before_and_after_a_change():
+    index, chance = Fts5Index(), Random(4)
+    words = ["a", "cup", "bell", "net", "mill", "boat", "soup"]
+    lines = [" ".join(chance.choices(words, k=6)) for _ in range(90)]
+    questions = [["cup"], ["net", "bell", "cup"], ["mill", "cup", "zebra"], ["boat soup", "net"]]
+
+    def as_sqlite_has_them(*terms: str) -> list[tuple[str, float]]:
+        match = " OR ".join(index._telling([f'"{term}"' for term in terms]))
+        asked = "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT 30"
+        rows = index._database.execute(asked, [match])
+        return [(f"memory:{number}", score) for number, score in rows]
+
+    index.add([memory(3 * n, line) for n, line in enumerate(lines)])
+    for gone, new in ("memory:0", "Net"), ("memory:3", "Cup"), ("memory:6", "Bell"):
+        for terms in questions * 2:
+            assert index.search(terms, 30) == as_sqlite_has_them(*terms)
+        index.remove([gone])
+        index.add([memory(1, new)])
+
+
+def test_several_searches_at_once_find_what_each_alone_finds(monkeypatch):
+    monkeypatch.setattr("game.index.words._MOST_ROWS", 4)
+    index = Fts5Index()
+    index.add([memory(10 * n, "The mill.") for n in range(1, 8)] + [memory(100, "A cup.")])
+    index.add([Document("summary:1", DocumentKind.SUMMARY, "Days at the mill.", BEGIN, 1, 9)])
+    index.add([Document("note:cup", DocumentKind.NOTE, "Blue.", BEGIN, title="Cup")])
+    wanted = [(5, kinds) for kinds in ([DocumentKind.SUMMARY], [DocumentKind.MEMORY], [],
+              [DocumentKind.NOTE, DocumentKind.MEMORY])]  # fmt: skip
+    for terms in (["mill", "cup"], ["mill"], [], ["cup", "mill", "cup"]):
+        alone = []
+        for limit, kinds in wanted:
+            index._scores.forget()
+            alone.append(index.search(terms, limit, kinds))
+        assert index.search_each(terms, wanted) == alone
+
+
+def test_more_terms_than_a_statement_of_sqlite_takes_are_looked_for():
+    index = Fts5Index()
+    index.add([memory(1, "The cup.")])
+    assert keys(index, *(f"word{n}" for n in range(1200)), "cup") == ["memory:1"]
+
+
+def test_rows_of_terms_are_counted_and_forgotten_when_they_are_many(monkeypatch):
+    monkeypatch.setattr("game.index.scored._MOST_ROWS", 3)
+    index = Fts5Index()
+    index.add([memory(10 * n, "A cup, a bell.") for n in range(1, 5)])
+    for _ in range(2):
+        for term in ("cup", "bell", "bell"):
+            assert len(keys(index, term)) == 4
+            assert index._scores.nbytes == 4 * 16
 
 
 def test_a_file_keeps_what_was_added(tmp_path):

@@ -46,13 +46,15 @@ class Hit:
     reasons: tuple[str, ...] = ()
 
 
+type Wanted = Sequence[tuple[int, Collection[DocumentKind]]]
+"""What each of several searches is to bring: how many, and of which kinds; none means all."""
+
+
 class WordIndex(Protocol):
     """Finds documents of one agent by words. Raises ``IndexUnavailable``."""
 
-    def search(
-        self, terms: Sequence[str], limit: int, kinds: Collection[DocumentKind] = ()
-    ) -> list[tuple[str, float]]:
-        """Keys and BM25 scores (higher is better), best first; no ``kinds`` means all."""
+    def search_each(self, terms: Sequence[str], wanted: Wanted) -> list[list[tuple[str, float]]]:
+        """For each that is wanted keys and BM25 scores (higher is better), best first."""
         ...
 
     def get(self, keys: Collection[str]) -> Mapping[str, Document]:
@@ -63,8 +65,6 @@ class WordIndex(Protocol):
 class VectorIndex(Protocol):
     """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""
 
-    def query(
-        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
-    ) -> list[tuple[str, float]]:
-        """Keys and cosine similarities, best first; no ``kinds`` means all."""
+    def query_each(self, vector: Sequence[float], wanted: Wanted) -> list[list[tuple[str, float]]]:
+        """For each that is wanted keys and cosine similarities, best first."""
         ...

@@ -11,12 +11,12 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from itertools import repeat
-from operator import contains
+from itertools import islice, pairwise
+from operator import truediv
 
 from game.mind.books.noticing import promises
 from game.mind.language.times import tells_when
@@ -88,29 +88,17 @@ def rank(
     """
     judge = _Judge(question, found, now, scene, weights)
     scores = judge.scores()
-    for key in judge.telling_when(scores):
-        scores[key] += weights.when
-    for key in _said_by(agent, found.documents) if agent else ():
-        scores[key] -= weights.own
+    for place in judge.telling_when(scores):
+        scores[place] += weights.when
+    for place in _said_by(agent, found.documents.values()) if agent else ():
+        scores[place] -= weights.own
     given = judge.gifts(scores)
-    for key, gift in given.items():
-        scores[key] += gift
-    best = heapq.nsmallest(limit, scores, key=lambda key: (-scores[key], key))
+    for place, gift in given.items():
+        scores[place] += gift
     return [
-        Hit(found.documents[key], scores[key], judge.reasons(key, given.get(key, 0.0)))
-        for key in best
+        Hit(document, scores[place], judge.reasons(place, given.get(place, 0.0)))
+        for place, document in judge.best(scores, limit)
     ]
-
-
-def standard(scores: Mapping[str, float], keys: Iterable[str]) -> dict[str, float]:
-    """Z-scores over ``keys``; one without a score counts as the lowest found."""
-    lowest = min(scores.values(), default=0.0)
-    values = {key: scores.get(key, lowest) for key in keys}
-    middle = math.fsum(values.values()) / max(len(values), 1)
-    spread = math.dist([*values.values()], [middle] * len(values)) / math.sqrt(max(len(values), 1))
-    if spread == 0.0:
-        return dict.fromkeys(values, 0.0)
-    return {key: (value - middle) / spread for key, value in values.items()}
 
 
 def stemmed(document: Document) -> str:
@@ -131,125 +119,142 @@ def between_blanks(found: Iterable[str]) -> str:
     return f" {' '.join(sorted(found))} "
 
 
-def _said_by(agent: str, documents: Mapping[str, Document]) -> frozenset[str]:
-    """Keys of what the agent said itself and promised nothing with."""
-    return frozenset(
-        key
-        for key, document in documents.items()
-        if document.kind is DocumentKind.MEMORY
-        and document.speaker == agent
+def _said_by(agent: str, documents: Iterable[Document]) -> list[int]:
+    """Places of what the agent said itself and promised nothing with."""
+    return [
+        place
+        for place, document in enumerate(documents)
+        if document.speaker == agent
+        and document.kind is DocumentKind.MEMORY
         and _SPEECH.match(document.text)
         and not promises(document.text)
-    )
+    ]
 
 
 class _Judge:
-    """Scores the candidates of one search."""
+    """Scores the candidates of one search, which it knows by their places."""
 
     def __init__(
         self, question: RecallQuery, found: Candidates, now: datetime, scene: bool, weights: Weights
     ) -> None:
         self._question, self._found, self._now = question, found, now
         self._scene, self._weights = scene, weights
-        documents = found.documents
-        self._times = {key: document.time.timestamp() for key, document in documents.items()}
-        self._said = {key: stemmed(document) for key, document in documents.items()}
-        self._asking = {key for key, document in documents.items() if _asks(document)}
-        self._wanted = [[f" {each} " for each in family(term)] for term in question.terms]
-        self._names = [(name, [f" {n} " for n in stems(name)]) for name in question.names]
-        self._beside: dict[str, list[str]] = {}
+        self._keys, self._documents = list(found.documents), list(found.documents.values())
+        self._times = [document.time.timestamp() for document in self._documents]
+        self._said = [each.stemmed or _stemmed(each.text, each.title) for each in self._documents]
+        self._asking = {
+            place for place, each in enumerate(self._documents) if "?" in each.text and _asks(each)
+        }
+        self._wanted, self._names = _wanted(question.terms), _parts(question.names)
+        self._beside: dict[int, list[int]] = {}
         # Meaning first: it finds who stands beside whom, by which the words are shared out.
-        self._meaning = standard(self._in_context(found.meaning or {}), documents)
+        self._meaning = standard(self._in_context(found.meaning or {}))
         self._words = self._shares(found.words or {})
 
-    def scores(self) -> dict[str, float]:
+    def scores(self) -> list[float]:
         """What speaks for each candidate by itself."""
         question, weights, words = self._question, self._weights, self._words
-        aside = bool(question.asker or question.names or question.times)
+        by_words, by_meaning, full = weights.words, weights.meaning, weights.full
+        signals = self._signals if question.asker or question.names or question.times else None
         asking = frozenset() if self._scene else self._asking
         recent = weights.recent_scene if self._scene else weights.recent
         now, life = self._now.timestamp(), weights.half_life.total_seconds()
-        found: dict[str, float] = {}
-        for key, document in self._found.documents.items():
-            total = weights.words * words.get(key, 0.0) + weights.meaning * self._meaning[key]
-            if aside:
-                total += self._signals(key, document)
+        found: list[float] = []
+        rows = zip(self._keys, self._documents, self._meaning, self._times, strict=True)
+        for place, (key, document, meaning, time) in enumerate(rows):
+            total = by_words * words.get(key, 0.0) + by_meaning * meaning
+            if signals:
+                total += signals(document, self._said[place])
             length = document.text.count(" ") + 1
-            total += weights.full * (length / _FULL_LINE if length < _FULL_LINE else 1.0)
-            if key in asking:
+            total += full * (length / _FULL_LINE if length < _FULL_LINE else 1.0)
+            if place in asking:
                 total -= weights.asking
-            halvings = (now - self._times[key]) / life
+            halvings = (now - time) / life
             total += recent * 2.0**-halvings if halvings > 0.0 else recent
-            found[key] = total
+            found.append(total)
         return found
 
-    def _signals(self, key: str, document: Document) -> float:
+    def _signals(self, document: Document, said: str) -> float:
         """What people, places and times that the question names speak for it."""
-        question, weights, total = self._question, self._weights, 0.0
-        if question.asker and document.speaker.casefold() == question.asker:
-            total += weights.asker
-        if question.names:
-            total += self._person(document, self._said[key])
-            if document.place and document.place.casefold() in question.names:
-                total += weights.place
-        if question.times:
-            total += weights.time * bool(self._time(document))
+        question, weights = self._question, self._weights
+        speaker, person = document.speaker.casefold(), 0.0
+        for name, parts in self._names:
+            if speaker == name:
+                person += weights.speaker
+            elif all(map(said.__contains__, parts)):
+                person += weights.named
+        total = weights.asker + person if question.asker and speaker == question.asker else person
+        if question.names and document.place and document.place.casefold() in question.names:
+            total += weights.place
+        if question.times and self._is_of_then(document):
+            total += weights.time
         return total
 
-    def telling_when(self, scores: Mapping[str, float]) -> list[str]:
+    def telling_when(self, scores: Sequence[float]) -> list[int]:
         """Which of the best name a time, if one is asked for; the others stay where they are."""
         if not self._question.when or self._scene:
             return []
-        best = heapq.nlargest(_MAY_TELL, scores, key=scores.__getitem__)
-        return [key for key in best if tells_when(self._found.documents[key].text)]
+        best = heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__)
+        return [place for place in best if tells_when(self._documents[place].text)]
 
-    def gifts(self, scores: Mapping[str, float]) -> dict[str, float]:
+    def gifts(self, scores: Sequence[float]) -> dict[int, float]:
         """What each raw memory gets from a line before it that asks."""
-        documents = self._found.documents
+        documents = self._documents
         return {
-            key: self._weights.answer * scores[other]
-            for key, beside in self._beside.items()
-            for other in self._asking.intersection(beside)
-            if documents[other].first < documents[key].first and scores[other] > 0.0
+            place: self._weights.answer * scores[other]
+            for other in self._asking.intersection(self._beside)
+            for place in self._beside[other]
+            if documents[other].first < documents[place].first and scores[other] > 0.0
         }
 
-    def reasons(self, key: str, given: float) -> tuple[str, ...]:
+    def best(self, scores: Sequence[float], limit: int) -> list[tuple[int, Document]]:
+        """The ``limit`` best with their places, best first; of equal ones by their keys."""
+        least = min(heapq.nlargest(limit, scores), default=0.0)
+        found = [
+            (-score, self._keys[place], place)
+            for place, score in enumerate(scores)
+            if score >= least
+        ]
+        return [(place, self._documents[place]) for _, _, place in sorted(found)[:limit]]
+
+    def reasons(self, place: int, given: float) -> tuple[str, ...]:
         """Why a candidate was found, for people."""
-        document, question = self._found.documents[key], self._question
-        found = []
-        if matched := self._matched(key):
-            found.append(f"words: {', '.join(matched)}")
-        if self._found.meaning and key in self._found.meaning:
-            found.append(f"meaning {self._found.meaning[key]:.2f}")
-        if document.speaker.casefold() in {*question.names, question.asker} - {""}:
+        document, question = self._documents[place], self._question
+        matched = self._matched(place)
+        found = [f"words: {', '.join(matched)}"] if matched else []
+        near = (self._found.meaning or {}).get(self._keys[place])
+        if near is not None:
+            found.append(f"meaning {near:.2f}")
+        speaker = document.speaker.casefold()
+        if speaker and (speaker in question.names or speaker == question.asker):
             found.append(f"said by {document.speaker}")
         if document.place and document.place.casefold() in question.names:
             found.append(f"at {document.place}")
-        found += [self._time(document), self._near(key, given)]
-        return tuple(filter(None, found))
+        if self._is_of_then(document):
+            found.append(f"{document.time.day} {document.time:%B %Y}")
+        for other in self._beside.get(place, ()):
+            # The neighbour that helped: it asked for this, or holds words that this lacks.
+            if (given and other in self._asking) or not set(matched).issuperset(
+                self._matched(other)
+            ):
+                found.append(f"next to memory {self._documents[other].first}")
+                break
+        return tuple(found)
 
-    def _near(self, key: str, given: float) -> str:
-        """The neighbour that helped, if one did: it answers, or holds words that this lacks."""
-        own = set(self._matched(key))
-        for other in self._beside.get(key, ()):
-            number = self._found.documents[other].first
-            if set(self._matched(other)) - own or (given and other in self._asking):
-                return f"next to memory {number}"
-        return ""
-
-    def _matched(self, key: str) -> list[str]:
+    def _matched(self, place: int) -> list[str]:
         """The question's words that stand in the text itself."""
-        said = self._said[key]
+        said = self._said[place]
         pairs = zip(self._question.terms, self._wanted, strict=True)
         return [term for term, wanted in pairs if _holds(said, wanted)]
 
     def _shares(self, found: Mapping[str, float]) -> dict[str, float]:
         """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
-        best = [key for key in found if key in self._found.documents][:_CALIBRATION]
+        places = {key: place for place, key in enumerate(self._keys)}
+        best = [*islice((key for key in found if key in places), _CALIBRATION)]
         whole = sum(found[key] for key in best)
-        held, worths = 0.0, list(zip(self._worths(), self._wanted, strict=True))
-        for key in best:
-            said = "".join(self._said[each] for each in (key, *self._beside.get(key, ())))
+        held, worths = 0.0, list(zip(self._worths(), self._wanted, strict=True)) if best else []
+        for place in map(places.__getitem__, best):
+            said = "".join(self._said[each] for each in (place, *self._beside.get(place, ())))
             held += sum(worth for worth, wanted in worths if _holds(said, wanted))
         if whole <= 0.0 or held <= 0.0:
             return {}
@@ -257,19 +262,18 @@ class _Judge:
 
     def _worths(self) -> list[float]:
         """What each term is worth: one rarer among the candidates more; 1 in all."""
-        texts = self._said.values()
-        holding = [_count(each, texts) for each in self._wanted]
-        worths = [math.log((len(texts) + 1.0) / (count + 0.5)) for count in holding]
+        held = len(self._said)
+        worths = [math.log((held + 1.0) / (_count(w, self._said) + 0.5)) for w in self._wanted]
         whole = sum(worths) or 1.0
         return [worth / whole for worth in worths]
 
-    def _in_context(self, meaning: Mapping[str, float]) -> dict[str, float]:
+    def _in_context(self, meaning: Mapping[str, float]) -> list[float]:
         """The likeness of each candidate, averaged with that of its neighbours in the scene."""
         lowest = min(meaning.values(), default=0.0)
         parts = [self._weights.nearby * (1.0 - (n - 1) / _REACH) for n in range(_REACH + 1)]
-        found = {key: meaning.get(key, lowest) for key in self._found.documents}
-        totals, whole = found.copy(), dict.fromkeys(found, 1.0)
-        for one, other, distance in _near(self._found.documents, self._times):
+        found = [meaning.get(key, lowest) for key in self._keys]
+        totals, whole = found.copy(), [1.0] * len(found)
+        for one, other, distance in _near(self._documents, self._times):
             part = parts[distance]
             totals[one] += part * found[other]
             totals[other] += part * found[one]
@@ -278,45 +282,55 @@ class _Judge:
             if distance == 1:
                 self._beside.setdefault(one, []).append(other)
                 self._beside.setdefault(other, []).append(one)
-        return {key: total / whole[key] for key, total in totals.items()}
+        return list(map(truediv, totals, whole))
 
-    def _person(self, document: Document, said: str) -> float:
-        speaker, weights = document.speaker.casefold(), self._weights
-        return sum(
-            weights.speaker
-            if speaker == name
-            else weights.named * all(part in said for part in parts)
-            for name, parts in self._names
-        )
-
-    def _time(self, document: Document) -> str:
-        """The day of a document if it lies in a time that the question names."""
-        day = document.time
-        held = any(span.holds(day) for span in self._question.times)
-        return f"{day.day} {day:%B %Y}" if held else ""
+    def _is_of_then(self, document: Document) -> bool:
+        """Whether it was lived at a time that the question names."""
+        return any(span.holds(document.time) for span in self._question.times)
 
 
-def _near(
-    documents: Mapping[str, Document], times: Mapping[str, float]
-) -> Iterator[tuple[str, str, int]]:
-    """Pairs of raw memories near each other in one scene, by key, with their distance."""
-    ordered = sorted(
-        (document.first, times[key], key)
-        for key, document in documents.items()
-        if document.kind is DocumentKind.MEMORY
-    )
-    for place, (number, time, key) in enumerate(ordered):
-        for other, then, neighbour in ordered[place + 1 : place + 1 + _REACH]:
-            if other - number > _REACH or abs(then - time) > _SAME_SCENE:
+@lru_cache(maxsize=256)  # several searches for one question
+def _wanted(terms: tuple[str, ...]) -> list[list[str]]:
+    """The stems that answer each term, between blanks as texts hold them."""
+    return [[f" {each} " for each in family(term)] for term in terms]
+
+
+@lru_cache(maxsize=256)
+def _parts(names: tuple[str, ...]) -> list[tuple[str, list[str]]]:
+    """Each name with the stems that a text which holds it has."""
+    return [(name, [f" {each} " for each in stems(name)]) for name in names]
+
+
+def standard(values: Sequence[float]) -> list[float]:
+    """Their z-scores."""
+    count = max(len(values), 1)
+    middle = math.fsum(values) / count
+    spread = math.dist(values, [middle] * len(values)) / math.sqrt(count)
+    return [(value - middle) / spread if spread else 0.0 for value in values]
+
+
+def _near(documents: Sequence[Document], times: Sequence[float]) -> Iterator[tuple[int, int, int]]:
+    """Places of raw memories near each other in one scene, with their distance."""
+    memory = DocumentKind.MEMORY
+    places = {each.first: place for place, each in enumerate(documents) if each.kind is memory}
+    numbers = sorted(places)
+    for after, (number, following) in enumerate(pairwise(numbers), 1):
+        if following - number > _REACH:  # as most are, among many memories
+            continue
+        one = places[number]
+        for then in numbers[after : after + _REACH]:
+            other = places[then]
+            if then - number > _REACH or abs(times[other] - times[one]) > _SAME_SCENE:
                 break
-            yield key, neighbour, other - number
+            yield one, other, then - number
 
 
-def _count(wanted: Sequence[str], texts: Collection[str]) -> int:
+def _count(wanted: Sequence[str], texts: Sequence[str]) -> int:
     """How many texts hold one of the stems."""
-    if len(wanted) == 1:
-        return sum(map(contains, texts, repeat(wanted[0])))
-    return sum(_holds(said, wanted) for said in texts)
+    without = texts
+    for stem in wanted:
+        without = [said for said in without if stem not in said]
+    return len(texts) - len(without)
 
 
 def _holds(said: str, wanted: Iterable[str]) -> bool:

@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
+from operator import add
 
 from game.mind.errors import IndexUnavailable, KeepsakeError, ModelError
 from game.mind.ports import Clock, Embedder
@@ -25,7 +27,7 @@ _RARE_POOL = 30
 _SPREAD = 20
 """How many of each index's best bring their neighbours with them."""
 _ASIDE = ThreadPoolExecutor(32, thread_name_prefix="recall")
-"""Waits for embedder and vectors while the words are searched; threads start when needed."""
+"""Waits for the embedder while the words are searched; threads start when needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class SearchRequest:
     def pool(self) -> int:
         """How many candidates each index is asked for."""
         return max(_POOL if self.memories else _RARE_POOL, self.limit)
+
+    @property
+    def pooled(self) -> tuple[int, tuple[DocumentKind, ...]]:
+        """What each index is asked for."""
+        return self.pool, self.kinds
 
 
 class MemorySearch:
@@ -108,8 +115,9 @@ class MemorySearch:
         """Several searches for one text, each with its own order; see :meth:`search`.
 
         The text is read and embedded once. What the words bring is fetched while the embedder
-        and the vectors are waited for, at most ``seconds``; then words go on alone. Only what
-        ``may`` be found is.
+        is waited for, at most ``seconds``; then words go on alone. The vectors are searched in
+        this thread: beside the words the two would only take the interpreter from each other.
+        Only what ``may`` be found is.
 
         Returns:
             The hits of each, in the order of ``wanted``; None if one could not be asked.
@@ -118,12 +126,11 @@ class MemorySearch:
         question = read(text, self._names(), now, asker)
         # A scene is many words: twice would take twice as long.
         views = question.meaning if scene else question.meaning + question.nameless
-        asked = _ASIDE.submit(self._by_meaning, views, wanted)
-        worded = [self._by_words(question, each) for each in wanted]
+        embedding = _ASIDE.submit(self._embedded, views)
+        worded = self._by_words(question, wanted)
         # One look for the documents of all, while the embedder is waited for.
-        documents = self._documents({key for each in worded if each for key in each[1]})
-        found = self._in_time(asked, seconds)
-        near: Sequence[dict[str, float] | None] = found or [None] * len(wanted)
+        documents = self._documents({key for _, keys in worded or () for key in keys})
+        near = self._by_meaning(self._in_time(embedding, seconds), wanted)
         around = [_around(scores or {}, each) for scores, each in zip(near, wanted, strict=True)]
         more = self._documents({key for keys in around for key in keys}.difference(documents or ()))
         if more is None:
@@ -133,7 +140,7 @@ class MemorySearch:
         kept = {k: d for k, d in known.items() if d.last < last and may(d)}
         results: list[list[Hit]] = []
         for place, each in enumerate(wanted):
-            scores, keys = (documents is not None and worded[place]) or (None, set())
+            scores, keys = worded[place] if worded and documents is not None else (None, set())
             if scores is None and near[place] is None:
                 return None
             # In order, as sums of floats depend on it and a set's order on the process.
@@ -151,39 +158,52 @@ class MemorySearch:
         return results
 
     def _by_words(
-        self, question: RecallQuery, wanted: SearchRequest
-    ) -> tuple[dict[str, float], set[str]] | None:
+        self, question: RecallQuery, wanted: Sequence[SearchRequest]
+    ) -> list[tuple[dict[str, float], set[str]]] | None:
         """The scores of what was found by words, and the keys of it and of its neighbours."""
         terms = question.forms() or question.names
-        scores = self._attempt(
-            "words", lambda: dict(self._words.search(terms, wanted.pool, wanted.kinds))
-        )
-        if scores is None:
+        found = self._search(terms, wanted)
+        if found is None:
             return None
-        keys = _around(scores, wanted)
-        worded = self._vectors is None or self._embedder is None
-        if question.asker and wanted.memories and worded:
+        keys = [_around(scores, each) for scores, each in zip(found, wanted, strict=True)]
+        if question.asker and (self._vectors is None or self._embedder is None):
             # Their own lines need share no word with it, and nothing else would find them.
-            theirs = (question.asker,)
-            told = self._attempt(
-                "words", lambda: self._words.search(theirs, wanted.pool, wanted.kinds)
-            )
-            keys |= {key for key, _ in told or ()}
-        return scores, keys
+            told = self._search((question.asker,), wanted) or [{}] * len(wanted)
+            for own, theirs, each in zip(keys, told, wanted, strict=True):
+                own.update(theirs if each.memories else ())
+        return list(zip(found, keys, strict=True))
+
+    def _search(
+        self, terms: Sequence[str], wanted: Sequence[SearchRequest]
+    ) -> list[dict[str, float]] | None:
+        def ask() -> list[dict[str, float]]:
+            return [*map(dict, self._words.search_each(terms, [each.pooled for each in wanted]))]
+
+        return self._attempt("words", ask)
+
+    def _embedded(self, views: Sequence[str]) -> Sequence[float] | None:
+        """What points where the mean of the vectors of one question's ``views`` does."""
+        embedder = self._embedder
+        if self._vectors is None or embedder is None:
+            return None
+
+        def ask() -> Sequence[float]:
+            return reduce(lambda one, other: [*map(add, one, other)], embedder.embed(views))
+
+        return self._attempt("embedder", ask)
 
     def _by_meaning(
-        self, views: Sequence[str], wanted: Sequence[SearchRequest]
-    ) -> list[dict[str, float]] | None:
-        """How like the mean of the ``views`` of one question is what is nearest."""
-        vectors, embedder = self._vectors, self._embedder
-        if vectors is None or embedder is None:
-            return None
+        self, vector: Sequence[float] | None, wanted: Sequence[SearchRequest]
+    ) -> Sequence[dict[str, float] | None]:
+        """How like the ``vector`` of a question is what is nearest."""
+        vectors = self._vectors
+        if vectors is None or vector is None:
+            return [None] * len(wanted)
 
-        def ask() -> list[dict[str, float]]:
-            vector = [sum(numbers) for numbers in zip(*embedder.embed(views), strict=True)]
-            return [dict(vectors.query(vector, each.pool, each.kinds)) for each in wanted]
+        def ask() -> list[dict[str, float] | None]:
+            return [*map(dict, vectors.query_each(vector, [each.pooled for each in wanted]))]
 
-        return self._attempt("meaning", ask)
+        return self._attempt("vectors", ask) or [None] * len(wanted)
 
     def _in_time[T](self, asked: Future[T], seconds: float | None) -> T | None:
         """What was asked for aside; None if it does not come in time."""
@@ -194,7 +214,7 @@ class MemorySearch:
             except TimeoutError:
                 asked.cancel()  # if it has not even begun, nobody needs it any more
                 raise IndexUnavailable(
-                    f"Neither embedder nor vectors answered within {seconds:.2f} seconds",
+                    f"The embedder did not answer within {seconds:.2f} seconds",
                     "Recall goes on with words; see `keepsake doctor`",
                 ) from None
 
