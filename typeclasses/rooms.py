@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,10 @@ from typeclasses.appearance import RoomAppearance
 from typeclasses.hosts import awake_in, greeter, hosts_of
 from typeclasses.minds import mind_of
 from typeclasses.objects import ObjectParent
+
+_HAS_CALLS = re.compile(r"[$\\<]")
+"""What a description has that calls Evennia's functions or marks a part of the day. Evennia looks
+for them sign by sign, with a parser made for each look: three times a thought."""
 
 
 class Room(RoomAppearance, ObjectParent, ExtendedRoom):
@@ -63,7 +68,9 @@ class Room(RoomAppearance, ObjectParent, ExtendedRoom):
 
     def get_display_desc(self, looker: Any, **kwargs: Any) -> str:
         """The description, what is seen at such times as this, and the sky."""
-        seen = [super().get_display_desc(looker, **kwargs)]
+        seen = [self.get_stateful_desc()]
+        if _HAS_CALLS.search(seen[0]):
+            seen = [super().get_display_desc(looker, **kwargs)]
         if looks := self.attributes.get("looks"):
             states = set(self.room_states)
             seen += [

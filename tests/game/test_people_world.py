@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from evennia.utils import create
 
 from game.agent import services
-from game.agent.memory.acquaintances import GATHER_SECONDS
+from game.agent.memory.acquaintances import GATHER_SECONDS, SOON_SECONDS
 from game.agent.surroundings import identity_of
 from game.mind.books.profiles.config import PeopleConfig
 from game.mind.ports import FixedClock
@@ -126,8 +126,26 @@ class TestKnowing(PeopleWorld):
         self.says(self.char1, "I work as a miller, Mira.")
         assert self.known.book.profile(identity_of(self.char1)) is None
         assert self.known.met(identity_of(self.char1)), "but it is not forgotten meanwhile"
-        self.clock.advance(max(GATHER_SECONDS) + 1)
+        self.clock.advance(max(SOON_SECONDS) + 1)
         self.settle(lambda: self.known.book.profile(identity_of(self.char1)) is not None)
+
+    def test_more_of_somebody_who_is_known_waits_longer_but_not_beside_somebody_new(self):
+        self.says(self.char1, "I work as a miller, Mira.")
+        self.known.settle()
+        self.clock.advance(max(GATHER_SECONDS) + 1)
+        self.settle()
+        self.says(self.char1, "I work as a baker now, Mira.")
+        self.clock.advance(max(SOON_SECONDS) + 1)
+        self.settle()
+        assert ("work", "baker") not in self.written_facts()
+        self.says(self.comes("Ann"), "Good evening, everybody.")
+        self.clock.advance(max(SOON_SECONDS) + 1)
+        self.settle(lambda: ("work", "baker") in self.written_facts())
+
+    def written_facts(self):
+        """What the profile of Tom holds, though more may wait."""
+        profile = self.known.book.profile(identity_of(self.char1))
+        return [(each.attribute, each.value) for each in profile.facts if each.holds]
 
     def test_nothing_is_lost_or_doubled_by_a_crash_and_stands_in_the_first_prompt(self):
         self.says(self.char1, *CHAT)

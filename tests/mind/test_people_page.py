@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from game.mind.books.journal.entries import EntryOrigin
 from game.mind.books.profiles.changes import by_time
-from game.mind.books.profiles.page import Page, parse_page, written
+from game.mind.books.profiles.page import Page, parse_page, rewritten, written
 from game.mind.books.profiles.profile import (
     Conclusion,
     Fact,
@@ -136,3 +136,20 @@ def test_a_fact_that_a_person_moves_to_before_is_over():
     assert fact.until == NOON
     (again,) = parse_page(PATH, text.replace("Before", "Facts"), NOON).profile.facts
     assert again.until is None
+
+
+remarks = st.lists(st.one_of(hostile, st.just("")), max_size=3).map(
+    lambda lines: "\n".join(lines).splitlines()
+)
+
+
+@settings(max_examples=50)
+@given(profiles(), profiles(), remarks, remarks)
+def test_what_is_rewritten_is_known_as_it_would_be_read(before, profile, above, below):
+    by_hand = "\n".join(["", "# Tom", *above, "", "## My own", *below, ""])
+    page = parse_page(PATH, written(Page(before)).split("\n# ")[0] + by_hand, NOON)
+    both = sorted({*before.observations, *profile.observations}, key=lambda each: each.number)
+    profile = replace(profile, observations=tuple(both))
+    text, known = rewritten(Page(profile, page.by_hand), before, NOON)
+    assert text == written(Page(profile, page.by_hand))
+    assert known == parse_page(PATH, text, NOON)

@@ -1,4 +1,5 @@
 import itertools
+import re
 from datetime import UTC, datetime
 from random import Random
 
@@ -7,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.archive.records import Memory, MemoryKind
-from game.mind.summaries.roundtrip import GAP, Rate, RoundtripQuestion, answered, draw, rate
+from game.mind.summaries.roundtrip import (
+    GAP,
+    Rate,
+    RoundtripQuestion,
+    _without,
+    answered,
+    draw,
+    rate,
+)
 from tests.bench.talk import FACTS, talk
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -231,3 +240,12 @@ def test_every_question_is_answered_by_its_own_memory(texts):
     drawn = memories(*(f'Tom says, "{text}"' for text in texts))
     for question in draw(drawn):
         assert answered(question, [drawn[question.number - 1].text])
+
+
+short = st.text("ab-_ é.", max_size=9)
+
+
+@given(short.filter(bool), short, short, st.integers(0, 2))
+def test_an_answer_is_taken_out_where_it_stands_as_words(answer, before, after, times):
+    said = after.join([before, *[answer] * times]) + after
+    assert _without(answer, said) == re.split(rf"(?<!\w){re.escape(answer)}(?!\w)", said)

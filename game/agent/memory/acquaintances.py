@@ -31,9 +31,12 @@ from game.mind.books.profiles.observing import place_key
 from game.mind.books.profiles.shown import Present
 from game.mind.errors import KeepsakeError
 
-GATHER_SECONDS = (30.0, 60.0)
+GATHER_SECONDS = (60.0, 120.0)
 """How long what happened waits for more of it before files are written: drawn anew each time, or
 all who heard one sentence would write at the same moment. It stands in the window for longer."""
+SOON_SECONDS = (30.0, 60.0)
+"""The same where somebody is met, or a place, of whom there is no profile yet: until there is one,
+a prompt says that the agent has never met them."""
 MOST_WAITING = 1024
 """Memories that wait; older ones are read from the archive."""
 CHUNK = 2000
@@ -67,6 +70,7 @@ class Acquaintances:
         """Whom and what it has met since the server started, in the book or not yet."""
         self._taking = threading.Lock()
         self._alarm = Alarm(services.timer)
+        self._soon = False  # whether it rings for somebody new
         self._open = self._closed = False
         self._drawn = Random(name)
 
@@ -77,9 +81,13 @@ class Acquaintances:
         if memory.repeats > 1:
             return
         self._waiting.append(memory)
-        self._new.update(key for key in (memory.source_id, _place(memory)) if key)
-        if not (self._alarm.waits or self._closed):
-            self._alarm.set(self._drawn.uniform(*GATHER_SECONDS), self.catch_up)
+        keys = [key for key in (memory.source_id, _place(memory)) if key]
+        self._new.update(keys)
+        soon = not all(map(self.book.known, keys))
+        if not (self._closed or (self._alarm.waits and (self._soon or not soon))):
+            self._soon = soon
+            between = SOON_SECONDS if soon else GATHER_SECONDS
+            self._alarm.set(self._drawn.uniform(*between), self.catch_up)
 
     def catch_up(self) -> None:
         """Work in what is not in the profiles yet, in a worker thread."""

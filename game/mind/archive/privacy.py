@@ -85,10 +85,12 @@ class PrivateWords:
 
     def may_hear_all(self, numbers: Iterable[int], audience: Audience) -> bool:
         """The same of what rests on several memories together."""
-        return all(self.may_hear(number, audience) for number in numbers)
+        return not self._with or all(self.may_hear(number, audience) for number in numbers)
 
     def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
         """The memories as the audience may hear them."""
+        if not self._with:  # to most agents nobody ever whispers, and each thought asks of hundreds
+            return tuple(memories)
         return tuple(
             each if self.may_hear(each.number, audience) else outward(each) for each in memories
         )

@@ -55,6 +55,11 @@ def boundary(last: int, preserve: int) -> int:
     return max(last - max(preserve, 0), 0) // STEP * STEP
 
 
+def beyond(boundary: int) -> int:
+    """Where the next boundary is, after one or after any other number."""
+    return (boundary // STEP + 1) * STEP
+
+
 def nothing_matters(_: Memory) -> bool:
     """What holds where nobody judges."""
     return False

@@ -62,19 +62,26 @@ class View:
 
     def _look_for_boundary(self, config: CompactionConfig) -> None:
         now = (self._tiers.last_number, len(self._tiers.window), config)
-        if now != self._looked:
-            self._looked = now
+        if now == self._looked:
+            return
+        self._looked = now
+        # It moves if no more than so many stay as they are: mostly that is seen before all of
+        # them are weighed.
+        most = now[0] - masking.beyond(self._through)
+        if most >= config.preserve_memories and self._preserved(config, most) <= most:
             self._mask_through(masking.boundary(now[0], self._preserved(config)))
 
     def _mask_through(self, number: int) -> None:
         # Never back: what was shown masked once stays so, and the head of the prompt with it.
         self._through = max(self._through, number)
 
-    def _preserved(self, config: CompactionConfig) -> int:
-        """How many of the newest memories always stay as they are."""
+    def _preserved(self, config: CompactionConfig, most: int | None = None) -> int:
+        """How many of the newest memories always stay as they are; counted to ``most`` and one."""
         room, count = int(config.preserve_share * config.budget), 0
         for memory in reversed(self._tiers.window):
-            if (room := room - self._scale.memory(memory)) < 0:
+            if (room := room - self._scale.memory(memory)) < 0 or (
+                most is not None and count > most
+            ):
                 break
             count += 1
         return max(count, config.preserve_memories)

@@ -83,6 +83,10 @@ def writable(text: str) -> str:
 
 def nearly_same(one: Sequence[str], other: Sequence[str]) -> bool:
     """Whether two lines, as words, differ in a word or two at most."""
+    total, there = len(one) + len(other), set(other)
+    # More than these cannot be in common: mostly that is enough to know, at a tenth of the cost.
+    if total and 2.0 * sum(word in there for word in one) / total < SAME:
+        return False
     matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
     return matcher.quick_ratio() >= SAME and matcher.ratio() >= SAME
 

@@ -28,6 +28,10 @@ class RenderedMemory:
     own_act: bool = False
 
 
+type Told = tuple[RenderedMemory, int]
+"""A memory, and how often in a row it was told."""
+
+
 def cursor(name: str) -> str:
     """Where the script waits for ``name``: ``~Mira>``."""
     return f"~{name}>"
@@ -35,9 +39,16 @@ def cursor(name: str) -> str:
 
 def script(window: Sequence[RenderedMemory], name: str) -> list[str]:
     """The lines of the script: times in square brackets, own acts behind the cursor."""
+    told: list[Told] = []
+    fold(told, window)
+    return lines_from(told, 0, name)
+
+
+def lines_from(told: Sequence[Told], first: int, name: str) -> list[str]:
+    """The lines of those from ``first`` on."""
     lines: list[str] = []
-    before: RenderedMemory | None = None
-    for memory, count in _folded(window):
+    before = told[first - 1][0] if first else None
+    for memory, count in told[first:]:
         if when := time_line(before.time if before else None, memory.time):
             lines.append(when)
         lines.append(repeated(_line(memory, name), count))
@@ -72,14 +83,12 @@ def _line(memory: RenderedMemory, name: str) -> str:
     return f"{cursor(name)} {for_prompt(text)}"
 
 
-def _folded(window: Iterable[RenderedMemory]) -> list[tuple[RenderedMemory, int]]:
-    """Memories that say the same in a row as one, with how often it was."""
-    folded: list[tuple[RenderedMemory, int]] = []
-    for memory in window:
-        if folded:
-            last, count = folded[-1]
+def fold(told: list[Told], more: Iterable[RenderedMemory]) -> None:
+    """Go on with what is told: memories that say the same in a row are one, and counted."""
+    for memory in more:
+        if told:
+            last, count = told[-1]
             if last.own_act == memory.own_act and is_repeat(last.text, memory.text):
-                folded[-1] = (last, count + 1)
+                told[-1] = (last, count + 1)
                 continue
-        folded.append((memory, 1))
-    return folded
+        told.append((memory, 1))

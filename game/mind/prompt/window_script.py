@@ -13,7 +13,7 @@ from operator import is_
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.prompt.marks import MarkedText
-from game.mind.prompt.script import RenderedMemory, script
+from game.mind.prompt.script import RenderedMemory, Told, fold, lines_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class WindowScript:
         self._name = ""
         self._shown: tuple[Memory, ...] = ()
         self._rendered: list[RenderedMemory] = []
+        self._told: list[Told] = []
         self._marked: dict[str, MarkedText] = {}
         self._script = RenderedWindow([])
 
@@ -53,14 +54,34 @@ class WindowScript:
 
         ``shown``: Its memories as a prompt shows them, oldest first.
         """
-        same = name == self._name and len(shown) == len(self._shown)
-        if same and all(map(is_, shown, self._shown)):
+        known = len(self._shown)
+        same = name == self._name and all(map(is_, self._shown, shown))
+        if same and known == len(shown):
             return self._script
+        if same and 0 < known < len(shown):
+            self._grown(shown[known:])
+        else:
+            self._made_anew(shown, name)
+        self._shown, self._name = tuple(shown), name
+        return self._script
+
+    def _made_anew(self, shown: Sequence[Memory], name: str) -> None:
         # Memories never change, and those of the last window still exist: none has its id.
         before = dict(zip(map(id, self._shown), self._rendered, strict=True))
         self._rendered = [before.get(id(each)) or self._render(each) for each in shown]
-        self._shown, self._name = tuple(shown), name
-        lines = script(self._rendered, name)
+        self._told = []
+        fold(self._told, self._rendered)
+        lines = lines_from(self._told, 0, name)
         self._marked = {line: self._marked.get(line) or self._mark(line) for line in lines}
         self._script = RenderedWindow([self._marked[line] for line in lines])
-        return self._script
+
+    def _grown(self, more: Sequence[Memory]) -> None:
+        """Go on at the end; the last line may be of something that has happened again."""
+        last, rendered = len(self._told) - 1, [self._render(each) for each in more]
+        kept = len(self._script.lines) - len(lines_from(self._told, last, self._name))
+        self._rendered += rendered
+        fold(self._told, rendered)
+        lines = lines_from(self._told, last, self._name)
+        marked = [self._marked.get(line) or self._mark(line) for line in lines]
+        self._marked.update(zip(lines, marked, strict=True))
+        self._script = RenderedWindow([*self._script.lines[:kept], *marked])

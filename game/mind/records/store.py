@@ -25,6 +25,8 @@ MOST_BYTES = 4_000_000
 
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Reads a file's text, last changed at that time; raises NoteRefused if it cannot."""
+type Made[T] = str | tuple[str, T]
+"""A file's new text; with the record that it holds, where whoever made it has that already."""
 type Report = Callable[[str], None]
 """Told once about each state of a file in which something cannot be read; must ask no book."""
 type Tell = Callable[[MemoryChange], None]
@@ -182,11 +184,14 @@ class RecordStore[T]:
 
     # -- writing
 
-    def change(self, path: Path, make: Callable[[str | None, T | None], str]) -> tuple[T | None, T]:
+    def change(
+        self, path: Path, make: Callable[[str | None, T | None], Made[T]]
+    ) -> tuple[T | None, T]:
         """Write a file anew from what it holds; a reader sees the old text or the new one.
 
         ``make``: Gets text and record, None for no file, and gives the new text. Called
-        again when somebody else saved the file meanwhile.
+        again when somebody else saved the file meanwhile. A record that it gives is not checked:
+        it has to be what the text would be read as.
 
         Returns:
             The records before, None for no file, and after.
@@ -205,8 +210,11 @@ class RecordStore[T]:
                 else:
                     old = self._record(path, before)
                     self._take(path, None, _digest(before), old)
-            source = make(before, old)
-            new = self._parse(path, source, datetime.now(UTC))
+            made = make(before, old)
+            if isinstance(made, tuple):
+                source, new = made
+            else:
+                source, new = made, self._parse(path, made, datetime.now(UTC))
             tries.append((old, new, _digest(source)))
             self._ours.add((path, tries[-1][2]))
             return source

@@ -19,6 +19,7 @@ from game.mind.summaries.survival import split_sentences
 GAP = "___"
 """Stands in a question where the answer was."""
 
+_WORD = re.compile(r"\w")
 _REACH = 6
 """Words on each side of the gap that a question shows."""
 _LEAST_CONTEXT = 2
@@ -163,14 +164,16 @@ def _candidates(
 ) -> Iterator[_Candidate]:
     """The questions that one sentence allows."""
     for answer, worth, common in _answers(told.words):
-        keys, question = _terms(answer), _cloze(told.speaker, told.words, answer)
-        if not keys or question is None or keys & _terms(question):
+        keys = _terms(answer)
+        often = max((spread[key] for key in keys), default=0)
+        # For odd text: the answer is no word of the memory as a whole.
+        if not often or (often > max(3, count // 20) and not common):
             continue
-        often = max(spread[key] for key in keys)
+        question = _cloze(told.speaker, told.words, answer)
+        if question is None or keys & _terms(question):
+            continue
         context = _terms(question.partition(', "')[2])
-        if not often:  # odd text: the answer is no word of the memory as a whole
-            continue
-        if len(context) < _LEAST_CONTEXT or (often > max(3, count // 20) and not common):
+        if len(context) < _LEAST_CONTEXT:
             continue
         rare = sum(1 / spread[term] for term in context if spread[term])
         value = worth + min(rare, 3.0) + 1 / often
@@ -189,7 +192,7 @@ def _answers(said: str) -> Iterator[tuple[str, float, bool]]:
 
 def _cloze(speaker: str, said: str, answer: str) -> str | None:
     """``Tom said to me, "My sister ___ keeps bees …"``; None if the answer stands there twice."""
-    parts = re.split(rf"(?<!\w){re.escape(answer)}(?!\w)", said)
+    parts = _without(answer, said)
     if len(parts) != 2:
         return None
     before, after = parts[0].split(), parts[1].split()
@@ -198,6 +201,17 @@ def _cloze(speaker: str, said: str, answer: str) -> str | None:
     glue = "" if parts[1][:1] and not parts[1][0].isspace() else " "
     text = f"{' '.join(left)} {GAP}{glue}{' '.join(right)}".strip()
     return f'{speaker}, "{text}"'
+
+
+def _without(answer: str, said: str) -> list[str]:
+    """What stands before, between and after the places where the answer stands as words."""
+    at = said.find(answer)
+    if at < 0 or said.find(answer, at + 1) >= 0:
+        return re.split(rf"(?<!\w){re.escape(answer)}(?!\w)", said)
+    # Mostly it stands there once, and no expression need be compiled for it.
+    parts = [said[:at], said[at + len(answer) :]]
+    within = _WORD.match(parts[0][-1:]) or _WORD.match(parts[1])
+    return [said] if within else parts
 
 
 def _ambiguous(candidate: _Candidate, terms: Sequence[frozenset[str]]) -> bool:

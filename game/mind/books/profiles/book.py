@@ -11,9 +11,10 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.journal.entries import Importance
@@ -209,7 +210,7 @@ class PeopleBook:
     def _advance(self, cursor: Cursor) -> None:
         """Keep the cursor, once the profiles are on the disk, so that nothing is skipped."""
         if cursor != self._cursor:
-            text = json.dumps(asdict(cursor), ensure_ascii=False, default=datetime.isoformat)
+            text = json.dumps(_record_of(cursor), ensure_ascii=False, default=datetime.isoformat)
             vault_files.change(self._cursor_path, lambda _: f"{text}\n")
             self._cursor = cursor
 
@@ -346,6 +347,13 @@ def _rank(profile: Profile, wanted: str) -> tuple[int, bool] | None:
     if any(name.startswith(wanted) for name in names):
         return 2, other
     return (3, other) if any(wanted in name for name in names) else None
+
+
+def _record_of(cursor: Cursor) -> dict[str, Any]:
+    """A cursor as it is kept, but for its times."""
+    scene = cursor.scene
+    kept = {"present": scene.present, "speaker": scene.speaker, "looked_at": scene.looked_at}
+    return {"through": cursor.through, "behind": cursor.behind, "scene": kept}
 
 
 def _read_cursor(path: Path) -> Cursor:

@@ -10,9 +10,10 @@ import re
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from game.mind.books.profiles.page import Page, parse_page, written
+from game.mind.books.profiles.page import Page, parse_page, rewritten
 from game.mind.books.profiles.profile import Profile, ProfileKind
 from game.mind.books.profiles.profile_events import ProfileEvents
 from game.mind.events.types import MemoryChange
@@ -115,11 +116,12 @@ class ProfileFiles:
                 path = self._new_path(edited[0])
             done: list[MemoryChange] = []
 
-            def make(_: str | None, old: Page | None) -> str:
+            def make(_: str | None, old: Page | None) -> tuple[str, Page]:
                 known = old.profile if old else None
                 profile, events = edit(known) if edited is None or old is not page else edited
                 done[:] = events
-                return written(Page(profile, old.by_hand if old else {}))
+                page_now, now = Page(profile, old.by_hand if old else {}), datetime.now(UTC)
+                return rewritten(page_now, known, now.replace(microsecond=0))
 
             old, new = self._store.change(path, make)
             if page and old and old is not page:  # saved after it was looked at a moment ago

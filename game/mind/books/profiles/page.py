@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -36,6 +37,7 @@ from game.mind.records.files import FRONT, time_of
 FACTS, BEFORE, THOUGHTS = "Facts", "Before", "What I think"
 SHARED, OBSERVED = "Last shared", "Observations"
 _SECTIONS = (FACTS, BEFORE, THOUGHTS, SHARED, OBSERVED)
+_OF_SIGHT = (SHARED, OBSERVED)
 
 _HEADING = re.compile(r"##\s+(?P<name>\S.*?)\s*#*$")
 _FACT = re.compile(
@@ -83,8 +85,27 @@ def parse_page(path: Path, source: str, changed: datetime) -> Page:
 
 def written(page: Page) -> str:
     """The page as a file."""
+    return _with_head(_meta(page.profile), _body(page))
+
+
+def rewritten(page: Page, before: Profile | None, now: datetime) -> tuple[str, Page]:
+    """The page as a file that is written now, and what :func:`parse_page` would read there.
+
+    To read all of it costs as much as to write it. So its front matter is not parsed, and no
+    observation that ``before``, as it was read last, has too.
+    """
+    meta, body = _meta(page.profile), _body(page)
+    known = {_seen_line(each): each for each in before.observations} if before else {}
+    return _with_head(meta, body), _page(meta, _sections(f"\n{body}"), now, known)
+
+
+def _with_head(meta: Mapping[str, Any], body: str) -> str:
+    head = yaml.dump(meta, Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
+    return f"---\n{head}---\n\n{body}"
+
+
+def _body(page: Page) -> str:
     profile, by_hand = page.profile, dict(page.by_hand)
-    head = yaml.dump(_meta(profile), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
     lists = {
         FACTS: [_fact_line(fact) for fact in profile.facts if fact.holds],
         BEFORE: [_fact_line(fact) for fact in profile.facts if not fact.holds],
@@ -92,7 +113,7 @@ def written(page: Page) -> str:
         SHARED: [_seen_line(profile.shared)] if profile.shared else [],
         OBSERVED: [_seen_line(each) for each in profile.observations],
     }
-    parts = [f"---\n{head}---\n", f"# {profile.name}\n", *_block(by_hand.pop("", ()))]
+    parts = [f"# {profile.name}\n", *_block(by_hand.pop("", ()))]
     for name in (*lists, *(each for each in by_hand if each not in lists)):
         lines = (*by_hand.get(name, ()), *lists.get(name, ()))
         if lines:
@@ -120,13 +141,21 @@ def _sections(body: str) -> dict[str, list[str]]:
     return sections
 
 
-def _page(meta: Mapping[str, Any], sections: Mapping[str, list[str]], changed: datetime) -> Page:
+def _page(
+    meta: Mapping[str, Any],
+    sections: Mapping[str, list[str]],
+    changed: datetime,
+    known: Mapping[str, Observation] = MappingProxyType({}),
+) -> Page:
+    """``known``: Observations that need not be read from their lines."""
     read: dict[str, list[Any]] = {name: [] for name in _SECTIONS}
     by_hand: dict[str, tuple[str, ...]] = {}
     for name, lines in sections.items():
         rest = []
         for each in lines:
-            if (entry := _entry(name, each.strip(), changed)) is not None:
+            text = each.strip()
+            seen = known.get(text) if name in _OF_SIGHT else None
+            if (entry := seen or _entry(name, text, changed)) is not None:
                 read[name].append(entry)
             elif name or not each.startswith("# "):
                 rest.append(each)
@@ -186,7 +215,7 @@ def _entry(section: str, text: str, changed: datetime) -> Fact | Conclusion | Ob
             return _fact(text, changed, over=section == BEFORE)
         if section == THOUGHTS:
             return _thought(text, changed)
-        return _seen(text) if section in (SHARED, OBSERVED) else None
+        return _seen(text) if section in _OF_SIGHT else None
     except ValueError:
         return None
 
