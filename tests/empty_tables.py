@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import evennia
 import pytest
 
 from game.paths import REPOSITORY, Places, Ports
@@ -44,6 +45,12 @@ def lay_tables(tables: Path, here: Places) -> None:
     """Give a copy of Keepsake that was never started the tables."""
     here.home.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(tables, here.database)
+
+
+def lay_tables_for_labs(tables: Path, home: Path) -> None:
+    """Have worlds that are simulated in a home made from the tables."""
+    (home / "lab").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(tables, home / "lab" / f".empty-{evennia.__version__}.db3")
 
 
 def _migrate(folder: Path) -> Path:

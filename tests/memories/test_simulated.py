@@ -8,17 +8,19 @@ from game.lab.simulations.simulate import create, run
 from game.mind.errors import KeepsakeError
 from game.mind.events.reader import Filter, last
 from game.paths import REPOSITORY, Places, Ports
+from tests.empty_tables import lay_tables_for_labs
 
 
 @pytest.fixture
-def places(tmp_path):
+def places(tmp_path, tables):
+    lay_tables_for_labs(tables, tmp_path)
     return Places(tmp_path, REPOSITORY / "vault", Ports(21000))
 
 
 def test_all_agents_of_a_simulation_have_it_and_the_same_seed_is_the_same_life(places):
     lived = []
     for name in ("one", "two"):
-        lab = create(places, SimulationPlan(name, agents=2, hours=3, visitors=3, memory="rag"))
+        lab = create(places, SimulationPlan(name, agents=2, hours=1, visitors=3, memory="rag"))
         run(lab)
         for profile in ("Bram", "Joss"):
             path = lab.vault / "agents" / profile / "profile.md"
