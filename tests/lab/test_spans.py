@@ -33,7 +33,7 @@ def lived(places, monkeypatch, receiver, **more):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name, value in more.pop("environ", {}).items():
         monkeypatch.setenv(name, value)
-    plan = {"agents": 1, "hours": 0.5, "visitors": 2} | more
+    plan = {"agents": 1, "hours": 0.3, "visitors": 2} | more
     lab = create(places, SimulationPlan("seen", **plan))
     run(lab)
     return lab
