@@ -13,7 +13,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import evennia
 import pytest
 
 from game.paths import REPOSITORY, Places, Ports
@@ -49,6 +48,8 @@ def lay_tables(tables: Path, here: Places) -> None:
 
 def lay_tables_for_labs(tables: Path, home: Path) -> None:
     """Have worlds that are simulated in a home made from the tables."""
+    import evennia  # noqa: PLC0415 - pure tests do without
+
     (home / "lab").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(tables, home / "lab" / f".empty-{evennia.__version__}.db3")
 
