@@ -40,6 +40,7 @@ def pytest_collection_finish() -> None:
     Evennia's test case collects all of it after each test, and all of the suite is in memory.
     """
     gc.freeze()
+    gc.set_threshold(50_000)  # 2000 objects are no more than one example of Hypothesis makes
 
 
 @pytest.fixture(scope="session")
