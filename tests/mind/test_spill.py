@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.archive.log import Archive
@@ -54,7 +54,6 @@ def lived(folder, agent):
         archive.close()
 
 
-@settings(max_examples=20)  # each opens a dozen archives
 @given(
     st.lists(st.tuples(st.sampled_from(["Mira", "Joss"]), WORDS), max_size=12),
     st.lists(st.tuples(st.sampled_from(["Mira", "Joss"]), st.integers(0, 6)), max_size=6),
