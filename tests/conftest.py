@@ -11,14 +11,21 @@ from tests.empty_tables import empty_tables
 
 os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # no test goes to a world's own database
 
-# How long an example takes is the machine's affair, not the test's.
+# Tests kill processes; the power stays on. Before anything of the game is imported: it keeps
+# these functions. A world in a process of its own waits for its disk as ever.
+os.fsync = os.fdatasync = lambda fd: None
+
+# How long an example takes is the machine's affair, not the test's. What 40 examples do not find
+# is for a long search: `pytest --hypothesis-profile=thorough`.
 settings.register_profile(
     "keepsake",
     deadline=None,
+    max_examples=40,
     suppress_health_check=[HealthCheck.too_slow],
     # New examples each time find new faults, but nobody whose change is checked wants them.
     derandomize="CI" in os.environ,
 )
+settings.register_profile("thorough", settings.get_profile("keepsake"), max_examples=1000)
 settings.load_profile("keepsake")
 
 
@@ -33,6 +40,7 @@ def pytest_collection_finish() -> None:
     Evennia's test case collects all of it after each test, and all of the suite is in memory.
     """
     gc.freeze()
+    gc.set_threshold(50_000)  # 2000 objects are no more than one example of Hypothesis makes
 
 
 @pytest.fixture(scope="session")

@@ -46,6 +46,14 @@ def lay_tables(tables: Path, here: Places) -> None:
     shutil.copyfile(tables, here.database)
 
 
+def lay_tables_for_labs(tables: Path, home: Path) -> None:
+    """Have worlds that are simulated in a home made from the tables."""
+    import evennia  # noqa: PLC0415 - pure tests do without
+
+    (home / "lab").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(tables, home / "lab" / f".empty-{evennia.__version__}.db3")
+
+
 def _migrate(folder: Path) -> Path:
     """Make the tables as a first start does; returns their file."""
     here = Places(folder / "home", folder / "vault", Ports())

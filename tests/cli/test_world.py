@@ -28,6 +28,7 @@ from game.cli.world.processes import Component
 from game.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PASSWORD, Player
+from tests.e2e.running import change
 from tests.llm.conftest import until
 
 PATIENCE = 300.0
@@ -58,6 +59,9 @@ def world(tmp_path_factory) -> Iterator[Copy]:
         assert started.returncode == 0, started.stderr
         made.notes["first start"] = started.stdout
         made.notes["servers"] = str(servers_begun(made) - before)
+        # What agents say is of no interest here, and what the model costs is.
+        change(made, "thinking.md", "**gather**: 0.6", "**gather**: 30")
+        change(made, "thinking.md", "**idle_interval**: 270", "**idle_interval**: 86400")
         yield made
     finally:
         end(made)
@@ -79,7 +83,16 @@ def servers_begun(copy):
 
 
 def pids(copy):
-    return {each.component: each.pid for each in processes.running(copy.here)}
+    """The newest of each kind; a fork that has not become its program yet is none."""
+    found = [(each.component, each.pid) for each in processes.running(copy.here)]
+    return {kind: pid for kind, pid in found if (kind, parent_of(pid)) not in found}
+
+
+def parent_of(pid):
+    try:
+        return psutil.Process(pid).ppid()
+    except psutil.NoSuchProcess:
+        return 0
 
 
 def log_in(copy, password):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, ClassVar
 from unittest import mock
 
 import evennia
+from django.db import connection
 from evennia.commands import cmdhandler
 from evennia.typeclasses.models import TypedObject
 from evennia.utils.idmapper.models import SharedMemoryModel
@@ -14,8 +16,11 @@ from evennia.utils.test_resources import EvenniaTest, EvenniaTestMixin
 
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
+from typeclasses.deeds.progress import install
 from typeclasses.rooms import Room
+from world.atlas import Atlas, read_atlas
 from world.build import build_world
+from world.deed_files import WorldDeed, read_deeds
 
 _MADE_BY = ("create_accounts", "create_rooms", "create_objs", "create_chars", "create_script")
 
@@ -62,19 +67,59 @@ class PeopleWorld(EvenniaTest):
 class BuiltWorld:
     """Before a test case of Evennia's: each of its tests begins in the whole village.
 
-    To build it takes seconds. What a test changes is taken back by the database's transaction;
-    what Evennia keeps of it in memory is forgotten here, so that the next reads it anew.
+    To build it takes seconds: that is done once, and later classes get the rows that it made. What
+    a test changes is taken back by the database's transaction; what Evennia keeps of it in memory
+    is forgotten here, so that the next reads it anew.
     """
 
     @classmethod
     def setUpTestData(cls) -> None:
         super().setUpTestData()  # type: ignore[misc] # Django's, of the class that comes after
-        build_world()
+        who = tuple(number for _, number in getattr(cls, "made", {}).values())
+        if who in _built:
+            _insert(_built[who])
+            forget()
+        else:
+            build_world(*shipped_world())
+            if connection.vendor == "sqlite":
+                _built[who] = _all_rows()
 
     def setUp(self) -> None:
         forget()
         self.addCleanup(forget)  # type: ignore[attr-defined] # likewise
         super().setUp()  # type: ignore[misc] # likewise
+        install(shipped_world()[1])
+
+
+@cache
+def shipped_world() -> tuple[Atlas, Mapping[str, WorldDeed]]:
+    """The files of ``world/``, read once."""
+    atlas = read_atlas()
+    return atlas, read_deeds(atlas)
+
+
+_built: dict[tuple[int, ...], dict[str, list[str]]] = {}
+"""Of a village that was built beside people of these numbers, all rows by table, as SQL."""
+
+
+def _all_rows() -> dict[str, list[str]]:
+    found = {}
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            columns = connection.introspection.get_table_description(cursor, table)
+            values = " || ',' || ".join(f'quote("{each.name}")' for each in columns)
+            cursor.execute(f'SELECT {values} FROM "{table}"')
+            found[table] = [row for (row,) in cursor.fetchall()]
+    return found
+
+
+def _insert(rows: Mapping[str, list[str]]) -> None:
+    """Have these rows in place of all others; keys are looked at when the transaction ends."""
+    with connection.cursor() as cursor:
+        for table, found in rows.items():
+            cursor.execute(f'DELETE FROM "{table}"')
+            for row in found:
+                cursor.execute(f'INSERT INTO "{table}" VALUES ({row})')
 
 
 def forget() -> None:

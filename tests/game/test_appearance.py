@@ -11,12 +11,11 @@ from evennia.utils.create import create_object
 from evennia.utils.test_resources import EvenniaTestCase
 
 from game.server.telnet_session import WrappingSession, wrap
-from tests.game.built_world import BuiltWorld
+from tests.game.built_world import BuiltWorld, shipped_world
 from typeclasses.characters import Character
-from world.atlas import read_atlas
 from world.build import find
 
-ATLAS = read_atlas()
+ATLAS, _ = shipped_world()
 
 
 def plain(text: str) -> str:

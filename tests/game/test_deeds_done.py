@@ -212,7 +212,7 @@ class TestOptions(DeedsWorld):
         done: list[Any] = []
         self.mind.actor.do = lambda agent, command, **_: done.append(command)  # type: ignore
 
-        @settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=150)
+        @settings(suppress_health_check=list(HealthCheck))
         @given(answers | st.text(max_size=40))
         def check(answer: str) -> None:
             done.clear()

@@ -9,19 +9,16 @@ import yaml
 from evennia.utils.ansi import strip_ansi
 
 from commands.playing.things import find_detail
-from tests.game.built_world import forget
+from tests.game.built_world import forget, shipped_world
 from tests.game.village_world import Village
 from typeclasses.deeds.progress import progress, records, standing
 from typeclasses.everywhere import find
-from world.atlas import read_atlas
 from world.build import open_world
-from world.deed_files import read_deeds
 
 PLAYS: dict[str, list[str]] = yaml.safe_load(
     (Path(__file__).parents[1] / "data" / "deeds.yaml").read_text(encoding="utf-8")
 )
-ATLAS = read_atlas()
-DEEDS = read_deeds(ATLAS)
+ATLAS, DEEDS = shipped_world()
 
 
 class DeedsVillage(Village):

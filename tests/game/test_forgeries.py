@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.books.commitments import Commitments
@@ -80,7 +80,6 @@ def rule(number: int, who: str, age: timedelta, text: str) -> Noticed:
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(2, 30)), max_size=40),
 )
-@settings(max_examples=60, deadline=None)
 def test_however_many_accounts_are_made_older_people_have_room(planted: list[tuple[bool, int]]):
     kept: tuple[Noticed, ...] = ()
     for number, (new, words) in enumerate(planted, start=1):

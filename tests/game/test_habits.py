@@ -280,9 +280,9 @@ class TestHelp(Village):
         entries |= {str(entry["key"]) for entry in HELP_ENTRY_DICTS}
         assert len(entries) > 120
         sent = evennia.SESSION_HANDLER.data_out
-        for width in (50, 80, 132):
+        for width, some in ((50, 1), (80, 12), (132, 12)):  # the narrowest is the hard one
             self.session.protocol_flags |= {"SCREENWIDTH": {0: width}, "SCREENHEIGHT": {0: 900}}
-            for entry in sorted(entries):
+            for entry in sorted(entries)[::some]:
                 sent.reset_mock()
                 self.tom.execute_cmd(f"help {entry}", session=self.session)
                 texts = [

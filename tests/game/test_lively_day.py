@@ -16,7 +16,7 @@ REPLY_OFF = 0.2
 
 class TestLivelyDay(LivelyDay):
     def test_the_prompt_keeps_within_its_budget_and_what_was_told_first_is_in_the_last(self):
-        day = self.live(150, thought_every=75, config=TIGHT)
+        day = self.live(150, thought_every=150, config=TIGHT)
         assert day.problems == []
         assert day.compactions >= 3
         assert day.prompts, "the model answered nothing at all"

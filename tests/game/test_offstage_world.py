@@ -10,7 +10,7 @@ from game.agent.almanac import almanac
 from game.lab.simulations.inhabitants import only
 from game.mind.ports import FixedClock
 from tests.game.agents_world import AgentsWorld
-from world.atlas import read_atlas
+from tests.game.built_world import shipped_world
 from world.build import build_world, find, open_world
 from world.scenes import read_scenes
 
@@ -28,7 +28,7 @@ class Village(AgentsWorld):
     @classmethod
     def setUpTestData(cls) -> None:
         super().setUpTestData()
-        build_world(only(read_atlas(), {}))
+        build_world(only(shipped_world()[0], {}))
 
 
 class TestLooks(Village):

@@ -13,7 +13,7 @@ from evennia.utils.test_resources import EvenniaTestCase
 from commands.playing.things import find_detail
 from game.mind.errors import ConfigError
 from game.mind.names import check_agent_name
-from tests.game.built_world import BuiltWorld, forget
+from tests.game.built_world import BuiltWorld, forget, shipped_world
 from typeclasses.agents import Agent
 from world import connection_screens, help_entries
 from world.atlas import FOLDER, OPPOSITE, read_atlas
@@ -21,7 +21,7 @@ from world.build import build_world, find
 from world.deed_files import check_deeds, read_deeds
 from world.initial_setup import at_initial_setup
 
-ATLAS = read_atlas()
+ATLAS, _ = shipped_world()
 
 
 def test_the_village_is_large_enough_to_walk_in():
@@ -191,26 +191,33 @@ def test_an_error_points_at_its_line(world):
     ],
 )
 def test_a_wrong_deed_is_refused_by_its_line_and_the_others_are_read(world, old, new, line, reason):
-    shutil.copytree(FOLDER / "deeds", world / "deeds")
-    path = world / "deeds" / "twelfth_cup.yaml"
+    path = some_deeds(world) / "twelfth_cup.yaml"
     edit(path, old, new)
-    deeds, problems = check_deeds(read_atlas(world), world / "deeds")
+    deeds, problems = check_deeds(ATLAS, path.parent)
     assert [problem.path for problem in problems] == [path]
     assert reason in str(problems[0])
     if line:
         assert line in path.read_text(encoding="utf-8").splitlines()[problems[0].line - 1]
     assert {*deeds} >= {other.stem for other in path.parent.glob("*.yaml")} - {path.stem}
-    with pytest.raises(ConfigError):
-        read_deeds(read_atlas(world), world / "deeds")
+
+
+def some_deeds(world: Path) -> Path:
+    """A folder with three deeds."""
+    (world / "deeds").mkdir()
+    for name in ("apples", "button", "twelfth_cup"):
+        shutil.copy(FOLDER / "deeds" / f"{name}.yaml", world / "deeds")
+    return world / "deeds"
 
 
 def test_a_deed_without_an_end_and_one_that_makes_what_there_is_are_refused(world):
-    shutil.copytree(FOLDER / "deeds", world / "deeds")
-    edit(world / "deeds/button.yaml", "    end: true\n", "")
-    edit(world / "deeds/apples.yaml", "  apple_basket:\n", "  blue_cup:\n")
-    _, problems = check_deeds(read_atlas(world), world / "deeds")
+    deeds = some_deeds(world)
+    edit(deeds / "button.yaml", "    end: true\n", "")
+    edit(deeds / "apples.yaml", "  apple_basket:\n", "  blue_cup:\n")
+    _, problems = check_deeds(ATLAS, deeds)
     assert "things.yaml has a 'blue_cup' already" in str(problems[0])
     assert "'button' has no end" in str(problems[1])
+    with pytest.raises(ConfigError, match="blue_cup"):
+        read_deeds(ATLAS, deeds)
 
 
 def test_two_rooms_on_one_spot_are_refused(world):

@@ -13,7 +13,6 @@ from tests.game.agents_world import AgentsWorld
 from tests.game.built_world import BuiltWorld
 from typeclasses.agents import Agent
 from typeclasses.everywhere import find
-from world.build import open_world
 
 _HALF_AN_HOUR = timedelta(minutes=30)
 
@@ -23,7 +22,6 @@ class Village(BuiltWorld, AgentsWorld):
 
     def setUp(self) -> None:
         super().setUp()
-        open_world()
         self.time = FixedClock(datetime(2026, 5, 4, 12).astimezone())
         self.services.clock = self.time
         self.set_thinking(idle_interval=1e9)

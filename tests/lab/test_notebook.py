@@ -13,6 +13,7 @@ from game.lab.simulations.settings import settings_from
 from game.lab.simulations.simulate import create, run
 from game.mind.archive.log import Archive
 from game.paths import REPOSITORY, Places, Ports
+from tests.empty_tables import lay_tables_for_labs
 from tests.lab.in_process import keepsake
 
 NOTEBOOK = REPOSITORY / "docs" / "notebooks" / "three_questions.ipynb"
@@ -24,8 +25,10 @@ BUSY = (
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    places = Places(tmp_path_factory.mktemp("home"), REPOSITORY / "vault", Ports(21000))
+def lab(tmp_path_factory, tables):
+    home = tmp_path_factory.mktemp("home")
+    lay_tables_for_labs(tables, home)
+    places = Places(home, REPOSITORY / "vault", Ports(21000))
     chosen = settings_from(BUSY)
     lab = create(places, SimulationPlan("asked", 2, 1.0, visitors=3, settings=chosen))
     run(lab)
@@ -33,7 +36,7 @@ def lab(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def tables(lab):
+def exported(lab):
     home, folder = lab.folder.parent.parent, lab.folder.parent.parent / "tables"
     environ = {"KEEPSAKE_HOME": str(home)}
     asked = ("--memory", "sliding-window", "--load", "20", "--json", home / "probes.json")
@@ -44,11 +47,11 @@ def tables(lab):
     return folder
 
 
-def rows(tables, query):
-    return duckdb.sql(query.replace("TABLES", str(tables))).fetchall()
+def rows(exported, query):
+    return duckdb.sql(query.replace("TABLES", str(exported))).fetchall()
 
 
-def test_memories_are_those_of_the_archives_word_for_word(lab, tables):
+def test_memories_are_those_of_the_archives_word_for_word(lab, exported):
     for name in ("Bram", "Joss"):
         archive = Archive(lab.vault / "agents" / name / "archive")
         there = [(m.number, m.text, m.source) for m in archive.read(1, archive.last_number)]
@@ -56,13 +59,13 @@ def test_memories_are_those_of_the_archives_word_for_word(lab, tables):
         query = (
             "SELECT n, text, source FROM 'TABLES/memories.parquet' WHERE agent = '{}' ORDER BY n"
         )
-        assert rows(tables, query.format(name)) == there
+        assert rows(exported, query.format(name)) == there
         assert there
 
 
-def test_facts_rest_on_memories_and_answers_on_what_was_said(tables):
+def test_facts_rest_on_memories_and_answers_on_what_was_said(exported):
     words = rows(
-        tables,
+        exported,
         "SELECT f.value, m.text FROM 'TABLES/facts.parquet' f, UNNEST(f.evidence) AS u(n)"
         " JOIN 'TABLES/memories.parquet' m ON m.agent = f.agent AND m.n = u.n"
         " WHERE f.told_by = f.about AND f.attribute = 'promise'",
@@ -70,7 +73,7 @@ def test_facts_rest_on_memories_and_answers_on_what_was_said(tables):
     assert words
     assert all(value.partition(" ")[0] in text for value, text in words)
     answers = rows(
-        tables,
+        exported,
         "SELECT a.asked_by, a.question, a.answer, m.text, t.answer"
         " FROM 'TABLES/answers.parquet' a JOIN 'TABLES/thought.parquet' t USING (seq)"
         " JOIN 'TABLES/memories.parquet' m ON m.agent = a.agent AND m.n = a.answered",
@@ -82,9 +85,9 @@ def test_facts_rest_on_memories_and_answers_on_what_was_said(tables):
         assert answer.removeprefix("say ").split()[0] in thought
 
 
-def test_probes_come_along_and_a_part_has_only_what_was_asked_for(lab, tables, tmp_path):
+def test_probes_come_along_and_a_part_has_only_what_was_asked_for(lab, exported, tmp_path):
     by_delay = rows(
-        tables,
+        exported,
         "SELECT memory, delay_hours, avg(alone::int), any_value(spoken)"
         " FROM 'TABLES/probes.parquet' WHERE alone IS NOT NULL GROUP BY ALL ORDER BY 2",
     )
@@ -108,8 +111,8 @@ def test_probes_come_along_and_a_part_has_only_what_was_asked_for(lab, tables, t
     assert "holds no results of probes" in " ".join(wrong.stderr.split())
 
 
-def test_the_notebook_answers_its_questions_of_any_export(tables, monkeypatch):
-    monkeypatch.setenv("KEEPSAKE_TABLES", str(tables))
+def test_the_notebook_answers_its_questions_of_any_export(exported, monkeypatch):
+    monkeypatch.setenv("KEEPSAKE_TABLES", str(exported))
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     known = {}
     with redirect_stdout(StringIO()):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-
-import evennia
 import pytest
 
 from game.mind.archive.records import HEARSAY, SCENE
 from game.mind.events.reader import Filter, last
 from game.paths import REPOSITORY, Places, Ports
+from tests.empty_tables import lay_tables_for_labs
 from tests.lab.quiet_life import SEEN, begin, go_on
 
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory, tables):
     home = tmp_path_factory.mktemp("home")
-    (home / "lab").mkdir()
-    shutil.copyfile(tables, home / "lab" / f".empty-{evennia.__version__}.db3")
+    lay_tables_for_labs(tables, home)
     return Places(home, REPOSITORY / "vault", Ports(21000))
 
 

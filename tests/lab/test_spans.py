@@ -13,6 +13,7 @@ from game.mind.errors import KeepsakeError
 from game.mind.events.prompts import Prompts
 from game.mind.events.reader import Filter, last
 from game.paths import REPOSITORY, Places, Ports
+from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.fakes.otlp_receiver import OtlpReceiver, attributes
 from tests.lab.in_process import keepsake
@@ -22,7 +23,8 @@ CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
 @pytest.fixture
-def places(tmp_path):
+def places(tmp_path, tables):
+    lay_tables_for_labs(tables, tmp_path)
     return Places(tmp_path, REPOSITORY / "vault", Ports(21000))
 
 
@@ -31,7 +33,7 @@ def lived(places, monkeypatch, receiver, **more):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name, value in more.pop("environ", {}).items():
         monkeypatch.setenv(name, value)
-    plan = {"agents": 1, "hours": 0.5, "visitors": 2} | more
+    plan = {"agents": 1, "hours": 0.3, "visitors": 2} | more
     lab = create(places, SimulationPlan("seen", **plan))
     run(lab)
     return lab

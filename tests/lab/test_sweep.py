@@ -13,6 +13,7 @@ from game.lab.sweeps.sweep import CELLS, Runner, sweep
 from game.lab.trials.cell import pinned_down
 from game.mind.errors import KeepsakeError
 from game.paths import REPOSITORY
+from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
 from tests.lab.archived import places
@@ -271,7 +272,8 @@ def test_a_difference_is_the_same_from_either_side(tmp_path):
                     assert pair.significant == back.significant
 
 
-def test_a_simulated_world_is_a_source_as_well(tmp_path):
+def test_a_simulated_world_is_a_source_as_well(tmp_path, tables):
+    lay_tables_for_labs(tables, places(tmp_path).home)
     text = """\
 sources: [{world: {agents: 1, hours: 1}}]
 memories: [{name: keepsake, set: {immediate_window: [8, 32]}}, full-context]

@@ -4,12 +4,12 @@ import json
 import re
 import shutil
 
-import evennia
 import pytest
 
 from game.lab.talk.evaluation import use_profile
 from game.mind.errors import ConfigError
 from game.paths import REPOSITORY
+from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer
 from tests.lab.in_process import keepsake
 
@@ -47,8 +47,7 @@ SCRIPTED = "\n## puppet\n\n**provider**: scripted\n\n---\n"
 
 @pytest.fixture
 def home(tmp_path, tables):
-    (tmp_path / "home" / "lab").mkdir(parents=True)
-    shutil.copyfile(tables, tmp_path / "home" / "lab" / f".empty-{evennia.__version__}.db3")
+    lay_tables_for_labs(tables, tmp_path / "home")
     shutil.copytree(REPOSITORY / "vault" / "config", tmp_path / "vault" / "config")
     config = tmp_path / "vault" / "config"
     compaction = (config / "memory_compaction.md").read_text()

@@ -78,7 +78,7 @@ def test_a_prompt_beyond_the_context_is_refused(model: OpenAIModel):
 
 def test_agents_who_take_turns_keep_their_prompts(model: OpenAIModel):
     """Seven agents on six slots; each prompt grows at its end and has a changing tail."""
-    heads = [f"You are agent {i}. " + f"Number {i} likes salt and rain. " * 8 for i in range(7)]
+    heads = [f"You are agent {i}. " + f"Number {i} likes salt and rain. " * 5 for i in range(7)]
     evaluated = total = 0
     for turn in range(2):
         for i in range(7):

@@ -274,7 +274,7 @@ def test_one_of_two_is_killed_and_every_thought_has_one_answer(
 
     def all_ask(story: int) -> None:
         for agent in agents:
-            crowd.ask(agent, f"{agent} knows many a story. Story {story}:", 20)
+            crowd.ask(agent, f"{agent} knows many a story. Story {story}:", 8)
 
     all_ask(1)
     all_ask(2)
@@ -303,7 +303,7 @@ def test_an_agent_finds_its_prompt_where_it_was(
     until(lambda: all(each.health == READY for each in crowd.statuses().values()))
     for turn in range(3):
         for name in ("Mira", "Tom", "Ada"):
-            prompt = f"{name} likes salt and rain. " * 12 + "The rain falls. " * turn
+            prompt = f"{name} likes salt and rain. " * 6 + "The rain falls. " * turn
             came = crowd.ask(name, prompt, 1)
             until(lambda came=came: came)
             assert isinstance(came[0], Generation), came[0]

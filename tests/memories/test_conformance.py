@@ -40,11 +40,13 @@ class TestGenerativeAgentsByWords(MemoryConformance):
 
 class TestKeepsake(MemoryConformance):
     make = staticmethod(KeepsakeMemory)
+    long = 400
 
 
 class TestKeepsakeByWords(MemoryConformance):
     make = staticmethod(KeepsakeMemory)
     embedder = None
+    long = 400
 
 
 class _Invents(FullContext):

@@ -315,7 +315,7 @@ PIECES = [
 LINES = st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=9).map(" ".join)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)  # so few lines name what is there
 @given(LINES, st.sets(st.sampled_from(sorted(NAMES))) | st.just(NAMES))
 def test_whatever_is_answered_only_a_verb_of_the_set_comes_of_it(answer, names):
     result = read(answer, verbs=[verb for verb in STANDARD_VERBS if verb.name in names])

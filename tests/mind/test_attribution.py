@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.summaries import sections
@@ -104,7 +104,6 @@ def test_extracts_swap_nobody(seed, count):
     assert again == text
 
 
-@settings(max_examples=40)
 @given(st.text(max_size=200), st.lists(st.text(max_size=80), max_size=4))
 def test_no_text_breaks_it(summary, sources):
     swapped(summary, sources, "Mira")

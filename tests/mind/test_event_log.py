@@ -431,16 +431,16 @@ def test_two_followers_miss_nothing_while_files_rotate(tmp_path, logs):
     readers = [threading.Thread(target=read, args=(into,), daemon=True) for into in found]
     for each in readers:
         each.start()
-    for n in range(1, 2001):
+    for n in range(1, 401):
         log.emit(remembered(n))
-        if n % 50 == 0:
+        if n % 10 == 0:
             log.flush()
     log.emit(World(op="stops"))
     for each in readers:
         each.join(120)
         assert not each.is_alive()
-    assert found[0] == found[1] == list(range(1, 2002))
-    assert len(files_of(tmp_path, "events")) > 50
+    assert found[0] == found[1] == list(range(1, 402))
+    assert len(files_of(tmp_path, "events")) > 10
 
 
 def test_a_line_that_is_being_written_is_not_read_before_its_end(tmp_path):

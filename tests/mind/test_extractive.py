@@ -1,7 +1,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.summaries import sections
@@ -109,7 +109,6 @@ def test_something_is_kept_of_memories_that_tell_nothing():
     assert summarize(["...", ""], max_chars=100, own_name="Mira") in ("", "- ....", "- ...")
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(NOISE + [f for f, _ in FACTS]) | st.text(max_size=80), max_size=20),
     st.integers(5, 400),

@@ -71,7 +71,7 @@ def settle(memory: CascadeMemory) -> None:
     raise AssertionError("it never comes to rest")
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=20)  # each is an evening
 @given(
     st.lists(bursts, min_size=1, max_size=8),
     st.lists(bursts, max_size=8),

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.books.journal import day_file, fields, wording
@@ -81,7 +81,6 @@ def test_hostile_text_is_only_text(text: str):
         assert (again.problems, again.last) == ((), 1)
 
 
-@settings(max_examples=50)
 @given(st.lists(texts, max_size=4))
 def test_any_texts_can_be_read_back(given_texts: list[str]):
     file, written = day_file.new_day(DAY), []
@@ -119,7 +118,6 @@ known = st.builds(
 )
 
 
-@settings(max_examples=50)
 @given(known)
 def test_all_that_is_known_of_an_entry_can_be_read_back(written: JournalEntry):
     file = day_file.parse(DAY, day_file.new_day(DAY).with_entry(written).text)

@@ -207,9 +207,7 @@ def test_whatever_the_title_the_file_stays_in_its_folder(book, title):
     assert book.find(title) == note
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1, max_size=30), st.text(min_size=1, max_size=80))
 def test_any_title_and_text_comes_back(tmp_path, title, text):
     book = NoteBook(tmp_path / "notes")
@@ -223,7 +221,6 @@ def test_any_title_and_text_comes_back(tmp_path, title, text):
     assert book.forget(title).parent == book.folder / "forgotten"
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=200).map(lambda text: f"---\n{text}\n---\nbody") | st.text(max_size=200))
 def test_any_file_is_a_note_or_refused(tmp_path_factory, source):
     path = tmp_path_factory.getbasetemp() / "n.md"

@@ -207,8 +207,7 @@ def from_the_archive(folder: Path, days: Days) -> None:
 
 
 @killing
-@pytest.mark.parametrize("start", [1, 23])
-@pytest.mark.parametrize("parts", [(15,), (7, 15)], ids=["in one go", "in two"])
+@pytest.mark.parametrize(("start", "parts"), [(1, (7, 15)), (23, (15,))])
 def test_killed_at_any_line_nothing_is_lost_or_doubled(tmp_path, start, parts):
     days = longer()
     wanted = {}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.index.words import Fts5Index
@@ -241,7 +241,6 @@ def test_a_half_batch_does_not_stay():
     assert held(index) == {"memory:2"}
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(st.booleans(), st.integers(1, 8), st.sampled_from(["cup", "bell", "net"])),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.errors import NoteRefused
@@ -23,7 +23,6 @@ def parse(path, source, changed):
     return source
 
 
-@settings(max_examples=150, deadline=None)
 @given(STEPS)
 def test_each_edit_of_a_person_is_told_once_and_no_write_of_the_game(tmp_path_factory, steps):
     """A look follows each step, as in the game; words of one size differ by their time alone."""

@@ -100,7 +100,7 @@ def test_whatever_was_said_it_fits_and_nobody_speaks_for_the_agent(made, budget,
 
 
 @pytest.mark.parametrize("chat", [False, True])
-@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("budget", BUDGETS[::3])
 def test_whoever_talks_on_and_on_fills_no_prompt(chat, budget):
     made = scene([said_to_her(f"{number} and the long " * 30, number) for number in range(1, 90)])
     prompt = compose(made, budget, Heuristic(), chat=chat)

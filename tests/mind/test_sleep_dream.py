@@ -9,7 +9,7 @@ from pathlib import Path
 
 import frontmatter
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.archive.records import Memory, MemoryKind
@@ -182,7 +182,6 @@ def test_nobody_forges_a_file_by_what_he_says(tmp_path: Path, answer: str):
     assert text.count("\n---\n") == 1
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     texts=st.lists(st.text(max_size=80) | st.just("Tom mends the old lamp."), max_size=8),
     seed=st.integers(),

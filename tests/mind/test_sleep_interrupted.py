@@ -358,7 +358,8 @@ def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(
     monkeypatch: pytest.MonkeyPatch,
 ):
     with_model, quiet, places = undisturbed
-    for at in range(1, len(places) + 2):
+    # By rules the same books write the same files: a third of its places is enough.
+    for at in range(1, len(places) + 2, 1 if with_model else 3):
         bed = Bed(evening, tmp_path / str(at), monkeypatch)
         night = bed.sleep(Accident(at), with_model=with_model)
         assert (night is None) == (at <= len(places))
@@ -389,7 +390,9 @@ def test_woken_anywhere_nothing_is_lost_and_nothing_done_twice(
     monkeypatch: pytest.MonkeyPatch,
 ):
     with_model, quiet, places = undisturbed
-    for at in range(1, len(places) + 2):
+    # It is asked whether it was woken before each piece: a piece has several writes.
+    asked = [at for at, name in enumerate(places, start=1) if name == "ask"]
+    for at in sorted({*asked, *range(1, len(places) + 2, 3)}):
         bed = Bed(evening, tmp_path / str(at), monkeypatch)
         night = bed.sleep(Accident(at, "woken"), with_model=with_model)
         assert night is not None

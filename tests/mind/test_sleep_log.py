@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind import json_lines
@@ -175,7 +175,6 @@ def test_no_name_forges_a_line(tmp_path: Path):
     assert len((tmp_path / NAME).read_text().splitlines()) == 2
 
 
-@settings(max_examples=60, deadline=None)
 @given(lines=st.lists(st.binary(max_size=120) | st.text(max_size=60).map(str.encode), max_size=12))
 def test_whatever_stands_in_the_file_it_can_be_slept(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.books.journal.book import Journal
@@ -427,7 +427,6 @@ def test_hostile_lines_stand_harmless_in_the_prompts(tmp_path: Path):
 WORDS = ("Tom", "Ada", "mends", "nets", "lamps", "cup", "never", "(17, 41)", "(12)", "(23, 41).")
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text(max_size=200) | st.lists(st.sampled_from(WORDS)).map(" ".join))
 def test_whatever_is_answered_an_insight_cites_true_memories(answer: str):
     found = insight_in(answer, LINES, "Mira")
@@ -439,7 +438,6 @@ def test_whatever_is_answered_an_insight_cites_true_memories(answer: str):
         assert len(found.text) <= 242
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=300))
 def test_whatever_is_answered_questions_are_short_lines(answer: str):
     entries = [

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.language.perception import for_prompt
@@ -201,7 +201,6 @@ def test_nothing_in_a_summary_forges_the_prompt(line, place):
 TEXTS = st.text(max_size=40) | st.sampled_from([*HOSTILE, "- a", "none", "**Goals**", "Goals:"])
 
 
-@settings(deadline=None)
 @given(st.lists(TEXTS, max_size=12).map("\n".join), st.sampled_from(["", *THREE]))
 def test_no_answer_breaks_the_reading_and_what_is_kept_is_read_back(answer, opened):
     notes = parse(answer, THREE, opened=opened)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from game.mind.archive.records import Tier
@@ -473,7 +473,6 @@ def test_a_player_cannot_forge_a_number_a_heading_or_a_speaker():
 TEXTS = st.sampled_from([*LINES, *TOOLS, OLDER, NEWER, "## Facts", "", "...", "漢字です。" * 30])
 
 
-@settings(max_examples=75, deadline=None)
 @given(
     lines=st.lists(TEXTS | st.text(max_size=60), max_size=12),
     way=st.sampled_from(sorted(WAYS)),
@@ -500,7 +499,6 @@ def test_extraction_never_fails_keeps_its_limit_and_is_the_same_each_time(
         assert all(line.startswith("- ") for line in text.splitlines())
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=300) | st.just(NOTES), st.sampled_from(["structured", "narrative"]))
 def test_no_answer_of_a_model_breaks_anything_but_the_summary(answer, way):
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from game.mind.archive.records import Memory, MemoryKind
@@ -93,11 +93,14 @@ happenings = st.lists(
 )
 
 
-@pytest.fixture(scope="module", params=[*shipped(), *OWN_TEMPLATES])
-def template(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def templates(tmp_path_factory):
     path = tmp_path_factory.mktemp("template") / "prompt.md"
-    path.write_text(request.param, encoding="utf-8")
-    return load_template(path), request.param
+    found = []
+    for source in (*shipped(), *OWN_TEMPLATES):
+        path.write_text(source, encoding="utf-8")
+        found.append((load_template(path), source))
+    return found
 
 
 def happen(window: Window, what: str, *how: object) -> None:
@@ -115,9 +118,17 @@ def test_the_lines_are_those_of_a_script_made_anew(happened):
         assert kept.of(window.memories, "Mira") is made
 
 
-@given(happenings, st.sampled_from(["", "You bake.\nÖfen, mostly."]), st.sampled_from(["", "x"]))
-def test_a_prompt_is_to_the_letter_the_one_made_in_the_plain_way(template, happened, said, nudge):
-    checked, source = template
+@settings(max_examples=100)  # for ten templates
+@given(
+    st.data(),
+    happenings,
+    st.sampled_from(["", "You bake.\nÖfen, mostly."]),
+    st.sampled_from(["", "x"]),
+)
+def test_a_prompt_is_to_the_letter_the_one_made_in_the_plain_way(
+    templates, data, happened, said, nudge
+):
+    checked, source = data.draw(st.sampled_from(templates))
     window, kept = Window(), kept_script(rendered)
     for what in happened:
         happen(window, *what)
