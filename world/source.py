@@ -11,6 +11,9 @@ import yaml
 
 from game.mind.errors import ConfigError
 
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The one in C, where PyYAML has it: a world's files take 0.3 s in Python."""
+
 type Refuse = Callable[[str, str, str], ConfigError]
 """Makes a refusal of where it is, what is wrong and the cure, as :meth:`DataFile.error`."""
 
@@ -49,7 +52,7 @@ class DataFile:
             if path.suffix == ".md":
                 self.data, self.body = frontmatter.parse(self.text)
             else:
-                self.data = yaml.safe_load(self.text)
+                self.data = yaml.load(self.text, _LOADER)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else error.reason
             cure = "Put the file back, as UTF-8 text"
