@@ -22,15 +22,12 @@ MOST_WORDS = 3
 OWN_LIFE, THEIR_LIFE, NOT_ASKED = 0.08, 0.12, -0.1
 """What it is worth that somebody asked about the agent's life, or about their own; and what the
 agent's life is worth then."""
-SUMMARISED, SMALL_TALK = -0.05, -0.15
-"""A raw memory says the same better than a summary of it; what an ordinary day brings matters
-little."""
+SMALL_TALK = -0.15
+"""What an ordinary day brings matters little."""
 OVERHEARD = -0.08
 """What somebody wants the agent to know, they tell the agent."""
 ASIDE = -0.15
 """What is said beside a question leads to it: "My hands are cold. Is there a fire?"."""
-ALONE = 0.9
-"""What a question is worth without what leads to it, beside what it is worth with that."""
 OF_THE_KIND = 0.1
 """What it is worth that a sentence has what is asked for: a time, a number, a name, a place."""
 OWN_NAME = 0.3
@@ -126,8 +123,6 @@ class Ranker:
         if _ASKS_OWN_NAME.search(question):
             named = [OWN_NAME * _is_name_of(own_name, each) for each in found]
             worths = [worth + more for worth, more in zip(worths, named, strict=True)]
-        if alone := _without_lead(question):
-            worths = _best_of(worths, self._worth(alone, found), ALONE)
         if before and leans(question, before):
             leaning = self._worth(f"{before} {question}", found)
             if "?" in before:  # what led to that question answers none
@@ -308,8 +303,6 @@ def _telling_of(text: str) -> frozenset[str]:
 def _by_life(question: str, each: Sentence) -> float:
     mine, yours = _MINE.search(question) is not None, _YOURS.search(question) is not None
     match each.origin:
-        case SentenceOrigin.SUMMARY:
-            return SUMMARISED
         case SentenceOrigin.EVERYDAY | SentenceOrigin.COMPANY:
             return SMALL_TALK
         case SentenceOrigin.PARTNER if mine:
