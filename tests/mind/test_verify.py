@@ -252,8 +252,8 @@ def written_by(text, lines, room=0):
             return Draft(text, "a-model", calls=1)
 
     writer = SummaryWriter(Model(), False, (), (), log.append)
-    draft = writer.write(SummarySource(Tier.RECENT, NAME, tuple(lines), limit_tokens=room))
-    return draft.model, " ".join(log), draft.text
+    source = SummarySource(Tier.RECENT, NAME, tuple(lines), limit_tokens=room)
+    return writer.write(source).model, " ".join(log)
 
 
 @pytest.mark.parametrize(
@@ -266,20 +266,9 @@ def written_by(text, lines, room=0):
     ],
 )  # fmt: skip
 def test_a_models_summary_that_keeps_less_or_swaps_is_refused(text, reason):
-    model, log, _ = written_by(text, EVENING)
+    model, log = written_by(text, EVENING)
     assert model == "extractive"
     assert reason in log
-
-
-def test_what_a_model_left_out_is_added():
-    text = (
-        "Tom talked about his sister Lisbet of Corran Head, Ada about nineteen boats, and Joss "
-        "and Bram sat with Wren; I was happy to have such friends around me."
-    )
-    model, log, written = written_by(text, EVENING[:12], room=600)
-    assert (model, log) == ("a-model", "")
-    assert written.startswith(text)
-    assert "allergic to leeks" in written, "which has no name and no number"
 
 
 def test_a_rule_and_a_promise_must_be_told():
@@ -290,10 +279,13 @@ def test_a_rule_and_a_promise_must_be_told():
     assert written_by(text, SOURCES)[0] == "a-model"
     for lost in (", and I must never open the cellar door", ", and I promised to keep the blue jar "
                  "for him"):  # fmt: skip
-        short = text.replace(lost, "")
-        model, log, written = written_by(short, SOURCES)
-        told = written.removeprefix(short) if model == "a-model" else log
-        assert "cellar door" in told or "blue jar" in told
+        model, log = written_by(text.replace(lost, ""), SOURCES)
+        assert (model, "it lost: " in log) == ("extractive", True)
+    plain = [*SOURCES, 'Ann says to you, "I cannot eat leeks, they make me ill."']
+    model, log = written_by(text, plain, room=600)
+    assert (model, "it lost: Ann" in log) == ("extractive", True), "no number and no other's name"
+    told = f"{text} Leeks make Ann ill, and she cannot eat them."
+    assert written_by(told, plain, room=600)[0] == "a-model"
 
 
 @pytest.mark.parametrize(
@@ -313,7 +305,7 @@ def test_a_rule_and_a_promise_must_be_told():
     ],
 )
 def test_an_honest_summary_is_taken(text):
-    assert written_by(text, SOURCES)[:2] == ("a-model", "")
+    assert written_by(text, SOURCES) == ("a-model", "")
 
 
 def test_the_days_of_lines_are_neither_numbers_nor_names():

@@ -9,16 +9,16 @@ from typing import Any
 
 from game.mind.language.details import Detail, details, vocabulary
 from game.mind.language.perception import shorten
-from game.mind.language.words import telling
+from game.mind.language.words import sentences, telling
 from game.mind.summaries import draft_checks
 from game.mind.summaries.attribution import swapped
 from game.mind.summaries.extractive import binding
-from game.mind.summaries.retelling import without_day
 from game.mind.summaries.sections import plain
 from game.mind.summaries.survival import Constraint, Seen, compare, read_constraint
 
 _HALF = 0.5
-"""The share of a constraint's words that a sentence has to deny to say its opposite."""
+"""The share of a constraint's words that a sentence has to deny to say its opposite, and of what
+somebody said that a sentence has to have to tell it."""
 _NEAR = 64
 """Sentences that one constraint is compared with."""
 
@@ -32,7 +32,7 @@ _MOST_INVENTED, _MOST_INVENTED_SHARE = 3, 0.25
 _MOST_SHOWN = 6
 """How many lost names and numbers are told."""
 _MOST_WORDS = 0.6
-"""The share of the words of a rule, a promise or a line that tell it still."""
+"""The share of the words of a rule or promise that tell it still."""
 
 _COUNTS, _LISTS = ("wanted", "details", "vanished", "tries"), ("put_back", "invented", "problems")
 
@@ -156,7 +156,7 @@ def falls_short(summary: str, extract: str, sources: Sequence[str], agent: str) 
     """What ``summary`` keeps less of than ``extract``, which was made without a model.
 
     Counted are the names and numbers of ``sources``; each rule and each promise that the extract
-    tells has to be told.
+    tells has to be told, and whatever else somebody said there.
     """
     there, written, taken = details(sources), vocabulary([summary]), vocabulary([extract])
     kept = sum(written.issuperset(found.keys) for found in there.values())
@@ -169,19 +169,23 @@ def falls_short(summary: str, extract: str, sources: Sequence[str], agent: str) 
             f"(not {', '.join(lacking[:_MOST_SHOWN])})"
         )
     seen = Seen([summary])
-    lost = (line for line in binding(extract, agent) if not _told_of(line, seen))
+    lost = [line for line in binding(extract, agent) if not _told_of(line, seen)]
+    lost += (line for line in _untold(summary, extract) if line not in lost)
     return (*reasons, *(f"it lost: {shorten(line, 80)}" for line in lost))
 
 
-def untold(summary: str, extract: str) -> tuple[str, ...]:
-    """The lines of ``extract`` of which no line of ``summary`` has most of the telling words."""
-    written = [telling(line) for line in plain(summary)]
+def _untold(summary: str, extract: str) -> list[str]:
+    """What is quoted in ``extract`` and has no sentence in ``summary`` with half its words.
 
-    def is_told(line: str) -> bool:
-        least = _MOST_WORDS * len(wanted := telling(without_day(line)))
-        return any(len(wanted & words) >= least for words in written)
-
-    return tuple(line for line in plain(extract) if not is_told(line))
+    It may be a fact that has no name and no number: "I'm allergic to leeks".
+    """
+    written = [telling(each) for line in plain(summary) for each in sentences(line)]
+    said = {line: telling(words) for line in plain(extract) if (words := line.partition('"')[2])}
+    return [
+        line
+        for line, wanted in said.items()
+        if not any(len(wanted & words) >= _HALF * len(wanted) for words in written)
+    ]
 
 
 def _told_of(line: str, seen: Seen) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from game.mind.compaction import truncation
 from game.mind.errors import KeepsakeError, SummaryRefused
 from game.mind.summaries import verification
-from game.mind.summaries.retelling import as_list
 from game.mind.summaries.source import Draft, Summarizer, SummarySource
 from game.mind.summaries.summarizer import EXTRACTIVE, ExtractiveSummarizer
 
@@ -30,8 +29,7 @@ class SummaryWriter:
     def write(self, source: SummarySource, *, forgiving: bool = False) -> Draft:
         """The summary of ``source``; a bad one is written once more, then made by rules.
 
-        What it left out of the summary without a model is added, as far as there is room. Bad is
-        also one that still keeps less.
+        Bad is also one that keeps less than the summary without a model.
 
         Raises:
             ModelError: No usable answer, and nothing may stand in for it.
@@ -50,10 +48,9 @@ class SummaryWriter:
                 self.log(f"{error.what}; a summary without a model stands in")
                 break
             # One by rules is what would stand in for a bad one: to judge it would change nothing.
-            if drafts[-1].model == EXTRACTIVE:
-                return _written(drafts)
-            drafts[-1], problems = self._judged(drafts[-1], source)
-            if not problems:
+            if drafts[-1].model == EXTRACTIVE or not (
+                problems := self._problems(drafts[-1], source)
+            ):
                 return _written(drafts)
             self.log(f"A summary was refused: {'; '.join(problems)}")
         return _written([*drafts, self.by_rules(source)])
@@ -69,8 +66,7 @@ class SummaryWriter:
         missing = verification.lost(wanted, lines) if wanted else ()
         return tuple(line for line in wanted if line not in missing)
 
-    def _judged(self, draft: Draft, source: SummarySource) -> tuple[Draft, tuple[str, ...]]:
-        """A model's draft, with what it left out of the summary without a model; what is wrong."""
+    def _problems(self, draft: Draft, source: SummarySource) -> tuple[str, ...]:
         judged = verification.judge(
             summaries=(draft.text,),
             sources=source.lines,
@@ -79,20 +75,9 @@ class SummaryWriter:
             agent=source.agent,
         )
         if judged.problems or not draft.calls:
-            return draft, judged.problems
+            return judged.problems
         extract = self.by_rules(source).text
-        if not source.way.headings:
-            draft = _completed(draft, verification.untold(draft.text, extract), source)
-        return draft, verification.falls_short(draft.text, extract, source.lines, source.agent)
-
-
-def _completed(draft: Draft, missing: Sequence[str], source: SummarySource) -> Draft:
-    """A draft with as many of the lines that it left out as there is room for."""
-    for line in missing:
-        text = f"{draft.text}\n{as_list([line])}"
-        if source.fits(text):
-            draft = replace(draft, text=text)
-    return draft
+        return verification.falls_short(draft.text, extract, source.lines, source.agent)
 
 
 def _written(drafts: list[Draft]) -> Draft:
