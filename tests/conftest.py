@@ -11,8 +11,8 @@ from tests.empty_tables import empty_tables
 
 os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # no test goes to a world's own database
 
-# Tests kill processes; the power stays on. Before anything of the game is imported: it keeps
-# these functions. A world in a process of its own waits for its disk as ever.
+# Tests kill processes; the power stays on. Before game.mind.json_lines is imported, which keeps
+# one of these functions. A world in a process of its own waits for its disk as ever.
 os.fsync = os.fdatasync = lambda fd: None
 
 # How long an example takes is the machine's affair, not the test's. What 40 examples do not find

@@ -13,13 +13,13 @@ from evennia.objects.models import ObjectDB
 from evennia.utils import create
 
 from game.agent.agent_log import log
-from game.agent.impulses import EventKind
+from game.agent.impulses import EventKind, PerceivedEvent
 from game.agent.memory.named import MEMORY, PROFILE_FILE, memory_named, name_memory
 from game.agent.mind import Mind
 from game.agent.naming import begin, now
 from game.agent.services import running, services
 from game.agent.surroundings import identity_of
-from game.agent.thinking.hearing import event_of
+from game.agent.thinking.hearing import event_of, words_of
 from game.mind.archive.records import POSE, SCENE, MemoryKind
 from game.mind.errors import KeepsakeError, NameRefused, refusing
 from game.mind.events.types import MemoryChange
@@ -30,7 +30,7 @@ from typeclasses.characters import Character
 from typeclasses.deeds.acting import execute
 from typeclasses.deeds.happening import happened
 from typeclasses.everywhere import tell_builders
-from typeclasses.hosts import answers_room
+from typeclasses.hosts import answers_room, turned_to
 from typeclasses.minds import close_mind, mind_by_number, mind_of, rename_mind
 
 AGENT_CMDSET = "commands.agent_cmdset.AgentCmdSet"
@@ -144,11 +144,22 @@ class Agent(Character):
             to_id=str(facts.get("about", "")),
         )
         if source and (event := event_of(self, from_obj, line, facts)):
-            to_room = event.kind is EventKind.HEARD and kind == "say" and event.from_player
-            if to_room and answers_room(self, from_obj):
-                event = replace(event, kind=EventKind.ADDRESSED)
+            if event.from_player:
+                event = self._meant(event, from_obj, line, facts)
             mind.thinker.notice(replace(event, memory=mind.memory.newest if kept else 0))
             mind.sleeper.noticed(event)
+
+    def _meant(
+        self, event: PerceivedEvent, player: Any, line: str, facts: dict[str, Any]
+    ) -> PerceivedEvent:
+        """The event, as addressed to it where what a player said to the room is for it."""
+        now, to = services().seconds(), facts.get("to")
+        to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and to is None
+        if to_room and answers_room(self, player, words_of(line), now):
+            event = replace(event, kind=EventKind.ADDRESSED)
+        if event.kind is EventKind.ADDRESSED or (to is not None and to != self.id):
+            turned_to(self, player, now, away=event.kind is not EventKind.ADDRESSED)
+        return event
 
     @staticmethod
     def _is_everyday(mind: Mind, line: str, facts: dict[str, Any], from_obj: Any) -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from game.agent.surroundings import players_near, talkativeness
+from game.agent.conversations import TALK_SECONDS
+from game.agent.surroundings import people_near, players_near, talkativeness
+from game.agent.thinking.hearing import is_named
 
 _AGENT = "typeclasses.agents.Agent"
 
@@ -31,16 +33,27 @@ def greeter(room: Any, guest: Any) -> Any | None:
     return max(others, key=_as_greeter, default=None)
 
 
-def answers_room(agent: Any, player: Any) -> bool:
+def answers_room(agent: Any, player: Any, words: str, now: float) -> bool:
     """Whether what a player says to nobody in particular is for this agent.
 
-    It is for whom they spoke to last. Where no other player is, and that is none of the agents
-    who are here, it is for who would greet them.
+    If it names somebody else, it is for them. Else it is for the agent that they spoke to last,
+    for some minutes. Where that is none, and no other player is here, it is for who would greet
+    them. ``now``: Seconds of the clock by which :func:`turned_to` was told of that.
     """
-    last, awake = player.ndb.spoken_to, awake_in(agent.location)
-    if last in awake:
+    if any(is_named(words, each.key) for each in people_near(agent) if each is not player):
+        return False
+    last, at = player.ndb.spoken_to or (None, now)
+    if now - at < TALK_SECONDS and last in awake_in(agent.location):
         return last is agent
     return not players_near(player) and greeter(agent.location, player) is agent
+
+
+def turned_to(agent: Any, player: Any, now: float, *, away: bool = False) -> None:
+    """A player has turned to the agent; or ``away``, to somebody else."""
+    if not away:
+        player.ndb.spoken_to = (agent, now)
+    elif player.ndb.spoken_to and player.ndb.spoken_to[0] is agent:
+        player.ndb.spoken_to = None
 
 
 def _as_greeter(agent: Any) -> tuple[bool, float, int]:

@@ -77,11 +77,6 @@ class AddressedCommand(SpeechCommand):
 
     def addressee(self, missing: str) -> tuple[ObjectDB, str]:
         """Whom the words are for, and the words; raises CannotDo when it is nobody."""
-        target, words = self._addressed(missing)
-        self.caller.ndb.spoken_to = target  # who also answers what is then said to the room
-        return target, words
-
-    def _addressed(self, missing: str) -> tuple[ObjectDB, str]:
         if not self.args:
             raise CannotDo(missing)
         people = people_here(self.caller)

@@ -17,9 +17,11 @@ _OF_TERM = "SELECT {place}, rowid, -rank FROM words WHERE words MATCH ? AND rowi
 _AT_ONCE = 200
 """Terms of one statement; SQLite takes 500."""
 _MOST_ROWS = 1 << 18
-"""So many are remembered of one index: 4 MB."""
+"""So many are remembered of one index before it forgets all: 4 MB."""
+_ROWS_A_TERM = 24
+"""What is kept of each term beside its rows takes as much as so many."""
 
-type Scored = tuple[NDArray[np.int64], NDArray[np.float64]]
+type RowScores = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Row numbers in rising order, and the worth of each."""
 
 
@@ -30,7 +32,7 @@ class TermScores:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, int], Scored] = {}
+        self._known: dict[tuple[str, int], RowScores] = {}
         self._rows = 0
 
     @property
@@ -58,13 +60,13 @@ class TermScores:
             parts = " UNION ALL ".join(_OF_TERM.format(place=n) for n in range(len(some)))
             rows = database.execute(parts, [*chain(*some)]).fetchall()
             self._known |= zip(some, _divided(rows, len(some)), strict=True)
-            self._rows += len(rows)
+            self._rows += len(rows) + _ROWS_A_TERM * len(some)
         for term, first in set(missing).difference(reading):
             numbers, worths = self._known[term, 0]
             since = np.searchsorted(numbers, first)
             self._known[term, first] = numbers[since:], worths[since:]
 
-    def total(self, terms: Sequence[str], first: int) -> Scored:
+    def total(self, terms: Sequence[str], first: int) -> RowScores:
         """What rows are worth for all these terms together, which were read."""
         parts = [self._known[term, first] for term in terms]
         if len(parts) == 1:
@@ -76,7 +78,7 @@ class TermScores:
         return numbers, np.bincount(places, weights=worths, minlength=len(numbers))
 
 
-def within(rows: Scored, spans: Sequence[range]) -> Scored:
+def within(rows: RowScores, spans: Sequence[range]) -> RowScores:
     """Those rows whose numbers lie in one of the spans, which rise."""
     numbers, worths = rows
     places = [slice(*np.searchsorted(numbers, (span.start, span.stop))) for span in spans]
@@ -97,7 +99,7 @@ def highest[T: np.floating](
     return list(zip(numbers[order].tolist(), worths[order].tolist(), strict=True))
 
 
-def _divided(rows: Sequence[tuple[int, int, float]], count: int) -> list[Scored]:
+def _divided(rows: Sequence[tuple[int, int, float]], count: int) -> list[RowScores]:
     """Rows that say first to which of ``count`` parts they belong, part by part."""
     flat = np.fromiter(chain.from_iterable(rows), np.float64, 3 * len(rows)).reshape(-1, 3)
     ends = np.searchsorted(flat[:, 0], np.arange(count + 1))

@@ -130,7 +130,10 @@ class IndexFile(Fts5Index):
             IndexUnavailable: It is distrusted.
         """
         self._require_trust()
-        return super().search_each(terms, wanted)
+        found = super().search_each(terms, wanted)
+        if self._open_files is not None:
+            self._open_files.uses(self)
+        return found
 
     def query(
         self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()

@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from game.index.scored import Scored, TermScores, highest, within
+from game.index.scored import RowScores, TermScores, highest, within
 from game.mind.errors import IndexUnavailable
 from game.mind.language.words import writable
 from game.mind.recall.documents import Document, DocumentKind, Wanted
@@ -194,7 +194,7 @@ class Fts5Index:
             [(key, score) for (_, score), key in zip(each, keys, strict=False)] for each in best
         ]
 
-    def _sums(self, quoted: list[str], firsts: Collection[int]) -> dict[int, Scored]:
+    def _sums(self, quoted: list[str], firsts: Collection[int]) -> dict[int, RowScores]:
         """What the rows from each of ``firsts`` on are worth for the terms that count there."""
         terms = {first: quoted if first else self._telling(quoted) for first in firsts}
         asked = [(term, first) for first, own in terms.items() for term in own]

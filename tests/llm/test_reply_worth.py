@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_place, of_profile
-from game.mind.prompt.reply.worth import Ranker, leans, without_address
+from game.mind.prompt.reply.worth import Ranker, asks_leave, leans, without_address
 
 OWN = of_profile(
     "You are Jory, tanner in Harl. Your old dog is called Sprat. You live above the tannery with "
@@ -45,6 +45,8 @@ def ranker():
         ("And her name?", "Do you have a daughter?", "Wenna"),
         ("What is your dog called?", "What does Tobin grow?", "Sprat"),
         ("What should I call you?", "", "Jory"),
+        ("Who are you?", "", "Jory"),
+        ("Who are you living with?", "", "Wenna"),
         ("What's your dog's name?", "", "Sprat"),
     ],
 )
@@ -79,6 +81,31 @@ def test_what_led_to_a_question_is_no_answer_to_the_next(ranker):
     assert "another five" in best.sentence.text
     best = ranker.rank("Who wants a puppy?", [lead, news, *OWN], "", "Jory")[0]
     assert "My boy" in best.sentence.text, "told it was all the same"
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Brr! What a night. May I come in?", True),
+        ("Can we sit here?", True),
+        ("So could I just look around?", True),
+        ("What should I wear to the fair?", False),
+        ("May I burn your house down?", False),
+        ("Can I take your money?", False),
+        ("Could I be ill?", False),
+        ("Where can I stay?", False),
+    ],
+)
+def test_who_asks_if_they_may_be_there(question, asks):
+    assert asks_leave(question) == asks
+
+
+def test_where_no_embedder_answers_the_words_do_and_a_name_is_none():
+    found = [told("Tobin", "I like cheese."), told("Tobin", "I grow roses in Dorset.")]
+    best, other = Ranker(None).rank("Who grows roses in Dorset?", found, "", "Jory")
+    assert "roses" in best.sentence.bare
+    assert best.worth > 0.4 > other.worth
+    assert Ranker(None).rank("Where is Tobin?", found, "", "Jory")[0].worth < 0.25
 
 
 @pytest.mark.parametrize(

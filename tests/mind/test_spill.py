@@ -57,12 +57,17 @@ def lived(folder, agent):
 @given(
     st.lists(st.tuples(st.sampled_from(["Mira", "Joss"]), WORDS), max_size=12),
     st.lists(st.tuples(st.sampled_from(["Mira", "Joss"]), st.integers(0, 6)), max_size=6),
+    st.booleans(),
 )
-def test_each_line_comes_into_its_archive_once_and_in_order_however_often_it_is_killed(said, kills):
+def test_each_line_comes_into_its_archive_once_and_in_order_however_often_it_is_killed(
+    said, kills, reserved
+):
     clock = range(len(said))
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
         spill = Spill(folder / "waiting")
+        if reserved:
+            spill.reserve()
         for (agent, _), line in zip(said, lines_of([w for _, w in said], clock), strict=True):
             assert spill.keep(agent, line)
         for agent, most in [*kills, ("Mira", 99), ("Joss", 99), ("Mira", 99)]:

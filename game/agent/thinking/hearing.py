@@ -42,7 +42,7 @@ def _meaning(agent: Any, speaker: Any, line: str, kind: str, to: Any) -> EventKi
         return EventKind.ADDRESSED
     if to is not None:
         return EventKind.HEARD
-    if _names(line, agent.key):
+    if is_named(line, agent.key):
         return EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
     # Two alone in a room: whatever one says is for the other.
     if kind in _CALLED and people_near(agent) == [speaker]:
@@ -55,5 +55,6 @@ def words_of(line: str) -> str:
     return line.partition('"')[2].removesuffix('"')
 
 
-def _names(line: str, name: str) -> bool:
+def is_named(line: str, name: str) -> bool:
+    """Whether that name stands in a line, as a word."""
     return pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE).search(line) is not None

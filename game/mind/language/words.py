@@ -110,7 +110,12 @@ def stem(word: str) -> str:
     return short if len(short) > 2 else word
 
 
-_TAG = re.compile(r", (?:would|will|won['’]t|could|can) you(?:, please)?\?", re.I)
+_TAG = re.compile(
+    r"(?P<asked>(?:^|(?<=[.!?] ))(?!(?:you|he|she|it|we|they|i|nobody|somebody|there|the|an?"
+    r"|this|that|my|your|his|her|our|their|what|who|why|how|where|when|if)\b)[^.!?]+),"
+    r" (?:would|will|won['’]t|could|can) you(?:,? \w+)?\?",
+    re.I,
+)
 
 
 def telling(text: str) -> set[str]:
@@ -125,8 +130,11 @@ def shares_telling(text: str, stems: set[str]) -> bool:
 
 
 def without_tags(text: str) -> str:
-    """Without what makes a request look like a question: "Wake me at six, would you?"."""
-    return _TAG.sub(".", text)
+    """Without what makes a request look like a question: "Wake me at six, would you?".
+
+    "You will come, won't you?" is a question.
+    """
+    return _TAG.sub(r"\g<asked>.", text)
 
 
 def sentences(text: str) -> list[str]:

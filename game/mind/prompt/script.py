@@ -28,7 +28,7 @@ class RenderedMemory:
     own_act: bool = False
 
 
-type Told = tuple[RenderedMemory, int]
+type FoldedMemory = tuple[RenderedMemory, int]
 """A memory, and how often in a row it was told."""
 
 
@@ -39,12 +39,12 @@ def cursor(name: str) -> str:
 
 def script(window: Sequence[RenderedMemory], name: str) -> list[str]:
     """The lines of the script: times in square brackets, own acts behind the cursor."""
-    told: list[Told] = []
+    told: list[FoldedMemory] = []
     fold(told, window)
     return lines_from(told, 0, name)
 
 
-def lines_from(told: Sequence[Told], first: int, name: str) -> list[str]:
+def lines_from(told: Sequence[FoldedMemory], first: int, name: str) -> list[str]:
     """The lines of those from ``first`` on."""
     lines: list[str] = []
     before = told[first - 1][0] if first else None
@@ -83,7 +83,7 @@ def _line(memory: RenderedMemory, name: str) -> str:
     return f"{cursor(name)} {for_prompt(text)}"
 
 
-def fold(told: list[Told], more: Iterable[RenderedMemory]) -> None:
+def fold(told: list[FoldedMemory], more: Iterable[RenderedMemory]) -> None:
     """Go on with what is told: memories that say the same in a row are one, and counted."""
     for memory in more:
         if told:

@@ -13,7 +13,7 @@ from operator import is_
 
 from game.mind.archive.records import Memory, MemoryKind
 from game.mind.prompt.marks import MarkedText
-from game.mind.prompt.script import RenderedMemory, Told, fold, lines_from
+from game.mind.prompt.script import FoldedMemory, RenderedMemory, fold, lines_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class WindowScript:
         self._name = ""
         self._shown: tuple[Memory, ...] = ()
         self._rendered: list[RenderedMemory] = []
-        self._told: list[Told] = []
+        self._told: list[FoldedMemory] = []
         self._marked: dict[str, MarkedText] = {}
         self._script = RenderedWindow([])
 

@@ -55,7 +55,8 @@ _ASKING = re.compile(
     r"(?! \w+ of (?:you|him|her|them)\b)"
     r"|when (?:is|are|was|were|do|does|did|can|will|would|shall|should)\b"
     r"|tell (?:me|us)\b)"
-    r"|.*\b(?:catch|know|forgot(?:ten)?|remember) your name",
+    r"|.*\b(?:(?:did|do)(?:n['’]?t| not) (?:\w+ )?(?:catch|know|remember)|forgot(?:ten)?)"
+    r" your name",
     re.I,
 )
 """How words begin that ask for something without a question mark."""

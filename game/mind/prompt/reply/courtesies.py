@@ -62,6 +62,12 @@ _MOST_LINES = 4
 _PARTING = re.compile(
     r"\b(?:good ?night|farewell|good ?bye|bye|(?<!to )see you|have a (?:good|nice|lovely))\b", re.I
 )
+_TAKES_LEAVE = re.compile(
+    r"\W*(?:(?:well|and|so|but|then|right|oh|ok|okay)\W+)*(?:thanks\b|thank you\b|good ?night\b"
+    r"|farewell\b|good ?bye\b|bye\b|see you\b|have a (?:good|nice|lovely)\b)",
+    re.I,
+)
+"""Begins with thanks or a goodbye, whatever follows."""
 _THANKS = re.compile(r"\bthank", re.I)
 _HOW = re.compile(r"\bhow (?:are|do)\b", re.I)
 _PROMISES = re.compile(
@@ -169,9 +175,9 @@ def _answer(scene: ReplyContext, own_lines: Sequence[str], *, to_player: bool) -
     if words := _of_themselves(told):
         forms = PROMISED if _PROMISES.search(words) else ECHOES
         return in_turn(forms, own_lines, scene.partner, turned(words))
-    if _THANKS.search(said) or _PARTING.search(said):
-        return in_turn(_greeted(said), own_lines, scene.partner)
     is_kept = any(is_rule(each) for each in told)
+    if not is_kept and any(_TAKES_LEAVE.match(each) for each in sentences(said)):
+        return in_turn(_greeted(said), own_lines, scene.partner)
     return in_turn(KEPT if is_kept or _THEIRS.search(said) else HEARD, own_lines)
 
 

@@ -64,7 +64,7 @@ class Judged:
     fault: str = ""  # why it may not be; empty if it may
     grounded: float = 0.0  # how much of it comes from what was to be used, 0 to 1
     admits: bool = False  # whether it says that the agent does not know
-    unfounded: bool = False  # whether it says yes, or no, where nothing of that does
+    unfounded: bool = False  # whether it begins with yes, or denies what nothing of that denies
 
 
 def judge(
@@ -301,7 +301,7 @@ def _grounded(said: str, scene: ReplyContext, chosen: Sequence[Sentence]) -> flo
 
 
 def _is_unfounded(said: str, chosen: Sequence[Sentence]) -> bool:
-    """Whether it denies what nobody told: "No, I am not afraid of dogs."; or says a mere yes.
+    """Whether it denies what nobody told: "No, I am not afraid of dogs."; or begins with a yes.
 
     A small model's yes is as good as a toss of a coin, and what is so stands in what was told.
     """

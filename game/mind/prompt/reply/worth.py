@@ -62,7 +62,10 @@ _ASKS_NUMBER = re.compile(
 )
 _ASKS_NAME = re.compile(r"\b(?:who|who['’]s|whose|whom|names?|called)\b", re.I)
 _ASKS_OWN_NAME = re.compile(
-    r"\b(?:your (?:\w+ )?name|call you|called,? you|who(?: are|['’]re| might) you|you are\?)", re.I
+    r"\b(?:your (?:full |first |last |own |good )?name\b|what are you called\b|you are\?"
+    r"|(?:should|may|can|do|does) (?:I|we|they|people|everybody|everyone) call you\b"
+    r"|who(?: are|['’]re| might) you(?: be)?(?:,? then)?\W*(?:$|[?.!,]))",
+    re.I,
 )
 _ASKS_PLACE = re.compile(
     r"\b(?:where|(?:what|which) (?:town|village|place|street|city|country|county|planet))\b", re.I
@@ -83,6 +86,13 @@ _ASKS = re.compile(
     re.I,
 )
 _ASKS_LEAVE = re.compile(r"\b(?:may|can|could|shall|should|might|would|let) (?:i|me|we)\b", re.I)
+
+
+_ASKS_TO_STAY = re.compile(
+    r"(?:^|[.,!?;] |\b(?:so|and|but|well|then) )(?:may|can|could|might) (?:i|we) (?:just |please )?"
+    r"(?:come|sit|stay|look|rest|wait|join|warm|stand|enter|listen|watch|shelter)\b(?!.*\b(?:if|or)\b)",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +147,9 @@ class Ranker:
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
         shared = [len(wanted & _telling(each)) for each in found]
         meant = self._meaning(question, [each.bare for each in found])
-        meant = meant or [BY_WORDS * words / max(len(wanted), 1) for words in shared]
+        if not meant:
+            said = [len(wanted & _telling_of(each.bare)) for each in found]
+            meant = [BY_WORDS * words / max(len(wanted), 1) for words in said]
         is_of_kind = _kind_asked(question)
         return [
             cosine
@@ -172,9 +184,8 @@ class Ranker:
 
 def _is_name_of(agent: str, each: Sentence) -> bool:
     """Whether a sentence of an agent's own life tells its name."""
-    first = agent.partition(" ")[0].casefold()
-    own = each.origin is SentenceOrigin.SELF
-    return own and first in map(str.casefold, words(each.bare))
+    name = telling(agent)
+    return each.origin is SentenceOrigin.SELF and bool(name & telling(each.bare))
 
 
 def _best_of(worths: Sequence[float], others: Sequence[float], share: float) -> list[float]:
@@ -277,9 +288,8 @@ def is_of_asker(question: str) -> bool:
 
 
 def asks_leave(question: str) -> bool:
-    """Whether somebody asks if they may: "May I come in?"."""
-    asked = _ASIDE.sub(" ", _without_lead(question) or question)
-    return _ASKS_LEAVE.search(asked) is not None and not _ASKS.search(asked)
+    """Whether somebody asks if they may be there: "May I come in?"."""
+    return _ASKS_TO_STAY.search(question) is not None
 
 
 def asks_for_facts(question: str) -> bool:
