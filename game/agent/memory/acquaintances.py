@@ -70,7 +70,7 @@ class Acquaintances:
         """Whom and what it has met since the server started, in the book or not yet."""
         self._taking = threading.Lock()
         self._alarm = Alarm(services.timer)
-        self._soon, self._due = False, 0.0  # whether it rings for somebody new; when
+        self._soon = False  # whether it rings for somebody new
         self._open = self._closed = False
         self._drawn = Random(name)
 
@@ -84,14 +84,10 @@ class Acquaintances:
         keys = [key for key in (memory.source_id, _place(memory)) if key]
         self._new.update(keys)
         soon = not all(map(self.book.known, keys))
-        if self._closed or (self._alarm.waits and (self._soon or not soon)):
-            return
-        self._soon = soon
-        seconds = self._drawn.uniform(*(SOON_SECONDS if soon else GATHER_SECONDS))
-        due = self._services.seconds() + seconds
-        if not self._alarm.waits or due < self._due:  # never later than it was
-            self._due = due
-            self._alarm.set(seconds, self.catch_up)
+        if not (self._closed or (self._alarm.waits and (self._soon or not soon))):
+            self._soon = soon
+            between = SOON_SECONDS if soon else GATHER_SECONDS
+            self._alarm.set(self._drawn.uniform(*between), self.catch_up)
 
     def catch_up(self) -> None:
         """Work in what is not in the profiles yet, in a worker thread."""
