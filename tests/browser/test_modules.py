@@ -350,6 +350,9 @@ def _charts(page: Page, points: list[dict], width: int) -> None:
     page.evaluate(
         """async () => {
           const { Charts } = await import("/watch/charts.js");
+          const sheet = document.createElement("link");  // without it the words are larger
+          Object.assign(sheet, { rel: "stylesheet", href: "/dashboard.css" });
+          await new Promise((done) => { sheet.onload = done; document.head.append(sheet); });
           document.body.innerHTML = "<div></div>";
           await new Charts(document.querySelector("div"), 1).load();
         }"""

@@ -12,8 +12,8 @@ const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
 const LATER = 30000;
 /** A record is looked at as a whole: its last hour may be a night. */
 const FIRST = "record" in (document.body?.dataset ?? {}) ? "24" : "1";
-/** About how wide a character of a label is, in a wide font. */
-const SIGN = 7.5;
+/** About how wide a character of a label is. */
+const SIGN = 6.5;
 const NOTHING = "nothing in this time";
 
 /** Each chart: its lines or bars are `[name, of a point, class, kind]`; `say` words a value.
