@@ -38,7 +38,7 @@ def answers_room(agent: Any, player: Any, words: str, now: float) -> bool:
 
     If it names somebody else, it is for them. Else it is for the agent that they spoke to last,
     for some minutes. Where that is none, and no other player is here, it is for who would greet
-    them. ``now``: Seconds of the clock by which :func:`turned_to` was told of that.
+    them. ``now``: Seconds of the clock that :func:`turned_to` uses.
     """
     if any(is_named(words, each.key) for each in people_near(agent) if each is not player):
         return False

@@ -84,7 +84,7 @@ def _line(memory: RenderedMemory, name: str) -> str:
 
 
 def fold(told: list[FoldedMemory], more: Iterable[RenderedMemory]) -> None:
-    """Go on with what is told: memories that say the same in a row are one, and counted."""
+    """Append memories; equal ones in a row become one entry with a count."""
     for memory in more:
         if told:
             last, count = told[-1]

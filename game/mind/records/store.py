@@ -26,7 +26,7 @@ MOST_BYTES = 4_000_000
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Reads a file's text, last changed at that time; raises NoteRefused if it cannot."""
 type Made[T] = str | tuple[str, T]
-"""A file's new text; with the record that it holds, where whoever made it has that already."""
+"""A file's new text, and the record it holds if the caller has parsed it already."""
 type Report = Callable[[str], None]
 """Told once about each state of a file in which something cannot be read; must ask no book."""
 type Tell = Callable[[MemoryChange], None]

@@ -14,8 +14,8 @@ from game.mind.prompt.reply.worth import Scored, is_of_asker
 
 TO_THE_POINT, OF_ASKER = 0.25, 0.15
 """From this worth on a sentence may answer the question: every second one does. Below it are small
-talk and what nobody told. What they told of their own life is given to who asks of it from the
-second on."""
+talk and what nobody told. The second holds for what the asker said of their own life, where
+they ask about that."""
 DOUBTED = 0.4
 """Below this it is told as something that is not certain."""
 AGAIN = ("As I said:", "I told you:", "Well:", "Once more:")
@@ -99,7 +99,7 @@ class ReplyContext:
     def knows(self) -> bool:
         """Whether something bears on what was said.
 
-        To who asks of their own life, what they told of it is more than "I don't know".
+        A weak match among the asker's own statements is a better answer than "I don't know".
         """
         theirs = bool(self.ranked) and self.ranked[0].sentence.origin is SentenceOrigin.PARTNER
         least = OF_ASKER if theirs and is_of_asker(self.words) else TO_THE_POINT

@@ -207,7 +207,7 @@ def _given_back(said: str, scene: ReplyContext) -> str:
 
 
 def _is_told(said: str, scene: ReplyContext) -> bool:
-    """Whether it is word for word what the asker told of themselves, "you" and all."""
+    """Whether it repeats the asker's own statement word for word."""
     told = (e.sentence for e in scene.ranked if e.sentence.origin is SentenceOrigin.PARTNER)
     lines = (line for each in told if each.bare != each.text for line in sentences(each.bare))
     return _FIRST_PERSON.search(said) is not None and any(alike(said, line) for line in lines)
