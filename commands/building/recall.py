@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from commands.base import player_named
 from commands.building.base import BuilderCommand, plain, shortened
-from commands.wording import quoted
+from commands.wording import counted, quoted
 from game.mind.archive.log import Archive
 from game.mind.archive.records import EDITED, Memory, MemoryKind, Summary, Tier
 from game.mind.errors import KeepsakeError
@@ -48,7 +48,8 @@ class CmdRecall(BuilderCommand):
         if not self.rhs:
             raise KeepsakeError("Give words to look for", "As in: @recall Mira = the brass key")
         agent, words = self.agent_named(self.lhs), self.rhs
-        name, recaller = agent.key, self.mind(agent).keeper.recaller
+        name, mind = agent.key, self.mind(agent)
+        recaller, window = mind.keeper.recaller, len(mind.memory.context().window)
 
         def work() -> str:
             hits = recaller.rank(words, HITS)
@@ -56,17 +57,21 @@ class CmdRecall(BuilderCommand):
                 raise KeepsakeError(
                     f"{name}'s memory cannot be searched now", "agents.log says why; try again"
                 )
-            return hits_shown(name, words, hits)
+            return hits_shown(name, words, hits, window)
 
         recaller.prepare()
         self.answer(work)
 
 
-def hits_shown(name: str, words: str, hits: Sequence[Hit]) -> str:
-    """The hits of one search, best first, each with its score, source and reasons."""
+def hits_shown(name: str, words: str, hits: Sequence[Hit], window: int = 0) -> str:
+    """The hits of one search, best first, each with its score, source and reasons.
+
+    ``window``: How many memories were not searched, since they stand in every prompt.
+    """
     title = f"|w{name} recalls|n {plain(shortened(words))}"
     if not hits:
-        return f"{title}\n  nothing"
+        beyond = f" beyond the {counted(window, "memory")} of its window" if window else ""
+        return f"{title}\n  nothing{beyond}"
     return "\n".join([title, *(_hit(place, hit) for place, hit in enumerate(hits, start=1))])
 
 
@@ -190,7 +195,7 @@ def memory_lines(memories: Sequence[Memory]) -> list[str]:
         reason = f" |x({plain(memory.reason)})|n" if memory.reason else ""
         mark = _MARKS[memory.kind]
         lines.append(
-            f"{memory.number:>6} |x{memory.time:%H:%M}|n {mark} {plain(memory.line)}{reason}"
+            f"{memory.number:>6} |x{memory.time:%H:%M}|n {mark}  {plain(memory.line)}{reason}"
         )
     return lines
 

@@ -301,6 +301,12 @@ class TestBuilders(Building, RecallWorld):
         assert "The Inn" in first
         assert float(first.split()[0]) > 0
 
+    def test_what_stands_in_the_window_is_said_to_be_there_and_not_searched(self):
+        self.says("I lost a brass key.")
+        shown = self.type("@recall mir = brass key")
+        window = len(self.mind.memory.context().window)
+        assert f"nothing beyond the {window} memor" in shown
+
     def test_recall_right_after_a_start_waits_until_the_index_is_open(self):
         self.says(*FACTS, *CHATTER)
         self.stop_services()

@@ -173,8 +173,7 @@ class CompactionMaker:
         window, size = len(self._parts.tiers.window), self._outside.config().immediate_window
         by_count = reason is CompactReason.COUNT or reason.asked
         detail = (
-            f"all {window} memories that are not summarised yet stand in the immediate window "
-            f"of {size}"
+            f"what is not summarised yet ({window}) stands in the immediate window of {size}"
             if by_count and window <= size
             else f"none of the {window} memories that are not summarised yet can leave the prompt"
         )

@@ -129,12 +129,12 @@ class Ranker:
         question = without_address(question, own_name)
         unique = {each.bare.casefold(): each for each in material}  # the newest of each
         found = _whole(unique.values())
-        worths = self._worth(question, found)
+        worths = self._worth(question, found, own_name)
         if _ASKS_OWN_NAME.search(question):
             named = [OWN_NAME * _is_name_of(own_name, each) for each in found]
             worths = [worth + more for worth, more in zip(worths, named, strict=True)]
         if before and leans(question, before):
-            leaning = self._worth(f"{before} {question}", found)
+            leaning = self._worth(f"{before} {question}", found, own_name)
             if "?" in before:  # what led to that question answers none
                 leaning = [
                     0.0 if e.bare in before else w for e, w in zip(found, leaning, strict=True)
@@ -143,14 +143,14 @@ class Ranker:
         scored = list(map(Scored, found, worths))
         return _newest_first(sorted(scored, key=lambda each: -each.worth))
 
-    def _worth(self, question: str, found: Sequence[Sentence]) -> list[float]:
+    def _worth(self, question: str, found: Sequence[Sentence], own_name: str) -> list[float]:
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
         shared = [len(wanted & _telling(each)) for each in found]
         meant = self._meaning(question, [each.bare for each in found])
         if not meant:
             said = [len(wanted & _telling_of(each.bare)) for each in found]
             meant = [BY_WORDS * words / max(len(wanted), 1) for words in said]
-        is_of_kind = _kind_asked(question)
+        is_of_kind = _kind_asked(question, own_name)
         return [
             cosine
             + A_WORD * min(words, MOST_WORDS)
@@ -212,15 +212,16 @@ def _without_lead(question: str) -> str:
     return " ".join(asked) if 0 < len(asked) < len(found) else ""
 
 
-def _kind_asked(question: str) -> Callable[[str], bool]:
+def _kind_asked(question: str, own_name: str) -> Callable[[str], bool]:
     """Tells of a text whether it has the kind of thing that a question asks for."""
     if _ASKS_TIME.search(question):
         return lambda text: _TIME.search(text) is not None or _has_number(text)
     if _ASKS_NUMBER.search(question):
         return _has_number
     if _ASKS_NAME.search(question):
-        known = {each.keys for each in _details(question)}
-        return lambda text: any(not e.number and e.keys not in known for e in _details(text))
+        # Nor is the agent's own: that it is Thale Alder does not tell who the mayor is.
+        known = {key for each in _details(f"{question}, {own_name}") for key in each.keys}
+        return lambda text: any(not e.number and known.isdisjoint(e.keys) for e in _details(text))
     if _ASKS_PLACE.search(question):
         return lambda text: _PLACE.search(text) is not None
     return lambda _: False
