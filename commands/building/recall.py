@@ -70,7 +70,7 @@ def hits_shown(name: str, words: str, hits: Sequence[Hit], window: int = 0) -> s
     """
     title = f"|w{name} recalls|n {plain(shortened(words))}"
     if not hits:
-        beyond = f" beyond the {counted(window, "memory")} of its window" if window else ""
+        beyond = f" beyond the {counted(window, 'memory')} of its window" if window else ""
         return f"{title}\n  nothing{beyond}"
     return "\n".join([title, *(_hit(place, hit) for place, hit in enumerate(hits, start=1))])
 

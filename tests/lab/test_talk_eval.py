@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import psutil
 import pytest
 
 from game.lab.talk.evaluation import use_profile
@@ -109,6 +110,25 @@ def test_the_profile_that_is_named_answers(home):
         assert "the tanner here" in answer["answer"]
         assert answer["thoughts"] >= 1
         assert any(asked in prompt for prompt in fake.prompts())
+
+
+def test_a_talk_that_breaks_off_leaves_its_log(home):
+    def ends_the_scene(_):
+        for worker in psutil.Process().children():
+            for scene in worker.children():
+                scene.kill()
+        return " say Good day."
+
+    with FakeModelServer() as fake:
+        fake.script = ends_the_scene
+        section = f"\n## other\n\n**provider**: openai\n**model**: fake\n**host**: {fake.address}\n"
+        add_profile(home, section)
+        done = eval_talk(home, "--profile", "other", "--limit", 1)
+    assert done.returncode == 1
+    kept = home / "home" / "lab" / "talk.log"
+    assert f"A talk broke off. See {kept}" in done.stderr
+    assert kept.exists()
+    assert not list(kept.parent.glob(".talk-*"))
 
 
 def test_what_cannot_be_done_is_one_sentence_before_anything_is_played(home):

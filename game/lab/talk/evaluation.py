@@ -15,7 +15,7 @@ from game.lab.simulations.process import LOG, WorldProcess
 from game.lab.simulations.serving import check_servers
 from game.lab.simulations.settings import AGENT, OWN, copy_config, section_of
 from game.lab.talk.grading import grade
-from game.lab.talk.job import Job
+from game.lab.talk.job import Job, kept_log
 from game.lab.talk.scores import Answer
 from game.lab.talk.talk_set import GradedQuestion
 from game.lab.talk.worker import end_model
@@ -140,14 +140,15 @@ def _lines(lab: Lab, job: Job) -> Iterator[dict[str, Any]]:
     """What the worker tells, until it is over."""
 
     def otherwise() -> KeepsakeError:
-        kept = lab.folder.parent / "talk.log"
-        shutil.copyfile(lab.folder / LOG, kept)
-        return KeepsakeError("The talk ended without a word", f"See {kept}")
+        return KeepsakeError("The talk ended without a word", f"See {kept_log(lab.folder)}")
 
     plan = SimulationPlan("talk", seed=job.seed)
     process = WorldProcess(lab, "game.lab.talk.worker", plan)
     try:
         with process:
             yield from process.lines(otherwise)
+    except KeepsakeError:
+        shutil.copyfile(lab.folder / LOG, kept_log(lab.folder))  # the lab's own folder will be gone
+        raise
     finally:
         end_model(lab.places(process.ports))

@@ -11,6 +11,11 @@ from game.lab.talk.talk_set import ALL, TalkSet, chosen, read_talks
 FILE = "job.json"
 
 
+def kept_log(folder: Path) -> Path:
+    """Where the worker's log is kept when a talk breaks off; its own folder is gone by then."""
+    return folder.parent / "talk.log"
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """What is asked for."""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from game.lab.simulations import world
 from game.lab.simulations.plan import Lab, SimulationPlan
-from game.lab.simulations.process import LOG, OVER, in_child, tell, work_in
-from game.lab.talk.job import Job
+from game.lab.simulations.process import OVER, in_child, tell, work_in
+from game.lab.talk.job import Job, kept_log
 from game.llm.profiles import Profiles, embedded_profile
 from game.mind.errors import KeepsakeError
 from game.paths import Places, places
@@ -71,7 +71,7 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
         work()
         world.close_database()
 
-    in_child(worked, lambda _: KeepsakeError("A talk broke off", f"See {lab.folder / LOG}"))
+    in_child(worked, lambda _: KeepsakeError("A talk broke off", f"See {kept_log(lab.folder)}"))
 
 
 def _start_model(here: Places) -> None:
