@@ -275,11 +275,9 @@ class Supervisor(ABC):
         with contextlib.suppress(psutil.NoSuchProcess):
             process = psutil.Process(pid)
             process.terminate()
-            try:
-                process.wait(seconds)
-            except psutil.TimeoutExpired:
+            if not _has_ended(process, seconds):
                 process.kill()
-                process.wait(seconds)
+                _has_ended(process, seconds)
         if self._child is not None:
             self._child.wait()
             self._child = None
@@ -314,3 +312,13 @@ class Supervisor(ABC):
 
     def _log(self, level: int, text: str) -> None:
         self.logger.log(level, "[%s] %s", self.tag, text)
+
+
+def _has_ended(process: psutil.Process, seconds: float) -> bool:
+    """Whether it ends in that time. One whose parent is another may stay a zombie for ever."""
+    until = time.monotonic() + seconds
+    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True

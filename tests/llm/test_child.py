@@ -16,7 +16,7 @@ import pytest
 
 from game.child.serving import Watched
 from game.child.supervisor import Patience
-from game.paths import Places
+from game.paths import REPOSITORY, Places
 from tests.fakes.child import IdleChild
 from tests.llm.conftest import until
 
@@ -58,6 +58,38 @@ def test_another_supervisor_adopts_the_child_and_ends_it(own: IdleChild, home: P
     assert after_reload.pid is None
     assert own.pid is None
     assert not after_reload.watch(), "a stopped supervisor starts nothing"
+
+
+STARTS_AND_FORGETS = """
+import sys, time
+from pathlib import Path
+from game.paths import Places, Ports
+from tests.fakes.child import IdleChild
+
+home, vault, base = sys.argv[1:]
+own = IdleChild(Places(Path(home), Path(vault), Ports(int(base))), grace=600.0)
+while not own.watch():
+    time.sleep(0.05)
+print("up", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_child_whose_own_parent_takes_no_notice_is_ended_all_the_same(home: Places):
+    home.home.mkdir(parents=True)
+    there = [str(home.home), str(home.vault), str(home.ports.base)]
+    command = [sys.executable, "-c", STARTS_AND_FORGETS, *there]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as parent:
+        try:
+            assert parent.stdout is not None
+            parent.stdout.readline()
+            adopted = IdleChild(home, patience=PATIENT)
+            pid = started(adopted)
+            adopted.stop()
+            assert psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+            assert adopted.pid is None
+        finally:
+            parent.kill()
 
 
 def test_a_child_that_was_told_something_else_is_replaced(own: IdleChild, home: Places):
