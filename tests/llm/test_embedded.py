@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,6 +156,27 @@ def test_a_file_is_found_once_it_has_come_and_one_that_is_none_says_why(home: Pl
     own.watch()
     assert "could not load the model" in own.log_file.read_text()
     own.stop()
+
+
+def test_while_a_file_is_read_nobody_takes_the_shipped_one_for_it(home: Places):
+    home.models.mkdir(parents=True)
+    os.mkfifo(home.models / "slow.gguf")  # read when somebody writes into it
+    own, served = Embedded(home), threading.Event()
+
+    def use_and_serve() -> None:
+        own.use("slow.gguf")
+        served.set()
+
+    readers = [threading.Thread(target=use_and_serve) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    assert not served.wait(0.5)
+    with (home.models / "slow.gguf").open("wb"):
+        pass
+    for reader in readers:
+        reader.join()
+    assert own.refused is not None
+    assert "slow.gguf" in str(own.refused)
 
 
 def test_large_models_share_less_context():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from game.llm.profiles import EMBEDDED, LLAMA_CPP, ModelProfile
 from game.mind.errors import ModelError, ModelUnavailable
 
 log = logging.getLogger("keepsake.llm")
+
+_READING = threading.Lock()
 
 CACHE_BYTES = 1 << 30
 """The most memory for the contexts of all slots, unless one prompt alone needs more."""
@@ -72,18 +75,19 @@ class Embedded(Supervisor):
             context: Tokens of one prompt with its answer; None for the default.
         """
         path = self._places.models / file if file else None
-        if (asked := (path, context, _changed(path))) == self._asked:
-            return
-        self._asked = asked
-        try:
-            info = gguf.read(path) if path else SHIPPED
-        except ModelError as error:
-            self.refused = error
-            log.error("[Model] %s", error)
-            return
-        self.refused = None
-        wanted = context or CONTEXT
-        self._model = EmbeddedModel(path, info, min(wanted, info.context or wanted))
+        with _READING:  # or another thread would take the shipped one for what is being read
+            if (asked := (path, context, _changed(path))) == self._asked:
+                return
+            self._asked = asked
+            try:
+                info = gguf.read(path) if path else SHIPPED
+            except ModelError as error:
+                self.refused = error
+                log.error("[Model] %s", error)
+                return
+            self.refused = None
+            wanted = context or CONTEXT
+            self._model = EmbeddedModel(path, info, min(wanted, info.context or wanted))
 
     def _arguments(self) -> list[object]:
         """The weights, put together if they are not yet, and how to serve them."""
