@@ -20,9 +20,9 @@ from game.mind.prompt.reply.context import (
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.worth import Scored
 
-AS_GOOD = 0.9
+AS_GOOD = 0.8
 """A sentence worth this share of the best is said beside it."""
-_LONGEST = 200
+_LONGEST = 240
 _SECRET = re.compile(
     r"\b(?:secret(?:ly)?|hid(?:e|es|den)?|(?:nobody|no one) (?:must|may|else) know"
     r"|only \w+(?: \w+)? knows?|few know|does not know|alone knows|own up|unsigned|do not dare)\b",

@@ -16,7 +16,7 @@ from game.mind.language.words import sentences, telling, words
 from game.mind.ports import Embedder
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 
-A_WORD = 0.12
+A_WORD = 0.04
 """What a telling word in common is worth beside a cosine of meaning."""
 MOST_WORDS = 3
 OWN_LIFE, THEIR_LIFE, NOT_ASKED = 0.08, 0.12, -0.1
@@ -24,7 +24,7 @@ OWN_LIFE, THEIR_LIFE, NOT_ASKED = 0.08, 0.12, -0.1
 agent's life is worth then."""
 SMALL_TALK = -0.15
 """What an ordinary day brings matters little."""
-OVERHEARD = -0.08
+OVERHEARD = -0.2
 """What somebody wants the agent to know, they tell the agent."""
 ASIDE = -0.15
 """What is said beside a question leads to it: "My hands are cold. Is there a fire?"."""
@@ -39,8 +39,8 @@ IN_CONTEXT = 0.6
 OF_A_PART = 0.95
 """What the meaning of a clause counts beside that of a whole sentence."""
 _STANDS_ALONE = 2
-NEAR = 0.75
-"""What is worth this share of the best may be about the same."""
+NEAR, ALIKE = 0.6, 0.4
+"""What is worth this share of the best and has this cosine with it is about the same."""
 _POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their)\b", re.I)
 _CLAUSE = re.compile(r"[,;:] (?=(?:and|who|which|but|so|for)\b)|; ")
 _LEAST_CLAUSE = 3
@@ -141,7 +141,7 @@ class Ranker:
                 ]
             worths = _best_of(worths, leaning, IN_CONTEXT)
         scored = list(map(Scored, found, worths))
-        return _newest_first(sorted(scored, key=lambda each: -each.worth))
+        return self._newest_first(sorted(scored, key=lambda each: -each.worth))
 
     def _worth(self, question: str, found: Sequence[Sentence], own_name: str) -> list[float]:
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
@@ -160,6 +160,27 @@ class Ranker:
             + OF_THE_KIND * is_of_kind(each.bare)
             for each, cosine, words in zip(found, meant, shared, strict=True)
         ]
+
+    def _newest_first(self, ranked: list[Scored]) -> list[Scored]:
+        """With what the best one's speaker said last of the same in its place, and it in that's.
+
+        "Make it five nights" says less of nights than "I'd like to stay for two nights" and holds.
+        """
+        best = ranked[0] if ranked else None
+        if best is None or not best.sentence.who:
+            return ranked
+        later = [each for each in ranked if _is_later(each, best)]
+        alike = self._meaning(best.sentence.bare, [each.sentence.bare for each in later])
+        same = [each for each, near in zip(later, alike, strict=False) if near >= ALIKE]
+        if not same:
+            return ranked
+        newest = max(same, key=lambda each: each.sentence.time)
+        swapped = [
+            Scored(newest.sentence, best.worth),
+            *(each for each in ranked[1:] if each is not newest),
+            Scored(best.sentence, newest.worth),
+        ]
+        return sorted(swapped, key=lambda each: -each.worth)
 
     def _meaning(self, question: str, texts: Sequence[str]) -> list[float]:
         """How near each text is to the question, by the nearest of its clauses; empty if unknown.
@@ -186,6 +207,11 @@ def _is_name_of(agent: str, each: Sentence) -> bool:
     """Whether a sentence of an agent's own life tells its name."""
     name = telling(agent)
     return each.origin is SentenceOrigin.SELF and bool(name & telling(each.bare))
+
+
+def _is_later(each: Scored, best: Scored) -> bool:
+    one, other = each.sentence, best.sentence
+    return one.who == other.who and one.time > other.time and each.worth >= NEAR * best.worth
 
 
 def _best_of(worths: Sequence[float], others: Sequence[float], share: float) -> list[float]:
@@ -234,22 +260,6 @@ def _has_number(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def _details(text: str) -> tuple[Detail, ...]:
     return tuple(details([text]).values())
-
-
-def _newest_first(ranked: list[Scored]) -> list[Scored]:
-    """With what the best one's speaker said last before what they said earlier of the same.
-
-    "Make it five nights" says less of nights than "I'd like to stay for two nights" and holds.
-    """
-    if not ranked or not ranked[0].sentence.who:
-        return ranked
-    who, least = ranked[0].sentence.who, NEAR * ranked[0].worth
-    same = [each for each in ranked if each.sentence.who == who and each.worth >= least]
-    newest = sorted((each.sentence for each in same), key=lambda each: each.time, reverse=True)
-    return [
-        *map(Scored, newest, (each.worth for each in same)),
-        *(each for each in ranked if each not in same),
-    ]
 
 
 def leans(question: str, before: str) -> bool:
