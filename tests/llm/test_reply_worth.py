@@ -1,6 +1,7 @@
 """Which sentences bear on a question, with the real embedder."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -70,6 +71,26 @@ def test_that_somebody_is_there_answers_no_question_of_their_life(ranker):
     assert "cousin" in ranker.rank(asked, found, "", "Jory")[0].sentence.text
     best = ranker.rank("Is Ann here?", found, "", "Jory")[0]
     assert "here with me" in best.sentence.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who is here?", "Who else is around tonight?", "Is anybody with you?", "Are you alone?"],
+)
+def test_who_asks_who_is_there_is_told(ranker, question):
+    for company, named in ((["Ann", "Tobin"], "Ann and Tobin are here"), ([], "but you and me")):
+        found = [*OWN, *TOLD, *of_place("A low room.", company)]
+        assert named in ranker.rank(question, found, "", "Jory")[0].sentence.text
+
+
+def test_what_somebody_has_said_since_of_the_same_takes_its_place(ranker):
+    first = told("Ann", "I'm at the laundry by the river, six days out of seven.")
+    since = told("Ann", "Three weeks I've been at the hat shop now, six days out of seven.")
+    other = told("Ann", "There's a cat in the house now! Biscuit they call her.")
+    later = [replace(each, time=datetime(2026, 3, 1, tzinfo=UTC)) for each in (since, other)]
+    ranked = ranker.rank("Where do I spend my working days?", [first, *later], "", "Jory")
+    assert [each.sentence.bare for each in ranked] == [since.bare, first.bare, other.bare]
+    assert ranked[1].worth < ranked[0].worth
 
 
 def test_what_led_to_a_question_is_no_answer_to_the_next(ranker):

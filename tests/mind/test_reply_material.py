@@ -69,13 +69,13 @@ class TestProfiles:
         assert tuple(texts(of_profile(profile))) == own
 
     def test_a_place_is_described_in_sentences(self):
-        found = of_place("A low room. It smells of rosemary.\nThe way out: north.")
+        found = of_place("A low room. It smells of rosemary.\nThe way out: north.", ())[:-1]
         assert texts(found) == ["A low room.", "It smells of rosemary.", "The way out: north."]
         assert {each.origin for each in found} == {SentenceOrigin.PLACE}
-        assert of_place("") == ()
 
     def test_who_is_there_and_whom_it_knows_can_be_said(self):
         assert texts(of_place("", ["Tom", "Nell"])) == ["Tom and Nell are here with me."]
+        assert texts(of_place("", [])) == ["Nobody is here but you and me."]
         profile = "You are Mira.\nOthers you know. Joss: he pays. Bram: he brings apples."
         assert (
             texts(of_profile(profile))[-1] == "The people I know who live here are Joss and Bram."
@@ -283,7 +283,7 @@ class TestMarks:
     def test_whatever_is_said_or_summarised(self, text):
         found = [
             *of_profile(text),
-            *of_place(text),
+            *of_place(text, ()),
             *of_memory(said_to_her(text), "Tom"),
             *of_memory(heard(f"Tom {text}", event="pose"), "Tom"),
             *of_summaries(MemoryContext(summary(text, Tier.LONGTERM), summary(text), ()), "Tom"),

@@ -137,13 +137,12 @@ def _tie(text: str) -> str:
 _OWNERS = frozenset({"my", "your", "you", "you're", "you’re", "his", "her", "their"})
 
 
-def of_place(description: str, company: Sequence[str] = ()) -> tuple[Sentence, ...]:
-    """What the room looks like, and who is in it."""
+def of_place(description: str, company: Sequence[str]) -> tuple[Sentence, ...]:
+    """What the room looks like, and who is in it beside those who talk."""
+    here = f"{listed(company)} {'are' if len(company) > 1 else 'is'} here with me."
+    here = here if company else "Nobody is here but you and me."
     found = [Sentence(each, each, SentenceOrigin.PLACE) for each in _sentences(description)]
-    if company:
-        here = f"{listed(company)} {'are' if len(company) > 1 else 'is'} here with me."
-        found.append(Sentence(here, here, SentenceOrigin.COMPANY))
-    return tuple(found)
+    return (*found, Sentence(here, here, SentenceOrigin.COMPANY))
 
 
 class WindowReader:

@@ -24,6 +24,8 @@ OWN_LIFE, THEIR_LIFE, NOT_ASKED = 0.08, 0.12, -0.1
 agent's life is worth then."""
 SMALL_TALK = -0.15
 """What an ordinary day brings matters little."""
+WHO_IS_HERE, PRESENCE = 0.4, -0.35
+"""What the line that names all who are there is worth where that is asked for, and elsewhere."""
 OVERHEARD = -0.2
 """What somebody wants the agent to know, they tell the agent."""
 ASIDE = -0.15
@@ -34,7 +36,7 @@ OWN_NAME = 0.3
 """What the agent's name in its own life is worth where that is asked for."""
 BY_WORDS = 0.3
 """What a sentence is worth that has all telling words of a question, where no embedder answers."""
-IN_CONTEXT = 0.6
+IN_CONTEXT = 0.7
 """What a question is worth together with the line before it, beside what it is worth alone."""
 OF_A_PART = 0.95
 """What the meaning of a clause counts beside that of a whole sentence."""
@@ -65,6 +67,12 @@ _ASKS_OWN_NAME = re.compile(
     r"\b(?:your (?:full |first |last |own |good )?name\b|what are you called\b|you are\?"
     r"|(?:should|may|can|do|does) (?:I|we|they|people|everybody|everyone) call you\b"
     r"|who(?: are|['’]re| might) you(?: be)?(?:,? then)?\W*(?:$|[?.!,]))",
+    re.I,
+)
+_ASKS_WHO_IS_HERE = re.compile(
+    r"\b(?:who(?:['’]s| is| are|['’]re| else is)|is (?:any|some)(?:body|one)) (?:else |all |in )?"
+    r"(?:here|around|present|in the room|with (?:you|us)|in there)\b(?! (?:from|called|named))"
+    r"|\bare (?:you|we) alone\b",
     re.I,
 )
 _ASKS_PLACE = re.compile(
@@ -321,11 +329,19 @@ def _telling_of(text: str) -> frozenset[str]:
     return frozenset(telling(text))
 
 
+def _asks_for_company(question: str, each: Sentence) -> bool:
+    """Whether it is asked who is there, or for one of them: "Is Ann here?"."""
+    named = _HERE.search(question) and telling(question) & _telling_of(each.bare)
+    return bool(named) or _ASKS_WHO_IS_HERE.search(question) is not None
+
+
 def _by_life(question: str, each: Sentence) -> float:
     mine, yours = _MINE.search(question) is not None, _YOURS.search(question) is not None
     match each.origin:
-        case SentenceOrigin.EVERYDAY | SentenceOrigin.COMPANY:
+        case SentenceOrigin.EVERYDAY:
             return SMALL_TALK
+        case SentenceOrigin.COMPANY:
+            return WHO_IS_HERE if _asks_for_company(question, each) else PRESENCE
         case SentenceOrigin.PARTNER if mine:
             return THEIR_LIFE
         case SentenceOrigin.SELF if mine != yours:
