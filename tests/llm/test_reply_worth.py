@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from game.llm.clients.minilm import MiniLMEmbedder
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_place, of_profile
-from game.mind.prompt.reply.worth import Ranker, asks_leave, leans, without_address
+from game.mind.prompt.reply.worth import Ranker, asks_leave, is_of_same, leans, without_address
 
 OWN = of_profile(
     "You are Jory, tanner in Harl. Your old dog is called Sprat. You live above the tannery with "
@@ -91,6 +91,22 @@ def test_what_somebody_has_said_since_of_the_same_takes_its_place(ranker):
     ranked = ranker.rank("Where do I spend my working days?", [first, *later], "", "Jory")
     assert [each.sentence.bare for each in ranked] == [since.bare, first.bare, other.bare]
     assert ranked[1].worth < ranked[0].worth
+
+
+def test_what_is_said_of_another_number_or_name_takes_no_place(ranker):
+    def asked(question, *lines):
+        found = [
+            replace(told("Ann", line), time=datetime(2026, 3, day, tzinfo=UTC))
+            for day, line in enumerate(lines, start=1)
+        ]
+        return ranker.rank(question, found, "", "Jory")
+
+    rooms = [f"Room {number} of my house is {of}." for number, of in ((12, "red"), (15, "green"))]
+    assert "red" in asked("What colour is room 12 of my house?", *rooms)[0].sentence.bare
+    markets = ("The market in Orle is on Monday.", "The market in Thorle is on Friday.")
+    best, other = asked("When is the market in Orle?", *markets)
+    assert "Monday" in best.sentence.bare
+    assert not is_of_same("When is the market in Orle?", best, other)
 
 
 def test_what_led_to_a_question_is_no_answer_to_the_next(ranker):

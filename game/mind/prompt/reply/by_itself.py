@@ -18,7 +18,7 @@ from game.mind.prompt.reply.context import (
     ReplyContext,
 )
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
-from game.mind.prompt.reply.worth import Scored
+from game.mind.prompt.reply.worth import Scored, is_of_same
 
 AS_GOOD = 0.8
 """A sentence worth this share of the best is said beside it."""
@@ -61,7 +61,7 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
         return ""
     for other in others[:1]:
         more = told_by_itself(other.sentence, scene)
-        is_more = telling(more) - telling(said)
+        is_more = telling(more) - telling(said) and is_of_same(scene.words, best, other)
         if is_more and other.worth >= AS_GOOD * best.worth and len(said + more) < _LONGEST:
             said = f"{said} {more}"
     if any(alike(said, each) for each in scene.said):

@@ -149,7 +149,7 @@ class Ranker:
                 ]
             worths = _best_of(worths, leaning, IN_CONTEXT)
         scored = list(map(Scored, found, worths))
-        return self._newest_first(sorted(scored, key=lambda each: -each.worth))
+        return self._newest_first(question, sorted(scored, key=lambda each: -each.worth))
 
     def _worth(self, question: str, found: Sequence[Sentence], own_name: str) -> list[float]:
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
@@ -169,7 +169,7 @@ class Ranker:
             for each, cosine, words in zip(found, meant, shared, strict=True)
         ]
 
-    def _newest_first(self, ranked: list[Scored]) -> list[Scored]:
+    def _newest_first(self, question: str, ranked: list[Scored]) -> list[Scored]:
         """With what the best one's speaker said last of the same in its place, and it in that's.
 
         "Make it five nights" says less of nights than "I'd like to stay for two nights" and holds.
@@ -177,7 +177,7 @@ class Ranker:
         best = ranked[0] if ranked else None
         if best is None or not best.sentence.who:
             return ranked
-        later = [each for each in ranked if _is_later(each, best)]
+        later = [e for e in ranked if _is_later(e, best) and is_of_same(question, best, e)]
         alike = self._meaning(best.sentence.bare, [each.sentence.bare for each in later])
         same = [each for each, near in zip(later, alike, strict=False) if near >= ALIKE]
         if not same:
@@ -220,6 +220,16 @@ def _is_name_of(agent: str, each: Sentence) -> bool:
 def _is_later(each: Scored, best: Scored) -> bool:
     one, other = each.sentence, best.sentence
     return one.who == other.who and one.time > other.time and each.worth >= NEAR * best.worth
+
+
+def _keys(text: str) -> set[str]:
+    """The numbers in it, and the words of its names."""
+    return {key for each in _details(text) for key in each.keys}
+
+
+def is_of_same(question: str, best: Scored, other: Scored) -> bool:
+    """Whether it has the names and numbers of the question that the best has: "room 15"."""
+    return _keys(question) & _keys(best.sentence.bare) <= _keys(other.sentence.bare)
 
 
 def _best_of(worths: Sequence[float], others: Sequence[float], share: float) -> list[float]:
