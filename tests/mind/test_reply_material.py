@@ -68,6 +68,20 @@ class TestProfiles:
     def test_whatever_style_it_is_written_in(self, profile, own):
         assert tuple(texts(of_profile(profile))) == own
 
+    @pytest.mark.parametrize(
+        ("words", "kept"),
+        [
+            ("Hello, I am Ada, a weaver from Orle.", "I am Ada, a weaver from Orle."),
+            ("good evening Mira - my boat is gone", "My boat is gone"),
+            ("Hi there, I mend nets.", "I mend nets."),
+            ("Evening meals are at six here.", "Evening meals are at six here."),
+            ("Hello", ""),
+        ],
+    )
+    def test_a_greeting_is_no_part_of_what_was_told(self, words, kept):
+        told = of_memory(said_to_her(words, 1), "Tom")
+        assert [each.bare for each in told] == [kept][: bool(kept)]
+
     def test_a_place_is_described_in_sentences(self):
         found = of_place("A low room. It smells of rosemary.\nThe way out: north.", ())[:-1]
         assert texts(found) == ["A low room.", "It smells of rosemary.", "The way out: north."]

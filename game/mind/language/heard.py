@@ -38,6 +38,11 @@ _GREETING = re.compile(
     r"|how are you(?: (?:today|doing|now))?|how do you do)\b",
     re.I,
 )
+_HELLO = re.compile(
+    r"^\W*(?:good (?:morning|day|evening|afternoon)|morning|evening|hello|hi|hey|greetings|well met)"
+    r"(?: there| again)?(?: [A-Z][\w'’-]{0,23})?\s*[,;:–-]\s*(?=\w)",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,12 @@ def shown_words(line: str) -> str:
 def names(text: str, name: str) -> bool:
     """Whether ``text`` holds ``name`` as a word of its own, in any case."""
     return bool(name) and pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.I).search(text) is not None
+
+
+def without_hello(words: str) -> str:
+    """``words`` without a greeting that leads into them: "Hello, I mend nets."."""
+    rest = _HELLO.sub("", words, count=1)
+    return rest if rest == words else f"{rest[0].upper()}{rest[1:]}"
 
 
 def is_greeting(words: str) -> bool:

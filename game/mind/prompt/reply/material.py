@@ -21,7 +21,7 @@ from game.mind.books.hearsay import Rumour
 from game.mind.books.profiles.observing import HEARSAY
 from game.mind.books.profiles.profile import Profile
 from game.mind.language import deeds
-from game.mind.language.heard import Utterance, heard, is_greeting
+from game.mind.language.heard import Utterance, heard, is_greeting, without_hello
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.pronouns import in_first_person
@@ -272,7 +272,7 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     words_said = without_tags(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'"))
     aside = "?" in words_said
     for quotation in _quotations(words_said):
-        part = without_name(quotation, said.who)
+        part = without_name(without_hello(quotation), said.who)
         if telling(_I_AM.sub("", part)) <= telling(said.who):
             continue  # "I'm Ann." tells nothing of Ann
         yield Sentence(
