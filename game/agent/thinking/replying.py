@@ -25,6 +25,7 @@ from game.mind.archive.records import Memory, MemoryKind
 from game.mind.books.profiles.profile import Profile as Person
 from game.mind.books.profiles.shown import hearable
 from game.mind.errors import KeepsakeError
+from game.mind.events.types import Recalled
 from game.mind.language.heard import heard, own_words, shown_words
 from game.mind.language.perception import for_prompt
 from game.mind.language.pronouns import in_first_person
@@ -62,6 +63,8 @@ SURE = 0.5
 CERTAIN = 0.6
 """From this worth on, what the agent has is not doubted; below it, a second look may be taken."""
 LOOK_TOKENS = 4
+BEARS = "stands in the window, and bears on what was said"
+"""Why a memory is in the prompt of a reply that no search brought."""
 HOTTER, HOTTEST = 0.2, 1.0
 """What each new try adds to the temperature, and where that ends."""
 DO_NOT_KNOW = (
@@ -282,7 +285,13 @@ class Replying:
         """What its prompt was made from, for the event log."""
         chosen = reply.prompt.chosen if reply.prompt else ()
         hits = material.hits_of(reply.found, chosen)
-        return basis_of(self._mind.memory.context(), hits, ())
+        basis = basis_of(self._mind.memory.context(), hits, ())
+        # What stands in the window is not searched, and is chosen from it all the same.
+        found = {each.n for each in basis.recalled}
+        worth = {each.sentence.number: round(each.worth, 4) for each in reply.scene.ranked}
+        other = [n for n in material.numbers_of(chosen) if n not in found]
+        spoken = (Recalled(kind="memory", n=n, score=worth.get(n, 0.0), why=BEARS) for n in other)
+        return replace(basis, recalled=(*basis.recalled, *spoken))
 
     def judged(self, reply: Reply, answer: str, *, last: bool) -> Judged:
         """Look at an answer, and keep the best one so far; with a fault, it is thought again.

@@ -72,6 +72,19 @@ def compactions(archive: Archive) -> list[PastCompaction]:
     return list(story.past.values())
 
 
+def summaries_at(archive: Archive, moment: datetime) -> SummaryState:
+    """Both summaries as they stood at that time, edits by hand included; blocks."""
+    story = _Story()
+    for position, record in archive.changes():
+        try:
+            if record and datetime.fromisoformat(record["t"]) > moment:
+                break
+            story.take(position, record or {})
+        except (KeyError, ValueError, TypeError):
+            continue  # as above
+    return story.now
+
+
 def standing(archive: Archive) -> list[PastCompaction]:
     """Those that can be taken back, one after the other from the last on."""
     return [past for past in compactions(archive) if past.stands]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -16,7 +17,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from game.mind.archive.history import PastCompaction, compactions
+from game.mind.archive.history import PastCompaction, compactions, summaries_at
 from game.mind.archive.log import Archive
 from game.mind.archive.records import HEARSAY, SCENE, Memory, MemoryKind, Summary, memories_in
 from game.mind.archive.tier_lines import SummaryState
@@ -35,6 +36,9 @@ MOST_BYTES = 64_000_000
 MOST_BACK = 1000
 """The farthest act that can be asked for."""
 _SILENT = "wait"
+_REPLY = {"who it is", "situation", "headings", "examples", "window", "related past"}
+"""Sections of the prompt of a reply, which has but single sentences of the summaries."""
+_IN_QUOTES = re.compile(r'"([^"]{4,})')
 _NOT_KNOWN = (
     "what set this one off, what was recalled for it and what it cost is not known. "
     "The summaries are those that stood by its time"
@@ -188,21 +192,25 @@ def _from_log(record: Record, nth: int, archive: Archive, prompt: str | None) ->
     told, past = _thought(record), compactions(archive)
     total, number = told.total, told.memory
     missing = list(_missing(record, prompt))
-    texts = _texts(past, told.compaction, missing)
+    time = datetime.fromisoformat(str(record["t"]))
+    texts = _edited(_texts(past, told.compaction, missing), archive, time)
     command = told.command or told.answer.strip()
     about = telling(f"{_argument(command)} {told.reason}")
+    leant, window = _leant(texts, about), (told.recent + 1, total) if total else None
+    if is_reply := "situation" in told.sections and told.sections.keys() <= _REPLY:
+        leant, window = tuple(_quoted(leant, prompt or "")), None
     return Why(
         **{name: getattr(told, name) for name in _TEXTS},
         nth=nth,
-        time=datetime.fromisoformat(str(record["t"])),
+        time=time,
         seq=int(record["seq"]),
         command=command,
         cause=_one(archive, told.cause),
         act=_one(archive, number),
         recalled=tuple(_shown(told.recalled, archive, past, prompt)),
-        summaries=_leant(texts, about),
-        under=_under(archive, texts, about),
-        window=(told.recent + 1, total) if total else None,
+        summaries=leant,
+        under=() if is_reply and not leant else _under(archive, texts, about),
+        window=window,
         cost=told,
         missing=tuple(missing),
     )
@@ -270,6 +278,12 @@ def _texts(past: Sequence[PastCompaction], number: int, missing: list[str]) -> S
     return found
 
 
+def _edited(texts: SummaryState, archive: Archive, time: datetime) -> SummaryState:
+    """As they were edited by hand by that time."""
+    stood = summaries_at(archive, time)
+    return stood if texts.standing and stood.standing == texts.standing else texts
+
+
 def _shown(
     found: Sequence[Recalled],
     archive: Archive,
@@ -303,6 +317,20 @@ def _leant(texts: SummaryState, about: set[str]) -> tuple[Leant, ...]:
         for each in (texts.longterm, texts.recent)
         if each is not None
     )
+
+
+def _quoted(leant: Iterable[Leant], prompt: str) -> Iterator[Leant]:
+    """Of the summaries, the sentences that stand in the prompt of a reply, which has no more."""
+    for each in leant:
+        pieces = (piece for line in each.text.splitlines() for piece in sentences(line))
+        if told := tuple(piece for piece in pieces if _core(piece) in prompt):
+            yield replace(each, told=told)
+
+
+def _core(piece: str) -> str:
+    """What was said, without who said it and when."""
+    said = _IN_QUOTES.search(piece)
+    return said[1].rstrip(".!? ") if said else piece.strip("- ").rstrip(".")
 
 
 def _leant_on(summary: Summary, compaction: int, about: set[str]) -> Leant:

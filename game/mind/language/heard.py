@@ -39,7 +39,7 @@ _GREETING = re.compile(
     re.I,
 )
 _HELLO = re.compile(
-    r"^\W*(?:good (?:morning|day|evening|afternoon)|morning|evening|hello|hi|hey|greetings|well met)"
+    r"^\W*(?:good (?:morning|day|evening|afternoon)|morning|evening|hello|hi|hey|greetings)"
     r"(?: there| again)?(?: [A-Z][\w'’-]{0,23})?\s*[,;:–-]\s*(?=\w)",
     re.I,
 )
