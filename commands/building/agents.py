@@ -5,7 +5,7 @@ from __future__ import annotations
 from evennia.locks.lockhandler import check_lockstring
 
 from commands.building.base import BuilderCommand, plain, shortened, table
-from commands.wording import counted
+from commands.wording import counted, quoted
 from game.agent import tending
 from game.agent.memory.named import told
 from game.agent.services import services
@@ -171,7 +171,7 @@ class CmdAgent(BuilderCommand):
             self.caller.msg(f"{agent.key} has idle thoughts every {given} seconds or so.")
         else:
             raise KeepsakeError(
-                f"{plain(shortened(given)) or 'Nothing'} is no interval",
+                f"{quoted(plain(shortened(given)))} is no interval",
                 f"Give whole seconds, {SHORTEST_INTERVAL} to {LONGEST_INTERVAL}, or `default`",
             )
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from commands.building import figures
 from commands.building.base import BuilderCommand, ago, kilobytes, plain, shortened, table, when
 from commands.building.compaction import take_back
+from commands.building.recall import author_of
 from commands.wording import counted
 from game.agent.memory.memory import Compacted, MemoryComponent
 from game.agent.services import services
@@ -251,6 +252,6 @@ def integrity_line(report: IntegrityReport | KeepsakeError) -> str:
 def _summary(summary: Summary) -> str:
     title = "Long-term summary" if summary.tier.value == "longterm" else "Short-term summary"
     return (
-        f"\n|w{title}|n (memories {summary.first}-{summary.last}, by {plain(summary.model)}, "
+        f"\n|w{title}|n (memories {summary.first}-{summary.last}, {author_of(summary.model)}, "
         f"{len(summary.text)} chars)\n{plain(summary.text)}\n"
     )

@@ -156,10 +156,12 @@ class CmdMemories(BuilderCommand):
     """
 
     key = "@memories"
+    switch_options = ("summary",)
 
     def run(self) -> None:
         """Read the archive in the background."""
-        words, summary = re.subn(r"\s*/\s*summar(y|ies)\b", " ", self.args)
+        words, behind = re.subn(r"\s*/\s*summar(y|ies)\b", " ", self.args)
+        summary = behind or "summary" in self.switches
         words = re.sub(r"(?<=\d)\s*-\s*(?=\d)", "-", words)
         agent, number = self.agent_and_last(words, r"\d{1,9}(-\d{1,9})?")
         numbers = sorted(map(int, number.split("-"))) if number else []
@@ -228,13 +230,18 @@ def _summaries(name: str, archive: Archive) -> str:
     return "\n".join([f"|w{name}'s short-term summaries|n", *lines])
 
 
+def author_of(model: str) -> str:
+    """Who wrote a summary, to be said after its memories."""
+    return EDITED if model == EDITED else f"by {plain(model)}"
+
+
 def _summary(name: str, archive: Archive, number: int) -> str:
     found = _short_term(archive)
     if number not in found:
         there = f"There are 1 to {max(found)}" if found else "There are none yet"
         raise KeepsakeError(f"{name} has no short-term summary {number}", there)
     summary = found[number]
-    author = EDITED if summary.model == EDITED else f"by {plain(summary.model)}"
+    author = author_of(summary.model)
     title = (
         f"|w{name}'s short-term summary {number}|n (memories {summary.first}-{summary.last}, "
         f"{author}, {summary.time:%Y-%m-%d %H:%M} UTC)"

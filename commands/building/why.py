@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from commands.building.base import BuilderCommand, plain, shortened, when
-from commands.building.recall import memory_lines
+from commands.building.recall import author_of, memory_lines
 from game.agent.naming import names_of
 from game.agent.services import services
 from game.mind.events.reasons import Leant, PromptSource, Under, Why
@@ -134,7 +134,7 @@ def _summaries(why: Why, *, deep: bool) -> Iterator[str]:
     for each in why.summaries:
         yield (
             f"|wLeant on|n     its {_SUMMARIES[each.tier]} of compaction {each.compaction} "
-            f"(memories {each.first}-{each.last}, by {plain(each.model)})"
+            f"(memories {each.first}-{each.last}, {author_of(each.model)})"
         )
         yield from _summary(each, deep=deep)
 

@@ -194,7 +194,7 @@ class IndexFollower:
                     )
                     return summary_document(number, edited) if number else None, progress
         except (KeyError, ValueError, TypeError):
-            pass  # a line that this code cannot read; `@memory-check` tells people of it
+            pass  # a line that this code cannot read; `@memory-status` tells people of it
         return None, progress
 
     def _write(self, batch: Sequence[Document], progress: IndexProgress, gone: set[str]) -> None:

@@ -81,6 +81,9 @@ def test_each_server_of_a_fleet_is_looked_at(copy):
     assert wrong["subject"] == f"Model server openai at {gone}"
     assert "@llm-status/undrain" in told[drained.address]
     assert drained.calls() == []
+    path.write_text(with_settings(path.read_text(), "agent", values | {"host": drained.address}))
+    _, (wrong,) = examined(copy)
+    assert wrong["cure"] == "Undrain it: no other server answers that profile"
 
 
 def test_a_missing_configuration_is_named(copy):

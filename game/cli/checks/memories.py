@@ -63,7 +63,7 @@ def archives(here: Places) -> Iterator[Finding]:
         lines = sum(seen.lines for seen in found.values())
         what = f"{lines:,} lines of {len(found)} agents are whole"
         if done < total or len(found) < len(folders):
-            what += f" ({done / 1e6:,.0f} MB, the newest; `@memory-check` reads all of one agent)"
+            what += f" ({done / 1e6:,.0f} MB, the newest; `@memory-status` reads all of one agent)"
         yield Finding("Archives", True, what)
 
 

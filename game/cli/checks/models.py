@@ -63,16 +63,19 @@ def servers(here: Places) -> Iterator[Finding]:
     """Each model server that a profile names answers and has its model."""
     embedded, drained = Embedded(here), drained_hosts(here.drained)
     asked: set[tuple[str, str, str]] = set()
-    for profile in (one for each in Profiles(here.config / "llm.md") for one in each.members):
-        if profile.provider == EXTRACTIVE:
-            continue
-        provider, address = server_key(profile, embedded, os.environ)
-        if (provider, address, profile.model) not in asked:
+    for members in (each.members for each in Profiles(here.config / "llm.md")):
+        asking = [each for each in members if each.provider != EXTRACTIVE]
+        keys = [server_key(each, embedded, os.environ) for each in asking]
+        left = [address for _, address in keys if address not in drained]
+        for profile, (provider, address) in zip(asking, keys, strict=True):
+            if (provider, address, profile.model) in asked:
+                continue
             asked.add((provider, address, profile.model))
             if address in drained:
                 subject = f"Model server {provider} at {address}"
                 what = "drained: it gets no new calls until @llm-status/undrain"
-                yield Finding(subject, True, what)
+                cure = "" if left else "Undrain it: no other server answers that profile"
+                yield Finding(subject, bool(left), what, cure)
             else:
                 yield _server(here, profile, embedded, address)
 

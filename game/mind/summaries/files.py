@@ -102,7 +102,10 @@ class SummaryFolder:
         text = post.content.strip()
         step = post.get("step", post.get("compaction"))
         if not isinstance(step, int):
-            raise ValueError(f"{path}: its front matter has no compaction number")
+            raise ValueError(
+                f"{path}: its front matter has no compaction number: remove the file, and it is "
+                "written again at the next start"
+            )
         return SummaryFile(path, text, step, edited=post.get("digest") != _digest(text))
 
     def edit(self, tier: Tier, text: str) -> None:
