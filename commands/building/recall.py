@@ -203,13 +203,15 @@ def memory_lines(memories: Sequence[Memory]) -> list[str]:
 
 
 def _short_term(archive: Archive) -> dict[int, Summary]:
-    """Every short-term summary there ever was, by the number of its compaction, as edited last."""
+    """The short-term summaries that stand, by their compaction, as they were edited last."""
     found: dict[int, Summary] = {}
     for _, record in archive.changes():
         try:
             match record:
                 case {"type": "compaction", "recent": dict(recent)}:
                     found[int(record["id"])] = Summary.from_record(Tier.RECENT, recent)
+                case {"type": "undo", "id": int(number)}:
+                    found.pop(number, None)
                 case {"type": "edit", "tier": "recent", "text": str(text)} if found:
                     newest = next(reversed(found))
                     found[newest] = replace(found[newest], text=text, model=EDITED)

@@ -330,12 +330,19 @@ class TestBuilders(Building, RecallWorld):
         assert "     3 " in self.type("@memories Mira 3")
         listed = self.type("@memories Mira/summary")
         assert "memories 1-5" in listed
+        assert self.type("@memories/summary Mira") == listed
         shown = self.type("@memories Mira/summary 1")
         assert "It covers" in shown
         assert "short-term summary 1 (memories 1-5, by extractive" in shown
         covered = shown.split("It covers")[1]
         assert all(fact in covered for fact in FACTS)
         assert CHATTER[0] not in covered
+
+    def test_a_summary_that_was_taken_back_is_none_of_them(self):
+        self.says(*FACTS, *CHATTER)
+        assert "memories 1-5" in self.type("@memories Mira/summary")
+        assert "Took back" in self.type("@compaction/undo Mira")
+        assert "no short-term summaries yet" in self.type("@memories Mira/summary")
 
     def test_a_summary_edited_by_hand_is_shown_and_found_as_it_is_now(self):
         self.says(*FACTS, *CHATTER)
