@@ -311,6 +311,17 @@ def test_an_agent_that_is_named_only_later_has_lived_as_far_as_the_memory_before
     assert point_at(world, "20").numbers["joss"] == 7
 
 
+def test_an_agent_that_was_made_again_has_one_archive(world):
+    """Two ids of one name: before the first life there is nothing, then what was lived last."""
+    with closing(EventLog(world.events, clock=ManualClock(START + 300 * APART))) as log:
+        for who, number in ((72, 1), (72, 9), (73, 10), (73, 12)):
+            log.emit(MemoryChange(agent="Bo", agent_id=who, op="append", n=number, of="act"))
+        assert log.flush(60)
+    last = max(record["seq"] for record in events(world.events))
+    found = [point_at(world, str(seq)).numbers["bo"] for seq in (20, last - 2, last - 1, last)]
+    assert found == [0, 9, 10, 12]
+
+
 def test_what_is_no_point_is_refused_with_what_there_is(world):
     for at, message in {
         "yesterday": "no point of a log",

@@ -72,6 +72,7 @@ class _LastMemories:
 
     def __init__(self) -> None:
         self._numbers: dict[str | int, int] = {}
+        self._lived: set[str | int] = set()  # whose number is of a memory before the point
         self._called: dict[str | int, str] = {}
 
     def take(self, record: Mapping[str, Any], *, beyond: bool) -> None:
@@ -82,6 +83,7 @@ class _LastMemories:
             self._called[key] = name
             if name in self._numbers:
                 self._numbers.setdefault(key, self._numbers.pop(name))
+                self._lived |= {key} if name in self._lived else set()
         appended = record.get("kind") == "memory" and record.get("op") == _APPENDED
         if not appended or not isinstance(number, int):
             return
@@ -89,11 +91,22 @@ class _LastMemories:
             self._numbers.setdefault(key, number - 1)
         else:
             self._numbers[key] = number
+            self._lived.add(key)
 
     @property
     def by_name(self) -> dict[str, int]:
-        """Under the names in lower case that the agents bear by the end of the log."""
-        return {self._called.get(key, str(key)): n for key, n in self._numbers.items()}
+        """Under the names in lower case that the agents bear by the end of the log.
+
+        One that was deleted and made again has its archive, and so two ids: the newest memory
+        before the point counts, and if there is none, what comes before the oldest after it.
+        """
+        found: dict[str, int] = {}
+        for key in sorted(self._numbers, key=lambda key: (key in self._lived, self._order(key))):
+            found[self._called.get(key, str(key))] = self._numbers[key]
+        return found
+
+    def _order(self, key: str | int) -> int:
+        return self._numbers[key] if key in self._lived else -self._numbers[key]
 
 
 def _at_memory(here: Places, agent: str, number: int) -> LogPoint:
