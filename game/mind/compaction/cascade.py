@@ -155,7 +155,10 @@ class CascadeMemory(AgentMemory):
             self._forget_figures()
             load = self.load()
             if load.used > load.budget:
-                warning = "; with that the prompt is over its budget, so the next thought compacts"
+                warning = (
+                    "; with that the prompt is over its budget, so it will soon be compacted again: "
+                    "to go further back, raise context_tokens in memory_compaction.md first"
+                )
                 undone = replace(undone, detail=undone.detail + warning)
             return undone
 
