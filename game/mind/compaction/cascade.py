@@ -156,8 +156,8 @@ class CascadeMemory(AgentMemory):
             load = self.load()
             if load.used > load.budget:
                 warning = (
-                    "; with that the prompt is over its budget, so it will soon be compacted again: "
-                    "to go further back, raise context_tokens in memory_compaction.md first"
+                    "; with that the prompt is over its budget, and will soon be compacted "
+                    "again: to go further back, raise context_tokens in memory_compaction.md first"
                 )
                 undone = replace(undone, detail=undone.detail + warning)
             return undone
