@@ -171,7 +171,7 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
     status, load = memory.status(), memory.load()
     yield "Memories", f"{status.total}"
     yield "Window", _window(memory.context())
-    weighed = "" if load.overhead else "; the rest is known after its first thought"
+    weighed = "" if load.overhead else "; the rest is known after its first act"
     yield "Prompt", f"{figures.load(load)}{weighed}"
     yield "Counted by", services().tokens.source
     yield "Next compaction", _due(status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from commands.building.base import BuilderCommand, ago, one_line, plain, table
+from commands.building.base import BuilderCommand, ago, one_line, plain, shortened, table
 from commands.wording import counted
 from game.mind.books.notes import Note, NoteBook
 from game.mind.books.pins import LIMIT, Pinned
@@ -72,6 +72,9 @@ class CmdNote(BuilderCommand):
             raise KeepsakeError("Give an agent and a title", "As in: @note Mira/well = <text>")
         agent = self.agent_named(name)
         keeper, text, title = self.mind(agent).keeper, self.rhs, title.strip()
+        if text is not None and not text.strip():
+            cure = f"As in: @note {agent.key}/{plain(shortened(title))} = <text>"
+            raise KeepsakeError("The note has no text", cure)
         owner, place = agent.key, agent.location.key if agent.location else ""
 
         def work() -> str:
@@ -127,6 +130,9 @@ class CmdPin(BuilderCommand):
         agent = self.agent_named(self.lhs)
         name, keeper, text = agent.key, self.mind(agent).keeper, self.rhs
         remove = "remove" in self.switches
+        if text is not None and not text.strip():
+            what = "Nothing is named to be taken out" if remove else "There is nothing to pin"
+            raise KeepsakeError(what, f"As in: @pin{'/remove' * remove} {name} = <text>")
 
         def work() -> str:
             told = ""

@@ -385,6 +385,9 @@ class TestBuilders(Building, RecallWorld):
             ("@note Mira/none", "There are none yet"),
             ("@note Mira/... = x", "note <title>: <text>"),
             ("@pin/remove Mira = 3", "Nothing is pinned"),
+            ("@pin Mira =", "As in: @pin Mira = <text>"),
+            ("@pin/remove Mira = ", "As in: @pin/remove Mira = <text>"),
+            ("@note Mira/well =", "As in: @note Mira/well = <text>"),
             ("@pin Mira = " + "x" * 400, "at most"),
         ):
             shown = self.type(line)
