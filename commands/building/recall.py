@@ -34,6 +34,7 @@ class CmdRecall(BuilderCommand):
     come from, and what led to each: words, meaning, names, times, neighbours. The
     scores of one search can be compared with each other and with nothing else.
     What stands in the agent's window is not searched; it has that before it.
+    A reply also chooses from window and summaries: see |w@agent/prompt <agent> = <words>|n.
 
     Example:
       @recall Mira = who lost a brass key?
