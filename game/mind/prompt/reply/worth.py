@@ -34,8 +34,9 @@ OF_THE_KIND = 0.1
 """What it is worth that a sentence has what is asked for: a time, a number, a name, a place."""
 OWN_NAME = 0.3
 """What the agent's name in its own life is worth where that is asked for."""
-BY_WORDS = 0.3
-"""What a sentence is worth that has all telling words of a question, where no embedder answers."""
+BY_WORDS, A_WORD_ALONE = 0.3, 0.12
+"""What a sentence is worth that has all telling words of a question, and what each is worth beside
+that, where no embedder answers."""
 IN_CONTEXT = 0.7
 """What a question is worth together with the line before it, beside what it is worth alone."""
 OF_A_PART = 0.95
@@ -154,14 +155,15 @@ class Ranker:
     def _worth(self, question: str, found: Sequence[Sentence], own_name: str) -> list[float]:
         wanted, bare = telling(question), _ASIDE.sub(" ", question)
         shared = [len(wanted & _telling(each)) for each in found]
-        meant = self._meaning(question, [each.bare for each in found])
+        meant, a_word = self._meaning(question, [each.bare for each in found]), A_WORD
         if not meant:
+            a_word = A_WORD_ALONE
             said = [len(wanted & _telling_of(each.bare)) for each in found]
             meant = [BY_WORDS * words / max(len(wanted), 1) for words in said]
         is_of_kind = _kind_asked(question, own_name)
         return [
             cosine
-            + A_WORD * min(words, MOST_WORDS)
+            + a_word * min(words, MOST_WORDS)
             + _by_life(bare, each)
             + OVERHEARD * each.overheard
             + ASIDE * each.aside
