@@ -161,7 +161,7 @@ def test_a_prompt_over_its_budget_does_not_wait_for_that(life, memory):
     memory.compact(COUNT)
     life.config = replace(SMALL, preserve_memories=2)
     memory.weigh(life.config.budget - 20)
-    assert "the next thought compacts" in memory.undo().detail
+    assert "raise context_tokens" in memory.undo().detail
     assert memory.before_thought() is EMERGENCY
 
 
