@@ -64,7 +64,7 @@ class CmdRecall(BuilderCommand):
         self.answer(work)
 
 
-def hits_shown(name: str, words: str, hits: Sequence[Hit], window: int = 0) -> str:
+def hits_shown(name: str, words: str, hits: Sequence[Hit], window: int) -> str:
     """The hits of one search, best first, each with its score, source and reasons.
 
     ``window``: How many memories were not searched, since they stand in every prompt.
@@ -244,10 +244,9 @@ def _summary(name: str, archive: Archive, number: int) -> str:
         there = f"There are 1 to {max(found)}" if found else "There are none yet"
         raise KeepsakeError(f"{name} has no short-term summary {number}", there)
     summary = found[number]
-    author = author_of(summary.model)
     title = (
         f"|w{name}'s short-term summary {number}|n (memories {summary.first}-{summary.last}, "
-        f"{author}, {summary.time:%Y-%m-%d %H:%M} UTC)"
+        f"{author_of(summary.model)}, {summary.time:%Y-%m-%d %H:%M} UTC)"
     )
     memories = memory_lines(archive.read(summary.first, summary.last))
     return "\n".join([title, plain(summary.text), "", "|wIt covers|n", *memories])

@@ -63,26 +63,24 @@ class PastCompaction:
 
 def compactions(archive: Archive) -> list[PastCompaction]:
     """Every compaction, oldest first, those taken back included."""
-    story = _Story()
-    for position, record in archive.changes():
-        try:
-            story.take(position, record or {})
-        except (KeyError, ValueError, TypeError):
-            continue  # a line that this code cannot read; opening the memory reports it
-    return list(story.past.values())
+    return list(_story(archive).past.values())
 
 
 def summaries_at(archive: Archive, moment: datetime) -> SummaryState:
     """Both summaries as they stood at that time, edits by hand included; blocks."""
+    return _story(archive, moment).now
+
+
+def _story(archive: Archive, until: datetime | None = None) -> _Story:
     story = _Story()
     for position, record in archive.changes():
         try:
-            if record and datetime.fromisoformat(record["t"]) > moment:
+            if until and record and datetime.fromisoformat(record["t"]) > until:
                 break
             story.take(position, record or {})
         except (KeyError, ValueError, TypeError):
-            continue  # as above
-    return story.now
+            continue  # a line that this code cannot read; opening the memory reports it
+    return story
 
 
 def standing(archive: Archive) -> list[PastCompaction]:
