@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from game.llm.clients.minilm import MiniLMEmbedder
+from game.mind.prompt.reply.by_itself import from_memory
+from game.mind.prompt.reply.context import ReplyContext
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_place, of_profile
-from game.mind.prompt.reply.worth import Ranker, asks_leave, is_of_same, leans, without_address
+from game.mind.prompt.reply.worth import (
+    AS_GOOD,
+    Ranker,
+    asks_leave,
+    is_of_same,
+    leans,
+    without_address,
+)
 
 OWN = of_profile(
     "You are Jory, tanner in Harl. Your old dog is called Sprat. You live above the tannery with "
@@ -91,6 +100,53 @@ def test_what_somebody_has_said_since_of_the_same_takes_its_place(ranker):
     ranked = ranker.rank("Where do I spend my working days?", [first, *later], "", "Jory")
     assert [each.sentence.bare for each in ranked] == [since.bare, first.bare, other.bare]
     assert ranked[1].worth < ranked[0].worth
+
+
+def told_in_turn(*lines):
+    """What people told, a day after each other."""
+    return [
+        replace(told(who, words), time=datetime(2026, 3, day, tzinfo=UTC))
+        for day, (who, words) in enumerate(lines, start=1)
+    ]
+
+
+LOOM = told_in_turn(
+    ("Ann", "My loom stands in the cellar of the mill."),
+    ("Ann", "I have two dogs, Fip and Mott."),
+    ("Tobin", "It is warm in the barn."),
+    ("Ann", "It's in the old barn now."),
+)
+
+
+def test_what_hardly_says_of_what_it_is_stands_beside_what_it_may_have_changed(ranker):
+    best, beside, *others = ranker.rank("Where is my loom?", LOOM, "", "Jory")
+    assert (best.sentence, beside.sentence) == (LOOM[0], LOOM[3])
+    assert beside.worth == AS_GOOD * best.worth > max(each.worth for each in others)
+    best, beside, *_ = ranker.rank("Where is my loom?", LOOM[:3], "", "Jory")
+    assert beside.worth < AS_GOOD * best.worth, "nothing has been said of it since"
+
+
+def test_both_are_said_in_the_order_in_which_they_were_told(ranker):
+    asked = "Where is my loom?"
+    plainly = told_in_turn(
+        ("Ann", LOOM[0].bare), ("Ann", "Guess what, I've moved the loom to the old barn.")
+    )
+    for found, later in ((LOOM, "it's in the old barn now."), (plainly, "you've moved the loom")):
+        ranked = tuple(ranker.rank(asked, found, "", "Jory"))
+        scene = ReplyContext("Jory", "", "The Tannery", "Ann", (asked,), ranked=ranked)
+        said = from_memory(scene, [])
+        assert said.startswith("Your loom stands in the cellar of the mill. And later: ")
+        assert later in said
+
+
+def test_whoever_is_named_is_asked_for_in_place_of_others(ranker):
+    found = told_in_turn(
+        ("Ann", "Ten shillings rent, each month, for a room with a view of a wall."),
+        ("Tobin", "Mine has gone up to fifteen shillings. I'm not paying it."),
+    )
+    for who, wanted in (("Ann", "Ten"), ("Tobin", "fifteen")):
+        best = ranker.rank(f"How much rent does {who} pay?", found, "", "Jory")[0]
+        assert wanted in best.sentence.bare
 
 
 def test_what_is_said_of_another_number_or_name_takes_no_place(ranker):

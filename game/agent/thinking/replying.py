@@ -31,7 +31,7 @@ from game.mind.language.perception import for_prompt
 from game.mind.language.pronouns import in_first_person
 from game.mind.ports import GenerationRequest
 from game.mind.prompt.reply import material
-from game.mind.prompt.reply.by_itself import AS_GOOD, from_memory
+from game.mind.prompt.reply.by_itself import from_memory
 from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
 from game.mind.prompt.reply.context import DOUBTED, ReplyContext
 from game.mind.prompt.reply.courtesies import (
@@ -45,7 +45,7 @@ from game.mind.prompt.reply.courtesies import (
 from game.mind.prompt.reply.judge import Judged, judge
 from game.mind.prompt.reply.material import Sentence
 from game.mind.prompt.reply.turns import PAUSE, turns_with, unanswered
-from game.mind.prompt.reply.worth import Scored, asks_for_facts, asks_leave, is_of_asker
+from game.mind.prompt.reply.worth import AS_GOOD, Scored, asks_for_facts, asks_leave, is_of_asker
 from game.mind.prompt.template import Rendered
 from game.mind.recall.related import SearchResult
 

@@ -18,10 +18,10 @@ from game.mind.prompt.reply.context import (
     ReplyContext,
 )
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
-from game.mind.prompt.reply.worth import Scored, is_of_same
+from game.mind.prompt.reply.worth import AS_GOOD, Scored, is_of_same
 
-AS_GOOD = 0.8
-"""A sentence worth this share of the best is said beside it."""
+LATER = "And later:"
+"""What stands between two things that the same person said."""
 _LONGEST = 240
 _SECRET = re.compile(
     r"\b(?:secret(?:ly)?|hid(?:e|es|den)?|(?:nobody|no one) (?:must|may|else) know"
@@ -63,7 +63,7 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
         more = told_by_itself(other.sentence, scene)
         is_more = telling(more) - telling(said) and is_of_same(scene.words, best, other)
         if is_more and other.worth >= AS_GOOD * best.worth and len(said + more) < _LONGEST:
-            said = f"{said} {more}"
+            said = _both(best.sentence, said, other.sentence, more)
     if any(alike(said, each) for each in scene.said):
         return ""
     own = list(own_lines)
@@ -71,6 +71,14 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
         return said
     fit = (f"{opening} {continued(said)}" for opening in _openings(said, best, scene, own))
     return next((each for each in fit if not _said_before(each, own)), "")
+
+
+def _both(one: Sentence, said: str, other: Sentence, more: str) -> str:
+    """Both, in the order in which one person told them: the later may have changed the earlier."""
+    if one.who != other.who or not one.who or one.time == other.time:
+        return f"{said} {more}"
+    first, then = (said, more) if one.time < other.time else (more, said)
+    return f"{first} {LATER} {continued(then)}"
 
 
 def _openings(said: str, best: Scored, scene: ReplyContext, own: Sequence[str]) -> Sequence[str]:

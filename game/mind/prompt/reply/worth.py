@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -20,8 +20,8 @@ A_WORD = 0.04
 """What a telling word in common is worth beside a cosine of meaning."""
 MOST_WORDS = 3
 OWN_LIFE, THEIR_LIFE, NOT_ASKED = 0.08, 0.12, -0.1
-"""What it is worth that somebody asked about the agent's life, or about their own; and what the
-agent's life is worth then."""
+"""What it is worth that somebody asked about the agent's life, or about that of whoever said the
+sentence, by "my" or by name; and what the agent's life is worth where theirs is asked."""
 SMALL_TALK = -0.15
 """What an ordinary day brings matters little."""
 WHO_IS_HERE, PRESENCE = 0.4, -0.35
@@ -44,6 +44,10 @@ OF_A_PART = 0.95
 _STANDS_ALONE = 2
 NEAR, ALIKE = 0.6, 0.4
 """What is worth this share of the best and has this cosine with it is about the same."""
+BEARS, AKIN = 0.4, 0.15
+"""What has this share and this cosine may tell of a change: it is said beside the best."""
+AS_GOOD = 0.8
+"""A sentence worth this share of the best is said beside it."""
 _POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their)\b", re.I)
 _CLAUSE = re.compile(r"[,;:] (?=(?:and|who|which|but|so|for)\b)|; ")
 _LEAST_CLAUSE = 3
@@ -160,6 +164,11 @@ class Ranker:
             a_word = A_WORD_ALONE
             said = [len(wanted & _telling_of(each.bare)) for each in found]
             meant = [BY_WORDS * words / max(len(wanted), 1) for words in said]
+        else:
+            meant = [
+                m + THEIR_LIFE * _is_named(each, wanted)
+                for m, each in zip(meant, found, strict=True)
+            ]
         is_of_kind = _kind_asked(question, own_name)
         return [
             cosine
@@ -172,25 +181,27 @@ class Ranker:
         ]
 
     def _newest_first(self, question: str, ranked: list[Scored]) -> list[Scored]:
-        """With what the best one's speaker said last of the same in its place, and it in that's.
+        """With what the best one's speaker has said since of the same, in its place or beside it.
 
-        "Make it five nights" says less of nights than "I'd like to stay for two nights" and holds.
+        "Make it five nights" says less of nights than "I'd like to stay for two nights" and holds;
+        "It's in the barn now" hardly says of what.
         """
         best = ranked[0] if ranked else None
         if best is None or not best.sentence.who:
             return ranked
         later = [e for e in ranked if _is_later(e, best) and is_of_same(question, best, e)]
         alike = self._meaning(best.sentence.bare, [each.sentence.bare for each in later])
-        same = [each for each, near in zip(later, alike, strict=False) if near >= ALIKE]
-        if not same:
+        near = list(zip(later, alike, strict=False))
+        same = [e for e, cosine in near if cosine >= ALIKE and e.worth >= NEAR * best.worth]
+        if same:
+            newest = max(same, key=lambda each: each.sentence.time)
+            moved = {id(newest): best.worth, id(best): newest.worth}
+        elif akin := [each for each, cosine in near if cosine >= AKIN]:
+            moved = {id(akin[0]): max(akin[0].worth, AS_GOOD * best.worth)}
+        else:
             return ranked
-        newest = max(same, key=lambda each: each.sentence.time)
-        swapped = [
-            Scored(newest.sentence, best.worth),
-            *(each for each in ranked[1:] if each is not newest),
-            Scored(best.sentence, newest.worth),
-        ]
-        return sorted(swapped, key=lambda each: -each.worth)
+        scored = [Scored(e.sentence, moved.get(id(e), e.worth)) for e in ranked]
+        return sorted(scored, key=lambda each: -each.worth)
 
     def _meaning(self, question: str, texts: Sequence[str]) -> list[float]:
         """How near each text is to the question, by the nearest of its clauses; empty if unknown.
@@ -219,9 +230,14 @@ def _is_name_of(agent: str, each: Sentence) -> bool:
     return each.origin is SentenceOrigin.SELF and bool(name & telling(each.bare))
 
 
+def _is_named(each: Sentence, wanted: Collection[str]) -> bool:
+    """Whether a question names who said it: "When does Henrik's ship sail?"."""
+    return bool(each.who) and not _telling_of(each.who).isdisjoint(wanted)
+
+
 def _is_later(each: Scored, best: Scored) -> bool:
     one, other = each.sentence, best.sentence
-    return one.who == other.who and one.time > other.time and each.worth >= NEAR * best.worth
+    return one.who == other.who and one.time > other.time and each.worth >= BEARS * best.worth
 
 
 def _keys(text: str) -> set[str]:
