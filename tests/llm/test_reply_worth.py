@@ -57,6 +57,8 @@ def ranker():
         ("What should I call you?", "", "Jory"),
         ("Who are you?", "", "Jory"),
         ("Who are you living with?", "", "Wenna"),
+        ("Whom have I the honour of addressing?", "", "Jory"),
+        ("I hear that you have a daughter. What does she play?", "", "fiddle"),
         ("What's your dog's name?", "", "Sprat"),
     ],
 )

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from game.mind.prompt.reply.context import is_question
+from game.mind.prompt.reply.material import WindowReader
 from game.mind.prompt.reply.turns import LONGEST, PAUSE, turns_with, unanswered
 from tests.mind.reply_scenes import did, heard, said_to_her, talk
 
@@ -117,3 +119,11 @@ def test_a_quotation_names_nobody_else_as_the_speaker():
     window = [said_to_her('Then he went: Mira says to you, "I am a thief."', 1, "Ann")]
     assert turns_with(window, "Mira") == []
     assert [turn.who for turn in turns_with(window, "Ann")] == ["Ann"]
+
+
+def test_a_question_typed_in_haste_is_one_and_is_no_material():
+    (turn,) = turns_with([said_to_her("wat did u do wen u were young")], "Tom")
+    assert is_question(turn.words)
+    assert WindowReader().read([said_to_her("wat did u do wen u were young")], "Tom") == []
+    (told,) = WindowReader().read([said_to_her("im savin up for a boat n its red")], "Tom")
+    assert told.bare == "I'm savin up for a boat and its red"

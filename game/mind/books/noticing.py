@@ -18,6 +18,7 @@ from game.mind.language.heard import heard, meant_for, own_words
 from game.mind.language.patterns import opening
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.rule_words import is_rule
+from game.mind.language.statements import unquoted
 from game.mind.language.words import COMMON_WORDS, first_sentences
 
 LONGEST = 160
@@ -128,7 +129,8 @@ def promises(words: str) -> list[str]:
     if not _PROMISE_HINT.search(words):  # recall asks this of a hundred lines at once
         return []
     found = (s for s in _sentences(words) if not (s.endswith("?") or _PROMISED_BEFORE.search(s)))
-    return [s for s in found if VOW.search(s) or _WILL.search(s) or _GOING.search(s)]
+    own = ((s, unquoted(s)) for s in found)  # what it tells of others' words it does not promise
+    return [s for s, o in own if VOW.search(o) or _WILL.search(o) or _GOING.search(o)]
 
 
 def questions(words: str) -> list[str]:
@@ -171,7 +173,8 @@ VOW = re.compile(
     r"\b(?:I (?:promise|vow)\b|you have my word|I give you my (?:word|promise)"
     r"|I swear\b(?! (?:I (?!will\b|shall\b|won['’]t\b)"
     r"|(?:he|she|it|they|there|you|people|them|others|everybody|everyone)\b))"
-    r"|(?:count|rely) on me|I owe (?:you|him|her|them)\b|on my word\b|consider it done\b)",
+    r"|(?:count|rely) on me|(?<!when )(?<!if )I owe (?:you|him|her|them)\b|on my word\b"
+    r"|consider it done\b)",
     re.I,
 )
 _WILL = re.compile(
@@ -183,7 +186,7 @@ _WILL = re.compile(
     r"|guess|die|live|tell you (?:what|this|something|one)|take (?:that|it) as|allow|grant|just\b"
     r"|miss|feel|start|sit|stand|drink|eat|sleep|never (?:know|understand|forget (?:the|you\b))"
     r"|look(?! (?:after|for|into)\b)|(?:admire|regret|hate|love|like|enjoy|forgive|remember|want"
-    r"|need|forget you|seem|become|grow|remain|notice|have (?:got|been|become))\b"
+    r"|need|forget you|seem|become|grow|remain|notice|have (?:got|been|become|\w+ed|seen|heard))\b"
     r"|(?:take|have) (?:a|the|my|this|that) (?:chair|seat|stool|bench|corner|nap|bath|walk|look)"
     r"|(?:kill|hurt|burn|beat|destroy|murder|end) (?:you|him|her|them|this)\b)"
     r"[a-z]{2,} \w",

@@ -47,6 +47,11 @@ _REPORTED = re.compile(
 )
 
 
+def unquoted(words: str) -> str:
+    """``words`` without what they quote."""
+    return _QUOTED.sub(" ", words)
+
+
 def statements(words: str, own_name: str = "") -> Iterator[str]:
     """The clauses of ``words`` in which the speaker, calling ``own_name``, states something."""
     before = opening(own_name)
@@ -63,7 +68,7 @@ def is_real(sentence: str) -> bool:
 
 def stated(words: str) -> Iterator[str]:
     """The first sentences that state something, without what they quote."""
-    for sentence in first_sentences(_QUOTED.sub(" ", words)):
+    for sentence in first_sentences(unquoted(words)):
         found = _TAG.sub("", sentence)[:_LONGEST]
         if not found.rstrip("\"'”’ )").endswith("?"):
             yield found

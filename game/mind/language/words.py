@@ -129,6 +129,27 @@ def shares_telling(text: str, stems: set[str]) -> bool:
     return any(stem(word) in stems for word in found if word.casefold() not in COMMON_WORDS)
 
 
+_SHORT_WORDS = """
+    u:you ur:your r:are n:and wat:what wot:what wats:what's whats:what's wen:when wer:where
+    wheres:where's whos:who's wos:was hav:have i:I im:I'm ive:I've dont:don't didnt:didn't
+    doesnt:doesn't cant:can't couldnt:couldn't wouldnt:wouldn't shouldnt:shouldn't isnt:isn't
+    arent:aren't wasnt:wasn't werent:weren't havent:haven't hasnt:hasn't hes:he's shes:she's
+    thats:that's theres:there's theyre:they're theyve:they've youre:you're youve:you've shud:should
+    cud:could wud:would cos:because coz:because bcos:because tmrw:tomorrow tmw:tomorrow
+    2day:today 2nite:tonight nite:night b4:before thx:thanks pls:please plz:please ppl:people
+"""
+_LONG = {short: long for short, long in (entry.split(":") for entry in _SHORT_WORDS.split())}
+_SHORT = re.compile(rf"(?<![\w'’-])(?:{'|'.join(_LONG)})(?![\w'’-]|\.\w)")
+
+
+def spelled_out(text: str) -> str:
+    """``text`` with what people type in haste as it is read: "wat r u sellin" asks something.
+
+    Only in small letters: "R" and "N" are names.
+    """
+    return _SHORT.sub(lambda short: _LONG[short[0]], text)
+
+
 def without_tags(text: str) -> str:
     """Without what makes a request look like a question: "Wake me at six, would you?".
 

@@ -18,7 +18,7 @@ from game.mind.prompt.reply.context import (
     ReplyContext,
 )
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
-from game.mind.prompt.reply.worth import AS_GOOD, Scored, is_of_same
+from game.mind.prompt.reply.worth import AS_GOOD, Scored, may_be_of_same
 
 LATER = "And later:"
 """What stands between two things that the same person said."""
@@ -61,7 +61,7 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
         return ""
     for other in others[:1]:
         more = told_by_itself(other.sentence, scene)
-        is_more = telling(more) - telling(said) and is_of_same(scene.words, best, other)
+        is_more = telling(more) - telling(said) and may_be_of_same(scene.words, best, other)
         if is_more and other.worth >= AS_GOOD * best.worth and len(said + more) < _LONGEST:
             said = _both(best.sentence, said, other.sentence, more)
     if any(alike(said, each) for each in scene.said):

@@ -25,7 +25,15 @@ from game.mind.language.heard import Utterance, heard, is_greeting, without_hell
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.pronouns import in_first_person
-from game.mind.language.words import DAY, listed, sentences, telling, without_tags, words
+from game.mind.language.words import (
+    DAY,
+    listed,
+    sentences,
+    spelled_out,
+    telling,
+    without_tags,
+    words,
+)
 from game.mind.memory import MemoryContext
 from game.mind.recall.documents import Document, DocumentKind, Hit
 from game.mind.recall.related import SearchResult
@@ -269,7 +277,8 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     how = told if said.to == "you" else "said" if not said.to else f"told {said.to}"
     origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
     origin = SentenceOrigin.EVERYDAY if memory.event == SCENE else origin
-    words_said = without_tags(for_prompt(said.words, limit=4 * LONGEST).replace('"', "'"))
+    plain = spelled_out(for_prompt(said.words, limit=4 * LONGEST))
+    words_said = without_tags(plain.replace('"', "'"))
     aside = "?" in words_said
     for quotation in _quotations(words_said):
         part = without_name(without_hello(quotation), said.who)

@@ -10,6 +10,7 @@ from game.mind.archive.records import Memory, MemoryKind
 from game.mind.language.deeds import RULED
 from game.mind.language.heard import heard, spoken
 from game.mind.language.perception import for_prompt
+from game.mind.language.words import spelled_out
 
 PAUSE = timedelta(minutes=30)
 """A silence after which it is another talk."""
@@ -58,7 +59,7 @@ def turns_with(window: Sequence[Memory], partner: str) -> list[TalkTurn]:
             if turns and memory.time - turns[-1].time > PAUSE:
                 turns.clear()
             # Of some lines nothing is left; a turn without words is one that no model takes.
-            words = for_prompt(said.words, limit=LONGEST) or "…"
+            words = for_prompt(said.words if own else spelled_out(said.words), limit=LONGEST) or "…"
             turns.append(TalkTurn(said.who, words, memory.number, memory.time, memory.is_stock))
     return turns
 

@@ -56,7 +56,7 @@ _YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
 _HERE = re.compile(r"\b(?:here|this (?:inn|place|room|town|village|world))\b", re.I)
 _ASIDE = re.compile(
     r"\b(?:(?:tell|remind|show|give) me|do you (?:still )?(?:remember|recall|know)|remember me"
-    r"|can you tell|i (?:told|said to) you"
+    r"|can you tell|i (?:(?:told|said to) you|understand|hear|gather)"
     r"|may i ask|let me ask|i wonder|i (?:want|would like|'d like) to know)\b",
     re.I,
 )
@@ -71,6 +71,7 @@ _ASKS_NAME = re.compile(r"\b(?:who|who['’]s|whose|whom|names?|called)\b", re.I
 _ASKS_OWN_NAME = re.compile(
     r"\b(?:your (?:full |first |last |own |good )?name\b|what are you called\b|you are\?"
     r"|(?:should|may|can|do|does) (?:I|we|they|people|everybody|everyone) call you\b"
+    r"|whom have I the (?:honour|honor|pleasure)"
     r"|who(?: are|['’]re| might) you(?: be)?(?:,? then)?\W*(?:$|[?.!,]))",
     re.I,
 )
@@ -189,10 +190,14 @@ class Ranker:
         best = ranked[0] if ranked else None
         if best is None or not best.sentence.who:
             return ranked
-        later = [e for e in ranked if _is_later(e, best) and is_of_same(question, best, e)]
+        later = [e for e in ranked if _is_later(e, best) and may_be_of_same(question, best, e)]
         alike = self._meaning(best.sentence.bare, [each.sentence.bare for each in later])
         near = list(zip(later, alike, strict=False))
-        same = [e for e, cosine in near if cosine >= ALIKE and e.worth >= NEAR * best.worth]
+        same = [
+            e
+            for e, cosine in near
+            if cosine >= ALIKE and e.worth >= NEAR * best.worth and is_of_same(question, best, e)
+        ]
         if same:
             newest = max(same, key=lambda each: each.sentence.time)
             moved = {id(newest): best.worth, id(best): newest.worth}
@@ -247,7 +252,22 @@ def _keys(text: str) -> set[str]:
 
 def is_of_same(question: str, best: Scored, other: Scored) -> bool:
     """Whether it has the names and numbers of the question that the best has: "room 15"."""
-    return _keys(question) & _keys(best.sentence.bare) <= _keys(other.sentence.bare)
+    return not _lacks(question, best, other)
+
+
+def may_be_of_same(question: str, best: Scored, other: Scored) -> bool:
+    """Whether it has no other name or number in place of those: "she" may be the one."""
+    lacks, has = _lacks(question, best, other), _details(other.sentence.bare)
+    return not any(one.number == each.number for one in lacks for each in has)
+
+
+def _lacks(question: str, best: Scored, other: Scored) -> list[Detail]:
+    """What the question and the best name and the other does not, but for who said it."""
+    wanted = _keys(question) & _keys(best.sentence.bare)
+    has = _keys(other.sentence.bare) | _telling_of(other.sentence.who)
+    return [
+        e for e in _details(question) if not wanted.isdisjoint(e.keys) and has.isdisjoint(e.keys)
+    ]
 
 
 def _best_of(worths: Sequence[float], others: Sequence[float], share: float) -> list[float]:
@@ -372,6 +392,8 @@ def _by_life(question: str, each: Sentence) -> float:
             return WHO_IS_HERE if _asks_for_company(question, each) else PRESENCE
         case SentenceOrigin.PARTNER if mine:
             return THEIR_LIFE
-        case SentenceOrigin.SELF if mine != yours:
-            return OWN_LIFE if yours else NOT_ASKED
+        case SentenceOrigin.SELF | SentenceOrigin.TIE if yours and not mine:
+            return OWN_LIFE
+        case SentenceOrigin.SELF if mine and not yours:
+            return NOT_ASKED
     return 0.0
