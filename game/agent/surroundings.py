@@ -41,9 +41,8 @@ def place_of(character: Any) -> str:
     return str(character.location.key) if character.location else ""
 
 
-def looks_of(agent: Body) -> str:
-    """What the room looks like to the agent now; empty for nowhere, and for one without looks."""
-    room = agent.location
+def looks_of(agent: Body, room: Any) -> str:
+    """What ``room`` looks like to the agent now; empty for nowhere, and for one without looks."""
     return str(room.get_display_desc(agent)) if room is not None and room.db.desc else ""
 
 

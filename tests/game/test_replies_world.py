@@ -208,6 +208,14 @@ class TestCourtesies(RepliesWorld):
             self.asks("I have bought a boat.")
         assert len(self.answers()) == len(set(self.answers())) == 4
 
+    def test_it_knows_the_looks_of_its_home_when_it_is_out(self):
+        self.room2.db.desc = "Three warm pools steam under a low roof."
+        self.mira.home = self.room2
+        self.asks("How many pools steam at home?", "# Rules |")
+        assert self.answers()[0].endswith(
+            f"Three warm pools steam under a low roof, in {self.room2.key}."
+        )
+
     def test_what_nobody_told_is_not_made_up(self):
         assert self.asks("What did the bridge cost?", "Ninety crowns.") == []
         assert self.answers() == [f"say {DO_NOT_KNOW[0]}"]

@@ -144,6 +144,10 @@ class TestWhatOthersSaid:
             "Tell me a joke.",
             "who do i go to if you wont stamp this",
             "and what's the price of it",
+            "if you wanna hear us play where do you have to go",
+            "Could you tell me where the pump is?",
+            "You're from Scarra, aren't you?",
+            "Would you like some tea?",
         ],
     )
     def test_questions_and_greetings_are_no_facts(self, words):
@@ -181,6 +185,26 @@ class TestWhatOthersSaid:
     def test_a_word_or_two_belong_to_what_was_told_before_them(self, words, told):
         found = of_memory(said_to_her(words), "Tom")
         assert [each.bare for each in found] == told
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (
+                "They've moved me down to casualty, did I say? Drunks and broken wrists.",
+                "They've moved me down to casualty. Drunks and broken wrists.",
+            ),
+            (
+                "My brother's a fool, isn't he? He sold the cow.",
+                "My brother's a fool. He sold the cow.",
+            ),
+            ("Would you shake me at quarter past four?", "Shake me at quarter past four."),
+            ("Mira, could you please keep the green one, please?", "Mira, keep the green one."),
+        ],
+    )
+    def test_what_only_looks_like_a_question_is_told(self, words, told):
+        (found,) = of_memory(said_to_her(words), "Tom")
+        assert found.bare == told
+        assert not found.aside
 
     def test_a_name_beside_a_fact_is_left_out(self):
         said = "My name is Tom and I'm a sailmaker."

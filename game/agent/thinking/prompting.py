@@ -198,7 +198,7 @@ def situation_of(agent: Body) -> Situation:
         return Situation(place="nowhere")
     return Situation(
         place=place.key,
-        description=looks_of(agent),
+        description=looks_of(agent, agent.location),
         exits=tuple(exits_of(agent)),
         present=tuple(_shown(each) for each in (*people_near(agent), *things_near(agent))),
         carried=tuple(dict.fromkeys(str(thing.key) for thing in agent.contents)),

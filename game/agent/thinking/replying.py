@@ -389,6 +389,7 @@ class Replying:
         spoken = [each for each in spoken if each.number not in reply.asked]
         return [
             *material.of_profile(scene.profile),
+            *_home_of(agent),
             *material.of_place(_described(agent), scene.others),
             *material.of_kept((*mind.keeper.shown_pins, *self._kept(reply.audience)), partner),
             *material.of_summaries(context, partner),
@@ -468,10 +469,17 @@ def _event(cause: Memory | None, partner: str) -> str:
     return in_first_person(for_prompt(text, limit=material.LONGEST))
 
 
+def _home_of(agent: Body) -> tuple[Sentence, ...]:
+    """Its home, of which it knows the looks wherever it is."""
+    home = agent.home
+    away = home is not None and home is not agent.location
+    return material.of_home(home.key, looks_of(agent, home)) if away else ()
+
+
 def _described(agent: Body) -> str:
     place = agent.location
     if place is None:
         return ""
     ways = " and ".join(exits_of(agent))
-    looks = looks_of(agent)
+    looks = looks_of(agent, place)
     return f"{looks}\nThe ways out of {place.key}: {ways}." if ways else looks

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from game.mind.language.heard import is_greeting
 from game.mind.language.patterns import opening
-from game.mind.language.words import without_tags
-from game.mind.prompt.reply.material import Sentence, SentenceOrigin
+from game.mind.language.words import sentences, without_tags
+from game.mind.prompt.reply.material import TURNED, Sentence, SentenceOrigin
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored, is_of_asker
 
@@ -59,7 +59,7 @@ _ASKING = re.compile(
     r" your name",
     re.I,
 )
-"""How words begin that ask for something without a question mark."""
+"""How a sentence begins that asks for something without a question mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class ReplyContext:
 def is_question(words: str) -> bool:
     """Whether it asks for something, with or without a question mark."""
     words = without_tags(words)
-    return "?" in words or _ASKING.match(words) is not None
+    return "?" in words or any(_ASKING.match(s) or TURNED.search(s) for s in sentences(words))
 
 
 def without_opening(words: str) -> str:

@@ -66,6 +66,31 @@ _ASKS_PLAINLY = re.compile(
     re.I | re.S,
 )
 """Questions that were typed without any mark at the end."""
+TURNED = re.compile(
+    r"\b(?:what|where|when|who|why|how|which)"
+    r"(?: (?!(?:you|I|we|he|she|they|it|that|there|this)\b)\w+){0,2}"
+    r" (?:(?:do|does|did|can|could|should|will|would|have|has|had) (?:you|I|we|he|she|they)"
+    r"|am I|are (?:you|we|they)|(?:is|was) (?:he|she)|were (?:you|we|they))\b",
+    re.I,
+)
+"""A question has its verb before whom it asks about: "if we play, where do you go"."""
+_CHECKED = re.compile(
+    r", (?:did I (?:say|tell you|mention (?:it|that))|you (?:know|see)|right|eh|see"
+    r"|(?:is|are|was|were|do|does|did|has|have|can|will|would)(?:n['’]t)?"
+    r" (?:it|that|he|she|they|we|I)|would you believe(?: it)?"
+    r"|can you (?:imagine|believe)(?: it| that)?)\?$",
+    re.I,
+)
+"""What makes a statement look like a question."""
+_WISH = re.compile(
+    r"^(?P<before>(?:.{1,30}, )?)(?:would|could|can|will) you (?:please |kindly |maybe |perhaps )?"
+    r"(?P<wish>(?!(?:tell|say|show|name|guess|explain|describe|recommend|remember|recall|know|see"
+    r"|hear|speak|like|mind|sing|play|help|spare|read|imagine|believe|be|have|do|ever|really|want"
+    r"|need|prefer|eat|drink|go|teach|advise|suggest|point|direct|come|not|also|still|always)\b)"
+    r"[a-z]+ .+?),?(?: please)?\?$",
+    re.I,
+)
+"""What makes a request look like a question: "Would you wake me at six?"."""
 _I_AM = re.compile(r"^(?:I['’]m|I am|My name is)\b", re.I)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
@@ -151,6 +176,12 @@ def of_place(description: str, company: Sequence[str]) -> tuple[Sentence, ...]:
     here = here if company else "Nobody is here but you and me."
     found = [Sentence(each, each, SentenceOrigin.PLACE) for each in _sentences(description)]
     return (*found, Sentence(here, here, SentenceOrigin.COMPANY))
+
+
+def of_home(name: str, description: str) -> tuple[Sentence, ...]:
+    """What the agent's home looks like, while it is elsewhere."""
+    told = ((f"{each.removesuffix('.')}, in {name}.", each) for each in _sentences(description))
+    return tuple(Sentence(text, each, SentenceOrigin.PLACE) for text, each in told)
 
 
 class WindowReader:
@@ -278,7 +309,7 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
     origin = SentenceOrigin.EVERYDAY if memory.event == SCENE else origin
     plain = spelled_out(for_prompt(said.words, limit=4 * LONGEST))
-    words_said = without_tags(plain.replace('"', "'"))
+    words_said = _without_asking(without_tags(plain.replace('"', "'")))
     aside = "?" in words_said
     for quotation in _quotations(words_said):
         part = without_name(without_hello(quotation), said.who)
@@ -295,6 +326,19 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
             overheard=said.to not in ("", "you"),
             aside=aside,
         )
+
+
+def _without_asking(said: str) -> str:
+    """With requests and statements that look like questions as what they are."""
+    if "?" not in said:
+        return said
+    told = (_WISH.sub(_wished, _CHECKED.sub(".", each)) for each in sentences(said))
+    return " ".join(told)
+
+
+def _wished(match: re.Match[str]) -> str:
+    wish = match["wish"]
+    return f"{match['before']}{wish if match['before'] else wish[0].upper() + wish[1:]}."
 
 
 def without_name(part: str, who: str) -> str:
@@ -333,6 +377,7 @@ def _quotations(said: str) -> Iterator[str]:
 def _asks(sentence: str) -> bool:
     """Whether it tells nothing, being a question, a request or a greeting."""
     asks = sentence.rstrip("\"'”’ ").endswith("?") or _ASKS_PLAINLY.match(sentence) is not None
+    asks = asks or TURNED.search(sentence) is not None
     return asks or _ASKS_FOR.match(sentence) is not None or is_greeting(sentence)
 
 

@@ -52,7 +52,7 @@ _POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their)\
 _CLAUSE = re.compile(r"[,;:] (?=(?:and|who|which|but|so|for)\b)|; ")
 _LEAST_CLAUSE = 3
 _MINE = re.compile(r"\b(?:my|mine|i|i['’](?:m|ve|ll|d)|me|myself)\b", re.I)
-_YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b", re.I)
+_YOURS = re.compile(r"\b(?:you|your|yours|yourself|ye|thou|thee|thy|thine)\b", re.I)
 _HERE = re.compile(r"\b(?:here|this (?:inn|place|room|town|village|world))\b", re.I)
 _ASIDE = re.compile(
     r"\b(?:(?:tell|remind|show|give) me|do you (?:still )?(?:remember|recall|know)|remember me"
@@ -141,7 +141,7 @@ class Ranker:
             own_name: The agent's, which says nothing where it is only called by it.
         """
         question = without_address(question, own_name)
-        unique = {each.bare.casefold(): each for each in material}  # the newest of each
+        unique = {each.bare.casefold().rstrip(" .!"): each for each in material}  # the newest
         found = _whole(unique.values())
         worths = self._worth(question, found, own_name)
         if _ASKS_OWN_NAME.search(question):
@@ -335,7 +335,7 @@ def without_address(question: str, name: str) -> str:
     if not name.strip():
         return question
     called = f"(?:{re.escape(name)}|{re.escape(name.split(maxsplit=1)[0])})"
-    first, last = rf"^{called}\s*[,!:]\s*", rf",\s*{called}\s*(?=[.?!]|$)"
+    first, last = rf"^{called}\s*[,!:]\s*", rf",\s*{called}\s*(?=[.?!,]|$)"
     return pattern(f"{first}|{last}", re.I).sub("", question) or question
 
 
