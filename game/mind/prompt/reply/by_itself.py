@@ -22,7 +22,7 @@ from game.mind.prompt.reply.worth import AS_GOOD, Scored, may_be_of_same
 
 LATER = "And later:"
 """What stands between two things that the same person said."""
-_LONGEST = 240
+_LONGEST = 300
 _SECRET = re.compile(
     r"\b(?:secret(?:ly)?|hid(?:e|es|den)?|(?:nobody|no one) (?:must|may|else) know"
     r"|only \w+(?: \w+)? knows?|few know|does not know|alone knows|own up|unsigned|do not dare)\b",

@@ -46,7 +46,7 @@ NEAR, ALIKE = 0.6, 0.4
 """What is worth this share of the best and has this cosine with it is about the same."""
 BEARS, AKIN = 0.4, 0.15
 """What has this share and this cosine may tell of a change: it is said beside the best."""
-AS_GOOD = 0.8
+AS_GOOD = 0.7
 """A sentence worth this share of the best is said beside it."""
 _POINTS_BACK = re.compile(r"^\W*and\b|\b(?:she|he|her|him|hers|they|them|their)\b", re.I)
 _CLAUSE = re.compile(r"[,;:] (?=(?:and|who|which|but|so|for)\b)|; ")
