@@ -219,6 +219,8 @@ def test_what_led_to_a_question_is_no_answer_to_the_next(ranker):
         ("Brr! What a night. May I come in?", True),
         ("Can we sit here?", True),
         ("So could I just look around?", True),
+        ("um, is it all right if I just stand here a bit?", True),
+        ("Do you mind if we sat here?", True),
         ("What should I wear to the fair?", False),
         ("May I burn your house down?", False),
         ("Can I take your money?", False),

@@ -360,6 +360,8 @@ class TestGrounds:
         assert not judged("No, at Corran Head.").unfounded
         assert judged("Yes, at Corran Head.").unfounded, "a toss of a coin"
         assert not judged("I don't know of Corran Head.").unfounded
+        assert judged("I don't know of Corran Head.").words.startswith("I don't know")
+        assert not judged("You don't know.").admits
         assert judged("Perhaps in the garden behind a wall.").grounded == 0.0
         assert 0 < judged("At Corran Head, behind a wall, beside a church.").grounded < 1
 

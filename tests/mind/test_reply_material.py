@@ -148,6 +148,7 @@ class TestWhatOthersSaid:
             "Could you tell me where the pump is?",
             "You're from Scarra, aren't you?",
             "Would you like some tea?",
+            "hey can u make a guitar pick out of glass lol",
         ],
     )
     def test_questions_and_greetings_are_no_facts(self, words):
@@ -216,6 +217,10 @@ class TestWhatOthersSaid:
         assert texts(of_memory(said_to_her(heir), "Tom")) == [f'Tom told me, "{heir}"']
         (other,) = of_memory(said_to_her("My name is Ned and I'm a spy."), "Tom")
         assert "Ned" in other.text
+
+    def test_whom_a_greeting_is_for_is_left_out_with_it(self):
+        for said in ("Morning, Mira. My boat leaks.", "Morning, Mira! My boat leaks."):
+            assert [each.bare for each in of_memory(said_to_her(said), "Tom")] == ["My boat leaks."]
 
     def test_what_it_did_itself_is_none(self):
         window = talk("I keep bees.", "I am a piper from Ostrey.", "A piper, are you?")

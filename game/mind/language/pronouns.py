@@ -37,6 +37,9 @@ _FORMS = {
     "your": "my",
     "yours": "mine",
     "yourself": "myself",
+    "thee": "me",
+    "thy": "my",
+    "thine": "mine",
 }
 _FORM = _any_of(_FORMS)
 _ALSO = re.compile(r"(^I [^.;]*?\b(?:and|but) )(were|are)\b")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from game.mind.language.heard import is_greeting
 from game.mind.language.patterns import opening
-from game.mind.language.words import sentences, without_tags
-from game.mind.prompt.reply.material import TURNED, Sentence, SentenceOrigin
+from game.mind.language.words import sentences
+from game.mind.prompt.reply.material import TURNED, Sentence, SentenceOrigin, without_asking
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored, is_of_asker
 
@@ -113,7 +113,7 @@ class ReplyContext:
 
 def is_question(words: str) -> bool:
     """Whether it asks for something, with or without a question mark."""
-    words = without_tags(words)
+    words = without_asking(words)
     return "?" in words or any(_ASKING.match(s) or TURNED.search(s) for s in sentences(words))
 
 

@@ -50,7 +50,7 @@ _ASKS_ONLY = re.compile(r"\W*(?:what|when|where|which|who|whom|whose|why|how)\W*
 _NEGATES = re.compile(r"\b(?:no|not|never|none|nobody|nothing|cannot)\b|n['’]t\b", re.I)
 _YES = re.compile(r"\W*(?:yes|yeah|aye)\b", re.I)
 _ADMITS = re.compile(
-    r"\b(?:(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
+    r"\b(?:(?<!you )(?:do|did)(?: not|n['’]t) (?:know|remember|recall)|not sure|no idea"
     r"|can(?:not|['’]t) (?:say|remember|recall)|never told)\b",
     re.I,
 )
@@ -81,7 +81,7 @@ def judge(
     said = spoken(answer, scene)
     if not said:
         return Judged("", "there is nothing in it that can be said")
-    said = _admitted(_given_back(said, scene), scene)
+    said = _admitted(said if _ADMITS.search(said) else _given_back(said, scene), scene)
     fault = (
         _markup(answer, said)
         or _again(said, own_lines, _REPEATED)

@@ -74,23 +74,33 @@ TURNED = re.compile(
     re.I,
 )
 """A question has its verb before whom it asks about: "if we play, where do you go"."""
-_CHECKED = re.compile(
-    r", (?:did I (?:say|tell you|mention (?:it|that))|you (?:know|see)|right|eh|see"
-    r"|(?:is|are|was|were|do|does|did|has|have|can|will|would)(?:n['’]t)?"
-    r" (?:it|that|he|she|they|we|I)|would you believe(?: it)?"
-    r"|can you (?:imagine|believe)(?: it| that)?)\?$",
+_ADDED = re.compile(
+    r", (?:did I (?:say|tell you|mention (?:it|that))|you (?:know|see)|eh|see"
+    r"|would you believe(?: it)?|can you (?:imagine|believe)(?: it| that)?)\?$",
     re.I,
 )
-"""What makes a statement look like a question."""
+"""What makes a statement look like a question, and asks nothing."""
+_AGREED = re.compile(
+    r", (?:right|(?:is|are|was|were|do|does|did|has|have|can|will|would)(?:n['’]t)?"
+    r" (?:it|that|he|she|they|we|I))\?$",
+    re.I,
+)
+"""What makes a statement one that wants a word of agreement."""
 _WISH = re.compile(
-    r"^(?P<before>(?:.{1,30}, )?)(?:would|could|can|will) you (?:please |kindly |maybe |perhaps )?"
+    r"^(?P<before>(?:.{1,30}, )?)(?=.*\b(?:me|my|us|our|please)\b)"
+    r"(?:would|could|can|will) you (?:please |kindly |maybe |perhaps )?"
     r"(?P<wish>(?!(?:tell|say|show|name|guess|explain|describe|recommend|remember|recall|know|see"
     r"|hear|speak|like|mind|sing|play|help|spare|read|imagine|believe|be|have|do|ever|really|want"
-    r"|need|prefer|eat|drink|go|teach|advise|suggest|point|direct|come|not|also|still|always)\b)"
+    r"|need|prefer|eat|drink|go|teach|advise|suggest|point|direct|come|marry|not|also|still|always)\b)"
     r"[a-z]+ .+?),?(?: please)?\?$",
     re.I,
 )
 """What makes a request look like a question: "Would you wake me at six?"."""
+_ASKS_IF = re.compile(
+    r"^(?:(?:hey|so|ok|okay|um|oh|well|and|but),? )*(?:can|could|will|would|do|did|are|have) you\b",
+    re.I,
+)
+"""Questions to the agent that may have a full stop: "can u make a pick out of glass lol"."""
 _I_AM = re.compile(r"^(?:I['’]m|I am|My name is)\b", re.I)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
@@ -309,7 +319,7 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
     origin = SentenceOrigin.PARTNER if said.who == partner else SentenceOrigin.OTHER
     origin = SentenceOrigin.EVERYDAY if memory.event == SCENE else origin
     plain = spelled_out(for_prompt(said.words, limit=4 * LONGEST))
-    words_said = _without_asking(without_tags(plain.replace('"', "'")))
+    words_said = without_asking(plain.replace('"', "'"), agreed=True)
     aside = "?" in words_said
     for quotation in _quotations(words_said):
         part = without_name(without_hello(quotation), said.who)
@@ -328,12 +338,18 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
         )
 
 
-def _without_asking(said: str) -> str:
-    """With requests and statements that look like questions as what they are."""
+def without_asking(said: str, *, agreed: bool = False) -> str:
+    """With requests, and statements that look like questions, as what they are.
+
+    Args:
+        said: Somebody's words.
+        agreed: Whether those that want a word of agreement are statements, too.
+    """
+    said = without_tags(said)
     if "?" not in said:
         return said
-    told = (_WISH.sub(_wished, _CHECKED.sub(".", each)) for each in sentences(said))
-    return " ".join(told)
+    told = (_WISH.sub(_wished, _ADDED.sub(".", each)) for each in sentences(said))
+    return " ".join(_AGREED.sub(".", each) if agreed else each for each in told)
 
 
 def _wished(match: re.Match[str]) -> str:
@@ -377,7 +393,7 @@ def _quotations(said: str) -> Iterator[str]:
 def _asks(sentence: str) -> bool:
     """Whether it tells nothing, being a question, a request or a greeting."""
     asks = sentence.rstrip("\"'”’ ").endswith("?") or _ASKS_PLAINLY.match(sentence) is not None
-    asks = asks or TURNED.search(sentence) is not None
+    asks = asks or (_ASKS_IF.match(sentence) or TURNED.search(sentence)) is not None
     return asks or _ASKS_FOR.match(sentence) is not None or is_greeting(sentence)
 
 

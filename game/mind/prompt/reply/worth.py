@@ -103,8 +103,10 @@ _ASKS_LEAVE = re.compile(r"\b(?:may|can|could|shall|should|might|would|let) (?:i
 
 
 _ASKS_TO_STAY = re.compile(
-    r"(?:^|[.,!?;] |\b(?:so|and|but|well|then) )(?:may|can|could|might) (?:i|we) (?:just |please )?"
-    r"(?:come|sit|stay|look|rest|wait|join|warm|stand|enter|listen|watch|shelter)\b(?!.*\b(?:if|or)\b)",
+    r"(?:(?:^|[.,!?;] |\b(?:so|and|but|well|then) )(?:may|can|could|might)"
+    r"|\b(?:is it|would it be|that) (?:all right|alright|okay|ok|fine)(?: with you)? if|\bmind if)"
+    r" (?:i|we) (?:just |please )?(?:come|came|sit|sat|stay|look|rest|wait|join|warm|stand|stood"
+    r"|enter|listen|watch|shelter)(?:ed)?\b(?!.*\b(?:if|or)\b)",
     re.I,
 )
 
