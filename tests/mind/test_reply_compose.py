@@ -232,6 +232,7 @@ def test_chat_tells_the_agent_what_it_was_told_and_leaves_its_profile_to_the_sys
         ("Could you tell me where the pump is?", True),
         ("Can you swim to the island?", True),
         ("They've moved me to casualty, did I say?", False),
+        ("When, did I say?", True),
         ("You will come to the fair, won't you?", True),
         ("You can't swim, can you?", True),
         ("Bring me the lamp, would you, Mira?", False),

@@ -75,6 +75,7 @@ TURNED = re.compile(
 )
 """A question has its verb before whom it asks about: "if we play, where do you go"."""
 _ADDED = re.compile(
+    r"^(?!\W*(?:what|when|where|who|whom|whose|why|how|which)\b)(?P<told>.+)"
     r", (?:did I (?:say|tell you|mention (?:it|that))|you (?:know|see)|eh|see"
     r"|would you believe(?: it)?|can you (?:imagine|believe)(?: it| that)?)\?$",
     re.I,
@@ -348,7 +349,7 @@ def without_asking(said: str, *, agreed: bool = False) -> str:
     said = without_tags(said)
     if "?" not in said:
         return said
-    told = (_WISH.sub(_wished, _ADDED.sub(".", each)) for each in sentences(said))
+    told = (_WISH.sub(_wished, _ADDED.sub(r"\g<told>.", each)) for each in sentences(said))
     return " ".join(_AGREED.sub(".", each) if agreed else each for each in told)
 
 
