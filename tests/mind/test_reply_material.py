@@ -219,7 +219,8 @@ class TestWhatOthersSaid:
         assert "Ned" in other.text
 
     def test_whom_a_greeting_is_for_is_left_out_with_it(self):
-        for said in ("Morning, Mira. My boat leaks.", "Morning, Mira! My boat leaks."):
+        for hello in ("Morning, Mira.", "Morning, Mira!", "Good day to you, Mira."):
+            said = f"{hello} My boat leaks."
             assert [each.bare for each in of_memory(said_to_her(said), "Tom")] == ["My boat leaks."]
 
     def test_what_it_did_itself_is_none(self):
