@@ -40,7 +40,8 @@ _GREETING = re.compile(
 )
 _HELLO = re.compile(
     r"^\W*(?:good (?:morning|day|evening|afternoon)|morning|evening|hello|hi|hey|greetings)"
-    r"(?: there| again| to you)?(?:, [A-Z][\w'’-]{0,23}[,.!]|(?: [A-Z][\w'’-]{0,23})?\s*[,;:–-])\s*(?=\w)",
+    r"(?: there| again| to you)?"
+    r"(?:, [A-Z][\w'’-]{0,23}[,.!]|(?: [A-Z][\w'’-]{0,23})?\s*[,;:–-])\s*(?=\w)",
     re.I,
 )
 
