@@ -17,7 +17,7 @@ from game.mind.prompt.reply.context import (
     OF_THE_ASKER,
     ReplyContext,
 )
-from game.mind.prompt.reply.material import Sentence, SentenceOrigin
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin, closed
 from game.mind.prompt.reply.worth import AS_GOOD, Scored, may_be_of_same
 
 LATER = "And later:"
@@ -43,6 +43,7 @@ _RETOLD = re.compile(
 _OPENER_WORDS = """
     you you're you've you'll you'd your my the a an it it's its this that these there they their
     he she his her we our in on at some somebody nobody and but so then because sorry
+    guess also well still even
 """
 _OPENERS = frozenset(_OPENER_WORDS.split())
 """Words that have a capital only where they begin a sentence."""
@@ -76,9 +77,9 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
 def _both(one: Sentence, said: str, other: Sentence, more: str) -> str:
     """Both, in the order in which one person told them: the later may have changed the earlier."""
     if one.who != other.who or not one.who or one.time == other.time:
-        return f"{said} {more}"
+        return f"{closed(said)} {more}"
     first, then = (said, more) if one.time < other.time else (more, said)
-    return f"{first} {LATER} {continued(then)}"
+    return f"{closed(first)} {LATER} {continued(then)}"
 
 
 def _openings(said: str, best: Scored, scene: ReplyContext, own: Sequence[str]) -> Sequence[str]:

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from game.mind.language.heard import is_greeting
 from game.mind.language.patterns import opening
 from game.mind.language.words import sentences
-from game.mind.prompt.reply.material import TURNED, Sentence, SentenceOrigin, without_asking
+from game.mind.prompt.reply.material import (
+    TURNED,
+    Sentence,
+    SentenceOrigin,
+    wants_agreement,
+    without_asking,
+)
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored, is_of_asker
 
@@ -54,7 +60,7 @@ _ASKING = re.compile(
     r"|(?:what|where|how|which)\b(?! (?:an?|I|we|he|she|they|it|the|my|our|his|her|that|this) )"
     r"(?! \w+ of (?:you|him|her|them)\b)"
     r"|when (?:is|are|was|were|do|does|did|can|will|would|shall|should)\b"
-    r"|tell (?:me|us)\b)"
+    r"|(?:have )?you got (?:any|some|an?\b)|tell (?:me|us)\b)"
     r"|.*\b(?:(?:did|do)(?:n['’]?t| not) (?:\w+ )?(?:catch|know|remember)|forgot(?:ten)?)"
     r" your name",
     re.I,
@@ -101,6 +107,8 @@ class ReplyContext:
 
         A weak match among the asker's own statements is a better answer than "I don't know".
         """
+        if wants_agreement(self.words):
+            return self.best >= DOUBTED
         theirs = bool(self.ranked) and self.ranked[0].sentence.origin is SentenceOrigin.PARTNER
         least = OF_ASKER if theirs and is_of_asker(self.words) else TO_THE_POINT
         return self.best >= least

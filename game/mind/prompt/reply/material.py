@@ -60,9 +60,10 @@ _TOLD = re.compile(
 """How profiles, journal and summaries keep what somebody said."""
 _ASKS_FOR = re.compile(r"^(?:please |now )?(?:tell|show|remind|sing|help|let) (?:me|us)\b", re.I)
 _ASKS_PLAINLY = re.compile(
-    r"^(?:(?:and|so|but|then),? )?(?!what(?:['’]?s| is) (?:more|worse|left|mine)\b)"
+    r"^(?:(?:and|so|but|then),? )?"
+    r"(?:who (?!cares\b)\w+s?\b|(?!what(?:['’]?s| is) (?:more|worse|left|mine)\b)"
     r"(?:who|whom|what|when|where|why|how)(?:['’]?s"
-    r"| (?:is|are|am|was|were|do|does|did|can|could|will|would|has|have|should|must))\b.*[^.!…]$",
+    r"| (?:is|are|am|was|were|do|does|did|can|could|will|would|has|have|should|must))\b).*[^.!…]$",
     re.I | re.S,
 )
 """Questions that were typed without any mark at the end."""
@@ -351,6 +352,12 @@ def without_asking(said: str, *, agreed: bool = False) -> str:
         return said
     told = (_WISH.sub(_wished, _ADDED.sub(r"\g<told>.", each)) for each in sentences(said))
     return " ".join(_AGREED.sub(".", each) if agreed else each for each in told)
+
+
+def wants_agreement(said: str) -> bool:
+    """Whether nothing but a word of agreement is wanted: "Lovely evening, isn't it?"."""
+    asked = [each for each in sentences(said) if "?" in each]
+    return bool(asked) and all(_AGREED.search(each) for each in asked)
 
 
 def _wished(match: re.Match[str]) -> str:

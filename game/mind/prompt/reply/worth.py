@@ -179,7 +179,7 @@ class Ranker:
             + _by_life(bare, each)
             + OVERHEARD * each.overheard
             + ASIDE * each.aside
-            + OF_THE_KIND * is_of_kind(each.bare)
+            + OF_THE_KIND * is_of_kind(each)
             for each, cosine, words in zip(found, meant, shared, strict=True)
         ]
 
@@ -296,23 +296,29 @@ def _without_lead(question: str) -> str:
     return " ".join(asked) if 0 < len(asked) < len(found) else ""
 
 
-def _kind_asked(question: str, own_name: str) -> Callable[[str], bool]:
-    """Tells of a text whether it has the kind of thing that a question asks for."""
+def _kind_asked(question: str, own_name: str) -> Callable[[Sentence], bool]:
+    """Tells of a sentence whether it has the kind of thing that a question asks for."""
     if _ASKS_TIME.search(question):
-        return lambda text: _TIME.search(text) is not None or _has_number(text)
+        return lambda each: _TIME.search(each.bare) is not None or _has_number(each)
     if _ASKS_NUMBER.search(question):
         return _has_number
     if _ASKS_NAME.search(question):
         # Nor is the agent's own: that it is Thale Alder does not tell who the mayor is.
         known = {key for each in _details(f"{question}, {own_name}") for key in each.keys}
-        return lambda text: any(not e.number and known.isdisjoint(e.keys) for e in _details(text))
+        return lambda each: _names_others(each, known)
     if _ASKS_PLACE.search(question):
-        return lambda text: _PLACE.search(text) is not None
+        return lambda each: _PLACE.search(each.bare) is not None
     return lambda _: False
 
 
-def _has_number(text: str) -> bool:
-    return any(each.number for each in _details(text))
+def _names_others(each: Sentence, known: Collection[str]) -> bool:
+    """Whether it names somebody or something else than these and whoever said it."""
+    known = {*known, *_telling_of(each.who)}
+    return any(not e.number and known.isdisjoint(e.keys) for e in _details(each.bare))
+
+
+def _has_number(each: Sentence) -> bool:
+    return any(detail.number for detail in _details(each.bare))
 
 
 @lru_cache(maxsize=4096)
