@@ -539,8 +539,16 @@ class TestFromMemory:
 
     def test_of_its_own_life_it_is_sure(self):
         mine = Sentence("I keep bees.", "I keep bees.", SELF)
-        made = replace(asked("What do you do?"), ranked=(Scored(mine, 0.35),))
+        made = replace(asked("What do you do?"), ranked=(Scored(mine, 0.28),))
         assert from_memory(made, ()) == f"{OF_ITSELF[0]} I keep bees."
+
+    def test_what_is_no_time_and_no_name_is_doubted_less(self):
+        told = Sentence(
+            'Ann told me, "Tom keeps bees."', "Tom keeps bees.", SentenceOrigin.OTHER, "Ann"
+        )
+        for question, doubts in (("What does Tom keep?", False), ("Who keeps bees?", True)):
+            made = replace(asked(question), ranked=(Scored(told, 0.5),))
+            assert from_memory(made, ()).startswith(NOT_SURE[0]) == doubts
 
     def test_how_it_speaks_is_told_to_nobody(self):
         manner = Sentence("I speak in short sentences.", "I speak in short sentences.", SELF)

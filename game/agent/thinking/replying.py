@@ -29,11 +29,12 @@ from game.mind.events.types import Recalled
 from game.mind.language.heard import heard, own_words, shown_words
 from game.mind.language.perception import for_prompt
 from game.mind.language.pronouns import in_first_person
+from game.mind.language.words import spelled_out
 from game.mind.ports import GenerationRequest
 from game.mind.prompt.reply import material
 from game.mind.prompt.reply.by_itself import from_memory
 from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
-from game.mind.prompt.reply.context import DOUBTED, ReplyContext
+from game.mind.prompt.reply.context import ReplyContext
 from game.mind.prompt.reply.courtesies import (
     DECLINED,
     DEEDS,
@@ -60,6 +61,8 @@ WELL_GROUNDED, MOSTLY_GROUNDED = 0.25, 0.75
 in it."""
 SURE = 0.5
 """From this worth on a sentence answers the question: "I don't know" is wrong."""
+AGAINST = 0.4
+"""From this worth on something may speak against what somebody asks leave for."""
 CERTAIN = 0.6
 """From this worth on, what the agent has is not doubted; below it, a second look may be taken."""
 LOOK_TOKENS = 4
@@ -228,7 +231,7 @@ class Replying:
 
         A small model would make it up, or refuse to let somebody in.
         """
-        if asks_leave(reply.scene.words) and reply.scene.best < DOUBTED:
+        if asks_leave(reply.scene.words) and reply.scene.best < AGAINST:
             return in_turn(LEAVE, self._lately())
         if reply.scene.knows:
             return ""
@@ -360,9 +363,9 @@ class Replying:
         turns = turns_with(self._heard_by(audience), partner)
         now = self._services.clock.now()
         waiting = [each for each in unanswered(turns) if now - each.time <= PAUSE]
-        said = (words,) if words else tuple(turn.words for turn in waiting)
+        said = (spelled_out(words),) if words else tuple(turn.words for turn in waiting)
         if not said and cause is not None and (heard_so := heard(cause)) is not None:
-            said = (for_prompt(heard_so.words),)
+            said = (for_prompt(spelled_out(heard_so.words)),)
         event = "" if said else _event(cause, partner)
         scene = replace(
             _scene_of(agent, partner),

@@ -11,7 +11,6 @@ from game.mind.language.words import alike, lowered, telling
 from game.mind.prompt.reply.context import (
     AGAIN,
     ANEW,
-    DOUBTED,
     NOT_SURE,
     OF_ITSELF,
     OF_THE_ASKER,
@@ -68,7 +67,7 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     if any(alike(said, each) for each in scene.said):
         return ""
     own = list(own_lines)
-    if best.worth >= DOUBTED and not _said_before(said, own):
+    if not scene.is_doubted and not _said_before(said, own):
         return said
     fit = (f"{opening} {continued(said)}" for opening in _openings(said, best, scene, own))
     return next((each for each in fit if not _said_before(each, own)), "")
@@ -84,7 +83,7 @@ def _both(one: Sentence, said: str, other: Sentence, more: str) -> str:
 
 def _openings(said: str, best: Scored, scene: ReplyContext, own: Sequence[str]) -> Sequence[str]:
     """What may stand before it, the fittest first."""
-    if best.worth >= DOUBTED:
+    if not scene.is_doubted:
         told = [turn.words for turn in scene.turns if not turn.who]
         return AGAIN if any(said in each or continued(said) in each for each in told) else ANEW
     fit = _FITTING.get(best.sentence.origin, NOT_SURE)

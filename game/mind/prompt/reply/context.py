@@ -16,14 +16,16 @@ from game.mind.prompt.reply.material import (
     without_asking,
 )
 from game.mind.prompt.reply.turns import TalkTurn
-from game.mind.prompt.reply.worth import Scored, is_of_asker
+from game.mind.prompt.reply.worth import Scored, asks_for_a_kind, is_of_asker
 
 TO_THE_POINT, OF_ASKER = 0.25, 0.15
 """From this worth on a sentence may answer the question: every second one does. Below it are small
 talk and what nobody told. The second holds for what the asker said of their own life, where
 they ask about that."""
-DOUBTED = 0.4
-"""Below this it is told as something that is not certain."""
+DOUBTED, DOUBTED_OF_A_KIND = 0.3, 0.6
+"""Below this it is told as something that is not certain. The second holds where a time, a number,
+a name or a place is asked for: of these three of five are right below it, of all else above the
+first four of five."""
 AGAIN = ("As I said:", "I told you:", "Well:", "Once more:")
 """What an agent begins with where it says the same again to the same person."""
 ANEW = ("Well:", "Let me think:", "So far as I know:", "I'd say:")
@@ -108,10 +110,15 @@ class ReplyContext:
         A weak match among the asker's own statements is a better answer than "I don't know".
         """
         if wants_agreement(self.words):
-            return self.best >= DOUBTED
+            return self.best >= DOUBTED_OF_A_KIND
         theirs = bool(self.ranked) and self.ranked[0].sentence.origin is SentenceOrigin.PARTNER
         least = OF_ASKER if theirs and is_of_asker(self.words) else TO_THE_POINT
         return self.best >= least
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether what bears on it most may well not be what is asked for."""
+        return self.best < (DOUBTED_OF_A_KIND if asks_for_a_kind(self.words) else DOUBTED)
 
     @property
     def confided(self) -> bool:

@@ -362,6 +362,12 @@ def is_of_asker(question: str) -> bool:
     return theirs and not _ASKS_LEAVE.search(asked)
 
 
+def asks_for_a_kind(question: str) -> bool:
+    """Whether a time, a number, a name or a place is asked for."""
+    kinds = (_ASKS_TIME, _ASKS_NUMBER, _ASKS_NAME, _ASKS_PLACE)
+    return any(kind.search(question) for kind in kinds)
+
+
 def asks_leave(question: str) -> bool:
     """Whether somebody asks if they may be there: "May I come in?"."""
     return _ASKS_TO_STAY.search(question) is not None
