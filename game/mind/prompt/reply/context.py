@@ -38,10 +38,10 @@ NOT_SURE = (
 )
 """What it begins with where it may not be what was asked: each in its turn."""
 OF_ITSELF = (
-    "This much I can tell you:",
-    "All I can say is this:",
-    "What can I tell you?",
-    "I can tell you this:",
+    "I can't tell you more than this:",
+    "More than this I can't say:",
+    "That I can't tell you. What I can say is this:",
+    "I can't say, but this much I can tell you:",
 )
 """What it begins with where that is its own life, of which it is sure."""
 OF_THE_ASKER = (

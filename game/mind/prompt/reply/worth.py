@@ -65,7 +65,9 @@ _ASKS_TIME = re.compile(
     r"\b(?:when|(?:what|which) (?:time|day|date|month|year)|how (?:long|old))\b", re.I
 )
 _ASKS_NUMBER = re.compile(
-    r"\b(?:how (?:many|much)|(?:what|which) (?:number|room)|price of)\b", re.I
+    r"\b(?:how (?:many|much)|(?:what|which) (?:number|room)|price of"
+    r"|what .*\b(?:pay|paid|cost|earn|charge)s?)\b",
+    re.I,
 )
 _ASKS_NAME = re.compile(r"\b(?:who|who['’]s|whose|whom|names?|called)\b", re.I)
 _ASKS_OWN_NAME = re.compile(
@@ -83,6 +85,9 @@ _ASKS_WHO_IS_HERE = re.compile(
 )
 _ASKS_PLACE = re.compile(
     r"\b(?:where|(?:what|which) (?:town|village|place|street|city|country|county|planet))\b", re.I
+)
+_ASKS_IF_TOLD = re.compile(
+    r"\bdid \w+ (?:ever |already |also )?(?:mention|tell|say|let (?:on|slip))\b", re.I
 )
 _TIME = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun|to|birth|mid|yester)?days?|tomorrow|noon|(?:mid|to)?nights?"
@@ -363,8 +368,8 @@ def is_of_asker(question: str) -> bool:
 
 
 def asks_for_a_kind(question: str) -> bool:
-    """Whether a time, a number, a name or a place is asked for."""
-    kinds = (_ASKS_TIME, _ASKS_NUMBER, _ASKS_NAME, _ASKS_PLACE)
+    """Whether a time, a number, a name or a place is asked for, or if something was told."""
+    kinds = (_ASKS_TIME, _ASKS_NUMBER, _ASKS_NAME, _ASKS_PLACE, _ASKS_IF_TOLD)
     return any(kind.search(question) for kind in kinds)
 
 
