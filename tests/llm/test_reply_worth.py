@@ -106,6 +106,14 @@ def test_who_asks_who_is_there_is_told(ranker, question):
         assert named in ranker.rank(question, found, "", "Jory")[0].sentence.text
 
 
+def test_the_ways_out_are_told_to_who_asks_for_them(ranker):
+    found = [*OWN, *of_place("A low room.", [], "The Glasshouse", ["out"])]
+    best = ranker.rank("Which way is it out of the glasshouse?", found, "", "Jory")[0]
+    assert "The ways out" in best.sentence.text
+    best = ranker.rank("Who taught you all this? Glass, I mean.", found, "", "Jory")[0]
+    assert "The ways out" not in best.sentence.text
+
+
 def test_what_somebody_has_said_since_of_the_same_takes_its_place(ranker):
     first = told("Ann", "I'm at the laundry by the river, six days out of seven.")
     since = told("Ann", "Three weeks I've been at the hat shop now, six days out of seven.")

@@ -86,6 +86,9 @@ class TestProfiles:
         found = of_place("A low room. It smells of rosemary.\nThe way out: north.", ())[:-1]
         assert texts(found) == ["A low room.", "It smells of rosemary.", "The way out: north."]
         assert {each.origin for each in found} == {SentenceOrigin.PLACE}
+        (ways, _) = of_place("", (), "The Mill", ["out", "north"])
+        assert ways.text == "The ways out of The Mill: out and north."
+        assert ways.origin == SentenceOrigin.WAYS
 
     def test_who_is_there_and_whom_it_knows_can_be_said(self):
         assert texts(of_place("", ["Tom", "Nell"])) == ["Tom and Nell are here with me."]

@@ -393,7 +393,7 @@ class Replying:
         return [
             *material.of_profile(scene.profile),
             *_home_of(agent),
-            *material.of_place(_described(agent), scene.others),
+            *_place_of(agent, scene.others),
             *material.of_kept((*mind.keeper.shown_pins, *self._kept(reply.audience)), partner),
             *material.of_summaries(context, partner),
             *sorted(material.without_superseded(spoken, profiles), key=lambda each: each.time),
@@ -479,10 +479,8 @@ def _home_of(agent: Body) -> tuple[Sentence, ...]:
     return material.of_home(home.key, looks_of(agent, home)) if away else ()
 
 
-def _described(agent: Body) -> str:
+def _place_of(agent: Body, company: Sequence[str]) -> tuple[Sentence, ...]:
     place = agent.location
     if place is None:
-        return ""
-    ways = " and ".join(exits_of(agent))
-    looks = looks_of(agent, place)
-    return f"{looks}\nThe ways out of {place.key}: {ways}." if ways else looks
+        return material.of_place("", company)
+    return material.of_place(looks_of(agent, place), company, place.key, exits_of(agent))

@@ -119,6 +119,7 @@ class SentenceOrigin(StrEnum):
     SUMMARY = "summaries"
     EVERYDAY = "an ordinary day"
     COMPANY = "who is there"
+    WAYS = "ways out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +183,16 @@ def _tie(text: str) -> str:
 _OWNERS = frozenset({"my", "your", "you", "you're", "you’re", "his", "her", "their"})
 
 
-def of_place(description: str, company: Sequence[str]) -> tuple[Sentence, ...]:
-    """What the room looks like, and who is in it beside those who talk."""
+def of_place(
+    description: str, company: Sequence[str], name: str = "", ways: Sequence[str] = ()
+) -> tuple[Sentence, ...]:
+    """What the room looks like, its ways out, and who is there beside those who talk."""
     here = f"{listed(company)} {'are' if len(company) > 1 else 'is'} here with me."
     here = here if company else "Nobody is here but you and me."
     found = [Sentence(each, each, SentenceOrigin.PLACE) for each in _sentences(description)]
+    if ways:
+        text = f"The ways out of {name}: {' and '.join(ways)}."
+        found.append(Sentence(text, text, SentenceOrigin.WAYS))
     return (*found, Sentence(here, here, SentenceOrigin.COMPANY))
 
 

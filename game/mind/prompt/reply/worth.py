@@ -25,7 +25,8 @@ sentence, by "my" or by name; and what the agent's life is worth where theirs is
 SMALL_TALK = -0.15
 """What an ordinary day brings matters little."""
 WHO_IS_HERE, PRESENCE = 0.4, -0.35
-"""What the line that names all who are there is worth where that is asked for, and elsewhere."""
+"""What the line that names all who are there is worth where that is asked for, and elsewhere; the
+second also for the line that names the ways out."""
 OVERHEARD = -0.2
 """What somebody wants the agent to know, they tell the agent."""
 ASIDE = -0.15
@@ -81,6 +82,11 @@ _ASKS_WHO_IS_HERE = re.compile(
     r"\b(?:who(?:['’]s| is| are|['’]re| else is)|is (?:any|some)(?:body|one)) (?:else |all |in )?"
     r"(?:here|around|present|in the room|with (?:you|us)|in there)\b(?! (?:from|called|named))"
     r"|\bare (?:you|we) alone\b",
+    re.I,
+)
+_ASKS_THE_WAY = re.compile(
+    r"\b(?:ways?|exits?|out|leave|leads?|get (?:to|from)|gets?|go(?:es)?|going|doors?|roads?|paths?"
+    r"|north|south|east|west|reach|find|where)\b",
     re.I,
 )
 _ASKS_PLACE = re.compile(
@@ -407,6 +413,8 @@ def _by_life(question: str, each: Sentence) -> float:
     match each.origin:
         case SentenceOrigin.EVERYDAY:
             return SMALL_TALK
+        case SentenceOrigin.WAYS:
+            return 0.0 if _ASKS_THE_WAY.search(question) else PRESENCE
         case SentenceOrigin.COMPANY:
             return WHO_IS_HERE if _asks_for_company(question, each) else PRESENCE
         case SentenceOrigin.PARTNER if mine:
