@@ -75,7 +75,8 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
 
 def _both(one: Sentence, said: str, other: Sentence, more: str) -> str:
     """Both, in the order in which one person told them: the later may have changed the earlier."""
-    if one.who != other.who or not one.who or one.time == other.time:
+    in_turn = one.who == other.who and one.is_quoted and other.is_quoted
+    if not in_turn or one.time == other.time:
         return f"{closed(said)} {more}"
     first, then = (said, more) if one.time < other.time else (more, said)
     return f"{closed(first)} {LATER} {continued(then)}"

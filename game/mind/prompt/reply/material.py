@@ -139,6 +139,11 @@ class Sentence:
     aside: bool = False  # whether it was said beside a question, and leads to that
 
     @property
+    def is_quoted(self) -> bool:
+        """Whether it is what somebody said, and not what they did."""
+        return bool(self.who) and self.bare != self.text
+
+    @property
     def to_agent(self) -> str:
         """As chat messages show it, in which the agent is "you"."""
         if self.who:

@@ -250,7 +250,7 @@ def _is_name_of(agent: str, each: Sentence) -> bool:
 
 def _is_named(each: Sentence, wanted: Collection[str]) -> bool:
     """Whether a question names who said it: "When does Henrik's ship sail?"."""
-    return bool(each.who) and not _telling_of(each.who).isdisjoint(wanted)
+    return each.is_quoted and not _telling_of(each.who).isdisjoint(wanted)
 
 
 def _is_later(each: Scored, best: Scored) -> bool:
