@@ -51,12 +51,14 @@ _OPENERS = frozenset(_OPENER_WORDS.split())
 def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     """What the agent knows, said by itself: for when a model makes nothing of it.
 
-    The sentence that answers the question best, and one that does so as well, in the words in
-    which they were told, with the pronouns of whoever speaks now. Empty if nothing is to the point.
+    The sentence that answers the question best, and one that does so as well and is no deed, in the
+    words in which they were told, with the pronouns of whoever speaks now. Empty if nothing is to
+    the point.
     """
     if not scene.asks or not scene.knows:
         return ""
     best, *others = scene.ranked
+    others = [each for each in others if not each.sentence.who or each.sentence.is_quoted]
     if not (said := told_by_itself(best.sentence, scene)):
         return ""
     for other in others[:1]:
