@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from game.mind.language.questions import is_question
 from game.mind.prompt.reply.compose import compose
-from game.mind.prompt.reply.context import ReplyContext, is_question
+from game.mind.prompt.reply.context import ReplyContext
 from game.mind.prompt.reply.examples import from_script
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.tokens import Heuristic

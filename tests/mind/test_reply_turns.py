@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from game.mind.prompt.reply.context import is_question
+from game.mind.language.questions import is_question
 from game.mind.prompt.reply.material import WindowReader
 from game.mind.prompt.reply.turns import LONGEST, PAUSE, turns_with, unanswered
 from tests.mind.reply_scenes import did, heard, said_to_her, talk

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from game.mind.language.heard import is_greeting
 from game.mind.language.patterns import opening
-from game.mind.language.words import sentences
-from game.mind.prompt.reply.material import (
-    TURNED,
-    Sentence,
-    SentenceOrigin,
-    wants_agreement,
-    without_asking,
-)
+from game.mind.language.questions import is_question, wants_agreement
+from game.mind.prompt.reply.material import Sentence, SentenceOrigin
 from game.mind.prompt.reply.turns import TalkTurn
 from game.mind.prompt.reply.worth import Scored, asks_for_a_kind, is_of_asker
 
@@ -52,22 +45,6 @@ OF_THE_ASKER = (
 )
 """What it begins with where that is what the asker told it."""
 OPENINGS = (*AGAIN, *ANEW, *NOT_SURE, *OF_ITSELF, *OF_THE_ASKER)
-_ASKING = re.compile(
-    r"\W*(?:(?:and|so|but|ok|okay|well|then|now|oh|please)\W+)*(?:"
-    # A question turns verb and subject round: "Did you", but "Did my best", "Will do".
-    r"(?:is|are|was|were|do|does|did|can|could|will|would|shall|should|have|has|had|may|might)"
-    r"(?:n['’]?t)? (?:(?:you|u|I|we|he|she|it|they|there|that|this|any|some)(?:body|one)?\b"
-    r"|(?:the|your|his|her|our|their|(?<!did )my) |(?-i:[A-Z])\w)|does (?!not\b)"
-    r"|(?:who|what|where|when|which)(?:['’]?s|['’]re)\b|who\b(?! cares)|whose|whom|why\b(?! not\b)"
-    r"|(?:what|where|how|which)\b(?! (?:an?|I|we|he|she|they|it|the|my|our|his|her|that|this) )"
-    r"(?! \w+ of (?:you|him|her|them)\b)"
-    r"|when (?:is|are|was|were|do|does|did|can|will|would|shall|should)\b"
-    r"|(?:have )?you got (?:any|some|an?\b)|tell (?:me|us)\b)"
-    r"|.*\b(?:(?:did|do)(?:n['’]?t| not) (?:\w+ )?(?:catch|know|remember)|forgot(?:ten)?)"
-    r" your name",
-    re.I,
-)
-"""How a sentence begins that asks for something without a question mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +101,6 @@ class ReplyContext:
     def confided(self) -> bool:
         """Whether what bears on it most was confided: a model may tell or keep it, no rule does."""
         return bool(self.ranked) and self.ranked[0].sentence.confided
-
-
-def is_question(words: str) -> bool:
-    """Whether it asks for something, with or without a question mark."""
-    words = without_asking(words)
-    return "?" in words or any(_ASKING.match(s) or TURNED.search(s) for s in sentences(words))
 
 
 def without_opening(words: str) -> str:

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from game.mind.language.heard import is_greeting
 from game.mind.language.patterns import opening, pattern
 from game.mind.language.pronouns import turned
+from game.mind.language.questions import is_question
 from game.mind.language.rule_words import is_rule
 from game.mind.language.words import sentences, telling
 from game.mind.prompt.reply.by_itself import continued, told_by_itself
-from game.mind.prompt.reply.context import ReplyContext, is_question
+from game.mind.prompt.reply.context import ReplyContext
 from game.mind.prompt.reply.deeds import Wish, asked
 from game.mind.prompt.reply.examples import from_script
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, closed, without_name

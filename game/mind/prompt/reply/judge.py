@@ -14,12 +14,12 @@ from itertools import pairwise
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import visible
 from game.mind.language.pronouns import in_first_person, turned
+from game.mind.language.questions import is_question
 from game.mind.language.speech import SPEAKER, paired, tidy_speech
 from game.mind.language.words import alike, lowered, sentences, telling, words
 from game.mind.prompt.reply.compose import ReplyPrompt
 from game.mind.prompt.reply.context import (
     ReplyContext,
-    is_question,
 )
 from game.mind.prompt.reply.examples import STRANGERS
 from game.mind.prompt.reply.material import Sentence, SentenceOrigin, of_profile

@@ -21,17 +21,17 @@ from game.mind.books.hearsay import Rumour
 from game.mind.books.profiles.observing import HEARSAY
 from game.mind.books.profiles.profile import Profile
 from game.mind.language import deeds
-from game.mind.language.heard import Utterance, heard, is_greeting, without_hello
+from game.mind.language.heard import Utterance, heard, without_hello
 from game.mind.language.patterns import pattern
 from game.mind.language.perception import for_prompt, shorten
 from game.mind.language.pronouns import in_first_person
+from game.mind.language.questions import tells_nothing, without_asking
 from game.mind.language.words import (
     DAY,
     listed,
     sentences,
     spelled_out,
     telling,
-    without_tags,
     words,
 )
 from game.mind.memory import MemoryContext
@@ -58,51 +58,6 @@ _TOLD = re.compile(
     re.S,
 )
 """How profiles, journal and summaries keep what somebody said."""
-_ASKS_FOR = re.compile(r"^(?:please |now )?(?:tell|show|remind|sing|help|let) (?:me|us)\b", re.I)
-_ASKS_PLAINLY = re.compile(
-    r"^(?:(?:and|so|but|then),? )?"
-    r"(?:who (?!cares\b)\w+s?\b|(?!what(?:['’]?s| is) (?:more|worse|left|mine)\b)"
-    r"(?:who|whom|what|when|where|why|how)(?:['’]?s"
-    r"| (?:is|are|am|was|were|do|does|did|can|could|will|would|has|have|should|must))\b).*[^.!…]$",
-    re.I | re.S,
-)
-"""Questions that were typed without any mark at the end."""
-TURNED = re.compile(
-    r"\b(?:what|where|when|who|why|how|which)"
-    r"(?: (?!(?:you|I|we|he|she|they|it|that|there|this)\b)\w+){0,2}"
-    r" (?:(?:do|does|did|can|could|should|will|would|have|has|had) (?:you|I|we|he|she|they)"
-    r"|am I|are (?:you|we|they)|(?:is|was) (?:he|she)|were (?:you|we|they))\b",
-    re.I,
-)
-"""A question has its verb before whom it asks about: "if we play, where do you go"."""
-_ADDED = re.compile(
-    r"^(?!\W*(?:what|when|where|who|whom|whose|why|how|which)\b)(?P<told>.+)"
-    r", (?:did I (?:say|tell you|mention (?:it|that))|you (?:know|see)|eh|see"
-    r"|would you believe(?: it)?|can you (?:imagine|believe)(?: it| that)?)\?$",
-    re.I,
-)
-"""What makes a statement look like a question, and asks nothing."""
-_AGREED = re.compile(
-    r", (?:right|(?:is|are|was|were|do|does|did|has|have|can|will|would)(?:n['’]t)?"
-    r" (?:it|that|he|she|they|we|I))\?$",
-    re.I,
-)
-"""What makes a statement one that wants a word of agreement."""
-_WISH = re.compile(
-    r"^(?P<before>(?:.{1,30}, )?)(?=.*\b(?:me|my|us|our|please)\b)"
-    r"(?:would|could|can|will) you (?:please |kindly |maybe |perhaps )?"
-    r"(?P<wish>(?!(?:tell|say|show|name|guess|explain|describe|recommend|remember|recall|know|see"
-    r"|hear|speak|like|mind|sing|play|help|spare|read|imagine|believe|be|have|do|ever|really|want"
-    r"|need|prefer|eat|drink|go|teach|advise|suggest|point|direct|come|marry|not|also|still|always)\b)"
-    r"[a-z]+ .+?),?(?: please)?\?$",
-    re.I,
-)
-"""What makes a request look like a question: "Would you wake me at six?"."""
-_ASKS_IF = re.compile(
-    r"^(?:(?:hey|so|ok|okay|um|oh|well|and|but),? )*(?:can|could|will|would|do|did|are|have) you\b",
-    re.I,
-)
-"""Questions to the agent that may have a full stop: "can u make a pick out of glass lol"."""
 _I_AM = re.compile(r"^(?:I['’]m|I am|My name is)\b", re.I)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
@@ -351,31 +306,6 @@ def _said(said: Utterance, memory: Memory, partner: str) -> Iterator[Sentence]:
         )
 
 
-def without_asking(said: str, *, agreed: bool = False) -> str:
-    """With requests, and statements that look like questions, as what they are.
-
-    Args:
-        said: Somebody's words.
-        agreed: Whether those that want a word of agreement are statements, too.
-    """
-    said = without_tags(said)
-    if "?" not in said:
-        return said
-    told = (_WISH.sub(_wished, _ADDED.sub(r"\g<told>.", each)) for each in sentences(said))
-    return " ".join(_AGREED.sub(".", each) if agreed else each for each in told)
-
-
-def wants_agreement(said: str) -> bool:
-    """Whether nothing but a word of agreement is wanted: "Lovely evening, isn't it?"."""
-    asked = [each for each in sentences(said) if "?" in each]
-    return bool(asked) and all(_AGREED.search(each) for each in asked)
-
-
-def _wished(match: re.Match[str]) -> str:
-    wish = match["wish"]
-    return f"{match['before']}{wish if match['before'] else wish[0].upper() + wish[1:]}."
-
-
 def without_name(part: str, who: str) -> str:
     """Without "My name is Ann and" at its beginning: whose words they are stands before them."""
     name, i = re.escape(who), r"(?=I(?:['’]m)?\b)"
@@ -396,7 +326,7 @@ def _quotations(said: str) -> Iterator[str]:
     whole, goes_on = True, False
     for each in sentences(said):
         short = _is_short(each)
-        if _asks(each) or (short and not goes_on):
+        if tells_nothing(each) or (short and not goes_on):
             whole = goes_on = False
         elif short:
             told[-1] = f"{told[-1]} {each}"
@@ -407,13 +337,6 @@ def _quotations(said: str) -> Iterator[str]:
         yield said
     else:
         yield from (shorten(each, LONGEST) for each in told)
-
-
-def _asks(sentence: str) -> bool:
-    """Whether it tells nothing, being a question, a request or a greeting."""
-    asks = sentence.rstrip("\"'”’ ").endswith("?") or _ASKS_PLAINLY.match(sentence) is not None
-    asks = asks or (_ASKS_IF.match(sentence) or TURNED.search(sentence)) is not None
-    return asks or _ASKS_FOR.match(sentence) is not None or is_greeting(sentence)
 
 
 def _is_short(sentence: str) -> bool:
