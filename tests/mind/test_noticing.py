@@ -143,6 +143,8 @@ def test_no_rule(words):
         ("say Well, I will fetch it.", "", "Well, I will fetch it."),
         ("say I'm going to mend your kite.", "", "I'm going to mend your kite."),
         ("whisper Tom = Consider it done.", "Tom", "Consider it done."),
+        ("say I'll have mended it by Friday.", "", "I'll have mended it by Friday."),
+        ("say Aye, I will bring 'the map' today.", "", "Aye, I will bring 'the map' today."),
     ],
 )
 def test_a_promise(line, who, text):

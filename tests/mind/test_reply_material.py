@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -152,6 +153,11 @@ class TestWhatOthersSaid:
             "You're from Scarra, aren't you?",
             "Would you like some tea?",
             "hey can u make a guitar pick out of glass lol",
+            "The ferry goes at noon, right?",
+            "My room is number six, is it?",
+            "Should we take the north road, eh?",
+            "Would you trust my brother?",
+            "Can you remind me what I said?",
         ],
     )
     def test_questions_and_greetings_are_no_facts(self, words):
@@ -202,6 +208,8 @@ class TestWhatOthersSaid:
                 "My brother's a fool. He sold the cow.",
             ),
             ("Would you shake me at quarter past four?", "Shake me at quarter past four."),
+            ("Did you know, my uncle built this inn.", "Did you know, my uncle built this inn."),
+            ("What can I say, I married a piper.", "What can I say, I married a piper."),
             ("Mira, could you please keep the green one, please?", "Mira, keep the green one."),
         ],
     )
@@ -305,6 +313,16 @@ class TestMarks:
         said = of_memory(heard('Tom says to you, "I keep bees."'), "Tom")
         for found in (of_kept([line], "Tom"), of_summaries(context, "Tom")):
             assert [(s.text, s.origin) for s in found] == [(s.text, s.origin) for s in said]
+
+    def test_a_dated_line_has_its_day_the_last_one_before_now(self):
+        now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+        for line, day in (
+            ('[4 Feb, importance 7] Tom told me: "I keep bees."', datetime(2026, 2, 4, tzinfo=UTC)),
+            ('- 4 May: Tom told me, "I keep bees."', datetime(2025, 5, 4, tzinfo=UTC)),
+            ('- 29 Feb: Tom told me, "I keep bees."', datetime.min.replace(tzinfo=UTC)),
+            ('Tom told me, "I keep bees."', datetime.min.replace(tzinfo=UTC)),
+        ):
+            assert [each.time for each in of_kept([line], "Tom", now)] == [day]
 
     def test_its_own_promise_stands_in_its_own_words(self):
         (kept,) = of_kept(["You promised Tom: I'll tell you tomorrow (memory 3)"], "Tom")

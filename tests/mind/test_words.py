@@ -26,6 +26,10 @@ def test_lines_are_nearly_the_same_where_difflib_says_so(one, other, start, end)
         ("shes yours, i think", "she's yours, I think"),
         ("R. and N went, i.e. not U", "R. and N went, i.e. not U"),
         ("b4 tmrw nite?", "before tomorrow night?"),
+        ("n where r u", "and where are you"),
+        ("head n, then w: two days n of row r", "head n, then w: two days n of row r"),
+        ("room b4", "room b4"),
+        ("http://a.b/u?i=r", "http://a.b/u?i=r"),
         ("rock'n'roll and an i-beam", "rock'n'roll and an i-beam"),
     ],
 )

@@ -379,7 +379,7 @@ class Replying:
     def _material(self, agent: Body, reply: Reply, window: Sequence[Memory]) -> list[Sentence]:
         """All that could stand in the prompt, what was said in the order in which it was."""
         mind, partner, scene = self._mind, reply.partner, reply.scene
-        context = mind.memory.context()
+        context, now = mind.memory.context(), self._services.clock.now()
         profiles = self._profiles_of(agent, reply.audience)
         found = reply.found
         if mind.plugged is not None:
@@ -392,10 +392,10 @@ class Replying:
         spoken = [each for each in spoken if each.number not in reply.asked]
         return [
             *material.of_profile(scene.profile),
-            *_home_of(agent),
+            *(_home_of(agent) if mind.plugged is None else ()),
             *_place_of(agent, scene.others),
-            *material.of_kept((*mind.keeper.shown_pins, *self._kept(reply.audience)), partner),
-            *material.of_summaries(context, partner),
+            *material.of_kept((*mind.keeper.shown_pins, *self._kept(reply.audience)), partner, now),
+            *material.of_summaries(context, partner, now),
             *sorted(material.without_superseded(spoken, profiles), key=lambda each: each.time),
         ]
 

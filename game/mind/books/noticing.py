@@ -129,7 +129,8 @@ def promises(words: str) -> list[str]:
     if not _PROMISE_HINT.search(words):  # recall asks this of a hundred lines at once
         return []
     found = (s for s in _sentences(words) if not (s.endswith("?") or _PROMISED_BEFORE.search(s)))
-    own = ((s, unquoted(s)) for s in found)  # what it tells of others' words it does not promise
+    # What it tells of others' words it does not promise.
+    own = ((s, unquoted(_ALL_QUOTED.sub(r"\1", s), "it")) for s in found)
     return [s for s, o in own if VOW.search(o) or _WILL.search(o) or _GOING.search(o)]
 
 
@@ -186,7 +187,8 @@ _WILL = re.compile(
     r"|guess|die|live|tell you (?:what|this|something|one)|take (?:that|it) as|allow|grant|just\b"
     r"|miss|feel|start|sit|stand|drink|eat|sleep|never (?:know|understand|forget (?:the|you\b))"
     r"|look(?! (?:after|for|into)\b)|(?:admire|regret|hate|love|like|enjoy|forgive|remember|want"
-    r"|need|forget you|seem|become|grow|remain|notice|have (?:got|been|become|\w+ed|seen|heard))\b"
+    r"|need|forget you|seem|become|grow|remain|notice"
+    r"|have (?:got|been|become|noticed|seen|heard))\b"
     r"|(?:take|have) (?:a|the|my|this|that) (?:chair|seat|stool|bench|corner|nap|bath|walk|look)"
     r"|(?:kill|hurt|burn|beat|destroy|murder|end) (?:you|him|her|them|this)\b)"
     r"[a-z]{2,} \w",
@@ -198,6 +200,7 @@ _GOING = re.compile(
     r"[a-z]{2,}\b[^.;!?]{0,60}?\b(?:you|yours?)\b",
     re.I,
 )
+_ALL_QUOTED = re.compile(r"^\W*[\"“'‘](.+)[\"”'’]\W*$")
 _NOT_TO = re.compile(r"\b(?:not|never|won['’]t|nobody|no one|secret)\b", re.I)
 _PROMISED_BEFORE = re.compile(r"\bI promised\b[^,:;.!?]{0,60}[,:]", re.I)
 """Who tells what they promised does not promise it to whoever hears that."""

@@ -37,9 +37,11 @@ _FORMS = {
     "your": "my",
     "yours": "mine",
     "yourself": "myself",
+    "thou art": "I am",
+    "thou hast": "I have",
+    "thou": "I",
     "thee": "me",
     "thy": "my",
-    "thine": "mine",
 }
 _FORM = _any_of(_FORMS)
 _ALSO = re.compile(r"(^I [^.;]*?\b(?:and|but) )(were|are)\b")

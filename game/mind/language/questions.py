@@ -33,7 +33,8 @@ _ASKS_PLAINLY = re.compile(
 )
 """Questions that were typed without any mark at the end."""
 _TURNED = re.compile(
-    r"\b(?:what|where|when|who|why|how|which)"
+    r"\b(?!what can I say\b|what do you know[,!]|how could I\b)"
+    r"(?:what|where|when|who|why|how|which)"
     r"(?: (?!(?:you|I|we|he|she|they|it|that|there|this)\b)\w+){0,2}"
     r" (?:(?:do|does|did|can|could|should|will|would|have|has|had) (?:you|I|we|he|she|they)"
     r"|am I|are (?:you|we|they)|(?:is|was) (?:he|she)|were (?:you|we|they))\b",
@@ -48,23 +49,28 @@ _ADDED = re.compile(
 )
 """What makes a statement look like a question, and asks nothing."""
 _AGREED = re.compile(
-    r", (?:right|(?:is|are|was|were|do|does|did|has|have|can|will|would)(?:n['’]t)?"
-    r" (?:it|that|he|she|they|we|I))\?$",
+    r", (?:is|are|was|were|do|does|did|has|have|can|will|would)n['’]t"
+    r" (?:it|that|he|she|they|we|I)\?$",
     re.I,
 )
 """What makes a statement one that wants a word of agreement."""
 _WISH = re.compile(
     r"^(?P<before>(?:.{1,30}, )?)(?=.*\b(?:me|my|us|our|please)\b)"
     r"(?:would|could|can|will) you (?:please |kindly |maybe |perhaps )?"
-    r"(?P<wish>(?!(?:tell|say|show|name|guess|explain|describe|recommend|remember|recall|know|see"
-    r"|hear|speak|like|mind|sing|play|help|spare|read|imagine|believe|be|have|do|ever|really|want"
-    r"|need|prefer|eat|drink|go|teach|advise|suggest|point|direct|come|marry|not|also|still|always)\b)"
-    r"[a-z]+ .+?),?(?: please)?\?$",
+    r"(?P<wish>(?:wake|shake|call|keep|hold|save|reserve|book|put|set|send|deliver|watch|mind"
+    r"|look after|feed|water|post|store|order"
+    r"|remind (?:me|us) (?!what|who|where|when|how|which|why|if\b))"
+    r"\b.+?),?(?: please)?\?$",
     re.I,
 )
 """What makes a request look like a question: "Would you wake me at six?"."""
+_INVERTED = re.compile(
+    r"\W*(?:am|is|are|was|were|do|does|did|can|could|shall|should|may|might|has|have|had)\b", re.I
+)
+_ENDED = re.compile(r"[.!…]\W*$")
 _ASKS_IF = re.compile(
-    r"^(?:(?:hey|so|ok|okay|um|oh|well|and|but),? )*(?:can|could|will|would|do|did|are|have) you\b",
+    r"^(?:(?:hey|so|ok|okay|um|oh|well|and|but),? )*(?:can|could|will|would|do|did|are|have) you\b"
+    r"(?! (?:know|believe(?: it)?),)",
     re.I,
 )
 """Questions to the agent that may have a full stop: "can u make a pick out of glass lol"."""
@@ -73,7 +79,9 @@ _ASKS_IF = re.compile(
 def is_question(words: str) -> bool:
     """Whether it asks for something, with or without a question mark."""
     words = without_asking(words)
-    return "?" in words or any(_ASKING.match(s) or _TURNED.search(s) for s in sentences(words))
+    if "?" in words or _ASKING.match(words) or _TURNED.search(words):
+        return True
+    return any(_ASKING.match(each) and not _ENDED.search(each) for each in sentences(words)[1:])
 
 
 def tells_nothing(sentence: str) -> bool:
@@ -93,8 +101,14 @@ def without_asking(said: str, *, agreed: bool = False) -> str:
     said = without_tags(said)
     if "?" not in said:
         return said
-    told = (_WISH.sub(_wished, _ADDED.sub(r"\g<told>.", each)) for each in sentences(said))
-    return " ".join(_AGREED.sub(".", each) if agreed else each for each in told)
+    return " ".join(_told(each, agreed=agreed) for each in sentences(said))
+
+
+def _told(sentence: str, *, agreed: bool) -> str:
+    if _INVERTED.match(sentence):
+        return _WISH.sub(_wished, sentence)
+    told = _WISH.sub(_wished, _ADDED.sub(r"\g<told>.", sentence))
+    return _AGREED.sub(".", told) if agreed else told
 
 
 def wants_agreement(said: str) -> bool:

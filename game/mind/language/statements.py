@@ -47,9 +47,9 @@ _REPORTED = re.compile(
 )
 
 
-def unquoted(words: str) -> str:
-    """``words`` without what they quote."""
-    return _QUOTED.sub(" ", words)
+def unquoted(words: str, by: str = " ") -> str:
+    """``words`` with ``by`` in place of what they quote."""
+    return _QUOTED.sub(by, words)
 
 
 def statements(words: str, own_name: str = "") -> Iterator[str]:

@@ -130,16 +130,23 @@ def shares_telling(text: str, stems: set[str]) -> bool:
 
 
 _SHORT_WORDS = """
-    u:you ur:your r:are n:and wat:what wot:what wats:what's whats:what's wen:when wer:where
-    wheres:where's whos:who's wos:was hav:have i:I im:I'm ive:I've dont:don't didnt:didn't
-    doesnt:doesn't cant:can't couldnt:couldn't wouldnt:wouldn't shouldnt:shouldn't isnt:isn't
-    arent:aren't wasnt:wasn't werent:weren't havent:haven't hasnt:hasn't hes:he's shes:she's
-    thats:that's theres:there's theyre:they're theyve:they've youre:you're youve:you've shud:should
-    cud:could wud:would cos:because coz:because bcos:because tmrw:tomorrow tmw:tomorrow
-    2day:today 2nite:tonight nite:night b4:before thx:thanks pls:please plz:please ppl:people
+    u:you ur:your wat:what wot:what wats:what's whats:what's wen:when wer:where wheres:where's
+    whos:who's wos:was hav:have i:I im:I'm ive:I've dont:don't didnt:didn't doesnt:doesn't
+    cant:can't couldnt:couldn't wouldnt:wouldn't shouldnt:shouldn't isnt:isn't arent:aren't
+    wasnt:wasn't werent:weren't havent:haven't hasnt:hasn't hes:he's shes:she's thats:that's
+    theres:there's theyre:they're theyve:they've youre:you're youve:you've shud:should cud:could
+    wud:would cos:because coz:because bcos:because tmrw:tomorrow tmw:tomorrow 2day:today
+    2nite:tonight nite:night thx:thanks pls:please plz:please ppl:people
 """
 _LONG = {short: long for short, long in (entry.split(":") for entry in _SHORT_WORDS.split())}
-_SHORT = re.compile(rf"(?<![\w'’-])(?:{'|'.join(_LONG)})(?![\w'’-]|\.\w)")
+_LONG |= {"n": "and", "r": "are", "b4": "before"}
+_SHORT = re.compile(
+    rf"(?<![\w'’/@#=?&.-])(?:{'|'.join(_LONG.keys() - {'n', 'r', 'b4'})}"
+    r"|(?<!go )(?<!head )(?<!days )(?<!miles )(?<=\w )n(?= \w)(?! (?:of|then|to)\b)|^n(?= \w)"
+    r"|(?<=[a-z] )r(?= (?:u|you|we|they|the|my|ur|your|not)\b)|^r(?= (?:u|you|we|they)\b)"
+    r"|(?<=\bu )r\b|(?<=\bwe )r\b|(?<=\bthey )r\b"
+    r"|(?<!room )(?<!row )(?<!seat )(?<!number )b4)(?![\w'’=/-]|\.\w)"
+)
 
 
 def spelled_out(text: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -28,6 +29,7 @@ from game.mind.language.pronouns import in_first_person
 from game.mind.language.questions import tells_nothing, without_asking
 from game.mind.language.words import (
     DAY,
+    MONTHS,
     listed,
     sentences,
     spelled_out,
@@ -50,6 +52,9 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•#>]+\s*|\d{1,3}[.)]\s+)+")
 _WEIGHED = re.compile(r"^\[[^\]]{1,60}\] ")
 """What stands before a line of the journal: its day, and how much it mattered."""
 _DATED = re.compile(rf"^(?:[-*•] )?(?:{DAY}: )?")
+_DAY_AHEAD = re.compile(
+    rf"^\W*(?P<day>\d{{1,2}}) (?P<month>{'|'.join(month[:3] for month in MONTHS)})\b"
+)
 _PROMISED = re.compile(r'(?:You|I) promised(?P<to> [^:,"]{1,48})?[:,] "?(?P<words>[^"]+)"?$')
 _TOLD = re.compile(
     r"(?P<who>[^:,\"]{1,48}?) (?:said|told|asked|whispered|shouted)"
@@ -158,8 +163,11 @@ def of_place(
 
 def of_home(name: str, description: str) -> tuple[Sentence, ...]:
     """What the agent's home looks like, while it is elsewhere."""
-    told = ((f"{each.removesuffix('.')}, in {name}.", each) for each in _sentences(description))
-    return tuple(Sentence(text, each, SentenceOrigin.PLACE) for text, each in told)
+    told = [
+        f"{each[:-1]}, in {name}." if each.endswith(".") else f"{each} So it is in {name}."
+        for each in _sentences(description)
+    ]
+    return tuple(Sentence(each, each, SentenceOrigin.PLACE) for each in told)
 
 
 class WindowReader:
@@ -237,23 +245,28 @@ def of_found(found: SearchResult | None, partner: str, own_name: str) -> list[Se
     return [s for hit in hits for s in _of_document(hit.document, partner, own_name)]
 
 
-def of_summaries(context: MemoryContext, partner: str) -> list[Sentence]:
-    """The sentences of both summaries, older ones first."""
+def of_summaries(
+    context: MemoryContext, partner: str, now: datetime | None = None
+) -> list[Sentence]:
+    """The sentences of both summaries, older ones first; dated lines with their day."""
     texts = [each.text for each in (context.longterm, context.recent) if each is not None]
     lines = [line for text in texts for line in text.splitlines()]
-    return [s for line in lines for s in _of_line(line, partner, SentenceOrigin.SUMMARY)]
+    return [s for line in lines for s in _of_line(line, partner, SentenceOrigin.SUMMARY, now)]
 
 
-def of_kept(lines: Iterable[str], partner: str) -> list[Sentence]:
-    """Pins, the journal, and what was noticed: rules, promises."""
-    return [s for line in lines for s in _of_line(line, partner, SentenceOrigin.KEPT)]
+def of_kept(lines: Iterable[str], partner: str, now: datetime | None = None) -> list[Sentence]:
+    """Pins, the journal, and what was noticed: rules, promises; dated ones with their day."""
+    return [s for line in lines for s in _of_line(line, partner, SentenceOrigin.KEPT, now)]
 
 
-def _of_line(line: str, partner: str, origin: SentenceOrigin) -> list[Sentence]:
+def _of_line(
+    line: str, partner: str, origin: SentenceOrigin, now: datetime | None
+) -> list[Sentence]:
     """A line that is kept: what somebody said as all that was said is, once and with its speaker.
 
     Nothing of what the agent said itself.
     """
+    day = _day_of(line, now) if now is not None else _BEGINNING
     line = _WEIGHED.sub("", for_prompt(line, limit=4 * LONGEST))
     bare = _DATED.sub("", _REFERENCE.sub("", line))
     if own := _PROMISED.match(bare):  # in its own words, whose pronouns are right
@@ -265,7 +278,19 @@ def _of_line(line: str, partner: str, origin: SentenceOrigin) -> list[Sentence]:
         return [Sentence(each, each, origin) for each in map(_plain, one) if each]
     if said.who in ("I", "You"):
         return []
-    return list(_said(said, Memory(0, _BEGINNING, MemoryKind.PERCEPTION, ""), partner))
+    return list(_said(said, Memory(0, day, MemoryKind.PERCEPTION, ""), partner))
+
+
+def _day_of(line: str, now: datetime) -> datetime:
+    """The last such day before ``now`` that a line begins with, or the beginning of time."""
+    if (found := _DAY_AHEAD.match(line)) is None:
+        return _BEGINNING
+    month = [each[:3] for each in MONTHS].index(found["month"]) + 1
+    for year in (now.year, now.year - 1):
+        with suppress(ValueError):  # 29 February
+            if (day := datetime(year, month, int(found["day"]), tzinfo=UTC)) <= now:
+                return day
+    return _BEGINNING
 
 
 def without_superseded(found: Iterable[Sentence], people: Iterable[Profile]) -> list[Sentence]:

@@ -116,8 +116,10 @@ _ASKS_LEAVE = re.compile(r"\b(?:may|can|could|shall|should|might|would|let) (?:i
 _ASKS_TO_STAY = re.compile(
     r"(?:(?:^|[.,!?;] |\b(?:so|and|but|well|then) )(?:may|can|could|might)"
     r"|\b(?:is it|would it be|that) (?:all right|alright|okay|ok|fine)(?: with you)? if|\bmind if)"
-    r" (?:i|we) (?:just |please )?(?:come|came|sit|sat|stay|look|rest|wait|join|warm|stand|stood"
-    r"|enter|listen|watch|shelter)(?:ed)?\b(?!.*\b(?:if|or)\b)",
+    r" (?:i|we) (?:just |please )?(?:(?:come|came|sit|sat|stay|rest|wait|warm|enter|listen|watch"
+    r"|shelter)(?:ed)?|look(?! (?:at|for|into|through)\b)|join(?! (?:the|an?)\b)"
+    r"|st(?:and|ood)(?! for\b))"
+    r"\b(?!.*\b(?:if|or)\b)",
     re.I,
 )
 
@@ -354,7 +356,7 @@ def without_address(question: str, name: str) -> str:
     if not name.strip():
         return question
     called = f"(?:{re.escape(name)}|{re.escape(name.split(maxsplit=1)[0])})"
-    first, last = rf"^{called}\s*[,!:]\s*", rf",\s*{called}\s*(?=[.?!,]|$)"
+    first, last = rf"^{called}\s*[,!:]\s*", rf",\s*{called}\s*(?=[.?!]|,(?! (?:and|or)\b)|$)"
     return pattern(f"{first}|{last}", re.I).sub("", question) or question
 
 
