@@ -51,9 +51,8 @@ _OPENERS = frozenset(_OPENER_WORDS.split())
 def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     """What the agent knows, said by itself: for when a model makes nothing of it.
 
-    The sentence that answers the question best, and one that does so as well and is no deed, in the
-    words in which they were told, with the pronouns of whoever speaks now. Empty if nothing is to
-    the point.
+    The best sentence, and the second if it is worth nearly as much and is no deed, as they were
+    told, with pronouns that fit whoever asks. Empty if no sentence is relevant.
     """
     if not scene.asks or not scene.knows:
         return ""

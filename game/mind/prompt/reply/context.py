@@ -44,7 +44,9 @@ OF_THE_ASKER = (
     "You never told me more than this:",
 )
 """What it begins with where that is what the asker told it."""
-OPENINGS = (*AGAIN, *ANEW, *NOT_SURE, *OF_ITSELF, *OF_THE_ASKER)
+_FORMER = ("This much I can tell you:", "All I can say is this:", "I can tell you this:")
+"""Openings of earlier versions, which stand in their archives."""
+OPENINGS = (*AGAIN, *ANEW, *NOT_SURE, *OF_ITSELF, *OF_THE_ASKER, *_FORMER)
 
 
 @dataclass(frozen=True, slots=True)
