@@ -33,7 +33,7 @@ logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
 CONNECT_SECONDS = 5.0
 HIDDEN = "[secret]"
 _EXCERPT = 200
-_LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=16)
+_LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=64)
 _LOGIN = re.compile(r"(?<=://)[^\s/@]+@")
 
 
