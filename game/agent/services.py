@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -58,19 +59,25 @@ STRATEGIES = "compaction"
 """The folder of templates beside the configuration."""
 WORKERS = 4
 """Threads for compactions and checks."""
+A_MOMENT = 0.001
+"""Seconds of work that threads have handed over before the reactor looks who has typed."""
 REST = 0.25
 """Seconds in which a file of settings is not looked at again: soon enough for who saves it."""
 
 
 class Turns:
-    """Runs what is handed to it on the reactor thread, where it is made, one function a turn.
+    """Runs what is handed to it on the reactor thread, where it is made, for a moment at a time.
 
     Twisted's own ``callFromThread`` runs all that wait in one go: when many thoughts end
     at once, whoever types a line would wait for all of them. Here players come in between.
+
+    Args:
+        reactor: Twisted's.
+        moment: Seconds; what is begun within them is done in the same turn.
     """
 
-    def __init__(self, reactor: Any) -> None:
-        self._reactor, self._owner = reactor, threading.get_ident()
+    def __init__(self, reactor: Any, moment: float = A_MOMENT) -> None:
+        self._reactor, self._moment, self._owner = reactor, moment, threading.get_ident()
         self._waiting: deque[Callable[[], None]] = deque()
 
     def post(self, function: Callable[[], None]) -> None:
@@ -86,9 +93,13 @@ class Turns:
             self._reactor.callLater(0, self._run)
 
     def _run(self) -> None:
-        function = self._waiting[0]
+        end = time.perf_counter() + self._moment
         try:
-            function()
+            while True:
+                self._waiting[0]()
+                if len(self._waiting) == 1 or time.perf_counter() >= end:
+                    break
+                self._waiting.popleft()
         finally:
             self._waiting.popleft()
             if self._waiting:

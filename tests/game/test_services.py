@@ -1,4 +1,4 @@
-"""What the agents share: one log, and what worker threads hand back, one function a turn."""
+"""What the agents share: one log, and what worker threads hand back, some of it a turn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def in_a_worker(work) -> None:
 @pytest.mark.parametrize("from_afar", [True, False])
 def test_a_player_comes_in_between_two_functions(from_afar: bool):
     reactor, done = SlowReactor(), []
-    turns = Turns(reactor)
+    turns = Turns(reactor, moment=0.0)
 
     def post() -> None:
         for number in range(3):
@@ -67,9 +67,22 @@ def test_a_function_may_post_another():
     assert done == ["first", "second"]
 
 
-def test_one_that_fails_does_not_stop_the_rest():
+def test_short_ones_are_done_in_one_turn():
     reactor, done = SlowReactor(), []
-    turns = Turns(reactor)
+    turns = Turns(reactor, moment=60.0)
+    for number in range(3):
+        turns.post(lambda number=number: done.append(number))
+    reactor.turn()
+    assert done == [0, 1, 2]
+    turns.post(lambda: done.append("later"))
+    reactor.turn()
+    assert done == [0, 1, 2, "later"]
+
+
+@pytest.mark.parametrize("moment", [0.0, 60.0])
+def test_one_that_fails_does_not_stop_the_rest(moment: float):
+    reactor, done = SlowReactor(), []
+    turns = Turns(reactor, moment)
     turns.post(lambda: 1 / 0)
     turns.post(lambda: done.append("still here"))
     with pytest.raises(ZeroDivisionError):

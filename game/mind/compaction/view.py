@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from game.mind.archive.privacy import outward
+from game.mind.archive.records import Summary
 from game.mind.compaction import masking
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.costs import RunningWeight
@@ -24,6 +25,9 @@ class View:
         self._through = 0
         self._context: MemoryContext | None = None
         self._made_of: tuple[object, ...] = ()
+        self._summaries = 0
+        """Tokens of the summaries, and which they are."""
+        self._weighed: tuple[Summary | None, Summary | None] | None = None
         self._looked: tuple[int, int, CompactionConfig] | None = None
         """For which window and settings the boundary was looked for last."""
 
@@ -87,11 +91,17 @@ class View:
         return max(count, config.preserve_memories)
 
     def load(self) -> Load:
-        """What the prompt costs: the window as it was last added up, and what came since."""
-        tiers = self._tiers
-        window = self.weight.value(lambda: self._scale.memories(self.context().shown))
-        summaries = self._scale.summaries(tiers.state.longterm, tiers.state.recent)
-        return Load(self.overhead, summaries, window, self._config().budget)
+        """What the prompt costs: as it was last added up, and what came to the window since."""
+        window = self.weight.value(self._added_up)
+        longterm, recent = self._tiers.state.longterm, self._tiers.state.recent
+        if self._weighed is None or self._weighed[0] is not longterm or self._weighed[1] is not recent:
+            self._summaries = self._scale.summaries(longterm, recent)
+            self._weighed = longterm, recent
+        return Load(self.overhead, self._summaries, window, self._config().budget)
+
+    def _added_up(self) -> int:
+        self._weighed = None  # more of their lines may be counted by now, too
+        return self._scale.memories(self.context().shown)
 
     def snapshot(self) -> MemorySnapshot:
         """All of it, weighed memory by memory, for a plan."""

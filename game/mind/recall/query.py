@@ -101,8 +101,13 @@ def _stems(piece: str) -> frozenset[str]:
 def _named(text: str, names: Collection[str]) -> list[str]:
     """The names that stand in ``text`` as whole words, in lower case, longest first."""
     lower = text.casefold()
-    ordered = sorted({name.casefold() for name in names if name}, key=lambda n: (-len(n), n))
-    return [name for name in ordered if name in lower and pattern(_whole(name)).search(lower)]
+    known = _longest_first(frozenset(names))
+    return [name for name in known if name in lower and pattern(_whole(name)).search(lower)]
+
+
+@lru_cache(maxsize=8)  # a world's names are the same for a while, and all agents know them
+def _longest_first(names: frozenset[str]) -> list[str]:
+    return sorted({name.casefold() for name in names if name}, key=lambda n: (-len(n), n))
 
 
 def _whole(name: str) -> str:
