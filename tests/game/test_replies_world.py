@@ -300,6 +300,21 @@ class TestRefusals(RepliesWorld):
         self.asks("Where does my sister Lisbet keep bees?", REFUSED)
         assert self.answers()[-1] == "say Your sister Lisbet keeps bees at Corran Head."
 
+    def test_a_small_model_that_leaves_out_what_changed_is_not_listened_to(self):
+        """Played: a goat that had been sold was still counted."""
+        self.asks("My loom stands in the cellar of the mill.", "A loom! I weave badly.")
+        self.pass_time(60)
+        self.asks("I have moved the loom to the old barn.", "A dry place, I hope.")
+        self.pass_time(60)
+        self.asks("Where is my loom?", "Your loom stands in the cellar of the mill.")
+        answer = self.answers()[-1]
+        assert answer == (
+            "say Your loom stands in the cellar of the mill. And later: you have moved the loom to"
+            " the old barn."
+        )
+        self.asks("Where does my loom stand?", "You have moved the loom to the old barn.")
+        assert self.answers()[-1] == "say You have moved the loom to the old barn."
+
     def test_else_there_is_a_shrug(self):
         self.asks("I have bought a boat.", REFUSED)
         (said,) = self.answers()

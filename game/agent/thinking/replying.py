@@ -32,7 +32,7 @@ from game.mind.language.pronouns import in_first_person
 from game.mind.language.words import spelled_out
 from game.mind.ports import GenerationRequest
 from game.mind.prompt.reply import material
-from game.mind.prompt.reply.by_itself import from_memory
+from game.mind.prompt.reply.by_itself import from_memory, leaves_out_later
 from game.mind.prompt.reply.compose import ReplyPrompt, compose, second_look
 from game.mind.prompt.reply.context import ReplyContext
 from game.mind.prompt.reply.courtesies import (
@@ -323,9 +323,12 @@ class Replying:
         known = scene.asks and scene.knows and not scene.confided
         if reply.by_rule:  # a model would make another story of it
             return known
-        unfounded = found.unfounded and reply.enough == MOSTLY_GROUNDED
-        if not known or (found.grounded >= reply.enough and not unfounded):
+        if not known:
             return False
+        small = reply.enough == MOSTLY_GROUNDED
+        if found.grounded >= reply.enough and not (small and found.unfounded):
+            # Of what has changed it tells the one or the other, and cannot tell which.
+            return small and leaves_out_later(found.words, scene)
         # A model that follows instructions may be right in that it does not know.
         return scene.best >= SURE or not (reply.trusted and found.admits)
 

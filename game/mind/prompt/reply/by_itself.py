@@ -56,14 +56,12 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     """
     if not scene.asks or not scene.knows:
         return ""
-    best, *others = scene.ranked
-    others = [each for each in others if not each.sentence.who or each.sentence.is_quoted]
+    best = scene.ranked[0]
     if not (said := told_by_itself(best.sentence, scene)):
         return ""
-    for other in others[:1]:
+    if (other := _beside(scene)) is not None:
         more = told_by_itself(other.sentence, scene)
-        is_more = telling(more) - telling(said) and may_be_of_same(scene.words, best, other)
-        if is_more and other.worth >= AS_GOOD * best.worth and len(said + more) < _LONGEST:
+        if len(said + more) < _LONGEST:
             said = _both(best.sentence, said, other.sentence, more)
     if any(alike(said, each) for each in scene.said):
         return ""
@@ -74,13 +72,41 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     return next((each for each in fit if not _said_before(each, own)), "")
 
 
+def leaves_out_later(answer: str, scene: ReplyContext) -> bool:
+    """Whether an answer has nothing of what the same person said later of what it tells."""
+    if not (scene.asks and scene.knows) or (other := _beside(scene)) is None:
+        return False
+    best = scene.ranked[0].sentence
+    if not _in_turn(best, other.sentence):
+        return False
+    first, then = sorted((best, other.sentence), key=lambda each: each.time)
+    since = telling(then.bare) - telling(first.bare)
+    return bool(since) and since.isdisjoint(telling(answer))
+
+
+def _beside(scene: ReplyContext) -> Scored | None:
+    """What is said beside the best sentence: the second, where that is worth nearly as much."""
+    best, *others = scene.ranked
+    other = next((s for s in others if not s.sentence.who or s.sentence.is_quoted), None)
+    if other is None or other.worth < AS_GOOD * best.worth:
+        return None
+    said, more = (told_by_itself(each.sentence, scene) for each in (best, other))
+    is_more = telling(more) - telling(said) and may_be_of_same(scene.words, best, other)
+    return other if is_more else None
+
+
 def _both(one: Sentence, said: str, other: Sentence, more: str) -> str:
     """Both, in the order in which one person told them: the later may have changed the earlier."""
-    in_turn = one.who == other.who and one.is_quoted and other.is_quoted
-    if not in_turn or one.time == other.time:
+    if not _in_turn(one, other):
         return f"{closed(said)} {more}"
     first, then = (said, more) if one.time < other.time else (more, said)
     return f"{closed(first)} {LATER} {continued(then)}"
+
+
+def _in_turn(one: Sentence, other: Sentence) -> bool:
+    """Whether one person said the one after the other."""
+    quoted = one.is_quoted and other.is_quoted
+    return quoted and one.who == other.who and one.time != other.time
 
 
 def _openings(said: str, best: Scored, scene: ReplyContext, own: Sequence[str]) -> Sequence[str]:
