@@ -4,7 +4,7 @@ Found is the share of the marked evidence among the first ten of the questions i
 sets: ``recall_hythe.json``, many people in one world, and ``recall_two_friends.json``, two who
 chat. The parts: words alone (FTS5, a memory with its neighbours), meaning alone (MiniLM over
 the bare texts, names taken out of the question), and the two by reciprocal-rank fusion, the
-usual hybrid.
+usual hybrid. And of gestures, which may go without a vector (``gestures.yaml``).
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import yaml
 
 from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion
 from game.index.local import LocalVectors
+from game.index.sources import text_of
 from game.index.words import Fts5Index
 from game.llm.clients.minilm import DIMENSION, MiniLMEmbedder
 from game.mind.ports import SystemClock
@@ -37,6 +39,11 @@ from tests.recall_data import read_data
 SETS = ("hythe", "two_friends")
 SIZES = (1_000, 10_000)
 _POOL, _DEPTH = 100, 20
+_GESTURES = REPOSITORY / "tests" / "data" / "gestures.yaml"
+"""What was seen, and two questions about each: in other words, and as one would ask."""
+_APART = timedelta(minutes=7)
+_AMONG = 8
+"""As many memories as a thought is given."""
 _NO_SIGNALS = Weights(
     speaker=0,
     named=0,
@@ -82,6 +89,7 @@ def measure() -> Iterator[Figure]:
     for name in SETS:
         yield from _quality(name, *read(name))
     yield from _split()
+    yield from _gestures()
     turns, questions = read(SETS[0])
     yield from _taking_in(turns)
     texts = [turn.text for turn in turns]
@@ -228,6 +236,33 @@ def _asked(
 ) -> RetrievalScore:
     way = ways(conversation, weights)["recall"]
     return scores(Answered(q.kind, q.evidence, way(q.text)[:_DEPTH]) for q in questions)[-1]
+
+
+def _gestures() -> Iterator[Figure]:
+    """How many gestures among the talk of the first set are found, with vectors and without."""
+    seen = yaml.safe_load(_GESTURES.read_text(encoding="utf-8"))
+    lived = [(turn.speaker, f'{turn.speaker} says, "{turn.text}"') for turn in read(SETS[0])[0]]
+    talk, chance = len(lived), random.Random(5)
+    lived += [(each["who"], each["line"]) for each in seen]
+    numbers = chance.sample(range(1, len(lived) + 1), len(lived))
+    now = datetime.now(UTC)
+    documents = [
+        _memory(number, now - number * _APART)._replace(text=text, speaker=who)
+        for number, (who, text) in zip(numbers, lived, strict=True)
+    ]
+    embedder, index, names = Remembering(), Fts5Index(), {who for who, _ in lived}
+    index.add(documents)
+    for how, embedded in (("with vectors", documents), ("by words", documents[:talk])):
+        vectors = LocalVectors()
+        vectors.add(embedded, embedder.embed([text_of(each, "") for each in embedded]))
+        recall = MemorySearch(index, vectors, embedder, names=lambda: names, clock=SystemClock())
+        for place, asked in enumerate(("in other words", "as one asks")):
+            hits = (recall.search(each["asks"][place], limit=_AMONG) for each in seen)
+            found = [{hit.document.key for hit in each or ()} for each in hits]
+            wanted = [each.key for each in documents[talk:]]
+            share = 100 * sum(map(set.__contains__, found, wanted)) / len(wanted)
+            what = f"gestures in the top {_AMONG}, {how}: {asked}"
+            yield Figure(what, len(wanted), share, "%")
 
 
 def _taking_in(turns: Sequence[ConversationTurn]) -> Iterator[Figure]:

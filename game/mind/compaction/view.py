@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from game.mind.archive.privacy import outward
-from game.mind.archive.records import Summary
+from game.mind.archive.tier_lines import SummaryState
 from game.mind.compaction import masking
 from game.mind.compaction.config import CompactionConfig
 from game.mind.compaction.costs import RunningWeight
@@ -26,8 +26,8 @@ class View:
         self._context: MemoryContext | None = None
         self._made_of: tuple[object, ...] = ()
         self._summaries = 0
-        """Tokens of the summaries, and which they are."""
-        self._weighed: tuple[Summary | None, Summary | None] | None = None
+        """Tokens of the summaries of :attr:`_weighed`."""
+        self._weighed: SummaryState | None = None
         self._looked: tuple[int, int, CompactionConfig] | None = None
         """For which window and settings the boundary was looked for last."""
 
@@ -93,10 +93,9 @@ class View:
     def load(self) -> Load:
         """What the prompt costs: as it was last added up, and what came to the window since."""
         window = self.weight.value(self._added_up)
-        longterm, recent = self._tiers.state.longterm, self._tiers.state.recent
-        if self._weighed is None or self._weighed[0] is not longterm or self._weighed[1] is not recent:
-            self._summaries = self._scale.summaries(longterm, recent)
-            self._weighed = longterm, recent
+        if self._weighed is not (state := self._tiers.state):
+            self._summaries = self._scale.summaries(state.longterm, state.recent)
+            self._weighed = state
         return Load(self.overhead, self._summaries, window, self._config().budget)
 
     def _added_up(self) -> int:
