@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import batched
+from itertools import batched, zip_longest
 from pathlib import Path
 
 from game.index import tail
@@ -255,8 +255,7 @@ class IndexFollower:
             return
         try:
             vectors = self._own_collection(self._meaning)
-            self._embed_memories(vectors, self._meaning.embedder, report)
-            self._embed_kept(vectors, self._meaning.embedder)
+            self._embed_all(vectors, self._meaning.embedder, report)
         except CollectionMissing:
             self._checked = False
             raise
@@ -335,25 +334,26 @@ class IndexFollower:
         if left != self._store.progress.dropping:
             self._store.save(replace(self._store.progress, dropping=left))
 
-    def _embed_memories(self, vectors: ChromaVectors, embedder: Embedder, report: Report) -> None:
+    def _embed_all(self, vectors: ChromaVectors, embedder: Embedder, report: Report) -> None:
+        """Memories, and summaries and notes beside them: a call of Chroma costs more than a row."""
         progress = self._store.progress
-        for numbers in batched(range(progress.embedded + 1, progress.memories + 1), VECTORS_BATCH):
-            found = self._store.get([f"memory:{number}" for number in numbers])
-            documents = list(found.values())
-            self._embed(vectors, embedder, documents)
-            progress = replace(progress, embedded=numbers[-1], rows=progress.rows + len(documents))
-            self._store.save(progress)
-            report(progress.embedded, progress.memories)
-
-    def _embed_kept(self, vectors: ChromaVectors, embedder: Embedder) -> None:
+        memories = batched(range(progress.embedded + 1, progress.memories + 1), VECTORS_BATCH)
         waiting = [each for each in self._store.kept().values() if each.digest != each.embedded]
-        for part in batched(waiting, VECTORS_BATCH):
+        kept = batched(waiting, VECTORS_BATCH)
+        for numbers, part in zip_longest(memories, kept, fillvalue=()):
             gone = [each.key for each in part if not each.digest]
             vectors.remove(gone)
             self._store.remove_vectors(gone)
-            found = self._store.get([each.key for each in part if each.digest])
-            self._embed(vectors, embedder, list(found.values()))
-            self._store.embedded(part)
+            lived = list(self._store.get([f"memory:{number}" for number in numbers]).values())
+            told = self._store.get([each.key for each in part if each.digest]).values()
+            self._embed(vectors, embedder, [*lived, *told])
+            if numbers:
+                rows = progress.rows + len(lived)
+                progress = replace(progress, embedded=numbers[-1], rows=rows)
+                self._store.save(progress)
+                report(progress.embedded, progress.memories)
+            if part:
+                self._store.embedded(part)
 
     def _embed(
         self, vectors: ChromaVectors, embedder: Embedder, documents: Sequence[Document]

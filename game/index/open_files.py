@@ -8,8 +8,8 @@ from collections import OrderedDict
 from typing import Protocol
 
 MOST_OPEN = 1024
-"""Opening one again takes a millisecond, and as long as it is open it takes some 400 kB."""
-MOST_BYTES = 256 << 20
+"""Opening one again takes a millisecond, and as long as it is open it takes some 250 kB."""
+MOST_BYTES = 512 << 20
 """Of vectors in memory. Reading 2,000 of them again takes five milliseconds."""
 _HANDLES = 8
 """One in so many handles is a file of these: each needs three, and others need some."""

@@ -66,6 +66,21 @@ class VectorRows:
         self._rows, self._scales = np.ascontiguousarray(rows["row"]), rows["scale"].copy()
         self._signs = _signs(self._rows).T.copy() if len(rows) > _SCANNED else None
 
+    def changed(self, numbers: Sequence[int], rows: Rows) -> VectorRows:
+        """With these rows in place of those of their numbers, and beside the others."""
+        new = np.array(numbers, np.int64)
+        stay = np.isin(self.numbers, new, invert=True)
+        kept = np.empty(int(stay.sum()), rows.dtype)
+        kept["row"], kept["scale"] = self._rows[stay], self._scales[stay]
+        together = np.concatenate([self.numbers[stay], new])
+        order = np.argsort(together)
+        return VectorRows(together[order], np.concatenate([kept, rows])[order])
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in each."""
+        return int(self._rows.shape[1])
+
     @property
     def nbytes(self) -> int:
         """Bytes in memory."""
@@ -88,10 +103,9 @@ class VectorRows:
 
     def _asked(self, vector: Vector) -> NDArray[np.float32]:
         asked = np.asarray(vector, dtype=np.float32)
-        held = self._rows.shape[1]
-        if len(asked) != held:
+        if len(asked) != self.dimension:
             raise IndexUnavailable(
-                f"A vector has {len(asked)} numbers, those held have {held}",
+                f"A vector has {len(asked)} numbers, those held have {self.dimension}",
                 "Make the index anew with one embedding model",
             )
         unit: NDArray[np.float32] = asked / max(float(np.linalg.norm(asked)), 1e-12)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from game.index.open_files import OpenFiles
-from game.index.rows import VectorRows, packed, unpacked
+from game.index.rows import VectorRows, packed, shape, unpacked
 from game.index.tail import Mark
 from game.index.words import RANGES, READ_BYTES, Fts5Index
 from game.mind.errors import IndexUnavailable
@@ -97,21 +97,24 @@ class IndexFile(Fts5Index):
         """
         if not keys:
             return
-        rows = packed(vectors)
-        with self._writing():
-            numbers = dict(self._database.execute(_NUMBERS, [json.dumps(list(keys))]))
-            self._database.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                [
-                    (numbers[key], row.tobytes())
-                    for key, row in zip(keys, rows, strict=True)
-                    if key in numbers
-                ],
-            )
-            self._rows = None
+        dimension, rows = len(vectors[0]), dict(zip(keys, packed(vectors), strict=True))
+        with self._lock:
+            with self._writing():
+                found = self._database.execute(_NUMBERS, [json.dumps(list(rows))])
+                here = {number: rows[key] for key, number in found}
+                self._database.executemany(
+                    "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                    [(number, row.tobytes()) for number, row in here.items()],
+                )
+            if self._rows is not None and here:
+                same = self._rows.dimension == dimension
+                made = np.array(list(here.values()), shape(dimension))
+                self._rows = self._rows.changed(list(here), made) if same else None
 
     def remove_vectors(self, keys: Collection[str]) -> None:
         """Forget vectors of documents that stay; unknown keys do no harm."""
+        if not keys:
+            return
         with self._writing():
             asked = f"DELETE FROM vectors WHERE id IN (SELECT id FROM ({_NUMBERS}))"
             self._database.execute(asked, [json.dumps(list(keys))])

@@ -39,8 +39,8 @@ SAME_SCENE = timedelta(hours=3)
 _MOST_READ, READ_BYTES = 16_384, 700
 """Documents that are remembered, as what agents ask in one place is answered by the same; and what
 each of them takes."""
-_CACHE_KB = 256
-"""Of a file's pages in memory; with 2,000, a search takes as long."""
+_CACHE_KB = 64
+"""Of a file's pages in memory; with 2,000 a search takes hardly less."""
 _AROUND_WEIGHT = 0.5
 _TITLE_WEIGHT = 2.0
 _MOST_ROWS = 1500

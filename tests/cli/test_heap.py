@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from game.server.heap import FREEZE_SECONDS, FrozenHeap
+from game.server.heap import FREEZE_SECONDS, OPENING_SECONDS, FrozenHeap
 
 
 class Node:
@@ -46,6 +46,23 @@ def test_nothing_is_frozen_before_the_world_is_open(is_open):
     del node
     gc.collect()
     assert (gone() is None) != is_open
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_no_garbage_is_looked_for_until_all_is_open_or_for_two_minutes(is_open):
+    moment = Moment(is_open=False)
+    moment.heap.hold()
+    try:
+        moment.pass_by(OPENING_SECONDS / 2)
+        assert not gc.isenabled()
+        moment.is_open = is_open
+        moment.pass_by(OPENING_SECONDS / 4)
+        assert gc.isenabled() == is_open
+        moment.pass_by(OPENING_SECONDS / 4)
+        assert gc.isenabled()
+    finally:
+        gc.enable()
+        gc.freeze()  # as tests find it
 
 
 def test_what_survived_a_full_collection_is_not_looked_through_again(moment):

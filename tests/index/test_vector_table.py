@@ -109,9 +109,32 @@ def test_a_vector_of_another_dimension_is_refused(tmp_path: Path):
         index.nearest([1.0] * 32, 3)
     index.add([memory(n, "The cup.") for n in range(1, 18)])
     index.put_vectors([f"memory:{n}" for n in range(1, 18)], unit_rows(17).tolist())
+    index.close()
     with pytest.raises(IndexUnavailable, match=r"other than"):  # 17 of 64 take as much as 33 of 32
         index.nearest([1.0] * 32, 3)
     index.close()
+
+
+@pytest.mark.parametrize("scanned", [20_000, 10])
+def test_what_is_added_while_it_is_read_is_found_as_in_a_file_read_anew(
+    monkeypatch, tmp_path: Path, scanned: int
+):
+    monkeypatch.setattr(rows, "_SCANNED", scanned)
+    index, vectors = IndexFile(tmp_path / "words.db"), unit_rows(60).tolist()
+    note = Document("note:sacks", DocumentKind.NOTE, "Four.", BEGIN, title="Sacks")
+    index.add([*(memory(n, f"Sack {n}.") for n in range(1, 41)), note])
+    index.put_vectors(["note:sacks", "memory:5", "memory:6"], vectors[40:43])
+    for first in (7, 1, 30):  # in no order, and some of them again
+        assert index.nearest(vectors[0], 1)
+        keys = [f"memory:{n}" for n in range(first, first + 11)]
+        index.put_vectors([*keys, "memory:99", keys[0]], vectors[first : first + 13])
+    index.remove(["memory:9"])
+    index.put_vectors(["memory:9", "memory:10"], vectors[50:52])
+    again = IndexFile(index.path)
+    for asked in vectors:
+        assert index.nearest(asked, 20) == again.nearest(asked, 20)
+    index.close()
+    again.close()
 
 
 def test_what_is_removed_has_no_vector_and_no_place_any_more(tmp_path: Path):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from array import array
 from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import partial
@@ -26,7 +27,7 @@ from game.mind.errors import ModelError, ModelFailed, ModelMissing, ModelUnavail
 from game.mind.language.words import writable
 from game.paths import REPOSITORY
 
-type Vectors = list[list[float]]
+type Vectors = list[array[float]]
 
 MOST_WAITING = 64
 """Questions that may wait; one more is answered by words alone."""
@@ -202,5 +203,6 @@ def _result(head: dict[str, Any], numbers: IO[bytes]) -> Any:
     if "problem" in head:
         return ModelMissing(head["problem"], head["cure"])
     rows, dimension = head["shape"]
-    found = np.frombuffer(numbers.read(rows * dimension * 4), "<f4")
-    return found.reshape(rows, dimension).tolist()
+    found = np.frombuffer(numbers.read(rows * dimension * 4), "<f4").astype(np.float32, copy=False)
+    # Garbage collection would look at each number of a list, whenever it looks at all.
+    return [array("f", row.tobytes()) for row in found.reshape(rows, dimension)]

@@ -63,6 +63,7 @@ def at_server_start() -> None:
                 DatabaseWatchdog(_vault).start()
             runtime.start(watching().taps)
             heap = FrozenHeap(time.monotonic, lambda: not unopened())
+            heap.hold()
             LoopingCall(heap.look).start(_HEAP_SECONDS, now=False)
         except Exception as error:
             # The world stays up without its agents; whoever starts it is told why.
