@@ -75,6 +75,7 @@ def open_in_turn(agents: Iterable[Any], opened: Callable[[], None]) -> None:
     Those near players come first. ``opened`` is called when all are open.
     """
     shared = services()
+    shared.opening()
     for agent in agents:
         _unopened[agent.id] = agent
         shared.taps.agent_ids[agent.key] = agent.id  # or the first would take others for players
@@ -86,6 +87,7 @@ def _open_next(shared: Services, opened: Callable[[], None]) -> None:
         return
     agent = _next_to_open()
     if agent is None:
+        shared.all_open()
         opened()
         return
     number = agent.id

@@ -38,15 +38,20 @@ class Mind(Remembering):
         """Open what it remembers, unless that is done, and go on from there."""
         self.begun = True
         self.memory.open()
-        self.examiner.resume()
         self.keeper.recaller.follow()
         if self.plugged is not None:
             self.plugged.begin()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
         self._services.openers.submit(self.look)
-        self._services.learners.submit(self.read_back, self._services)
         self.acquaintances.catch_up()
         self.sleeper.start()
+        self._services.once_open(self._go_back)
+
+    def _go_back(self) -> None:
+        """Take up what was lived before: that takes long, and nobody may wait for it."""
+        if not self.closed:
+            self.examiner.resume()
+            self._services.learners.submit(self.read_back, self._services)
 
     def may_compact(self) -> bool:
         """Whether its memory may be compacted because the agent sleeps."""

@@ -223,6 +223,8 @@ class Services:
     wait: Wait = threading.Event.wait
     spans: ThoughtSpans | None = None  # tells an OpenTelemetry collector of thoughts
     scenes: Sequence[Scene] = ()  # small scenes that agents play by rule where they meet
+    # what waits until all agents are open; None while none is being opened
+    _after_opening: list[Callable[[], object]] | None = None
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
@@ -230,6 +232,23 @@ class Services:
     def seconds(self) -> float:
         """The time by a clock that is never set back; from any thread."""
         return float(self.timer.seconds())
+
+    def opening(self) -> None:
+        """The agents that come with the world are being opened from now on."""
+        self._after_opening = []
+
+    def all_open(self) -> None:
+        """They are all open: what waited for that begins."""
+        waiting, self._after_opening = self._after_opening or [], None
+        for work in waiting:
+            work()
+
+    def once_open(self, work: Callable[[], object]) -> None:
+        """Run ``work`` when no agent waits to be opened any more: it takes long, and can wait."""
+        if self._after_opening is None:
+            work()
+        else:
+            self._after_opening.append(work)
 
     def writer(
         self,

@@ -92,6 +92,16 @@ class TestOpenedInTurn(OpeningWorld):
         self.settle()
         assert any("You are Zoe." in prompt for prompt in self.fake.prompts())
 
+    def test_what_was_lived_is_read_back_once_all_are_open(self):
+        self.restart()
+        while unopened() == 4:
+            self.posted.get(timeout=60)()
+        assert self.services.learners.jobs == 0
+        gate = self.hold_back()
+        self.settle(lambda: unopened() == 0)
+        assert self.services.learners.jobs >= 5, "the gate, and each of the four"
+        gate.set()
+
     def test_nobody_waits_with_it_for_what_others_search(self):
         self.restart()
         gate = threading.Event()
