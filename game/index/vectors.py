@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 10.0
 _LOOPBACK = ("127.0.0.1", "localhost")
-_COSINE: Any = {"hnsw": {"space": "cosine"}}
+_SYNC: Any = {"sync_threshold": 40, "batch_size": 20}
+"""After how many rows Chroma brings what waits into its graph. All that waits, 1,000 rows of each
+agent if Chroma has its way, is gone through for each call."""
+_BRISK: Any = {"hnsw": _SYNC}
+_COSINE: Any = {"hnsw": {"space": "cosine", **_SYNC}}
 _PAGE = 500
 """Vectors that are read from Chroma at a time."""
 
@@ -160,9 +164,12 @@ class ChromaVectors:
 
     def _there(self) -> ChromaCollection:
         if self._collection is None:
-            self._collection = self._chroma.client().get_collection(
+            self._collection = found = self._chroma.client().get_collection(
                 self.name, embedding_function=None
             )
+            kept: Any = found.configuration_json.get("hnsw") or {}
+            if kept.get("sync_threshold") != _SYNC["sync_threshold"]:  # of an earlier version
+                found.modify(configuration=_BRISK)
         return self._collection
 
 

@@ -12,6 +12,7 @@ from unittest.mock import Mock
 import pytest
 
 from game.index.agent_index import AgentIndex, _is_damage, stale_mark
+from game.index.chroma_server import ChromaServer, data_folder
 from game.index.vectors import Chroma, ChromaVectors
 from game.llm.clients.cached import CachedEmbedder
 from game.mind.archive.forgetting import ForgottenPerson, forget
@@ -156,6 +157,25 @@ def test_chroma_keeps_what_a_summary_is(index: AgentIndex, life: Life, chroma: C
         }
     ]
     assert collection.count() == 5
+
+
+def test_little_waits_in_chroma_also_for_a_collection_of_an_earlier_version(
+    index: AgentIndex, life: Life, chroma: Chroma, server: ChromaServer
+):
+    life.live_days(300)
+    index.follow(250)
+    name = index.words.progress.collection
+    with closing(sqlite3.connect(data_folder(server._places) / "chroma.sqlite3")) as database:
+        asked = "SELECT count(*) FROM embeddings_queue WHERE topic LIKE '%' || ?"
+        topic = str(chroma.client().get_collection(name, embedding_function=None).id)
+        (waiting,) = database.execute(asked, [topic]).fetchone()
+    assert waiting < 40
+    former = ChromaVectors(chroma, f"{name}-former")
+    chroma.client().create_collection(former.name, embedding_function=None)
+    assert former.count() == 0
+    kept = chroma.client().get_collection(former.name, embedding_function=None)
+    assert kept.configuration_json["hnsw"]["sync_threshold"] == 40
+    chroma.drop(former.name)
 
 
 def test_notes_that_are_new_changed_or_gone(index: AgentIndex, life: Life):
