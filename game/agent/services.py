@@ -224,7 +224,7 @@ class Services:
     spans: ThoughtSpans | None = None  # tells an OpenTelemetry collector of thoughts
     scenes: Sequence[Scene] = ()  # small scenes that agents play by rule where they meet
     # what waits until all agents are open; None while none is being opened
-    _after_opening: list[Callable[[], object]] | None = None
+    _after_opening: list[Callable[[], None]] | None = None
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
@@ -241,9 +241,9 @@ class Services:
         """They are all open: what waited for that begins."""
         waiting, self._after_opening = self._after_opening or [], None
         for work in waiting:
-            work()
+            self.post(work)
 
-    def once_open(self, work: Callable[[], object]) -> None:
+    def once_open(self, work: Callable[[], None]) -> None:
         """Run ``work`` when no agent waits to be opened any more: it takes long, and can wait."""
         if self._after_opening is None:
             work()

@@ -341,19 +341,22 @@ class IndexFollower:
         waiting = [each for each in self._store.kept().values() if each.digest != each.embedded]
         kept = batched(waiting, VECTORS_BATCH)
         for numbers, part in zip_longest(memories, kept, fillvalue=()):
-            gone = [each.key for each in part if not each.digest]
-            vectors.remove(gone)
-            self._store.remove_vectors(gone)
+            gone = [each for each in part if not each.digest]
+            keys = [each.key for each in gone]
+            vectors.remove(keys)
+            self._store.remove_vectors(keys)
+            # At once: as long as these count, Chroma seems to have lost what was taken out.
+            self._store.embedded(gone)
+            new = [each for each in part if each.digest]
             lived = list(self._store.get([f"memory:{number}" for number in numbers]).values())
-            told = self._store.get([each.key for each in part if each.digest]).values()
+            told = self._store.get([each.key for each in new]).values()
             self._embed(vectors, embedder, [*lived, *told])
+            self._store.embedded(new)
             if numbers:
                 rows = progress.rows + len(lived)
                 progress = replace(progress, embedded=numbers[-1], rows=rows)
                 self._store.save(progress)
                 report(progress.embedded, progress.memories)
-            if part:
-                self._store.embedded(part)
 
     def _embed(
         self, vectors: ChromaVectors, embedder: Embedder, documents: Sequence[Document]

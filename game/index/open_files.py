@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import threading
 from collections import OrderedDict
@@ -20,8 +21,10 @@ def room() -> int:
     most, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_OPEN * _HANDLES
     if most != resource.RLIM_INFINITY and most < wanted:
-        most = wanted if allowed == resource.RLIM_INFINITY else min(wanted, allowed)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, allowed))
+        wanted = wanted if allowed == resource.RLIM_INFINITY else min(wanted, allowed)
+        with contextlib.suppress(OSError, ValueError):  # a sandbox may refuse
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, allowed))
+            most = wanted
     return MOST_OPEN if most == resource.RLIM_INFINITY else min(MOST_OPEN, most // _HANDLES)
 
 

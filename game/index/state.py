@@ -110,6 +110,8 @@ class IndexFile(Fts5Index):
                 same = self._rows.dimension == dimension
                 made = np.array(list(here.values()), shape(dimension))
                 self._rows = self._rows.changed(list(here), made) if same else None
+        if self._open_files is not None:  # what was read for it is held, too
+            self._open_files.uses(self)
 
     def remove_vectors(self, keys: Collection[str]) -> None:
         """Forget vectors of documents that stay; unknown keys do no harm."""

@@ -8,6 +8,7 @@ interpreter's lock for the whole of every ``add``, and the game would stutter.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -164,13 +165,19 @@ class ChromaVectors:
 
     def _there(self) -> ChromaCollection:
         if self._collection is None:
-            self._collection = found = self._chroma.client().get_collection(
-                self.name, embedding_function=None
-            )
-            kept: Any = found.configuration_json.get("hnsw") or {}
-            if kept.get("sync_threshold") != _SYNC["sync_threshold"]:  # of an earlier version
-                found.modify(configuration=_BRISK)
+            found = self._chroma.client().get_collection(self.name, embedding_function=None)
+            _have_synced_soon(found)
+            self._collection = found
         return self._collection
+
+
+def _have_synced_soon(collection: ChromaCollection) -> None:
+    """Tell so of a collection of an earlier version, if its server takes that."""
+    kept: Any = (collection.configuration_json or {}).get("hnsw")
+    if not kept or kept.get("sync_threshold") == _SYNC["sync_threshold"]:
+        return
+    with contextlib.suppress(Exception):  # somebody's own server may refuse: it is slower then
+        collection.modify(configuration=_BRISK)
 
 
 def metadata(document: Document) -> dict[str, str | int]:

@@ -192,6 +192,30 @@ def test_notes_that_are_new_changed_or_gone(index: AgentIndex, life: Life):
     assert by_words(index, "barley") == by_meaning(index, "barley") == []
 
 
+def test_a_note_that_goes_while_the_embedder_is_away_has_nothing_made_anew(
+    life: Life, reopen: Opener, embedder: BagOfWords, said: list[str], monkeypatch
+):
+    life.notes.write("Garden", "I planted flax.", now=DAWN)
+    index = reopen()
+    life.leave_window(index, 60)
+    (path,) = life.notes.folder.glob("*.md")
+    path.unlink()
+    life.live_days(40)
+    life.compact(61, 100, "More sacks.")
+    with monkeypatch.context() as away:
+        away.setattr(embedder, "embed", Mock(side_effect=BadAnswer("No model", "Wait")))
+        index.follow(101)
+    index.close()
+    embedder.texts.clear()
+    again = reopen()
+    again.follow(101)
+    assert again.status().complete
+    assert not any("lost" in line for line in said)
+    made_anew = [text for text in embedder.texts if "Sack 1." in text]
+    assert made_anew == []
+    assert by_meaning(again, "planted flax") == [] or by_words(again, "flax") == []
+
+
 def test_kinds_are_told_apart(index: AgentIndex, life: Life):
     life.live(*["Ann sings of the sea."] * 30)
     life.compact(1, 30, "Ann sang of the sea.")

@@ -60,9 +60,7 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     if not (said := told_by_itself(best.sentence, scene)):
         return ""
     if (other := _beside(scene)) is not None:
-        more = told_by_itself(other.sentence, scene)
-        if len(said + more) < _LONGEST:
-            said = _both(best.sentence, said, other.sentence, more)
+        said = _both(best.sentence, said, other.sentence, told_by_itself(other.sentence, scene))
     if any(alike(said, each) for each in scene.said):
         return ""
     own = list(own_lines)
@@ -92,7 +90,7 @@ def _beside(scene: ReplyContext) -> Scored | None:
         return None
     said, more = (told_by_itself(each.sentence, scene) for each in (best, other))
     is_more = telling(more) - telling(said) and may_be_of_same(scene.words, best, other)
-    return other if is_more else None
+    return other if is_more and len(said + more) < _LONGEST else None
 
 
 def _both(one: Sentence, said: str, other: Sentence, more: str) -> str:
