@@ -10,7 +10,7 @@ has it opened right then, so nothing that is said to an agent is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import evennia
@@ -69,26 +69,25 @@ def unopened() -> int:
     return len(_unopened)
 
 
-def open_in_turn(agents: Iterable[Any], opened: Callable[[], None]) -> None:
+def open_in_turn(agents: Iterable[Any]) -> None:
     """Open the minds of these agents one after the other, and let them think.
 
-    Those near players come first. ``opened`` is called when all are open.
+    Those near players come first. What waits in :meth:`Services.once_open` runs when all are open.
     """
     shared = services()
     shared.opening()
     for agent in agents:
         _unopened[agent.id] = agent
         shared.taps.agent_ids[agent.key] = agent.id  # or the first would take others for players
-    shared.post(lambda: _open_next(shared, opened))
+    shared.post(lambda: _open_next(shared))
 
 
-def _open_next(shared: Services, opened: Callable[[], None]) -> None:
+def _open_next(shared: Services) -> None:
     if not running() or services() is not shared:
         return
     agent = _next_to_open()
     if agent is None:
         shared.all_open()
-        opened()
         return
     number = agent.id
 
@@ -97,7 +96,7 @@ def _open_next(shared: Services, opened: Callable[[], None]) -> None:
             with logged(f"{agent.key}: The mind could not be opened"):
                 mind_of(agent)
             _unopened.pop(number, None)
-            _open_next(shared, opened)
+            _open_next(shared)
 
     with logged(f"{agent.key}: The mind could not be made"):
         # Its turn ends when that is read: reading two at once would only take longer for both.

@@ -55,7 +55,8 @@ def live(shared: Services) -> None:
     counter = ServerTokenCounter(shared.gateway)
     shared.counting = Counting(shared.tokens, counter, shared.counters, shared.timer)
     shared.counting.start()
-    open_in_turn(all_agents(), lambda: _opened(shared, began))
+    open_in_turn(all_agents())
+    shared.once_open(lambda: _opened(shared, began))
     turns = Cooperator(partial(_a_while, shared), partial(shared.timer.callLater, 0))
     _housekeeping = LoopingCall(lambda: turns.coiterate(_keep_house()))
     _housekeeping.clock = shared.timer

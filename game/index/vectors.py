@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 10.0
 _LOOPBACK = ("127.0.0.1", "localhost")
-_SYNC: Any = {"sync_threshold": 40, "batch_size": 20}
-"""After how many rows Chroma brings what waits into its graph. All that waits, 1,000 rows of each
-agent if Chroma has its way, is gone through for each call."""
-_BRISK: Any = {"hnsw": _SYNC}
+_SYNC_THRESHOLD = 40
+"""Rows after which Chroma moves a collection's write-ahead log into its graph. Each call scans the
+logs of all collections, and Chroma's default lets each grow to 1,000 rows."""
+_SYNC: Any = {"sync_threshold": _SYNC_THRESHOLD, "batch_size": _SYNC_THRESHOLD // 2}
 _COSINE: Any = {"hnsw": {"space": "cosine", **_SYNC}}
 _PAGE = 500
 """Vectors that are read from Chroma at a time."""
@@ -166,18 +166,19 @@ class ChromaVectors:
     def _there(self) -> ChromaCollection:
         if self._collection is None:
             found = self._chroma.client().get_collection(self.name, embedding_function=None)
-            _have_synced_soon(found)
+            _lower_sync_threshold(found)
             self._collection = found
         return self._collection
 
 
-def _have_synced_soon(collection: ChromaCollection) -> None:
-    """Tell so of a collection of an earlier version, if its server takes that."""
+def _lower_sync_threshold(collection: ChromaCollection) -> None:
+    """Configure a collection that an earlier version made; effective when Chroma next starts."""
     kept: Any = (collection.configuration_json or {}).get("hnsw")
-    if not kept or kept.get("sync_threshold") == _SYNC["sync_threshold"]:
+    if not kept or kept.get("sync_threshold") == _SYNC_THRESHOLD:
         return
-    with contextlib.suppress(Exception):  # somebody's own server may refuse: it is slower then
-        collection.modify(configuration=_BRISK)
+    changed: Any = {"hnsw": _SYNC}
+    with contextlib.suppress(Exception):  # a remote server may refuse; it is only slower then
+        collection.modify(configuration=changed)
 
 
 def metadata(document: Document) -> dict[str, str | int]:

@@ -312,6 +312,14 @@ class TestRefusals(RepliesWorld):
             "say Your loom stands in the cellar of the mill. And later: you have moved the loom to"
             " the old barn."
         )
+        self.asks("I bake rye bread in Ostrey.", "Rye! I like it dark.")
+        self.pass_time(60)
+        self.asks("My boat lies at the quay.", "A good berth.")
+        self.pass_time(60)
+        self.asks("What do I bake?", "You bake rye bread in Ostrey.")
+        assert self.answers()[-1] == "say You bake rye bread in Ostrey.", (
+            "the boat is no part of it"
+        )
         self.asks("Where does my loom stand?", "You have moved the loom to the old barn.")
         assert self.answers()[-1] == "say You have moved the loom to the old barn."
 

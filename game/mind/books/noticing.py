@@ -129,7 +129,7 @@ def promises(words: str) -> list[str]:
     if not _PROMISE_HINT.search(words):  # recall asks this of a hundred lines at once
         return []
     found = (s for s in _sentences(words) if not (s.endswith("?") or _PROMISED_BEFORE.search(s)))
-    # A quotation is no promise of whoever quotes it.
+    # A promise inside a quotation does not bind the speaker who quotes it.
     own = ((s, unquoted(_ALL_QUOTED.sub(r"\1", s), "it")) for s in found)
     return [s for s, o in own if VOW.search(o) or _WILL.search(o) or _GOING.search(o)]
 

@@ -51,8 +51,9 @@ _OPENERS = frozenset(_OPENER_WORDS.split())
 def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
     """What the agent knows, said by itself: for when a model makes nothing of it.
 
-    The best sentence, and the second if it is worth nearly as much and is no deed, as they were
-    told, with pronouns that fit whoever asks. Empty if no sentence is relevant.
+    Returns:
+        The best-ranked sentence, with the second one (:func:`_beside`) where there is one, pronouns
+        adapted to the asker. Empty if no sentence is relevant.
     """
     if not scene.asks or not scene.knows:
         return ""
@@ -71,15 +72,19 @@ def from_memory(scene: ReplyContext, own_lines: Iterable[str]) -> str:
 
 
 def leaves_out_later(answer: str, scene: ReplyContext) -> bool:
-    """Whether an answer has nothing of what the same person said later of what it tells."""
+    """Whether an answer has no word of a later statement of the same person on the same thing.
+
+    A later statement that shares no telling word with the best one is about something else.
+    """
     if not (scene.asks and scene.knows) or (other := _beside(scene)) is None:
         return False
     best = scene.ranked[0].sentence
     if not _in_turn(best, other.sentence):
         return False
     first, then = sorted((best, other.sentence), key=lambda each: each.time)
-    since = telling(then.bare) - telling(first.bare)
-    return bool(since) and since.isdisjoint(telling(answer))
+    before, later = telling(first.bare), telling(then.bare)
+    since = later - before
+    return bool(since and later & before) and since.isdisjoint(telling(answer))
 
 
 def _beside(scene: ReplyContext) -> Scored | None:
