@@ -7,8 +7,8 @@ from itertools import chain
 from django.core.exceptions import ValidationError
 from evennia.accounts.models import AccountDB
 
-from game.mind.errors import NameRefused
-from game.mind.names import check_agent_name
+from keepsake.errors import NameRefused
+from keepsake.names import check_agent_name
 from typeclasses.agents import Agent
 
 

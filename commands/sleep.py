@@ -8,11 +8,11 @@ from commands.base import PlayerCommand
 from commands.building.base import BuilderCommand, plain, table
 from commands.playing.speech import SpeechCommand
 from commands.wording import CannotDo
-from game.agent import tending
-from game.agent.mind import Mind
-from game.agent.services import running, services
-from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.tiredness import Tiredness, wakes_at
+from keepsake.agent import tending
+from keepsake.agent.mind import Mind
+from keepsake.agent.services import running, services
+from keepsake.sleep.config import SleepConfig
+from keepsake.sleep.tiredness import Tiredness, wakes_at
 from typeclasses.agents import Agent, all_agents
 from typeclasses.deeds.happening import happened
 from typeclasses.minds import mind_by_number

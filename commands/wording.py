@@ -11,8 +11,8 @@ import re
 
 import inflect
 
-from game.mind.errors import KeepsakeError
-from game.mind.language.perception import visible
+from keepsake.errors import KeepsakeError
+from keepsake.language.perception import visible
 
 LONGEST_SPEECH = 1000
 """Characters that one act of speech or gesture may have; on an average of two bytes at most."""

@@ -11,7 +11,7 @@ from tests.empty_tables import empty_tables
 
 os.environ.pop("KEEPSAKE_DATABASE_URL", None)  # no test goes to a world's own database
 
-# Tests kill processes; the power stays on. Before game.mind.json_lines is imported, which keeps
+# Tests kill processes; the power stays on. Before keepsake.json_lines is imported, which keeps
 # one of these functions. A world in a process of its own waits for its disk as ever.
 os.fsync = os.fdatasync = lambda fd: None
 

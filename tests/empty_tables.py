@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.paths import REPOSITORY, Places, Ports
 
 _MIGRATE = """
 import django, gc

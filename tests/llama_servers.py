@@ -18,7 +18,7 @@ from tests.free_ports import free_port
 
 @dataclass
 class LlamaServer:
-    """One process of ``game.llm.embedded.server``, which nothing starts again."""
+    """One process of ``keepsake.models.embedded.server``, which nothing starts again."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -61,7 +61,7 @@ def llama_servers(
 
 def _started(folder: Path, weights: Path, options: dict[str, object]) -> LlamaServer:
     port = free_port()
-    words = [sys.executable, "-m", "game.llm.embedded.server", "--swa-full"]
+    words = [sys.executable, "-m", "keepsake.models.embedded.server", "--swa-full"]
     given = options | {
         "nice": 0,
         "port": port,

@@ -10,47 +10,48 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[1]
-PACKAGES = ("commands", "game", "typeclasses", "world")
+PACKAGES = ("commands", "game", "keepsake", "typeclasses", "world")
 
 LIBRARIES_OF_THE_MIND = {"frontmatter", "yaml", "jinja2"}
-"""What game.mind may use beside the standard library: formats and templates, no client."""
+"""What the pure parts may use beside the standard library: formats and templates, no client."""
 
 OUTSIDE = ["evennia", "django", "twisted", "httpx", "requests", "ollama", "chromadb", "xllamacpp"]
 
+PURE = (
+    *("archive", "books", "compaction", "events", "language", "prompt", "recall", "records"),
+    *("sleep", "summaries", "tasks", "agent_memory", "errors", "json_lines", "markdown_config"),
+    *("memory", "names", "ports", "templates"),
+)
+"""The parts of the library that know no framework and no client."""
+
+_PURE = [f"keepsake.{part}" for part in PURE]
+_BELOW_WORLD = [
+    *_PURE,
+    *(f"keepsake.{part}" for part in ("agent", "index", "memories", "models", "paths")),
+]
+
 RULES = {
     # The longest prefix of a module's name counts: what it may import of ours.
-    "game.mind": ["game.mind"],
-    "game.agent": [
-        "game.mind",
-        "game.llm",
-        "game.index",
-        "game.memories",
-        "game.paths",
-        "game.agent",
-    ],
-    "game.memories": ["game.mind", "game.index", "game.memories", "game.paths"],
-    "game.paths": ["game.mind.errors"],
-    "game.child": ["game.mind.errors", "game.child", "game.paths"],
-    "game.llm": ["game.mind", "game.llm", "game.child", "game.paths"],
-    "game.index": ["game.mind", "game.index", "game.child", "game.paths"],
-    "typeclasses": [
-        *("game.mind", "game.agent", "game.llm", "game.index", "game.paths", "typeclasses"),
-        "game.memories",
-    ],
-    "commands": [
-        *("game.mind", "game.agent", "game.llm", "game.index", "game.paths"),
-        *("typeclasses", "world", "commands"),
-    ],
+    **{part: _PURE for part in _PURE},
+    "keepsake.paths": ["keepsake.errors"],
+    "keepsake.child": ["keepsake.errors", "keepsake.child", "keepsake.paths"],
+    "keepsake.models": [*_PURE, "keepsake.models", "keepsake.child", "keepsake.paths"],
+    "keepsake.index": [*_PURE, "keepsake.index", "keepsake.child", "keepsake.paths"],
+    "keepsake.memories": [*_PURE, "keepsake.index", "keepsake.memories", "keepsake.paths"],
+    "keepsake.agent": _BELOW_WORLD,
+    "keepsake": [],
+    "typeclasses": [*_BELOW_WORLD, "typeclasses"],
+    "commands": [*_BELOW_WORLD, "typeclasses", "world", "commands"],
     "world": [
-        *("game.mind", "game.agent.almanac", "game.agent.offstage.days", "game.paths"),
+        *(*_PURE, "keepsake.agent.almanac", "keepsake.agent.offstage.days", "keepsake.paths"),
         *("typeclasses", "world"),
     ],
-    "game.cli": ["game"],
-    "game.web": ["game", "typeclasses"],
+    "game.cli": ["game", "keepsake"],
+    "game.web": ["game", "keepsake", "typeclasses"],
     # What runs in a process of its own, set up like the game; the rest of it is pure.
-    "game.lab": ["game", "typeclasses", "world"],
-    "game.server.conf": ["game", "typeclasses", "commands", "world"],
-    "game": ["game"],
+    "game.lab": ["game", "keepsake", "typeclasses", "world"],
+    "game.server.conf": ["game", "keepsake", "typeclasses", "commands", "world"],
+    "game": ["game", "keepsake"],
 }
 
 MOST_MODULES = 20
@@ -102,10 +103,10 @@ def broken(module: str, imported: str) -> str | None:
     """Why ``module`` may not import ``imported``; None if it may."""
     if within(imported, "game.server.conf") and not within(module, "game.server.conf"):
         return "nothing imports the wiring"
-    pure = within(module, "game.mind") or within(module, "game.agent")
+    pure = any(within(module, part) for part in (*_PURE, "keepsake.agent"))
     if pure and imported.split(".", maxsplit=1)[0] in OUTSIDE:
         return "mind and agent know no framework and no client"
-    if imported.split(".", maxsplit=1)[0] not in PACKAGES or imported == "game":
+    if imported.split(".", maxsplit=1)[0] not in PACKAGES or imported in ("game", "keepsake"):
         return None
     rule = max((prefix for prefix in RULES if within(module, prefix)), key=len)
     if any(within(imported, allowed) for allowed in RULES[rule]):
@@ -125,9 +126,9 @@ def test_imports_follow_the_rule():
 
 def test_the_mind_uses_few_libraries():
     for module, path in modules():
-        if within(module, "game.mind"):
+        if any(within(module, part) for part in _PURE):
             roots = {imported.split(".")[0] for imported, _ in imports(module, path)}
-            assert roots <= {*sys.stdlib_module_names, "game", *LIBRARIES_OF_THE_MIND}, module
+            assert roots <= {*sys.stdlib_module_names, "keepsake", *LIBRARIES_OF_THE_MIND}, module
 
 
 def test_imports_go_round_in_no_circle():
@@ -168,23 +169,23 @@ def test_packages_import_nothing():
 @pytest.mark.parametrize(
     ("module", "imported", "allowed"),
     [
-        ("game.mind.memory", "game.mind.archive.records", True),
-        ("game.mind.memory", "game.agent.attention", False),
-        ("game.agent.attention", "game.mind.errors", True),
-        ("game.agent.attention", "game.llm.queue", True),
-        ("game.agent.mind", "typeclasses.agents", False),
-        ("game.agent.mind", "twisted.internet.defer", False),
-        ("typeclasses.agents", "game.agent.attention", True),
-        ("game.mind.memory", "game.llm", False),
-        ("game.mind.memory", "evennia.utils", False),
-        ("game.llm.ollama", "game.mind.ports", True),
-        ("game.llm.ollama", "typeclasses.agents", False),
-        ("typeclasses.agents", "game.llm.queue", True),
+        ("keepsake.memory", "keepsake.archive.records", True),
+        ("keepsake.memory", "keepsake.agent.attention", False),
+        ("keepsake.agent.attention", "keepsake.errors", True),
+        ("keepsake.agent.attention", "keepsake.models.queue", True),
+        ("keepsake.agent.mind", "typeclasses.agents", False),
+        ("keepsake.agent.mind", "twisted.internet.defer", False),
+        ("typeclasses.agents", "keepsake.agent.attention", True),
+        ("keepsake.memory", "keepsake.models", False),
+        ("keepsake.memory", "evennia.utils", False),
+        ("keepsake.models.ollama", "keepsake.ports", True),
+        ("keepsake.models.ollama", "typeclasses.agents", False),
+        ("typeclasses.agents", "keepsake.models.queue", True),
         ("typeclasses.agents", "commands.base", False),
         ("commands.building.memory", "typeclasses.agents", True),
         ("world.builder", "typeclasses.rooms", True),
         ("world.builder", "commands.base", False),
-        ("game.cli.app", "game.paths", True),
+        ("game.cli.app", "keepsake.paths", True),
         ("game.cli.app", "typeclasses.agents", False),
         ("typeclasses.agents", "game.server.conf.wiring", False),
         ("game.cli.app", "game.server.conf", False),

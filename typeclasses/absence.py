@@ -8,12 +8,12 @@ from typing import Any
 
 from evennia.comms.models import Msg
 
-from game.agent.naming import now
-from game.agent.services import running, services
-from game.agent.surroundings import identity_of
-from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import time_of
-from game.mind.recall.absence import Absentee, News, Witness, chosen, news_of
+from keepsake.agent.naming import now
+from keepsake.agent.services import running, services
+from keepsake.agent.surroundings import identity_of
+from keepsake.errors import KeepsakeError
+from keepsake.events.agent_names import time_of
+from keepsake.recall.absence import Absentee, News, Witness, chosen, news_of
 from typeclasses.minds import open_minds, unopened
 
 LEFT, TOLD = "left", "told_of_absence"

@@ -12,20 +12,20 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.utils import create
 
-from game.agent.agent_log import log
-from game.agent.impulses import EventKind, PerceivedEvent
-from game.agent.memory.named import MEMORY, PROFILE_FILE, memory_named, name_memory
-from game.agent.mind import Mind
-from game.agent.naming import begin, now
-from game.agent.services import running, services
-from game.agent.surroundings import identity_of
-from game.agent.thinking.hearing import event_of, words_of
-from game.mind.archive.records import POSE, SCENE, MemoryKind
-from game.mind.errors import KeepsakeError, NameRefused, refusing
-from game.mind.events.types import MemoryChange
-from game.mind.language import perception
-from game.mind.names import check_agent_name, folder_name
-from game.mind.records.files import replace_file
+from keepsake.agent.agent_log import log
+from keepsake.agent.impulses import EventKind, PerceivedEvent
+from keepsake.agent.memory.named import MEMORY, PROFILE_FILE, memory_named, name_memory
+from keepsake.agent.mind import Mind
+from keepsake.agent.naming import begin, now
+from keepsake.agent.services import running, services
+from keepsake.agent.surroundings import identity_of
+from keepsake.agent.thinking.hearing import event_of, words_of
+from keepsake.archive.records import POSE, SCENE, MemoryKind
+from keepsake.errors import KeepsakeError, NameRefused, refusing
+from keepsake.events.types import MemoryChange
+from keepsake.language import perception
+from keepsake.names import check_agent_name, folder_name
+from keepsake.records.files import replace_file
 from typeclasses.characters import Character
 from typeclasses.deeds.acting import execute
 from typeclasses.deeds.happening import happened
@@ -54,7 +54,7 @@ class Agent(Character):
         tiredness: Seconds awake since its last sleep, and tokens that its thoughts took.
         idle_interval: Seconds between idle thoughts, None for the configured ones.
         memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
-        former_names, named_since: What it was called before; see :mod:`game.agent.naming`.
+        former_names, named_since: What it was called before; see :mod:`keepsake.agent.naming`.
     """
 
     def basetype_setup(self) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import evennia
 from evennia.objects.objects import DefaultCharacter
 
-from game.agent.almanac import almanac_now
-from game.agent.naming import now
-from game.agent.services import running, services
-from game.mind.archive.records import BY_RULE
+from keepsake.agent.almanac import almanac_now
+from keepsake.agent.naming import now
+from keepsake.agent.services import running, services
+from keepsake.archive.records import BY_RULE
 from typeclasses.absence import LEFT, tell_of_absence
 from typeclasses.appearance import CharacterAppearance
 from typeclasses.clients import tell_name, tell_room, tell_speech

@@ -5,7 +5,7 @@ from __future__ import annotations
 import evennia
 from evennia.objects.models import ObjectDB
 
-from game.agent.services import Services
+from keepsake.agent.services import Services
 
 TAG_CATEGORY = "keepsake"
 """Of the tags that say which object of the world's files something is."""

@@ -6,11 +6,11 @@ from typing import Any
 
 from evennia.objects.objects import DefaultExit
 
-from game.agent.mind import Mind
-from game.agent.services import running, services
-from game.agent.surroundings import hosts_guests
-from game.agent.thinking.following import FOLLOW_SECONDS
-from game.mind.prompt.parsing import Command
+from keepsake.agent.mind import Mind
+from keepsake.agent.services import running, services
+from keepsake.agent.surroundings import hosts_guests
+from keepsake.agent.thinking.following import FOLLOW_SECONDS
+from keepsake.prompt.parsing import Command
 from typeclasses.minds import open_minds
 from typeclasses.objects import ObjectParent
 

@@ -11,11 +11,11 @@ from typing import Any
 from django.db.models import Q
 from evennia.comms.models import Msg
 
-from game.agent.agent_log import log
-from game.agent.services import services
-from game.agent.surroundings import identity_of
-from game.mind.archive.forgetting import ForgottenPerson, Traces, forget, mask
-from game.mind.events.files import wait_until_packed
+from keepsake.agent.agent_log import log
+from keepsake.agent.services import services
+from keepsake.agent.surroundings import identity_of
+from keepsake.archive.forgetting import ForgottenPerson, Traces, forget, mask
+from keepsake.events.files import wait_until_packed
 from typeclasses.agents import Agent, all_agents
 from typeclasses.deeds.order import forget_player
 from typeclasses.minds import close_mind, mind_of

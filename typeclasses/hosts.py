@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from game.agent.conversations import TALK_SECONDS
-from game.agent.surroundings import people_near, players_near, talkativeness
-from game.agent.thinking.hearing import is_named
+from keepsake.agent.conversations import TALK_SECONDS
+from keepsake.agent.surroundings import people_near, players_near, talkativeness
+from keepsake.agent.thinking.hearing import is_named
 
 _AGENT = "typeclasses.agents.Agent"
 

@@ -16,14 +16,14 @@ from typing import Any
 import evennia
 from evennia.objects.models import ObjectDB
 
-from game.agent.agent_log import logged
-from game.agent.body import Life
-from game.agent.memory.named import PROFILE_FILE, memory_named
-from game.agent.mind import Mind
-from game.agent.naming import keep_former
-from game.agent.offstage import living
-from game.agent.services import Services, running, services
-from game.agent.sleep.sleeper import TICK_SECONDS
+from keepsake.agent.agent_log import logged
+from keepsake.agent.body import Life
+from keepsake.agent.memory.named import PROFILE_FILE, memory_named
+from keepsake.agent.mind import Mind
+from keepsake.agent.naming import keep_former
+from keepsake.agent.offstage import living
+from keepsake.agent.services import Services, running, services
+from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from typeclasses.everywhere import known_names
 
 LOOK_EACH = 5

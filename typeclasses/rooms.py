@@ -8,11 +8,11 @@ from typing import Any
 
 from evennia.contrib.grid.extended_room import ExtendedRoom
 
-from game.agent.almanac import Almanac, almanac_now
-from game.agent.impulses import EventKind, PerceivedEvent
-from game.agent.services import running, services
-from game.agent.surroundings import identity_of
-from game.mind.ports import SystemClock
+from keepsake.agent.almanac import Almanac, almanac_now
+from keepsake.agent.impulses import EventKind, PerceivedEvent
+from keepsake.agent.services import running, services
+from keepsake.agent.surroundings import identity_of
+from keepsake.ports import SystemClock
 from typeclasses.appearance import RoomAppearance
 from typeclasses.hosts import awake_in, greeter, hosts_of
 from typeclasses.minds import mind_of

@@ -11,21 +11,21 @@ from twisted.internet import reactor
 from twisted.internet.task import Cooperator, LoopingCall
 from twisted.logger import Logger
 
-from game.agent import services
-from game.agent.counting import Counting
-from game.agent.naming import names_of
-from game.agent.priming import prime
-from game.agent.services import WORKERS, Services
-from game.agent.surroundings import players_near
-from game.agent.thinking.prompting import kept_by, prompt_for
-from game.agent.thinking.replying import reply_head
-from game.agent.thinking.thinking import PROFILE
-from game.agent.warming import Warming
-from game.llm.profiles import SCRIPT, ModelProfile
-from game.llm.tokens.counting import ServerTokenCounter
-from game.mind.events.subscribers import Taps
-from game.mind.ports import GenerationRequest
-from game.paths import places
+from keepsake.agent import services
+from keepsake.agent.counting import Counting
+from keepsake.agent.naming import names_of
+from keepsake.agent.priming import prime
+from keepsake.agent.services import WORKERS, Services
+from keepsake.agent.surroundings import players_near
+from keepsake.agent.thinking.prompting import kept_by, prompt_for
+from keepsake.agent.thinking.replying import reply_head
+from keepsake.agent.thinking.thinking import PROFILE
+from keepsake.agent.warming import Warming
+from keepsake.events.subscribers import Taps
+from keepsake.models.profiles import SCRIPT, ModelProfile
+from keepsake.models.tokens.counting import ServerTokenCounter
+from keepsake.paths import places
+from keepsake.ports import GenerationRequest
 from typeclasses.agents import Agent, all_agents
 from typeclasses.minds import close_all, mind_of, open_in_turn, open_minds, unopened
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from django.conf import settings
 
-from game.mind.events.files import LineWriter, files_of
-from game.mind.json_lines import line_of, lines_from_end, parsed
+from keepsake.events.files import LineWriter, files_of
+from keepsake.json_lines import line_of, lines_from_end, parsed
 
 AUDIT, REPORTS = "audit", "reports"
 """How the names of the files begin."""

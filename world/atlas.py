@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from game.agent.almanac import STATES, Hours
-from game.mind.errors import ConfigError
-from game.mind.prompt.verbs import COMPASS
+from keepsake.agent.almanac import STATES, Hours
+from keepsake.errors import ConfigError
+from keepsake.prompt.verbs import COMPASS
 from world.source import DataFile, flag, number
 
 FOLDER = Path(__file__).resolve().parent

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from game.agent.almanac import STATES, Hours
-from game.mind.errors import ConfigError
+from keepsake.agent.almanac import STATES, Hours
+from keepsake.errors import ConfigError
 from typeclasses.deeds.effects import NOWHERE, YOU
 from typeclasses.deeds.progress import DeedStep, WorldDeed
 from world.atlas import FOLDER, Atlas

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from game.agent.almanac import Hours
-from game.agent.offstage.days import ANYBODY, Scene, SceneLine
+from keepsake.agent.almanac import Hours
+from keepsake.agent.offstage.days import ANYBODY, Scene, SceneLine
 from world.atlas import FOLDER, Atlas, hours_of, read_atlas, states_of
 from world.source import DataFile
 

@@ -9,7 +9,7 @@ from typing import Any
 import frontmatter
 import yaml
 
-from game.mind.errors import ConfigError
+from keepsake.errors import ConfigError
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The one in C, where PyYAML has it: a world's files take 0.3 s in Python."""

@@ -6,12 +6,12 @@ from evennia.locks.lockhandler import check_lockstring
 
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import counted, quoted
-from game.agent import tending
-from game.agent.memory.named import told
-from game.agent.services import services
-from game.agent.thinking.prompting import look_up, prompt_for
-from game.agent.thinking.thinker import SHORTEST_INTERVAL
-from game.mind.errors import KeepsakeError
+from keepsake.agent import tending
+from keepsake.agent.memory.named import told
+from keepsake.agent.services import services
+from keepsake.agent.thinking.prompting import look_up, prompt_for
+from keepsake.agent.thinking.thinker import SHORTEST_INTERVAL
+from keepsake.errors import KeepsakeError
 from typeclasses.agents import (
     Agent,
     all_agents,

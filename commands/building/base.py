@@ -12,10 +12,10 @@ from evennia.utils.evtable import EvTable
 
 from commands.audit import AuditedCommand
 from commands.wording import counted, listed, quoted
-from game.agent.mind import Mind
-from game.agent.services import services
-from game.agent.tending import Tended
-from game.mind.errors import KeepsakeError
+from keepsake.agent.mind import Mind
+from keepsake.agent.services import services
+from keepsake.agent.tending import Tended
+from keepsake.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents, find_agents
 from typeclasses.minds import mind_of
 

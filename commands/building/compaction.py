@@ -9,13 +9,13 @@ from typing import Any
 from commands.building import figures
 from commands.building.base import BuilderCommand, plain, when
 from commands.building.recall import memory_lines
-from game.agent.memory.memory import MemoryComponent
-from game.mind.archive.history import PastCompaction, compactions
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Summary
-from game.mind.errors import CompactionError, KeepsakeError
-from game.mind.memory import Undone
-from game.mind.summaries.roundtrip import Rate
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.archive.history import PastCompaction, compactions
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Summary
+from keepsake.errors import CompactionError, KeepsakeError
+from keepsake.memory import Undone
+from keepsake.summaries.roundtrip import Rate
 
 COVERED_SHOWN = 12
 """Memories that are shown of what was summarised; @memories shows them all."""

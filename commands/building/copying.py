@@ -5,7 +5,7 @@ from __future__ import annotations
 from evennia.commands.default import building
 
 from commands.building.base import refused
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 from typeclasses.agents import Agent, free_name
 
 

@@ -10,9 +10,9 @@ from evennia.utils.utils import iter_to_str
 from commands.base import player_named
 from commands.building.base import PATIENCE, BuilderCommand, plain, table
 from commands.wording import counted, listed, quoted
-from game.agent.offstage.days import Scene
-from game.agent.services import services
-from game.mind.errors import KeepsakeError
+from keepsake.agent.offstage.days import Scene
+from keepsake.agent.services import services
+from keepsake.errors import KeepsakeError
 from typeclasses.deeds.order import reset
 from typeclasses.deeds.progress import WorldDeed, all_deeds, doers, progress, records
 from world.atlas import FOLDER, Atlas, read_atlas

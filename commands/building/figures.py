@@ -10,10 +10,10 @@ from evennia.utils.ansi import strip_ansi
 
 from commands.building.base import plain
 from commands.wording import counted
-from game.mind.archive.history import PastCompaction
-from game.mind.memory import CompactionResult, Load
-from game.mind.summaries.roundtrip import Rate
-from game.mind.summaries.verification import SummaryVerdict
+from keepsake.archive.history import PastCompaction
+from keepsake.memory import CompactionResult, Load
+from keepsake.summaries.roundtrip import Rate
+from keepsake.summaries.verification import SummaryVerdict
 
 LINE = 78
 """Signs of a line."""

@@ -8,12 +8,12 @@ from datetime import datetime
 from commands.building.base import BuilderCommand, ago
 from commands.building.figures import hung
 from commands.wording import counted
-from game.agent.services import services
-from game.mind.archive import history
-from game.mind.errors import KeepsakeError
-from game.mind.sleep.history import HistoryEvent, events
-from game.mind.sleep.log import SleepLog
-from game.mind.sleep.steps import Step
+from keepsake.agent.services import services
+from keepsake.archive import history
+from keepsake.errors import KeepsakeError
+from keepsake.sleep.history import HistoryEvent, events
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.steps import Step
 
 MOST = 500
 _INDENT = 18

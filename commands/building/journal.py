@@ -9,10 +9,10 @@ from datetime import date, datetime, timedelta
 from commands.building.base import BuilderCommand, plain
 from commands.building.figures import hung
 from commands.wording import counted, plural
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.entries import JournalEntry
-from game.mind.errors import KeepsakeError
-from game.mind.language.words import telling
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.entries import JournalEntry
+from keepsake.errors import KeepsakeError
+from keepsake.language.words import telling
 
 NEWEST = 30
 """Entries that are shown when nothing is asked for."""

@@ -10,14 +10,14 @@ from commands.building.base import BuilderCommand, ago, kilobytes, plain, shorte
 from commands.building.compaction import take_back
 from commands.building.recall import author_of
 from commands.wording import counted
-from game.agent.memory.memory import Compacted, MemoryComponent
-from game.agent.services import services
-from game.agent.thinking.prompting import PromptExtras, costs_of, look_up, prompt_for
-from game.mind.archive.integrity import IntegrityReport
-from game.mind.archive.records import Summary
-from game.mind.errors import CompactionError, KeepsakeError
-from game.mind.memory import CompactReason, MemoryContext, MemoryStatus, Outcome
-from game.mind.prompt.budget import chart
+from keepsake.agent.memory.memory import Compacted, MemoryComponent
+from keepsake.agent.services import services
+from keepsake.agent.thinking.prompting import PromptExtras, costs_of, look_up, prompt_for
+from keepsake.archive.integrity import IntegrityReport
+from keepsake.archive.records import Summary
+from keepsake.errors import CompactionError, KeepsakeError
+from keepsake.memory import CompactReason, MemoryContext, MemoryStatus, Outcome
+from keepsake.prompt.budget import chart
 from typeclasses.agents import Agent, all_agents
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from commands.building.base import BuilderCommand, plain
 from commands.building.figures import labelled
 from commands.wording import counted
-from game.agent.services import services
-from game.llm.queue import Priority
-from game.llm.status import READY, ServerStatus
-from game.mind.errors import KeepsakeError
+from keepsake.agent.services import services
+from keepsake.errors import KeepsakeError
+from keepsake.models.queue import Priority
+from keepsake.models.status import READY, ServerStatus
 
 
 class CmdLlmStatus(BuilderCommand):

@@ -13,7 +13,7 @@ from evennia.server.models import ServerConfig
 
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import quoted
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 from typeclasses.accounts import ban_notice, current_bans, until_when
 from typeclasses.written_down import AUDIT, REPORTS, newest
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 from commands.building.base import BuilderCommand, ago, one_line, plain, shortened, table
 from commands.wording import counted
-from game.mind.books.notes import Note, NoteBook
-from game.mind.books.pins import LIMIT, Pinned
-from game.mind.errors import KeepsakeError
+from keepsake.books.notes import Note, NoteBook
+from keepsake.books.pins import LIMIT, Pinned
+from keepsake.errors import KeepsakeError
 
 
 class CmdNotes(BuilderCommand):

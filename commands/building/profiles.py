@@ -10,12 +10,12 @@ from evennia.utils.ansi import strip_ansi
 from commands.building import figures
 from commands.building.base import BuilderCommand, ago, plain, shortened, table
 from commands.wording import counted, plural
-from game.agent.memory.acquaintances import Acquaintances
-from game.agent.services import services
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.feelings import closeness, feeling
-from game.mind.books.profiles.profile import Fact, Profile, ProfileKind
-from game.mind.errors import KeepsakeError
+from keepsake.agent.memory.acquaintances import Acquaintances
+from keepsake.agent.services import services
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.feelings import closeness, feeling
+from keepsake.books.profiles.profile import Fact, Profile, ProfileKind
+from keepsake.errors import KeepsakeError
 
 MOST = 300
 _KINDS = {"": ProfileKind.PERSON, "places": ProfileKind.PLACE, "things": ProfileKind.THING}

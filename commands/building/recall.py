@@ -9,10 +9,10 @@ from dataclasses import replace
 from commands.base import player_named
 from commands.building.base import BuilderCommand, plain, shortened
 from commands.wording import counted, quoted
-from game.mind.archive.log import Archive
-from game.mind.archive.records import EDITED, Memory, MemoryKind, Summary, Tier
-from game.mind.errors import KeepsakeError
-from game.mind.recall.documents import DocumentKind, Hit
+from keepsake.archive.log import Archive
+from keepsake.archive.records import EDITED, Memory, MemoryKind, Summary, Tier
+from keepsake.errors import KeepsakeError
+from keepsake.recall.documents import DocumentKind, Hit
 from typeclasses.absence import TOLD
 from typeclasses.agents import find_agents
 

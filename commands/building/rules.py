@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import counted
-from game.mind.books.commitments import Commitments
-from game.mind.books.noticing import Noticed, NoticedKind
-from game.mind.errors import KeepsakeError
+from keepsake.books.commitments import Commitments
+from keepsake.books.noticing import Noticed, NoticedKind
+from keepsake.errors import KeepsakeError
 from typeclasses.agents import all_agents
 
 

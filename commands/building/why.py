@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 
 from commands.building.base import BuilderCommand, plain, shortened, when
 from commands.building.recall import author_of, memory_lines
-from game.agent.naming import names_of
-from game.agent.services import services
-from game.mind.events.reasons import Leant, PromptSource, Under, Why
-from game.mind.events.types import Thought
-from game.mind.events.why import why_did
-from game.mind.prompt.budget import Costs, PromptSection, chart
+from keepsake.agent.naming import names_of
+from keepsake.agent.services import services
+from keepsake.events.reasons import Leant, PromptSource, Under, Why
+from keepsake.events.types import Thought
+from keepsake.events.why import why_did
+from keepsake.prompt.budget import Costs, PromptSection, chart
 
 FEW = 5
 """Sentences and memories that are shown where all were not asked for."""

@@ -11,7 +11,7 @@ from evennia.utils.utils import at_search_result
 from commands.audit import AuditedCommand
 from commands.base import people_here
 from commands.wording import harmless, listed, one_line
-from game.mind.prompt.verbs import COMPASS
+from keepsake.prompt.verbs import COMPASS
 
 SHORTEST = 3
 """Letters of a name that is suggested: what is shorter is not mistyped but meant."""

@@ -13,7 +13,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, player_named
 from commands.wording import CannotDo, counted, harmless, listed, one_line, quoted, within_length
-from game.mind.language.perception import visible
+from keepsake.language.perception import visible
 from typeclasses.accounts import Account
 from typeclasses.everywhere import tell_builders
 from typeclasses.forgetting import forget_everywhere

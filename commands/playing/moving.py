@@ -11,7 +11,7 @@ from commands.base import PlayerCommand
 from commands.playing.speech import SpeechCommand
 from commands.playing.things import find_detail
 from commands.wording import CannotDo, harmless, listed, quoted, sought
-from game.mind.prompt.verbs import COMPASS
+from keepsake.prompt.verbs import COMPASS
 
 
 class CmdGo(PlayerCommand):

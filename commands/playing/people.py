@@ -11,8 +11,8 @@ from evennia.utils.utils import time_format
 
 from commands.base import PlayerCommand, people_here
 from commands.wording import CannotDo, counted, quoted
-from game.agent.almanac import almanac_now
-from game.agent.services import services
+from keepsake.agent.almanac import almanac_now
+from keepsake.agent.services import services
 from typeclasses.agents import Agent
 from typeclasses.clients import map_in_words, map_of, reads_aloud
 

@@ -10,8 +10,8 @@ from evennia.objects.models import ObjectDB
 from commands.base import PlayerCommand, people_here
 from commands.playing.manners import silenced
 from commands.wording import CannotDo, spoken, unquoted
-from game.mind.archive.privacy import WHISPER
-from game.mind.archive.records import POSE
+from keepsake.archive.privacy import WHISPER
+from keepsake.archive.records import POSE
 from typeclasses.deeds.happening import happened
 
 POSED = "* "

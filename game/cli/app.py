@@ -23,8 +23,8 @@ from game.cli.world import client, processes, starting, stopping
 from game.cli.world import restore as restoring
 from game.cli.world import status as statuses
 from game.cli.world.evennia_entry import ADMIN
-from game.mind.errors import KeepsakeError
-from game.paths import Places, places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places, places
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -309,7 +309,7 @@ def serve_recall() -> None:
     """Answer JSON lines on standard input with JSON lines on standard output."""
     # Here, since onnxruntime and numpy take their time and no other command needs them.
     from game.cli import recall  # noqa: PLC0415 - other commands need not wait
-    from game.llm.clients.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
+    from keepsake.models.clients.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
 
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):  # whatever the locale says, JSON is UTF-8
@@ -330,7 +330,7 @@ def evaluate_recall(
 ) -> None:
     """Ask the questions of a file and show how much of their evidence recall finds."""
     from game.cli import recall  # noqa: PLC0415 - other commands need not wait
-    from game.llm.clients.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
+    from keepsake.models.clients.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
 
     if memory:
         from game.cli.lab import evaluating  # noqa: PLC0415 - the same
@@ -357,7 +357,7 @@ eval_app.command("answers")(lab_commands.answers)
 def _check_spans() -> None:
     """Refuse to live without the spans that the environment asks for."""
     if any(name.startswith("OTEL_EXPORTER_OTLP") for name in os.environ):
-        from game.agent.spans import check_spans  # noqa: PLC0415 - brings the models with it
+        from keepsake.agent.spans import check_spans  # noqa: PLC0415 - brings the models with it
 
         check_spans()
 

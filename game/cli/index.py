@@ -15,7 +15,7 @@ from rich.progress import Progress as Bars
 from game.cli.output import err, out
 from game.cli.world import client, home, processes
 from game.cli.world.processes import Component
-from game.paths import Places, places
+from keepsake.paths import Places, places
 
 POLL_SECONDS = 0.2
 app = typer.Typer(no_args_is_help=True, help="The recall index, which follows from the vault.")
@@ -72,9 +72,9 @@ def _asking(here: Places) -> Iterator[Ask]:
         yield lambda operation, agent: client.ask(here, operation, agent=agent)
         return
     # Here, since they bring numpy and the model clients, which no other command needs.
-    from game.index import service  # noqa: PLC0415 - only where it is needed: seconds to import
-    from game.llm.embedding import EmbedderProfile, embedder, load_embedder  # noqa: PLC0415 - as above
-    from game.mind.recall.config import RecallConfig  # noqa: PLC0415 - as above
+    from keepsake.index import service  # noqa: PLC0415 - only where it is needed: seconds to import
+    from keepsake.models.embedding import EmbedderProfile, embedder, load_embedder  # noqa: PLC0415 - as above
+    from keepsake.recall.config import RecallConfig  # noqa: PLC0415 - as above
 
     llm, recall = here.config / "llm.md", here.config / "recall.md"
     profile = load_embedder(llm) if llm.exists() else EmbedderProfile()

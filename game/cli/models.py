@@ -11,13 +11,13 @@ from rich.markup import escape
 
 from game.cli.output import out, plain_table
 from game.cli.world import home
-from game.llm import catalogue
-from game.llm.catalogue import SHIPPED, CatalogueModel
-from game.llm.profiles import AUTO, EMBEDDED, ModelProfile, Profiles, load
-from game.mind.errors import ConfigError, KeepsakeError, ModelMissing
-from game.mind.markdown_config import with_settings
-from game.mind.records import files as vault_files
-from game.paths import Places, places
+from keepsake.errors import ConfigError, KeepsakeError, ModelMissing
+from keepsake.markdown_config import with_settings
+from keepsake.models import catalogue
+from keepsake.models.catalogue import SHIPPED, CatalogueModel
+from keepsake.models.profiles import AUTO, EMBEDDED, ModelProfile, Profiles, load
+from keepsake.paths import Places, places
+from keepsake.records import files as vault_files
 
 AGENT = "agent"
 app = typer.Typer(no_args_is_help=True, help="The models in the game's own process.")
@@ -53,7 +53,7 @@ def get(name: Name) -> None:
         out.print("The shipped model is there: it needs nothing.")
         return
     # Here, since it brings the hub's library and no other command needs it.
-    from game.llm import fetching  # noqa: PLC0415 - other commands need not wait
+    from keepsake.models import fetching  # noqa: PLC0415 - other commands need not wait
 
     out.print(escape(f"{model.repo}/{model.file}, {_size(model)}, licence: {model.licence}"))
     if not model.sha256:

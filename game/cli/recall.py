@@ -11,21 +11,21 @@ from typing import Any, TextIO
 from rich.table import Table
 
 from game.cli.output import plain_table
-from game.index.conversation import (
+from game.lab.trials.items import FORMATS_PAGE, UnreadableBenchmark
+from game.lab.trials.reading import read_trials
+from game.lab.trials.trial import Trial
+from keepsake.archive.records import Memory
+from keepsake.errors import KeepsakeError
+from keepsake.index.conversation import (
     Conversation,
     ConversationTurn,
     Progress,
     UnreadableTurns,
     read_turns,
 )
-from game.lab.trials.items import FORMATS_PAGE, UnreadableBenchmark
-from game.lab.trials.reading import read_trials
-from game.lab.trials.trial import Trial
-from game.mind.archive.records import Memory
-from game.mind.errors import KeepsakeError
-from game.mind.language.words import writable
-from game.mind.ports import Embedder
-from game.mind.recall.measure import DEPTHS, Answered, RetrievalScore, scores
+from keepsake.language.words import writable
+from keepsake.ports import Embedder
+from keepsake.recall.measure import DEPTHS, Answered, RetrievalScore, scores
 
 _MOST_HITS = 1000
 _DEFAULT_HITS = 20

@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from game.mind.errors import KeepsakeError, refusing
+from keepsake.errors import KeepsakeError, refusing
 
 ENDED = "Its process was ended from outside: is there memory for it?"
 

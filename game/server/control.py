@@ -23,7 +23,7 @@ from twisted.logger import Logger
 from twisted.protocols.basic import LineOnlyReceiver
 from twisted.python.failure import Failure
 
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 
 type Operation = Callable[[dict[str, Any]], object]
 """Takes the request, returns what JSON can carry or a Deferred of it."""

@@ -19,9 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from game.mind.errors import KeepsakeError
-from game.paths import DATABASE_URL, REPOSITORY, Places, Ports
 from game.server import databases
+from keepsake.errors import KeepsakeError
+from keepsake.paths import DATABASE_URL, REPOSITORY, Places, Ports
 
 if TYPE_CHECKING:
     from psycopg import Connection

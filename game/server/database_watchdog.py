@@ -8,9 +8,9 @@ from django.db import close_old_connections
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
-from game.mind.errors import KeepsakeError
 from game.server.vault_lock import VaultLock
 from game.server.watchdog import Watchdog
+from keepsake.errors import KeepsakeError
 
 _KEEP_LOOKS = 40
 """Every so many looks, ten seconds, the lock on the database is asked for."""

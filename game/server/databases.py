@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from game.mind.errors import KeepsakeError
-from game.paths import DATABASE_URL, Places, public_part
+from keepsake.errors import KeepsakeError
+from keepsake.paths import DATABASE_URL, Places, public_part
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 from twisted.logger import Logger
 
-from game.child.serving import read_pid
-from game.paths import RESTART_SECONDS, Places
+from keepsake.child.serving import read_pid
+from keepsake.paths import RESTART_SECONDS, Places
 
 _log = Logger()
 

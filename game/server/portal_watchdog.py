@@ -12,9 +12,9 @@ import evennia
 from evennia.server.service import EvenniaServerService
 from twisted.logger import Logger
 
-from game.paths import Places, places
 from game.server.halves import Half, Launcher
 from game.server.watchdog import Watchdog
+from keepsake.paths import Places, places
 
 _RECONNECT_SECONDS = 0.5
 """How often the Server tries to reach a Portal that comes up: Evennia's ten would be waited for."""

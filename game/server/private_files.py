@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from game.mind.errors import refusing
+from keepsake.errors import refusing
 
 OWNER_ONLY = 0o600
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from twisted.internet.threads import deferToThread
 
-from game.agent.services import running, services
-from game.mind.archive.log import segment_sizes
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import Places, places
 from game.server import database_rows, databases
+from keepsake.agent.services import running, services
+from keepsake.archive.log import segment_sizes
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import Places, places
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import Certificate, places
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import Certificate, places
 
 if TYPE_CHECKING:
     from OpenSSL.SSL import Context

@@ -20,9 +20,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import Places
 from game.server.databases import DatabaseLock
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import Places
 
 _NAME = ".in-use"
 _POLL_SECONDS = 0.2

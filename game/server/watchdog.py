@@ -18,10 +18,10 @@ from evennia.server.portal.amp import MsgPortal2Server, dumps
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from game.paths import Places, places
 from game.server import loading
 from game.server.halves import Half, Launcher
 from game.server.limits import DOWN, STUMBLED
+from keepsake.paths import Places, places
 
 LOOK_SECONDS = 0.25
 HUNG_LOOKS = 480

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.simulate import create, resumed, run
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.bench.figures import Figure
 
 AGENTS, EACH, FIRST, LAST = (5, 25, 100), 5, 1.0, 4.0

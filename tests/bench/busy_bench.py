@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from game.agent.thinking.replying import ANSWERED
-from game.mind.events.reader import newest_first
-from game.mind.json_lines import Record
-from game.paths import Places
+from keepsake.agent.thinking.replying import ANSWERED
+from keepsake.events.reader import newest_first
+from keepsake.json_lines import Record
+from keepsake.paths import Places
 from tests.bench.busy_world import ROOM, BusyWorld, Size, world
 from tests.bench.figures import Figure, percentile
 from tests.bench.processor import Spent, disk_mb, memory, spent

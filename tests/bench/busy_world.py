@@ -17,10 +17,10 @@ from random import Random
 import psutil
 
 from game.cli.world import client
-from game.index.service import alone
-from game.llm.embedding import EmbedderProfile, embedder
-from game.mind.recall.config import RecallConfig
-from game.paths import REPOSITORY
+from keepsake.index.service import alone
+from keepsake.models.embedding import EmbedderProfile, embedder
+from keepsake.paths import REPOSITORY
+from keepsake.recall.config import RecallConfig
 from tests.bench.busy_model import LOWER, UPPER, only_once
 from tests.bench.dashboard_world import names_of, write_life
 from tests.bench.processor import NAMED_THREADS

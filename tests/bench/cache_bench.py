@@ -13,16 +13,16 @@ from random import Random
 
 import frontmatter
 
-from game.llm.profiles import ModelProfile
-from game.mind.archive.records import MemoryKind
-from game.mind.ports import Generation, LanguageModel
-from game.mind.prompt import parsing
-from game.mind.prompt.options import Options
-from game.mind.prompt.script import RenderedMemory
-from game.mind.prompt.template import PromptContext, PromptTemplate, Situation, load_template
-from game.mind.prompt.verbs import STANDARD_VERBS
-from game.mind.summaries import extractive
-from game.paths import REPOSITORY
+from keepsake.archive.records import MemoryKind
+from keepsake.models.profiles import ModelProfile
+from keepsake.paths import REPOSITORY
+from keepsake.ports import Generation, LanguageModel
+from keepsake.prompt import parsing
+from keepsake.prompt.options import Options
+from keepsake.prompt.script import RenderedMemory
+from keepsake.prompt.template import PromptContext, PromptTemplate, Situation, load_template
+from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.summaries import extractive
 from tests.bench.embedded_up import embedded_model
 from tests.bench.figures import Figure
 from tests.bench.talk import PEOPLE, Line, talk

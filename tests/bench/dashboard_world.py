@@ -24,22 +24,22 @@ import httpx
 import psutil
 
 from game.cli.world import processes
-from game.index.agent_index import AgentIndex
-from game.index.follower import AgentSources
-from game.mind.archive.log import Archive
-from game.mind.archive.records import MemoryKind
-from game.mind.books.journal.importance import importance as judged
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies
-from game.mind.events.log import EventLog
-from game.mind.events.types import MemoryChange, Recall, Thought
-from game.mind.memory import CompactReason
-from game.mind.summaries.files import SummaryFolder
-from game.mind.summaries.summarizer import ExtractiveSummarizer
-from game.paths import REPOSITORY, Places
+from keepsake.archive.log import Archive
+from keepsake.archive.records import MemoryKind
+from keepsake.books.journal.importance import importance as judged
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.events.log import EventLog
+from keepsake.events.types import MemoryChange, Recall, Thought
+from keepsake.index.agent_index import AgentIndex
+from keepsake.index.follower import AgentSources
+from keepsake.memory import CompactReason
+from keepsake.paths import REPOSITORY, Places
+from keepsake.summaries.files import SummaryFolder
+from keepsake.summaries.summarizer import ExtractiveSummarizer
 from tests.bench.talk import PEOPLE, Line, talk
 from tests.cli.conftest import Copy, make_copy
 from tests.e2e.players import Player

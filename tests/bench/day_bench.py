@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def _in_the_world() -> list[Figure]:
-    from game.mind.compaction.config import CompactionConfig  # noqa: PLC0415 - with the world
+    from keepsake.compaction.config import CompactionConfig  # noqa: PLC0415 - with the world
     from tests.game.lively_day import RULES, LivelyDay  # noqa: PLC0415
 
     figures: list[Figure] = []

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from game.child.supervisor import Supervisor
 from game.cli.world.ports import free_base
-from game.llm.embedded.supervisor import Embedded
-from game.llm.profiles import ModelProfile, Profiles
-from game.llm.servers import build
-from game.llm.wrappers import Recorder
-from game.mind.ports import LanguageModel
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.child.supervisor import Supervisor
+from keepsake.models.embedded.supervisor import Embedded
+from keepsake.models.profiles import ModelProfile, Profiles
+from keepsake.models.servers import build
+from keepsake.models.wrappers import Recorder
+from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.ports import LanguageModel
 
 FIRST_BASE = 47_500
 _SECONDS = 120

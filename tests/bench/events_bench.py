@@ -20,18 +20,18 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from game.agent.attention import EventKind, Impulse
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.events.files import files_of
-from game.mind.events.log import EventLog
-from game.mind.events.subscribers import Tapped
-from game.mind.events.types import Event, Events
-from game.mind.events.types import Thought as ThoughtEvent
-from game.mind.memory import MemoryContext
-from game.mind.ports import Generation, GenerationRequest
-from game.mind.prompt.budget import Costs, PromptSection
-from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.paths import REPOSITORY, places
+from keepsake.agent.attention import EventKind, Impulse
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.events.files import files_of
+from keepsake.events.log import EventLog
+from keepsake.events.subscribers import Tapped
+from keepsake.events.types import Event, Events
+from keepsake.events.types import Thought as ThoughtEvent
+from keepsake.memory import MemoryContext
+from keepsake.paths import REPOSITORY, places
+from keepsake.ports import Generation, GenerationRequest
+from keepsake.prompt.budget import Costs, PromptSection
+from keepsake.recall.documents import Document, DocumentKind, Hit
 from tests.bench import talk
 from tests.bench.figures import Figure, percentile
 
@@ -188,9 +188,9 @@ def _kept() -> Iterator[Figure]:
 
 def _thoughts() -> Callable[[int], ThoughtEvent]:
     """Thoughts of fifty agents in turn, each with a prompt that has grown by a line or two."""
-    from game.agent.happenings import basis_of  # noqa: PLC0415
-    from game.agent.thinking.actor import Act  # noqa: PLC0415 - when Evennia is up
-    from game.agent.thinking.thought import (  # noqa: PLC0415
+    from keepsake.agent.happenings import basis_of  # noqa: PLC0415
+    from keepsake.agent.thinking.actor import Act  # noqa: PLC0415 - when Evennia is up
+    from keepsake.agent.thinking.thought import (  # noqa: PLC0415
         Sent,
         ThoughtInProgress,
         thought_event,
@@ -224,7 +224,7 @@ def _prompt(head: str, lines: Sequence[str], turn: int) -> str:
 
 
 def _memories() -> Callable[[int], Event]:
-    from game.agent.happenings import remembered  # noqa: PLC0415 - when Evennia is up
+    from keepsake.agent.happenings import remembered  # noqa: PLC0415 - when Evennia is up
 
     time_of_it = datetime(2026, 5, 1, tzinfo=UTC)
     memory = Memory(7, time_of_it, MemoryKind.PERCEPTION, 'Tom says to you, "Good evening."')
@@ -232,7 +232,7 @@ def _memories() -> Callable[[int], Event]:
 
 
 def _searches() -> Callable[[int], Event]:
-    from game.agent.happenings import searched  # noqa: PLC0415 - when Evennia is up
+    from keepsake.agent.happenings import searched  # noqa: PLC0415 - when Evennia is up
 
     asked, hits = "Tom: Where is the brass key?\nThe Kettle", _hits()
     return lambda n: searched("Mira", "thought", asked, hits, seconds=0.02, before=n)

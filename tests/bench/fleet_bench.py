@@ -15,13 +15,13 @@ from random import Random
 
 import psutil
 
-from game.llm.embedded import weights
-from game.llm.gateway import Gateway
-from game.llm.profiles import ModelProfile, Profiles
-from game.llm.queue import Outcome, Priority
-from game.llm.status import READY
-from game.mind.ports import Generation, GenerationRequest
-from game.paths import Places, Ports
+from keepsake.models.embedded import weights
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import ModelProfile, Profiles
+from keepsake.models.queue import Outcome, Priority
+from keepsake.models.status import READY
+from keepsake.paths import Places, Ports
+from keepsake.ports import Generation, GenerationRequest
 from tests.bench.figures import Figure
 from tests.free_ports import free_base
 from tests.llama_servers import LlamaServer, llama_servers

@@ -16,18 +16,18 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.journal.importance import importance as by_rules
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies
-from game.mind.memory import MemoryContext
-from game.mind.ports import SystemClock
-from game.mind.summaries.files import SummaryFolder
-from game.mind.summaries.strategy import Strategies, Strategy
-from game.mind.summaries.summarizer import ExtractiveSummarizer
-from game.paths import REPOSITORY
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.journal.importance import importance as by_rules
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.memory import MemoryContext
+from keepsake.paths import REPOSITORY
+from keepsake.ports import SystemClock
+from keepsake.summaries.files import SummaryFolder
+from keepsake.summaries.strategy import Strategies, Strategy
+from keepsake.summaries.summarizer import ExtractiveSummarizer
 from tests.bench.figures import Figure, percentile
 from tests.bench.talk import FACTS, NAME, PEOPLE, Fact, Line, talk, told_of_the_world
 

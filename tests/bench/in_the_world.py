@@ -9,7 +9,7 @@ import unittest
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
-from game.paths import REPOSITORY
+from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
 
 

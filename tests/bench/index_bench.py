@@ -24,17 +24,17 @@ from typing import Any
 import numpy as np
 import psutil
 
-from game.index.chroma_server import ChromaServer
-from game.index.conversation import ConversationTurn
-from game.index.open_files import OpenFiles
-from game.index.state import IndexFile
-from game.index.vectors import Chroma, ChromaVectors
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.ports import FixedClock
-from game.mind.recall.documents import Document, DocumentKind, Wanted
-from game.mind.recall.query import read
-from game.mind.recall.recall import MemorySearch, SearchRequest
-from game.paths import REPOSITORY
+from keepsake.index.chroma_server import ChromaServer
+from keepsake.index.conversation import ConversationTurn
+from keepsake.index.open_files import OpenFiles
+from keepsake.index.state import IndexFile
+from keepsake.index.vectors import Chroma, ChromaVectors
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.paths import REPOSITORY
+from keepsake.ports import FixedClock
+from keepsake.recall.documents import Document, DocumentKind, Wanted
+from keepsake.recall.query import read
+from keepsake.recall.recall import MemorySearch, SearchRequest
 from tests.bench.embedded_up import child_up
 from tests.bench.figures import Figure, percentile
 from tests.recall_data import read_data

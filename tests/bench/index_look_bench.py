@@ -18,10 +18,10 @@ from pathlib import Path
 from random import Random
 
 from game.cli.world import client
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
-from game.mind.archive.tier_lines import SummaryState
-from game.paths import Places
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.paths import Places
 from tests.bench.figures import Figure, percentile
 from tests.bench.index_bench import HYTHE
 from tests.bench.look_bench import _ROOM, _looks, _world

@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from game.lab.replays.accounting import Charged, compacted, thought
-from game.mind.archive.log import Archive
-from game.mind.compaction import masking
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies
-from game.mind.ports import SystemClock
-from game.mind.summaries.files import SummaryFolder
+from keepsake.archive.log import Archive
+from keepsake.compaction import masking
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.ports import SystemClock
+from keepsake.summaries.files import SummaryFolder
 from tests.bench.figures import Figure
 from tests.bench.ladder_chart import SHIPPED_NAME, chart
 from tests.bench.ladder_ledger import HORIZON, LadderLedger, together

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.figure import Figure as Picture
 
-from game.mind.memory import Rung
+from keepsake.memory import Rung
 from tests.bench.ladder_ledger import HORIZON, LadderLedger, together
 
 if TYPE_CHECKING:

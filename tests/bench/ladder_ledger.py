@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from game.lab.replays.accounting import CostLedger
-from game.mind.memory import Rung
+from keepsake.memory import Rung
 
 HORIZON = 50
 """Thoughts over which a saving is counted."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from game.mind.archive.records import MemoryKind
+from keepsake.archive.records import MemoryKind
 from tests.bench.talk import PEOPLE, Line, talk
 
 _WORDS = (

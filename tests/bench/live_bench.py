@@ -19,8 +19,8 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, CDPSession, Page
 
-from game.mind.events.reader import last
-from game.mind.json_lines import Record
+from keepsake.events.reader import last
+from keepsake.json_lines import Record
 from tests.bench import dashboard_world
 from tests.bench.dashboard_world import Browser
 from tests.bench.figures import Figure

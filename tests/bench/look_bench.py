@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from game.cli.world import processes
-from game.paths import REPOSITORY
+from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure, percentile
 from tests.cli.conftest import Copy, make_copy
 from tests.e2e.players import Player

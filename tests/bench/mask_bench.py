@@ -9,14 +9,14 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.commitments import Commitments
-from game.mind.books.noticing import Noticed, NoticedKind, notice
-from game.mind.compaction.masking import STEP, Mask, boundary, mask
-from game.mind.prompt.exchange import open_exchange
-from game.mind.prompt.script import RenderedMemory, script
-from game.mind.prompt.tokens import estimate_tokens
-from game.mind.recall import related
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.commitments import Commitments
+from keepsake.books.noticing import Noticed, NoticedKind, notice
+from keepsake.compaction.masking import STEP, Mask, boundary, mask
+from keepsake.prompt.exchange import open_exchange
+from keepsake.prompt.script import RenderedMemory, script
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.recall import related
 from tests.bench import talk
 from tests.bench.figures import Figure, median_ms
 

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from game.mind.archive.log import Archive
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies
-from game.mind.memory import CompactReason
-from game.mind.ports import SystemClock
-from game.mind.summaries.files import SummaryFolder
-from game.mind.summaries.source import MAX_CHARACTERS, Draft, SummarySource
+from keepsake.archive.log import Archive
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.memory import CompactReason
+from keepsake.ports import SystemClock
+from keepsake.summaries.files import SummaryFolder
+from keepsake.summaries.source import MAX_CHARACTERS, Draft, SummarySource
 from tests.bench.figures import Figure, median_ms
 
 SIZES = (100, 10_000, 100_000)

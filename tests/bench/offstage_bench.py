@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from game.lab.simulations.plan import HOUR
-from game.mind.events.reader import Filter, last
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.events.reader import Filter, last
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.bench.figures import Figure
 from tests.lab.quiet_life import SEEN, begin, go_on
 

@@ -18,7 +18,7 @@ from tests.bench.figures import Figure, percentile
 from tests.bench.in_the_world import figures_of, live, print_figures
 
 if TYPE_CHECKING:
-    from game.mind.books.profiles.book import PeopleBook
+    from keepsake.books.profiles.book import PeopleBook
 
 MET = (10, 1000)
 MEMORIES = 3000
@@ -71,10 +71,10 @@ def saying(number: int) -> str:
 def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one class of its own
     from evennia.utils import create  # noqa: PLC0415 - with the world
 
-    from game.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415
-    from game.agent.surroundings import identity_of  # noqa: PLC0415
-    from game.agent.thinking.thinker import AgentState  # noqa: PLC0415
-    from game.mind.books.profiles.book import PeopleBook  # noqa: PLC0415
+    from keepsake.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415
+    from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
+    from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
+    from keepsake.books.profiles.book import PeopleBook  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld  # noqa: PLC0415
 
     figures: list[Figure] = []

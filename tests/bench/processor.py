@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from game.cli.world import processes
-from game.paths import REPOSITORY, Places
+from keepsake.paths import REPOSITORY, Places
 
 NAMED_THREADS = REPOSITORY / "tests" / "bench" / "named_threads"
 """In ``PYTHONPATH`` of a world whose threads are to be told apart."""

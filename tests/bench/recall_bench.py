@@ -19,19 +19,19 @@ from typing import Any
 import numpy as np
 import yaml
 
-from game.index.conversation import Conversation, ConversationTurn, MarkedQuestion
-from game.index.local import LocalVectors
-from game.index.sources import text_of
-from game.index.words import Fts5Index
-from game.llm.clients.minilm import DIMENSION, MiniLMEmbedder
-from game.mind.ports import SystemClock
-from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.fusion import Weights
-from game.mind.recall.measure import Answered, RetrievalScore, scores
-from game.mind.recall.query import RecallQuery
-from game.mind.recall.query import read as read_question
-from game.mind.recall.recall import MemorySearch
-from game.paths import REPOSITORY
+from keepsake.index.conversation import Conversation, ConversationTurn, MarkedQuestion
+from keepsake.index.local import LocalVectors
+from keepsake.index.sources import text_of
+from keepsake.index.words import Fts5Index
+from keepsake.models.clients.minilm import DIMENSION, MiniLMEmbedder
+from keepsake.paths import REPOSITORY
+from keepsake.ports import SystemClock
+from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.fusion import Weights
+from keepsake.recall.measure import Answered, RetrievalScore, scores
+from keepsake.recall.query import RecallQuery
+from keepsake.recall.query import read as read_question
+from keepsake.recall.recall import MemorySearch
 from tests.bench.figures import Figure, median_ms, percentile
 from tests.bench.index_bench import Remembering
 from tests.recall_data import read_data

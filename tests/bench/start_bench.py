@@ -16,9 +16,9 @@ from pathlib import Path
 from random import Random
 
 from game.cli.world import client, processes
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory
-from game.paths import REPOSITORY
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory
+from keepsake.paths import REPOSITORY
 from tests.bench.dashboard_world import names_of, populate
 from tests.bench.figures import Figure, percentile
 from tests.bench.talk import talk

@@ -18,20 +18,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from game.llm.profiles import OPENAI, ModelProfile
-from game.llm.servers import build
-from game.llm.wrappers import Recorder
-from game.mind.archive.records import MemoryKind, Tier
-from game.mind.compaction.config import CompactionConfig
-from game.mind.errors import SummaryRefused
-from game.mind.ports import Generation, LanguageModel
-from game.mind.prompt.script import cursor
-from game.mind.summaries.attribution import swapped
-from game.mind.summaries.source import Summarizer, SummarySource
-from game.mind.summaries.strategy import Layout, Strategies, Strategy
-from game.mind.summaries.summarizer import EXTRACTIVE, ExtractiveSummarizer, ModelSummarizer
-from game.mind.summaries.writing import SummaryWriter
-from game.paths import REPOSITORY
+from keepsake.archive.records import MemoryKind, Tier
+from keepsake.compaction.config import CompactionConfig
+from keepsake.errors import SummaryRefused
+from keepsake.models.profiles import OPENAI, ModelProfile
+from keepsake.models.servers import build
+from keepsake.models.wrappers import Recorder
+from keepsake.paths import REPOSITORY
+from keepsake.ports import Generation, LanguageModel
+from keepsake.prompt.script import cursor
+from keepsake.summaries.attribution import swapped
+from keepsake.summaries.source import Summarizer, SummarySource
+from keepsake.summaries.strategy import Layout, Strategies, Strategy
+from keepsake.summaries.summarizer import EXTRACTIVE, ExtractiveSummarizer, ModelSummarizer
+from keepsake.summaries.writing import SummaryWriter
 from tests.bench.embedded_up import embedded_model
 from tests.bench.figures import Figure
 from tests.bench.talk import FACTS, NAME, Fact, Line, talk

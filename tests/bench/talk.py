@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from game.mind.archive.records import MemoryKind
-from game.mind.language.words import sentences
-from game.paths import REPOSITORY
+from keepsake.archive.records import MemoryKind
+from keepsake.language.words import sentences
+from keepsake.paths import REPOSITORY
 
 NAME = "Mira"
 WORLD = REPOSITORY / "world"

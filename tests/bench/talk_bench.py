@@ -14,8 +14,8 @@ from game.lab.talk.evaluation import evaluate
 from game.lab.talk.job import Job
 from game.lab.talk.scores import QuestionScore, scores
 from game.lab.talk.talk_set import CHECKABLE, HELD_OUT
-from game.llm.profiles import EMBEDDED
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.models.profiles import EMBEDDED
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.bench.figures import Figure
 
 TALKS = REPOSITORY / "tests" / "data" / "talk" / "held_out.yaml"

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from random import Random
 
-from game.llm.gateway import Gateway
-from game.llm.profiles import Profiles
-from game.paths import Places
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import Profiles
+from keepsake.paths import Places
 from tests.bench.figures import Figure
 from tests.bench.in_the_world import figures_of, live, print_figures
 
@@ -36,11 +36,11 @@ def main() -> None:
 
 
 def _in_the_world() -> list[Figure]:
-    from game.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415 - with the world
-    from game.agent.services import REST  # noqa: PLC0415
-    from game.agent.thinking.thinker import AgentState  # noqa: PLC0415
-    from game.mind.compaction.config import CompactionConfig  # noqa: PLC0415
-    from game.mind.memory import CompactReason  # noqa: PLC0415
+    from keepsake.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415 - with the world
+    from keepsake.agent.services import REST  # noqa: PLC0415
+    from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
+    from keepsake.compaction.config import CompactionConfig  # noqa: PLC0415
+    from keepsake.memory import CompactReason  # noqa: PLC0415
     from tests.bench.talk import Line, talk  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415
 

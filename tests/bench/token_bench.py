@@ -16,17 +16,17 @@ from random import Random
 
 import frontmatter
 
-from game.llm.clients.openai import OpenAIModel
-from game.llm.profiles import LLAMA_CPP
-from game.llm.tokens.local_tokenizer import LocalTokenizer
-from game.mind.archive.records import MemoryKind
-from game.mind.ports import GenerationRequest
-from game.mind.prompt.script import RenderedMemory
-from game.mind.prompt.template import PromptContext, Situation, load_template
-from game.mind.prompt.tokens import MODEL_SERVER, Heuristic, TokenLedger, estimate_tokens
-from game.mind.prompt.verbs import STANDARD_VERBS
-from game.mind.summaries import extractive
-from game.paths import REPOSITORY
+from keepsake.archive.records import MemoryKind
+from keepsake.models.clients.openai import OpenAIModel
+from keepsake.models.profiles import LLAMA_CPP
+from keepsake.models.tokens.local_tokenizer import LocalTokenizer
+from keepsake.paths import REPOSITORY
+from keepsake.ports import GenerationRequest
+from keepsake.prompt.script import RenderedMemory
+from keepsake.prompt.template import PromptContext, Situation, load_template
+from keepsake.prompt.tokens import MODEL_SERVER, Heuristic, TokenLedger, estimate_tokens
+from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.summaries import extractive
 from tests.bench.embedded_up import embedded_server
 from tests.bench.figures import Figure, median_ms
 from tests.bench.talk import PEOPLE, Line, talk

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from game.mind.events.types import OPERATIONS
-from game.paths import REPOSITORY
+from keepsake.events.types import OPERATIONS
+from keepsake.paths import REPOSITORY
 
 _STATIC = REPOSITORY / "game" / "web" / "static" / "keepsake"
 _TEMPLATES = REPOSITORY / "game" / "web" / "templates" / "website"

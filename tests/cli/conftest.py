@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from game.cli.world import processes
-from game.paths import REPOSITORY, Places, places
+from keepsake.paths import REPOSITORY, Places, places
 from tests.free_ports import free_base
 from tests.lab.in_process import OURS, Ran, keepsake
 

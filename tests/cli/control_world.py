@@ -5,8 +5,8 @@ from pathlib import Path
 
 from twisted.internet import defer, reactor
 
-from game.mind.errors import KeepsakeError
 from game.server.control import ControlServer
+from keepsake.errors import KeepsakeError
 
 
 def refuse(request):

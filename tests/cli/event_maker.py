@@ -7,8 +7,8 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from game.mind.events.log import EventLog
-from game.mind.events.types import MemoryChange, Thought
+from keepsake.events.log import EventLog
+from keepsake.events.types import MemoryChange, Thought
 
 
 def main(folder: Path, file_bytes: int) -> None:

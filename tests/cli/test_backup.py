@@ -20,9 +20,9 @@ from game.cli.world import backup as backups
 from game.cli.world import formats, home, launcher
 from game.cli.world import restore as restoring
 from game.cli.world import starting as launching
-from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, Places, Ports
 from game.server import vault_lock
+from keepsake.errors import KeepsakeError
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.cli.conftest import Copy, make_copy
 
 SECRET = "a-secret-of-forty-eight-bytes"
@@ -239,7 +239,7 @@ def test_a_home_without_a_world_is_told_what_to_name(tmp_path):
 _HOLD = """
 import sys
 from pathlib import Path
-from game.paths import Places, Ports
+from keepsake.paths import Places, Ports
 from game.server import vault_lock
 held = vault_lock.take(Places(Path(sys.argv[1]), Path(sys.argv[2]), Ports(46600)))
 print("held", flush=True)

@@ -11,9 +11,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from game.mind.errors import KeepsakeError
-from game.paths import Certificate, places
 from game.server.tls import check
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Certificate, places
 from tests.cli.conftest import make_copy
 
 

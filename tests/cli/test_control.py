@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from game.cli.world import client
-from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import REPOSITORY, places
 
 
 @contextmanager

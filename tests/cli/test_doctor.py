@@ -6,9 +6,9 @@ import sqlite3
 from contextlib import closing
 
 from game.cli.world import home
-from game.mind.markdown_config import with_settings
 from game.server.private_files import read_or_create
 from game.web.live.metrics_token import SHORTEST_TOKEN, TOKEN_VARIABLE
+from keepsake.markdown_config import with_settings
 from tests.cli.conftest import Copy
 from tests.empty_tables import lay_tables
 from tests.fakes.model_server import FakeModelServer, Reply

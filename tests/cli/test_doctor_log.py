@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from game.cli.checks.log import event_log
-from game.mind.events.log import EventLog
-from game.mind.events.types import World
-from game.paths import Places, Ports
+from keepsake.events.log import EventLog
+from keepsake.events.types import World
+from keepsake.paths import Places, Ports
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from game.cli.checks import machine, memories
 from game.cli.world import home, processes
-from game.mind.archive.spill import Spill
-from game.paths import Places, Ports
+from keepsake.archive.spill import Spill
+from keepsake.paths import Places, Ports
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from game.cli.checks import tokens, vault
 from game.cli.checks.finding import Finding
 from game.cli.world import home
-from game.llm.tokens import local_tokenizer
-from game.paths import Places, places
+from keepsake.models.tokens import local_tokenizer
+from keepsake.paths import Places, places
 from tests.fakes.model_server import FakeModelServer, Reply
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from game.cli.logs.event_lines import as_line
-from game.mind.events.types import OPERATIONS, MemoryChange, to_record
+from keepsake.events.types import OPERATIONS, MemoryChange, to_record
 
 NOW = datetime(2026, 5, 4, 9, tzinfo=UTC)
 

@@ -11,11 +11,11 @@ import threading
 import pytest
 from pyarrow import parquet
 
-from game.mind.events.files import files_of
-from game.mind.events.log import EventLog
-from game.mind.events.prompts import Prompts
-from game.mind.events.reader import EventFollower, events, follow
-from game.mind.events.types import (
+from keepsake.events.files import files_of
+from keepsake.events.log import EventLog
+from keepsake.events.prompts import Prompts
+from keepsake.events.reader import EventFollower, events, follow
+from keepsake.events.types import (
     Compaction,
     Fault,
     Health,
@@ -26,7 +26,7 @@ from game.mind.events.types import (
     Thought,
     World,
 )
-from game.paths import REPOSITORY
+from keepsake.paths import REPOSITORY
 from tests.lab.in_process import keepsake
 
 

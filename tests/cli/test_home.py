@@ -3,8 +3,8 @@
 import pytest
 
 from game.cli.world import home
-from game.mind.errors import KeepsakeError
-from game.paths import places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import places
 
 
 def here_in(tmp_path):

@@ -7,8 +7,8 @@ from rich.console import Console
 
 from game.cli.logs.log_files import follow, tail
 from game.cli.logs.logs import show_text
-from game.mind.errors import KeepsakeError
-from game.paths import places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import places
 
 
 def test_tail_gives_the_last_lines(tmp_path):

@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 
 from game.cli.world import login
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 from tests.free_ports import free_port
 
 IAC_DO_NAWS = b"\xff\xfd\x1f"

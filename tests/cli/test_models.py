@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from game.cli.world import home
-from game.llm import fetching
-from game.llm.catalogue import SHIPPED, CatalogueModel, load_catalogue
-from game.llm.profiles import load
-from game.mind.errors import ConfigError, ModelFailed, ModelMissing, ModelUnavailable
-from game.mind.markdown_config import with_settings
-from game.paths import REPOSITORY
+from keepsake.errors import ConfigError, ModelFailed, ModelMissing, ModelUnavailable
+from keepsake.markdown_config import with_settings
+from keepsake.models import fetching
+from keepsake.models.catalogue import SHIPPED, CatalogueModel, load_catalogue
+from keepsake.models.profiles import load
+from keepsake.paths import REPOSITORY
 from tests.cli.conftest import Copy
 from tests.fakes.gguf_file import gguf_bytes
 from tests.fakes.hub import COMMIT, FakeHub

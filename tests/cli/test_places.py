@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY, Ports, places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import REPOSITORY, Ports, places
 
 
 def test_defaults_stay_in_the_checkout_and_on_loopback():

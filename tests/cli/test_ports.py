@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from game.cli.world import ports
-from game.mind.errors import KeepsakeError
-from game.paths import places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import places
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from game.cli.world import backup as backups
 from game.cli.world import home, processes
 from game.cli.world import restore as restoring
 from game.cli.world.processes import Component
-from game.mind.errors import KeepsakeError
-from game.paths import DATABASE_URL, places
 from game.server import vault_lock
 from game.server.databases import database_settings, note_elsewhere, shown
+from keepsake.errors import KeepsakeError
+from keepsake.paths import DATABASE_URL, places
 from tests import postgres
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import Player

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from game.mind.errors import KeepsakeError
 from game.server.private_files import read_or_create
+from keepsake.errors import KeepsakeError
 
 
 def mode(path):

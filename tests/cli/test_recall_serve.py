@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from game.cli.recall import RecallServer, as_json, evaluate
-from game.index.conversation import Conversation
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.errors import ModelUnavailable
-from game.paths import REPOSITORY
+from keepsake.errors import ModelUnavailable
+from keepsake.index.conversation import Conversation
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.paths import REPOSITORY
 from tests.lab.in_process import keepsake
 from tests.recall_data import read_data
 

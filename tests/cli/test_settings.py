@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from game.paths import REPOSITORY
+from keepsake.paths import REPOSITORY
 from tests.cli.conftest import make_copy
 
 REPORT = """

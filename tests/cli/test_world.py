@@ -20,12 +20,12 @@ import httpx
 import psutil
 import pytest
 
-from game.child.serving import read_pid
 from game.cli.logs.log_files import tail
 from game.cli.world import client, login, processes
 from game.cli.world.launcher import NO_BYTE_CODE
 from game.cli.world.processes import Component
-from game.paths import REPOSITORY
+from keepsake.child.serving import read_pid
+from keepsake.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PASSWORD, Player
 from tests.e2e.running import change

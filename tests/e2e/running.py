@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from game.paths import REPOSITORY
+from keepsake.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.empty_tables import lay_tables
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import pytest
 
 from game.cli.world import client, processes
-from game.paths import REPOSITORY
+from keepsake.paths import REPOSITORY
 from tests.cli.conftest import Copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
 from tests.e2e.running import SCRIPTED, WITH_RULES, change, running

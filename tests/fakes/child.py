@@ -7,10 +7,10 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from game.child import serving
-from game.child.serving import CannotServe
-from game.child.supervisor import Supervisor
-from game.mind.errors import ModelUnavailable
+from keepsake.child import serving
+from keepsake.child.serving import CannotServe
+from keepsake.child.supervisor import Supervisor
+from keepsake.errors import ModelUnavailable
 
 
 class IdleChild(Supervisor):

@@ -25,15 +25,15 @@ from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 from twisted.internet.task import Clock
 
-from game.agent import services
-from game.agent.mind import Mind
-from game.agent.thinking_config import ThinkingConfig
-from game.llm.gateway import Gateway
-from game.llm.profiles import Profiles
-from game.mind.archive.log import Syncer
-from game.mind.compaction.config import CompactionConfig
-from game.mind.markdown_config import ConfigFile
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.agent import services
+from keepsake.agent.mind import Mind
+from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.archive.log import Syncer
+from keepsake.compaction.config import CompactionConfig
+from keepsake.markdown_config import ConfigFile
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import Profiles
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.game.built_world import PeopleWorld
 from typeclasses.accounts import Account
@@ -230,7 +230,7 @@ class AgentsWorld(PeopleWorld):
 
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""
-        from game.agent.thinking.thinker import AgentState  # noqa: PLC0415
+        from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
         from typeclasses.minds import open_minds  # noqa: PLC0415
 
         return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())

@@ -2,8 +2,8 @@
 
 import threading
 
-from game.memories.windows import FullContext
-from game.mind.errors import ModelUnavailable
+from keepsake.errors import ModelUnavailable
+from keepsake.memories.windows import FullContext
 
 
 class Breaks(FullContext):

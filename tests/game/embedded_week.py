@@ -6,17 +6,17 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from game.agent import services
 from game.cli.world.ports import free_base
-from game.llm.gateway import Gateway
-from game.llm.profiles import Profiles
-from game.mind.books.journal.book import Journal
-from game.mind.errors import ModelError
-from game.mind.ports import Generation, GenerationRequest
-from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.log import SleepLog
-from game.mind.sleep.steps import Night
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.agent import services
+from keepsake.books.journal.book import Journal
+from keepsake.errors import ModelError
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import Profiles
+from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.ports import Generation, GenerationRequest
+from keepsake.sleep.config import SleepConfig
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.steps import Night
 from tests.game import week_checks as checks
 from tests.game.week import WeekWorld
 from tests.game.week_script import SHARED, WANTED, Turn

@@ -19,7 +19,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from game.paths import DATABASE_URL
+from keepsake.paths import DATABASE_URL
 from tests.postgres import TEST_DATABASE
 
 _REPOSITORY = Path(__file__).resolve().parents[2]

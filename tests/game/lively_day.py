@@ -14,15 +14,15 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from game.agent.attention import EventKind, PerceivedEvent
-from game.llm.gateway import Gateway
-from game.llm.profiles import Profiles
-from game.mind.archive.integrity import tier_problems
-from game.mind.archive.records import MemoryKind
-from game.mind.compaction.config import CompactionConfig
-from game.mind.errors import ModelError
-from game.mind.ports import FixedClock, Generation, GenerationRequest
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.agent.attention import EventKind, PerceivedEvent
+from keepsake.archive.integrity import tier_problems
+from keepsake.archive.records import MemoryKind
+from keepsake.compaction.config import CompactionConfig
+from keepsake.errors import ModelError
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import Profiles
+from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.ports import FixedClock, Generation, GenerationRequest
 from tests.bench.ladder_lives import OUTPUTS, life
 from tests.bench.talk import Line
 from tests.free_ports import free_base

@@ -10,7 +10,7 @@ from evennia import CmdSet, Command
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
-from game.mind.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import AgentsWorld
 from typeclasses.agents import Agent, create_agent
 from typeclasses.characters import Character

@@ -7,10 +7,10 @@ from unittest import mock
 import pytest
 from evennia.utils import create
 
-from game.agent.memory.memory import REOPEN_SECONDS
-from game.agent.thinking.thinker import AgentState
-from game.mind.archive.log import Archive
-from game.mind.errors import ArchiveUnwritable, NameRefused
+from keepsake.agent.memory.memory import REOPEN_SECONDS
+from keepsake.agent.thinking.thinker import AgentState
+from keepsake.archive.log import Archive
+from keepsake.errors import ArchiveUnwritable, NameRefused
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
@@ -344,7 +344,7 @@ class TestTrouble(World):
         self.said = ["say Hello.", "say Hello again."]
         self.services.template().current  # noqa: B018 - it has been good once
         (self.services.places.config / "prompt.md").write_text("{{ nonsense }}")
-        with mock.patch("game.agent.agent_log.log", logged.append):
+        with mock.patch("keepsake.agent.agent_log.log", logged.append):
             for words in ("hello", "hello again"):
                 self.char1.execute_cmd(f"talk Mira {words}")
                 self.pass_time(8)
@@ -359,8 +359,8 @@ class TestTrouble(World):
         archive = memory.memory.archive
         real, archive.append = archive.append, _full
         with (
-            mock.patch("game.agent.memory.memory.BACKLOG_LIMIT", 3),
-            mock.patch("game.agent.memory.memory.log", logged.append),
+            mock.patch("keepsake.agent.memory.memory.BACKLOG_LIMIT", 3),
+            mock.patch("keepsake.agent.memory.memory.log", logged.append),
         ):
             for number in range(5):
                 self.char1.execute_cmd(f"say {number}")

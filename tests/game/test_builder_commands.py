@@ -8,7 +8,7 @@ from evennia.utils.ansi import strip_ansi
 
 from commands.base import PlayerCommand
 from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet
-from game.mind.errors import ModelUnavailable
+from keepsake.errors import ModelUnavailable
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses.agents import all_agents, find_agents, summary_of
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from twisted.internet.task import Clock
 
-from game.agent.counting import BATCH, LONGEST_WAIT, SMALLEST_BATCH, Counting
-from game.mind.errors import ConfigError
-from game.mind.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
+from keepsake.agent.counting import BATCH, LONGEST_WAIT, SMALLEST_BATCH, Counting
+from keepsake.errors import ConfigError
+from keepsake.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
 
 
 class Worker(Executor):

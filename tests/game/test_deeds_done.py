@@ -8,10 +8,10 @@ from evennia.utils import create
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from game.agent.thinking.following import FOLLOW_SECONDS
-from game.agent.thinking.options import options_of
-from game.mind.prompt.reply.courtesies import DECLINED, DEEDS
-from game.mind.prompt.verbs import STANDARD_VERBS
+from keepsake.agent.thinking.following import FOLLOW_SECONDS
+from keepsake.agent.thinking.options import options_of
+from keepsake.prompt.reply.courtesies import DECLINED, DEEDS
+from keepsake.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import AgentsWorld
 from typeclasses.objects import Object
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from evennia.utils.ansi import strip_ansi
 
-from game.agent.surroundings import identity_of
-from game.mind.archive.privacy import confidant
+from keepsake.agent.surroundings import identity_of
+from keepsake.archive.privacy import confidant
 from tests.game.test_deeds_of_the_village import ATLAS, DEEDS, DeedsVillage
 from typeclasses.deeds.progress import install, progress, records, standing
 from typeclasses.everywhere import find

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from evennia.utils import create
 
-from game.agent.surroundings import identity_of
-from game.mind.archive.log import Archive
-from game.mind.books.profiles.profile import ProfileKind
-from game.mind.language.deeds import GIVE, POSE
+from keepsake.agent.surroundings import identity_of
+from keepsake.archive.log import Archive
+from keepsake.books.profiles.profile import ProfileKind
+from keepsake.language.deeds import GIVE, POSE
 from tests.game.test_people_world import PeopleWorld
 from typeclasses.objects import Object
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import jsonschema
 
-from game.agent import agent_log, logged_events, services
-from game.llm.gateway import Gateway
-from game.llm.profiles import Profiles
-from game.mind.events.log import EventLog
-from game.mind.events.prompts import Prompts
-from game.mind.events.reader import events
-from game.mind.events.types import KINDS, World
-from game.mind.memory import CompactReason
-from game.paths import REPOSITORY, Places
+from keepsake.agent import agent_log, logged_events, services
+from keepsake.events.log import EventLog
+from keepsake.events.prompts import Prompts
+from keepsake.events.reader import events
+from keepsake.events.types import KINDS, World
+from keepsake.memory import CompactReason
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import Profiles
+from keepsake.paths import REPOSITORY, Places
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 from typeclasses.minds import close_all

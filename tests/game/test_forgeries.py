@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.books.commitments import Commitments
-from game.mind.books.commitments_room import NEWCOMERS_LIMIT, admit
-from game.mind.books.noticing import Noticed, NoticedKind
-from game.mind.prompt.tokens import estimate_tokens
+from keepsake.books.commitments import Commitments
+from keepsake.books.commitments_room import NEWCOMERS_LIMIT, admit
+from keepsake.books.noticing import Noticed, NoticedKind
+from keepsake.prompt.tokens import estimate_tokens
 from tests.game.agents_world import Building
 from tests.game.test_replies_world import RepliesWorld
 

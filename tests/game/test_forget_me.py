@@ -18,14 +18,14 @@ from evennia.utils import create
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.agent.surroundings import identity_of
-from game.index.chroma_server import ChromaServer
-from game.index.service import IndexService
-from game.index.vectors import Chroma
-from game.mind.archive.forgetting import FORGOTTEN, ForgottenPerson, forget
-from game.mind.archive.log import Archive
-from game.mind.archive.records import HEARSAY, Memory, MemoryKind
-from game.mind.archive.tiers import load_tiers
+from keepsake.agent.surroundings import identity_of
+from keepsake.archive.forgetting import FORGOTTEN, ForgottenPerson, forget
+from keepsake.archive.log import Archive
+from keepsake.archive.records import HEARSAY, Memory, MemoryKind
+from keepsake.archive.tiers import load_tiers
+from keepsake.index.chroma_server import ChromaServer
+from keepsake.index.service import IndexService
+from keepsake.index.vectors import Chroma
 from tests.game.agents_world import Building
 from tests.game.test_private_words import SECRETS, WHISPERED, PrivateWorld
 from tests.llm.conftest import places_in, until

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from game.agent.thinking.thinking import PROFILE
-from game.agent.warming import AGAIN_SECONDS, MOST_WAITING, Warming
-from game.llm.profiles import ModelProfile
-from game.mind.errors import ModelUnavailable
-from game.mind.events.types import Nowhere, Thought
-from game.mind.ports import Generation
+from keepsake.agent.thinking.thinking import PROFILE
+from keepsake.agent.warming import AGAIN_SECONDS, MOST_WAITING, Warming
+from keepsake.errors import ModelUnavailable
+from keepsake.events.types import Nowhere, Thought
+from keepsake.models.profiles import ModelProfile
+from keepsake.ports import Generation
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 from world.build import TAG_CATEGORY, open_world

@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 from django.test import override_settings
 from evennia.objects.models import ObjectDB
 
-from game.agent.services import Services
-from game.mind.archive.records import MemoryKind
-from game.mind.books.commitments_room import LIMIT as RULES_LIMIT
-from game.mind.books.pins import LIMIT as PINS_LIMIT
-from game.mind.prompt.tokens import estimate_tokens
-from game.mind.prompt.verbs import STANDARD_VERBS
+from keepsake.agent.services import Services
+from keepsake.archive.records import MemoryKind
+from keepsake.books.commitments_room import LIMIT as RULES_LIMIT
+from keepsake.books.pins import LIMIT as PINS_LIMIT
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.prompt.verbs import STANDARD_VERBS
 from tests.game.agents_world import FixedConfig
 from tests.game.test_private_words import PrivateWorld, secrets_in
 from typeclasses.written_down import AUDIT, newest

@@ -8,10 +8,10 @@ from datetime import timedelta
 
 from evennia.utils.ansi import strip_ansi
 
-from game.agent import services
-from game.agent.surroundings import identity_of
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.entries import EntryOrigin, Judge
+from keepsake.agent import services
+from keepsake.agent.surroundings import identity_of
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.journal.entries import EntryOrigin, Judge
 from tests.game.agents_world import AgentsWorld, Building
 
 MATTERED, WINDOW = "## What Mattered", "\n---\n"

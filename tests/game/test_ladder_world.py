@@ -14,22 +14,22 @@ from functools import partialmethod
 
 from evennia.utils.ansi import strip_ansi
 
-from game.agent import agent_log
-from game.agent.memory import compactor as compactor_module
-from game.agent.memory import memory as memory_module
-from game.agent.memory import noticing as noticing_module
-from game.agent.memory import opening as opening_module
-from game.agent.thinking import fitting as fitting_module
-from game.agent.thinking.prompting import PromptExtras, costs_of, kept_by, prompt_for
-from game.mind.archive import history
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.sliding import SlidingMemory
-from game.mind.errors import ModelUnavailable
-from game.mind.memory import CompactReason
-from game.mind.prompt.marks import FRAME
-from game.mind.prompt.verbs import FORBIDDEN, PRIVATE
-from game.mind.recall.related import Related
+from keepsake.agent import agent_log
+from keepsake.agent.memory import compactor as compactor_module
+from keepsake.agent.memory import memory as memory_module
+from keepsake.agent.memory import noticing as noticing_module
+from keepsake.agent.memory import opening as opening_module
+from keepsake.agent.thinking import fitting as fitting_module
+from keepsake.agent.thinking.prompting import PromptExtras, costs_of, kept_by, prompt_for
+from keepsake.archive import history
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.sliding import SlidingMemory
+from keepsake.errors import ModelUnavailable
+from keepsake.memory import CompactReason
+from keepsake.prompt.marks import FRAME
+from keepsake.prompt.verbs import FORBIDDEN, PRIVATE
+from keepsake.recall.related import Related
 from tests.game.agents_world import AgentsWorld, Building, FixedConfig
 from tests.game.test_recall_world import CHATTER, RecallWorld
 

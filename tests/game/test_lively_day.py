@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from game.agent.attention import EventKind
-from game.mind.compaction.config import CompactionConfig
+from keepsake.agent.attention import EventKind
+from keepsake.compaction.config import CompactionConfig
 from tests.bench.talk import Line
 from tests.game.lively_day import LivelyDay
 

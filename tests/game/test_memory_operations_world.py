@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from game.agent import services
-from game.index.service import IndexService
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.books.journal.entries import EntryOrigin, Importance
-from game.mind.events.types import OPERATIONS
-from game.mind.recall.config import NONE, RecallConfig
+from keepsake.agent import services
+from keepsake.books.journal.entries import EntryOrigin, Importance
+from keepsake.events.types import OPERATIONS
+from keepsake.index.service import IndexService
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.recall.config import NONE, RecallConfig
 from tests.game.agents_world import Building
 from tests.game.test_events_world import EventsWorld
 from typeclasses.agents import create_agent

@@ -14,13 +14,13 @@ from evennia.utils import create
 from prometheus_client.parser import text_string_to_metric_families
 from twisted.internet.task import Clock
 
-from game.agent import services
-from game.mind.events.log import EventLog
-from game.mind.events.subscribers import Tapped
-from game.mind.memory import CompactReason
 from game.web.api.snapshots import STATES
 from game.web.live.hub import StreamRecord
 from game.web.live.watching import Watching, watcher
+from keepsake.agent import services
+from keepsake.events.log import EventLog
+from keepsake.events.subscribers import Tapped
+from keepsake.memory import CompactReason
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 

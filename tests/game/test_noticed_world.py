@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from game.mind.compaction import truncation
-from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.steps import Step
+from keepsake.compaction import truncation
+from keepsake.sleep.config import SleepConfig
+from keepsake.sleep.steps import Step
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import FixedConfig
 from tests.game.test_ladder_world import TOLD, LadderWorld

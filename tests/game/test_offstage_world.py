@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from evennia.utils.ansi import strip_ansi
 
-from game.agent.almanac import almanac
 from game.lab.simulations.inhabitants import only
-from game.mind.ports import FixedClock
+from keepsake.agent.almanac import almanac
+from keepsake.ports import FixedClock
 from tests.game.agents_world import AgentsWorld
 from tests.game.built_world import shipped_world
 from world.build import build_world, find, open_world

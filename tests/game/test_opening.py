@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
-from game.agent.mind import Mind
+from keepsake.agent.mind import Mind
 from tests.game.agents_world import AgentsWorld, Building, FixedConfig
 from typeclasses import runtime
 from typeclasses.agents import create_agent, summary_of

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 from evennia.utils import create
 
-from game.agent import services
-from game.agent.memory.acquaintances import GATHER_SECONDS, SOON_SECONDS
-from game.agent.surroundings import identity_of
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.ports import FixedClock
+from keepsake.agent import services
+from keepsake.agent.memory.acquaintances import GATHER_SECONDS, SOON_SECONDS
+from keepsake.agent.surroundings import identity_of
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.ports import FixedClock
 from tests.game.agents_world import AgentsWorld, Building
 from typeclasses.characters import Character
 

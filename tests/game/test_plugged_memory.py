@@ -8,13 +8,13 @@ from unittest.mock import patch
 import frontmatter
 import pytest
 
-from game.agent.memory.plugged import QUIET, REOPEN_SECONDS
-from game.agent.surroundings import identity_of
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.archive.forgetting import ForgottenPerson, forget
-from game.mind.errors import KeepsakeError
-from game.mind.sleep.asking import Ask
-from game.mind.sleep.steps import Step
+from keepsake.agent.memory.plugged import QUIET, REOPEN_SECONDS
+from keepsake.agent.surroundings import identity_of
+from keepsake.archive.forgetting import ForgottenPerson, forget
+from keepsake.errors import KeepsakeError
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.sleep.asking import Ask
+from keepsake.sleep.steps import Step
 from tests.game.agents_world import AgentsWorld, Building
 from tests.game.broken_memories import Keeps, Slow, Stumbles
 from typeclasses.agents import keep_profile, set_memory
@@ -193,7 +193,7 @@ class TestOthers(PluggedWorld):
 
     def test_a_long_rest_keeps_nobody_waiting_and_is_closed_when_it_ends(self):
         self.addCleanup(Slow.gate.set)
-        with patch("game.agent.memory.plugged.PATIENCE", 0.1):
+        with patch("keepsake.agent.memory.plugged.PATIENCE", 0.1):
             self.has(f"{BROKEN}:Slow")
             assert Slow.entered.wait(60)
             assert "Hm." in self.asks("Hm.", "wait")[0]
@@ -219,8 +219,8 @@ class TestOthers(PluggedWorld):
         self.addCleanup(Keeps.gate.set)
         self.says(FACT)
         with (
-            patch("game.agent.memory.plugged._CLOSING", 0.05),
-            patch("game.agent.memory.plugged.PATIENCE", 0.05),
+            patch("keepsake.agent.memory.plugged._CLOSING", 0.05),
+            patch("keepsake.agent.memory.plugged.PATIENCE", 0.05),
         ):
             self.has(f"{BROKEN}:Keeps")
             assert Keeps.entered.wait(60)

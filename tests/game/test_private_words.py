@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from game.agent.services import Services
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.markdown_config import ConfigFile
-from game.mind.memory import CompactReason
+from keepsake.agent.services import Services
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.markdown_config import ConfigFile
+from keepsake.memory import CompactReason
 from tests.game.agents_world import FixedConfig
 from tests.game.test_recall_world import RecallWorld
 from tests.game.test_replies_world import RepliesWorld

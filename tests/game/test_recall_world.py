@@ -12,11 +12,11 @@ from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
-from game.agent import services
-from game.agent.memory import keeper as keeper_module
-from game.index.service import IndexService
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.recall.config import NONE, RecallConfig
+from keepsake.agent import services
+from keepsake.agent.memory import keeper as keeper_module
+from keepsake.index.service import IndexService
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.recall.config import NONE, RecallConfig
 from tests.game.agents_world import AgentsWorld, Building
 
 FACTS = (

@@ -7,9 +7,9 @@ from typing import Any
 
 from evennia.utils import create
 
-from game.agent.thinking.replying import DO_NOT_KNOW, SHRUGS
-from game.mind.archive.records import SHRUG, MemoryKind
-from game.mind.memory import CompactReason
+from keepsake.agent.thinking.replying import DO_NOT_KNOW, SHRUGS
+from keepsake.archive.records import SHRUG, MemoryKind
+from keepsake.memory import CompactReason
 from tests.game.test_hospitality import Inn
 from typeclasses.minds import close_all
 

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from game.agent import agent_log
-from game.agent.services import Turns
+from keepsake.agent import agent_log
+from keepsake.agent.services import Turns
 
 
 class SlowReactor:

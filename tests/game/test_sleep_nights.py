@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import threading
 
-from game.agent.sleep import nights as nights_module
-from game.llm.queue import Priority
-from game.mind.sleep.steps import Step
+from keepsake.agent.sleep import nights as nights_module
+from keepsake.models.queue import Priority
+from keepsake.sleep.steps import Step
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import FixedConfig
 from tests.game.test_ladder_world import LadderWorld

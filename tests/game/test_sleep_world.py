@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 
-from game.agent.sleep.sleeper import ITS_HOUR
-from game.agent.thinking.prompting import PromptExtras, prompt_for
-from game.agent.thinking.thinker import AgentState
-from game.mind.language import heard as hearing
-from game.mind.ports import FixedClock
-from game.mind.sleep.tiredness import wakes_at
+from keepsake.agent.sleep.sleeper import ITS_HOUR
+from keepsake.agent.thinking.prompting import PromptExtras, prompt_for
+from keepsake.agent.thinking.thinker import AgentState
+from keepsake.language import heard as hearing
+from keepsake.ports import FixedClock
+from keepsake.sleep.tiredness import wakes_at
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from typeclasses.minds import close_all
 

@@ -13,10 +13,10 @@ import evennia
 import pytest
 from twisted.internet.defer import Deferred
 
-from game.child.serving import read_pid
-from game.paths import places
 from game.server.portal_watchdog import LastingServer, PortalWatchdog
 from game.server.watchdog import COMING_LOOKS, HUNG_LOOKS, ServerWatchdog
+from keepsake.child.serving import read_pid
+from keepsake.paths import places
 from tests.cli.test_processes import child
 
 

@@ -13,13 +13,13 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from game.mind.errors import ArchiveUnwritable, ModelUnavailable
-from game.mind.events.reader import events
-from game.mind.memory import CompactReason
 from game.web.api import running
 from game.web.api.on_reactor import WorldBusy
 from game.web.site.access import may_act, may_watch
 from game.web.site.sessions import forget_old_sessions
+from keepsake.errors import ArchiveUnwritable, ModelUnavailable
+from keepsake.events.reader import events
+from keepsake.memory import CompactReason
 from tests.fakes.model_server import Reply
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 from tests.game.web_world import API, WebWorld

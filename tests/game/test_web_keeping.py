@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 
-from game.mind.archive.history import compactions
-from game.mind.archive.records import Tier
-from game.mind.events.reader import events
-from game.mind.sleep.log import SleepLog
+from keepsake.archive.history import compactions
+from keepsake.archive.records import Tier
+from keepsake.events.reader import events
+from keepsake.sleep.log import SleepLog
 from tests.game.web_world import API, WebWorld
 from typeclasses.written_down import AUDIT, newest
 

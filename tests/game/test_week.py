@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.entries import EntryOrigin, Judge
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.profile import ProfileKind
-from game.mind.sleep.log import SleepLog
-from game.mind.sleep.steps import Step
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.entries import EntryOrigin, Judge
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.profile import ProfileKind
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.steps import Step
 from tests.fakes.model_server import Reply
 from tests.game import week_checks as checks
 from tests.game import week_model

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from evennia.utils.ansi import strip_ansi
 
 from commands.building.why import CmdWhy, told
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.events.reasons import Leant, PromptSource, Under, Why
-from game.mind.memory import CompactReason
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.events.reasons import Leant, PromptSource, Under, Why
+from keepsake.memory import CompactReason
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from evennia.utils.ansi import strip_ansi
 
-from game.agent.naming import FORMER, MOST, keep_former, names_of
-from game.agent.thinking.tally import ThoughtTally
-from game.mind.events.agent_names import Names
-from game.mind.events.reader import events
-from game.mind.events.recent_activity import Lately, lately
-from game.mind.events.types import Thought
 from game.web.live.hub import Hub, StreamRecord, as_written
 from game.web.live.series import current
 from game.web.live.stream_query import StreamQuery
 from game.web.live.watching import _names_of, _window_of
+from keepsake.agent.naming import FORMER, MOST, keep_former, names_of
+from keepsake.agent.thinking.tally import ThoughtTally
+from keepsake.events.agent_names import Names
+from keepsake.events.reader import events
+from keepsake.events.recent_activity import Lately, lately
+from keepsake.events.types import Thought
 from tests.game.web_world import WebWorld
 from typeclasses import runtime
 from typeclasses.agents import Agent

@@ -11,8 +11,8 @@ from evennia.objects.models import ObjectDB
 from evennia.utils.test_resources import EvenniaTestCase
 
 from commands.playing.things import find_detail
-from game.mind.errors import ConfigError
-from game.mind.names import check_agent_name
+from keepsake.errors import ConfigError
+from keepsake.names import check_agent_name
 from tests.game.built_world import BuiltWorld, forget, shipped_world
 from typeclasses.agents import Agent
 from world import connection_screens, help_entries

@@ -7,8 +7,8 @@ from typing import Any
 
 from evennia.utils.ansi import strip_ansi
 
-from game.agent.almanac import almanac
-from game.mind.ports import FixedClock
+from keepsake.agent.almanac import almanac
+from keepsake.ports import FixedClock
 from tests.game.agents_world import AgentsWorld
 from tests.game.built_world import BuiltWorld
 from typeclasses.agents import Agent

@@ -9,11 +9,11 @@ import jsonschema
 from django.test import Client
 from evennia.utils import create
 
-from game.agent import services
-from game.mind.events.log import EventLog
-from game.mind.events.subscribers import Tapped
 from game.web.api import openapi
 from game.web.live.series import current
+from keepsake.agent import services
+from keepsake.events.log import EventLog
+from keepsake.events.subscribers import Tapped
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
 

@@ -15,15 +15,15 @@ from datetime import UTC, datetime, timedelta
 
 from evennia.utils import create
 
-from game.agent import services
-from game.agent.surroundings import identity_of
-from game.index.service import IndexService
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.profile import Profile
-from game.mind.compaction.config import CompactionConfig
-from game.mind.ports import FixedClock
-from game.mind.recall.config import NONE, RecallConfig
+from keepsake.agent import services
+from keepsake.agent.surroundings import identity_of
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.profile import Profile
+from keepsake.compaction.config import CompactionConfig
+from keepsake.index.service import IndexService
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.ports import FixedClock
+from keepsake.recall.config import NONE, RecallConfig
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from tests.game.week_script import PERSONA, PIN, WEEK, Turn
 from typeclasses.characters import Character

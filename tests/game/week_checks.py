@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from game.mind.books.journal.entries import JournalEntry
-from game.mind.books.profiles.profile import Fact, Profile
-from game.mind.sleep.steps import Night, Step
+from keepsake.books.journal.entries import JournalEntry
+from keepsake.books.profiles.profile import Fact, Profile
+from keepsake.sleep.steps import Night, Step
 from tests.game.week_script import BROKEN, FORGED, HEARSAY, IMPORTANT, PERSONA, PIN, WANTED, Wanted
 
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from game.index.agent_index import AgentIndex
-from game.index.chroma_server import ChromaServer
-from game.index.follower import AgentSources, Meaning
-from game.index.vectors import Chroma
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
-from game.mind.archive.tier_lines import SummaryState
-from game.mind.books.notes import NoteBook
-from game.mind.errors import IndexUnavailable
-from game.mind.ports import Embedder
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.books.notes import NoteBook
+from keepsake.errors import IndexUnavailable
+from keepsake.index.agent_index import AgentIndex
+from keepsake.index.chroma_server import ChromaServer
+from keepsake.index.follower import AgentSources, Meaning
+from keepsake.index.vectors import Chroma
+from keepsake.ports import Embedder
 from tests.llm.conftest import places_in, until
 
 DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)

@@ -11,16 +11,16 @@ from unittest.mock import Mock
 
 import pytest
 
-from game.index.agent_index import AgentIndex, _is_damage, stale_mark
-from game.index.chroma_server import ChromaServer, data_folder
-from game.index.vectors import Chroma, ChromaVectors
-from game.llm.clients.cached import CachedEmbedder
-from game.mind.archive.forgetting import ForgottenPerson, forget
-from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
-from game.mind.errors import BadAnswer, IndexUnavailable
-from game.mind.ports import SystemClock
-from game.mind.recall.documents import DocumentKind
-from game.mind.recall.recall import MemorySearch
+from keepsake.archive.forgetting import ForgottenPerson, forget
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.errors import BadAnswer, IndexUnavailable
+from keepsake.index.agent_index import AgentIndex, _is_damage, stale_mark
+from keepsake.index.chroma_server import ChromaServer, data_folder
+from keepsake.index.vectors import Chroma, ChromaVectors
+from keepsake.models.clients.cached import CachedEmbedder
+from keepsake.ports import SystemClock
+from keepsake.recall.documents import DocumentKind
+from keepsake.recall.recall import MemorySearch
 from tests.index.conftest import DAWN, BagOfWords, Life, Opener, by_meaning, by_words
 
 LINE = {"type": "memory", "t": "2026-05-01T06:00:00Z", "kind": "perception"}
@@ -444,7 +444,7 @@ def test_words_taken_out_of_an_older_segment_are_gone_after_a_kill(
     life: Life, chroma: Chroma, reopen: Opener, monkeypatch, former: bool
 ):
     """Somebody is forgotten, and the process dies before any index hears of it."""
-    monkeypatch.setattr("game.mind.archive.log.SEGMENT_LINES", 4)
+    monkeypatch.setattr("keepsake.archive.log.SEGMENT_LINES", 4)
     life.live("Tom says, “Never open the marzipan drawer.”")
     for number in range(2, 13):
         told = f"Ann says, “Sack {number}.”"

@@ -11,11 +11,11 @@ import pytest
 from game.cli.checks import index as checks_index
 from game.cli.checks.finding import Finding
 from game.cli.world import client
-from game.index.service import IndexService
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.errors import KeepsakeError
-from game.mind.recall.config import RecallConfig
-from game.paths import Places
+from keepsake.errors import KeepsakeError
+from keepsake.index.service import IndexService
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.paths import Places
+from keepsake.recall.config import RecallConfig
 from tests.llm.conftest import places_in
 
 

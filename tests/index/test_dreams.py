@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from game.index.agent_index import AgentIndex
-from game.mind.ports import SystemClock
-from game.mind.recall.recall import MemorySearch
-from game.mind.sleep.dream import FOLDER, dream
+from keepsake.index.agent_index import AgentIndex
+from keepsake.ports import SystemClock
+from keepsake.recall.recall import MemorySearch
+from keepsake.sleep.dream import FOLDER, dream
 from tests.index.conftest import DAWN, BagOfWords, Life, by_meaning, by_words
 from tests.mind.sleepers import Free, Script
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from game.index.service import IndexService
-from game.mind.recall.config import RecallConfig
+from keepsake.index.service import IndexService
+from keepsake.recall.config import RecallConfig
 from tests.free_ports import free_port
 from tests.index.conftest import BagOfWords, Life, by_words, settles
 from tests.llm.conftest import places_in, until
@@ -58,7 +58,7 @@ def remote(tmp_path: Path) -> Iterator[RemoteChroma]:
 def test_a_world_begins_without_it_and_has_its_vectors_when_it_is_there(
     tmp_path: Path, remote: RemoteChroma, said: list[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("game.index.service.RETRY_SECONDS", 0.5)
+    monkeypatch.setattr("keepsake.index.service.RETRY_SECONDS", 0.5)
     here = places_in(tmp_path / "copy")
     mira = Life(here.agents / "mira")
     embedder = BagOfWords()

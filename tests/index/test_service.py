@@ -16,16 +16,16 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from game.index.chroma_server import ChromaServer, data_folder
-from game.index.service import IndexService, alone
-from game.index.vectors import Chroma
-from game.llm.clients.apart import EmbedderApart
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.archive.forgetting import ForgottenPerson, forget
-from game.mind.errors import IndexUnavailable, KeepsakeError
-from game.mind.names import folder_name
-from game.mind.recall.config import RecallConfig
-from game.paths import Places
+from keepsake.archive.forgetting import ForgottenPerson, forget
+from keepsake.errors import IndexUnavailable, KeepsakeError
+from keepsake.index.chroma_server import ChromaServer, data_folder
+from keepsake.index.service import IndexService, alone
+from keepsake.index.vectors import Chroma
+from keepsake.models.clients.apart import EmbedderApart
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.names import folder_name
+from keepsake.paths import Places
+from keepsake.recall.config import RecallConfig
 from tests.free_ports import free_port
 from tests.index.conftest import BagOfWords, Life, by_words, settles
 from tests.llm.conftest import places_in, runs, until
@@ -91,7 +91,7 @@ def test_it_indexes_in_the_background(started: Starter, mira: Life):
 def test_a_note_written_by_hand_is_found_without_being_told(
     started: Starter, mira: Life, monkeypatch
 ):
-    monkeypatch.setattr("game.index.service.NOTES_SECONDS", 0.1)
+    monkeypatch.setattr("keepsake.index.service.NOTES_SECONDS", 0.1)
     service = started()
     index = service.open("mira", mira.archive.folder, mira.notes)
     service.schedule_follow("mira", 1)
@@ -266,7 +266,7 @@ def test_an_embedder_that_hangs_does_not_keep_it_from_closing(
     embedder.embed(["A sack."])
     assert embedder.pid
     os.kill(embedder.pid, signal.SIGSTOP)
-    monkeypatch.setattr("game.index.service.LAST_STEP_SECONDS", 0.2)
+    monkeypatch.setattr("keepsake.index.service.LAST_STEP_SECONDS", 0.2)
     service = started(embedder)
     service.open("mira", mira.archive.folder, mira.notes)
     mira.live_days(3)
@@ -310,8 +310,8 @@ def test_no_proxy_is_asked_for_what_is_on_this_machine(
 _LAUNCH = """
 import sys, time
 from pathlib import Path
-from game.index.chroma_server import ChromaServer, data_folder
-from game.paths import Places, Ports
+from keepsake.index.chroma_server import ChromaServer, data_folder
+from keepsake.paths import Places, Ports
 home = Path(sys.argv[1])
 home.mkdir(parents=True, exist_ok=True)
 supervisor = ChromaServer(Places(home, home, Ports(int(sys.argv[2]))), grace=0.5)

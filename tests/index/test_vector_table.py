@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from game.index import rows
-from game.index.open_files import OpenFiles
-from game.index.rows import VectorRows, packed
-from game.index.state import IndexFile
-from game.mind.errors import IndexUnavailable
-from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.fusion import stemmed
+from keepsake.errors import IndexUnavailable
+from keepsake.index import rows
+from keepsake.index.open_files import OpenFiles
+from keepsake.index.rows import VectorRows, packed
+from keepsake.index.state import IndexFile
+from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.fusion import stemmed
 from tests.index.conftest import BagOfWords, Life, Opener, by_meaning, by_words
 
 BEGIN = datetime(2026, 5, 1, 12, tzinfo=UTC)

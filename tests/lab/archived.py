@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import MemoryKind
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies
-from game.mind.summaries.files import SummaryFolder
-from game.mind.summaries.summarizer import ExtractiveSummarizer
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.archive.log import Archive
+from keepsake.archive.records import MemoryKind
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.summaries.files import SummaryFolder
+from keepsake.summaries.summarizer import ExtractiveSummarizer
 from tests.bench.ladder_lives import OUTPUTS, life
 from tests.mind.lives import ManualClock
 

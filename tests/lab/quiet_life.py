@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 from game.lab.simulations.plan import START, Lab, SimulationPlan
 from game.lab.simulations.simulate import create, resumed, run
-from game.mind.archive.log import Archive
-from game.mind.archive.privacy import WHISPER, is_private
-from game.mind.archive.records import HEARSAY, SCENE, Memory, MemoryKind
-from game.mind.language.deeds import DEED
-from game.paths import Places
+from keepsake.archive.log import Archive
+from keepsake.archive.privacy import WHISPER, is_private
+from keepsake.archive.records import HEARSAY, SCENE, Memory, MemoryKind
+from keepsake.language.deeds import DEED
+from keepsake.paths import Places
 
 TOM = "9999-20260101000000"
 """Who has done the deed: a player who is not there any more."""

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from game.lab.trials.reading import read_trials
-from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY
+from keepsake.errors import KeepsakeError
+from keepsake.paths import REPOSITORY
 
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
 

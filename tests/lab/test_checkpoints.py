@@ -6,7 +6,7 @@ import pytest
 
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import Lab
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 
 
 def contents(lab):

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from game.lab.trials.scoring import NOT_KNOWN
-from game.memories.protocol import RecalledLine
-from game.paths import REPOSITORY
+from keepsake.memories.protocol import RecalledLine
+from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.lab.in_process import keepsake
 

@@ -18,22 +18,22 @@ from game.lab.forks.cuts import Until, copy_agent
 from game.lab.forks.database_copy import AgentPlacement, copy_database
 from game.lab.forks.fork import ABOUT, fork
 from game.lab.forks.points import NOW, point_at
-from game.mind.archive import history
-from game.mind.archive.log import Archive
-from game.mind.archive.tiers import load_tiers
-from game.mind.books.commitments import Commitments
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.entries import EntryOrigin
-from game.mind.books.journal.importance import Importance
-from game.mind.books.notes import NoteBook
-from game.mind.errors import KeepsakeError
-from game.mind.events.files import files_of, wait_until_packed
-from game.mind.events.log import EventLog
-from game.mind.events.prompts import Prompts
-from game.mind.events.reader import events
-from game.mind.events.types import MemoryChange, Thought
-from game.mind.sleep.log import SleepLog
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.archive import history
+from keepsake.archive.log import Archive
+from keepsake.archive.tiers import load_tiers
+from keepsake.books.commitments import Commitments
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.entries import EntryOrigin
+from keepsake.books.journal.importance import Importance
+from keepsake.books.notes import NoteBook
+from keepsake.errors import KeepsakeError
+from keepsake.events.files import files_of, wait_until_packed
+from keepsake.events.log import EventLog
+from keepsake.events.prompts import Prompts
+from keepsake.events.reader import events
+from keepsake.events.types import MemoryChange, Thought
+from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.sleep.log import SleepLog
 from tests.lab.archived import APART, NAME, START, fingerprint, lived, places
 from tests.mind.lives import ManualClock
 

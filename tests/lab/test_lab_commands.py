@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from game.paths import REPOSITORY
+from keepsake.paths import REPOSITORY
 from tests.lab.archived import lived, places
 from tests.lab.in_process import keepsake as in_process
 

@@ -5,7 +5,7 @@ import pytest
 from game.lab.simulations.inhabitants import atlas_for
 from game.lab.simulations.plan import HOUR
 from game.lab.simulations.visits import visits
-from game.mind.names import check_agent_name
+from keepsake.names import check_agent_name
 from world.atlas import read_atlas
 
 

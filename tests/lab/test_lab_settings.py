@@ -5,10 +5,10 @@ import pytest
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.settings import settings_from
 from game.lab.simulations.simulate import create
-from game.mind.compaction.config import CompactionConfig
-from game.mind.errors import KeepsakeError
-from game.mind.markdown_config import merged
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.compaction.config import CompactionConfig
+from keepsake.errors import KeepsakeError
+from keepsake.markdown_config import merged
+from keepsake.paths import REPOSITORY, Places, Ports
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from game.cli.logs.dictionary import page
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.settings import settings_from
 from game.lab.simulations.simulate import create, run
-from game.mind.archive.log import Archive
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.archive.log import Archive
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.lab.in_process import keepsake
 

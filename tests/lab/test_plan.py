@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from game.lab.simulations.plan import SimulationPlan, checked, free_name, lab_of, longer
-from game.mind.errors import KeepsakeError
-from game.paths import Places, Ports
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places, Ports
 
 PLAN = SimulationPlan("life", agents=3, hours=6)
 

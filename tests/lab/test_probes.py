@@ -16,11 +16,11 @@ from game.lab.trials.living import Living
 from game.lab.trials.probes import DELAYS, KEPT, START, UNTOLD, id_of, probe_trials, trial_around
 from game.lab.trials.probing import curve
 from game.lab.trials.scoring import scores
-from game.memories.protocol import RecalledLine, Surroundings
-from game.memories.windows import FullContext
-from game.mind.archive.privacy import is_private
-from game.mind.errors import KeepsakeError
-from game.mind.ports import FixedClock
+from keepsake.archive.privacy import is_private
+from keepsake.errors import KeepsakeError
+from keepsake.memories.protocol import RecalledLine, Surroundings
+from keepsake.memories.windows import FullContext
+from keepsake.ports import FixedClock
 
 (QUIET, BUSY) = probe_trials(7)
 

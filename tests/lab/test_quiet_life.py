@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from game.mind.archive.records import HEARSAY, SCENE
-from game.mind.events.reader import Filter, last
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.archive.records import HEARSAY, SCENE
+from keepsake.events.reader import Filter, last
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.lab.quiet_life import SEEN, begin, go_on
 

@@ -13,11 +13,11 @@ from game.lab.replays.grid import Task, run
 from game.lab.replays.lived import find_agent, read_life
 from game.lab.replays.replay import LifeSetup, replay
 from game.lab.replays.writers import NONE, SummaryAuthor, writer
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.errors import KeepsakeError
-from game.mind.memory import CompactReason
-from game.mind.recall.config import RecallConfig
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import KeepsakeError
+from keepsake.memory import CompactReason
+from keepsake.recall.config import RecallConfig
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 from tests.lab.archived import APART, FACT, NAME, START, fingerprint, lived, places, settle_down

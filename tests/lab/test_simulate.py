@@ -40,12 +40,12 @@ from game.lab.replays.writers import NONE, writer
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import Lab, SimulationPlan, lab_of
 from game.lab.simulations.simulate import Run, SimulationReport, create, resumed, run
-from game.mind.errors import KeepsakeError
-from game.mind.events.log import EventLog
-from game.mind.events.reader import Filter, last
-from game.mind.events.types import World
-from game.mind.ports import FixedClock
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.errors import KeepsakeError
+from keepsake.events.log import EventLog
+from keepsake.events.reader import Filter, last
+from keepsake.events.types import World
+from keepsake.paths import REPOSITORY, Places, Ports
+from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.lab.archived import fingerprint
 
@@ -355,7 +355,7 @@ import sqlite3
 from pathlib import Path
 from game.lab.simulations import worker
 from game.lab.simulations.plan import Lab
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 
 def work():
     raise {error}

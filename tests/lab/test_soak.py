@@ -11,9 +11,9 @@ from game.lab.soak import checks
 from game.lab.soak.plan import PlannedFault, SoakPlan, SoakScript
 from game.lab.soak.players import SaidLine
 from game.lab.soak.world import Sample
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
-from game.paths import Places, Ports
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.paths import Places, Ports
 from tests.cli.conftest import make_copy
 from tests.free_ports import free_base
 from tests.mind.acquaintances import START

@@ -6,13 +6,13 @@ from datetime import datetime
 
 import pytest
 
-from game.agent.spans import check_spans
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.simulate import create, run
-from game.mind.errors import KeepsakeError
-from game.mind.events.prompts import Prompts
-from game.mind.events.reader import Filter, last
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.agent.spans import check_spans
+from keepsake.errors import KeepsakeError
+from keepsake.events.prompts import Prompts
+from keepsake.events.reader import Filter, last
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.fakes.otlp_receiver import OtlpReceiver, attributes

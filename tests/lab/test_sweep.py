@@ -11,8 +11,8 @@ from game.lab.sweeps.comparing import compared
 from game.lab.sweeps.plan import read_plan
 from game.lab.sweeps.sweep import CELLS, Runner, sweep
 from game.lab.trials.cell import pinned_down
-from game.mind.errors import KeepsakeError
-from game.paths import REPOSITORY
+from keepsake.errors import KeepsakeError
+from keepsake.paths import REPOSITORY
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port

@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from game.lab.talk.evaluation import use_profile
-from game.mind.errors import ConfigError
-from game.paths import REPOSITORY
+from keepsake.errors import ConfigError
+from keepsake.paths import REPOSITORY
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer
 from tests.lab.in_process import keepsake

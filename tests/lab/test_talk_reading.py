@@ -19,8 +19,8 @@ from game.lab.talk.talk_set import (
     chosen,
     read_talks,
 )
-from game.mind.errors import ConfigError, KeepsakeError
-from game.paths import REPOSITORY
+from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.paths import REPOSITORY
 from world.atlas import read_atlas
 
 SHIPPED = REPOSITORY / "tests" / "data" / "talk"

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from game.llm.embedded.supervisor import Embedded
-from game.paths import Places, Ports
+from keepsake.models.embedded.supervisor import Embedded
+from keepsake.paths import Places, Ports
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_base
 

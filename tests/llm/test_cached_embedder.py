@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from game.llm.clients.cached import WHOLE_BATCH, CachedEmbedder
-from game.mind.errors import ModelUnavailable
+from keepsake.errors import ModelUnavailable
+from keepsake.models.clients.cached import WHOLE_BATCH, CachedEmbedder
 from tests.llm.conftest import until
 
 CUP = "Who has seen the cup?"

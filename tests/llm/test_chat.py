@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 
-from game.llm.clients.capabilities import LLAMA_CPP_DEFAULT_TEMPLATE, is_chat_template, thinks_aloud
-from game.llm.clients.ollama import OllamaModel
-from game.llm.clients.openai import OpenAIModel
-from game.llm.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OTHER, SCRIPT, VLLM
-from game.llm.scripted.model import ScriptedModel
-from game.mind.errors import BadAnswer, ModelMissing, ModelUnavailable
-from game.mind.ports import ChatMessage, GenerationRequest
+from keepsake.errors import BadAnswer, ModelMissing, ModelUnavailable
+from keepsake.models.clients.capabilities import (
+    LLAMA_CPP_DEFAULT_TEMPLATE,
+    is_chat_template,
+    thinks_aloud,
+)
+from keepsake.models.clients.ollama import OllamaModel
+from keepsake.models.clients.openai import OpenAIModel
+from keepsake.models.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OTHER, SCRIPT, VLLM
+from keepsake.models.scripted.model import ScriptedModel
+from keepsake.ports import ChatMessage, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 

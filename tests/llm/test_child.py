@@ -14,9 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from game.child.serving import Watched
-from game.child.supervisor import Patience
-from game.paths import REPOSITORY, Places
+from keepsake.child.serving import Watched
+from keepsake.child.supervisor import Patience
+from keepsake.paths import REPOSITORY, Places
 from tests.fakes.child import IdleChild
 from tests.llm.conftest import until
 
@@ -63,7 +63,7 @@ def test_another_supervisor_adopts_the_child_and_ends_it(own: IdleChild, home: P
 STARTS_AND_FORGETS = """
 import sys, time
 from pathlib import Path
-from game.paths import Places, Ports
+from keepsake.paths import Places, Ports
 from tests.fakes.child import IdleChild
 
 home, vault, base = sys.argv[1:]

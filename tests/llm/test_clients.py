@@ -8,11 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from game.llm.clients.base import without_thoughts
-from game.llm.clients.ollama import OllamaModel, ollama_host
-from game.llm.clients.openai import OpenAIModel, api_key
-from game.llm.profiles import LLAMA_CPP
-from game.mind.errors import (
+from keepsake.errors import (
     BadAnswer,
     ModelError,
     ModelFailed,
@@ -21,7 +17,11 @@ from game.mind.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from game.mind.ports import GenerationRequest
+from keepsake.models.clients.base import without_thoughts
+from keepsake.models.clients.ollama import OllamaModel, ollama_host
+from keepsake.models.clients.openai import OpenAIModel, api_key
+from keepsake.models.profiles import LLAMA_CPP
+from keepsake.ports import GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 from tests.llm.conftest import until

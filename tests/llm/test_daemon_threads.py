@@ -7,8 +7,8 @@ from queue import SimpleQueue
 
 import pytest
 
-from game.llm import daemon_threads
-from game.llm.daemon_threads import DaemonThreads
+from keepsake.models import daemon_threads
+from keepsake.models.daemon_threads import DaemonThreads
 from tests.llm.conftest import until
 
 

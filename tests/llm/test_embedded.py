@@ -13,16 +13,16 @@ import httpx
 import psutil
 import pytest
 
-from game.child.supervisor import Patience
-from game.llm.clients.openai import OpenAIModel
-from game.llm.embedded import weights
-from game.llm.embedded.gguf import ModelInfo
-from game.llm.embedded.supervisor import Embedded, EmbeddedModel
-from game.llm.profiles import DIALOGUE, LLAMA_CPP
-from game.llm.wrappers import Retry
-from game.mind.errors import ModelMissing, ModelRejected
-from game.mind.ports import GenerationRequest
-from game.paths import Places
+from keepsake.child.supervisor import Patience
+from keepsake.errors import ModelMissing, ModelRejected
+from keepsake.models.clients.openai import OpenAIModel
+from keepsake.models.embedded import weights
+from keepsake.models.embedded.gguf import ModelInfo
+from keepsake.models.embedded.supervisor import Embedded, EmbeddedModel
+from keepsake.models.profiles import DIALOGUE, LLAMA_CPP
+from keepsake.models.wrappers import Retry
+from keepsake.paths import Places
+from keepsake.ports import GenerationRequest
 from tests.llm.conftest import until
 
 

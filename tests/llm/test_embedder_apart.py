@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 import pytest
 
-from game.llm.clients import apart
-from game.llm.clients.apart import EmbedderApart
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.llm.embedded.embedder import Request
-from game.mind.errors import ModelFailed, ModelUnavailable
-from game.paths import REPOSITORY
+from keepsake.errors import ModelFailed, ModelUnavailable
+from keepsake.models.clients import apart
+from keepsake.models.clients.apart import EmbedderApart
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.models.embedded.embedder import Request
+from keepsake.paths import REPOSITORY
 from tests.llm.conftest import until
 
 BROTHER = "Tom is looking for his brother"
@@ -142,7 +142,7 @@ def test_it_goes_on_after_texts_that_it_breaks_on(embedder: EmbedderApart, monke
 
 def test_it_ends_with_the_process_that_asks():
     program = (
-        "from game.llm.clients.apart import EmbedderApart\n"
+        "from keepsake.models.clients.apart import EmbedderApart\n"
         "embedder = EmbedderApart(); embedder.embed(['A boat.'])\n"
         "print(embedder.pid, flush=True); input()\n"
     )

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from game.llm.clients.embedders import ServerEmbedder, ollama_embedder, openai_embedder
-from game.mind.errors import BadAnswer, ModelMissing, ModelUnavailable
+from keepsake.errors import BadAnswer, ModelMissing, ModelUnavailable
+from keepsake.models.clients.embedders import ServerEmbedder, ollama_embedder, openai_embedder
 from tests.fakes.model_server import DIMENSION, FakeModelServer, Reply, vector
 from tests.free_ports import free_port
 

@@ -18,12 +18,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from game.llm.fleet import FAR_BEHIND, Homes, ServerLoad, choose
-from game.llm.gateway import Gateway
-from game.llm.pool import drained_hosts
-from game.llm.profiles import Profiles
-from game.llm.queue import Lane, ModelQueue, Offer, Outcome, Priority, Ticket
-from game.mind.errors import (
+from keepsake.errors import (
     BadAnswer,
     ModelFailed,
     ModelMissing,
@@ -31,8 +26,13 @@ from game.mind.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from game.mind.ports import Generation, GenerationRequest
-from game.paths import Places
+from keepsake.models.fleet import FAR_BEHIND, Homes, ServerLoad, choose
+from keepsake.models.gateway import Gateway
+from keepsake.models.pool import drained_hosts
+from keepsake.models.profiles import Profiles
+from keepsake.models.queue import Lane, ModelQueue, Offer, Outcome, Priority, Ticket
+from keepsake.paths import Places
+from keepsake.ports import Generation, GenerationRequest
 from tests.llm.hand import Hand
 
 LOADS = st.lists(

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from game.llm import watch
-from game.llm.embedded.supervisor import Embedded
-from game.llm.gateway import Gateway
-from game.llm.profiles import ModelProfile, Profiles
-from game.llm.queue import Outcome, Priority
-from game.llm.status import READY, ServerStatus
-from game.mind.errors import ConfigError, ModelMissing, ModelTimeout, ModelUnavailable
-from game.mind.ports import Generation, GenerationRequest
-from game.paths import Places
+from keepsake.errors import ConfigError, ModelMissing, ModelTimeout, ModelUnavailable
+from keepsake.models import watch
+from keepsake.models.embedded.supervisor import Embedded
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import ModelProfile, Profiles
+from keepsake.models.queue import Outcome, Priority
+from keepsake.models.status import READY, ServerStatus
+from keepsake.paths import Places
+from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 from tests.llm.conftest import Owner, until

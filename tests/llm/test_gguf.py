@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from game.llm.embedded import gguf, weights
-from game.llm.embedded.supervisor import SHIPPED, Embedded
-from game.mind.errors import ModelMissing
+from keepsake.errors import ModelMissing
+from keepsake.models.embedded import gguf, weights
+from keepsake.models.embedded.supervisor import SHIPPED, Embedded
 from tests.fakes.gguf_file import gguf_bytes
 
 QWEN = {

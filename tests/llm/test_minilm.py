@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from game.llm.clients.minilm import DIMENSION, MiniLMEmbedder
-from game.llm.embedding import EmbedderProfile, embedder, load_embedder
-from game.mind.errors import ConfigError
-from game.paths import REPOSITORY
+from keepsake.errors import ConfigError
+from keepsake.models.clients.minilm import DIMENSION, MiniLMEmbedder
+from keepsake.models.embedding import EmbedderProfile, embedder, load_embedder
+from keepsake.paths import REPOSITORY
 
 BROTHER = "Tom is looking for his brother"
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from game.llm.embedding import load_embedder
-from game.llm.profiles import AS_LEARNED, ModelProfile, Profiles, embedded_profile, load
-from game.mind.errors import ConfigError
-from game.mind.markdown_config import with_settings
-from game.paths import REPOSITORY
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import with_settings
+from keepsake.models.embedding import load_embedder
+from keepsake.models.profiles import AS_LEARNED, ModelProfile, Profiles, embedded_profile, load
+from keepsake.paths import REPOSITORY
 
 GOOD = """# Models
 ## agent

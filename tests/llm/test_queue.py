@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.llm.queue import Build, Done, ModelQueue, Offer, Outcome, Priority, Ticket
-from game.mind.errors import ModelFailed, ModelUnavailable
-from game.mind.ports import Generation, GenerationRequest
+from keepsake.errors import ModelFailed, ModelUnavailable
+from keepsake.models.queue import Build, Done, ModelQueue, Offer, Outcome, Priority, Ticket
+from keepsake.ports import Generation, GenerationRequest
 from tests.llm.hand import Hand
 
 P, E, I, C = Priority.PLAYER, Priority.EVENT, Priority.IDLE, Priority.COMPACTION  # noqa: E741

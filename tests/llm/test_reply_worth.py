@@ -10,18 +10,19 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.prompt.reply.by_itself import from_memory
-from game.mind.prompt.reply.context import ReplyContext
-from game.mind.prompt.reply.material import (
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.paths import REPOSITORY
+from keepsake.prompt.reply.by_itself import from_memory
+from keepsake.prompt.reply.context import ReplyContext
+from keepsake.prompt.reply.material import (
     Sentence,
     SentenceOrigin,
     of_memory,
     of_place,
     of_profile,
 )
-from game.mind.prompt.reply.worth import (
+from keepsake.prompt.reply.worth import (
     AS_GOOD,
     Ranker,
     asks_leave,
@@ -29,7 +30,6 @@ from game.mind.prompt.reply.worth import (
     leans,
     without_address,
 )
-from game.paths import REPOSITORY
 
 CHANGES = REPOSITORY / "tests" / "data" / "changes.yaml"
 OWN = of_profile(

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from game.llm.scripted.model import ScriptedModel
-from game.llm.scripted.scene import SceneUtterance, read
-from game.mind.errors import ModelRejected
-from game.mind.ports import GenerationRequest
-from game.mind.prompt.grammars import from_json, verbs_schema
-from game.mind.prompt.options import Options
-from game.mind.prompt.parsing import Command, parse
-from game.mind.prompt.verbs import STANDARD_VERBS
+from keepsake.errors import ModelRejected
+from keepsake.models.scripted.model import ScriptedModel
+from keepsake.models.scripted.scene import SceneUtterance, read
+from keepsake.ports import GenerationRequest
+from keepsake.prompt.grammars import from_json, verbs_schema
+from keepsake.prompt.options import Options
+from keepsake.prompt.parsing import Command, parse
+from keepsake.prompt.verbs import STANDARD_VERBS
 
 PROMPT = """\
 You are Mira Fenn, forty-four, keeper of the Kettle. You feed people before you question them.

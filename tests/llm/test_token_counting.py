@@ -15,18 +15,18 @@ from random import Random
 
 import pytest
 
-from game.llm.clients.openai import OpenAIModel
-from game.llm.embedded.supervisor import Embedded
-from game.llm.gateway import Gateway
-from game.llm.profiles import LLAMA_CPP, Profiles
-from game.llm.tokens import local_tokenizer
-from game.llm.tokens.counting import ServerTokenCounter
-from game.llm.tokens.local_tokenizer import LocalTokenizer, cache_folder, cached, installed
-from game.llm.tokens.tokenizer import ASK_AGAIN_SECONDS, Tokenizer
-from game.mind.errors import ModelError, ModelUnavailable
-from game.mind.ports import GenerationRequest
-from game.mind.prompt.tokens import MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
-from game.paths import Places
+from keepsake.errors import ModelError, ModelUnavailable
+from keepsake.models.clients.openai import OpenAIModel
+from keepsake.models.embedded.supervisor import Embedded
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import LLAMA_CPP, Profiles
+from keepsake.models.tokens import local_tokenizer
+from keepsake.models.tokens.counting import ServerTokenCounter
+from keepsake.models.tokens.local_tokenizer import LocalTokenizer, cache_folder, cached, installed
+from keepsake.models.tokens.tokenizer import ASK_AGAIN_SECONDS, Tokenizer
+from keepsake.paths import Places
+from keepsake.ports import GenerationRequest
+from keepsake.prompt.tokens import MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
 from tests.bench.talk import talk
 from tests.fakes.model_server import FakeModelServer, Reply, tokens
 from tests.llm.conftest import Owner, until
@@ -281,7 +281,7 @@ def test_the_real_tiktoken_counts_from_its_cache(tmp_path: Path):
         "import socket\n"
         "def refused(*_, **__): raise AssertionError('the network was asked')\n"
         "socket.socket.connect = socket.getaddrinfo = refused\n"
-        "from game.llm.tokens.local_tokenizer import LocalTokenizer\n"
+        "from keepsake.models.tokens.local_tokenizer import LocalTokenizer\n"
         "print(LocalTokenizer().count(['Good morning, Tom!\\n', '<|endoftext|>'], 'gemma3:4b'))\n"
     )
     done = subprocess.run(

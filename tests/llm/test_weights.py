@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from game.llm.embedded import weights
-from game.mind.errors import ModelMissing
-from game.paths import REPOSITORY
+from keepsake.errors import ModelMissing
+from keepsake.models.embedded import weights
+from keepsake.paths import REPOSITORY
 
 _FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from game.llm.embedded import weights
+from keepsake.models.embedded import weights
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 try:
     weights.ensure(Path(sys.argv[1]))

@@ -5,9 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from game.llm.clients.openai import OpenAIModel
-from game.llm.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
-from game.mind.errors import (
+from keepsake.errors import (
     BadAnswer,
     ModelError,
     ModelFailed,
@@ -16,7 +14,9 @@ from game.mind.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from game.mind.ports import Generation, GenerationRequest
+from keepsake.models.clients.openai import OpenAIModel
+from keepsake.models.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
+from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.llm.conftest import until
 

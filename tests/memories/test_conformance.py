@@ -2,14 +2,14 @@
 
 import pytest
 
-from game.memories import loading
-from game.memories.conformance import MemoryConformance, check
-from game.memories.generative_agents import GenerativeAgents
-from game.memories.keepsake import KeepsakeMemory
-from game.memories.protocol import RecalledLine
-from game.memories.rag import Rag
-from game.memories.windows import FullContext, SlidingWindow
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
+from keepsake.memories import loading
+from keepsake.memories.conformance import MemoryConformance, check
+from keepsake.memories.generative_agents import GenerativeAgents
+from keepsake.memories.keepsake import KeepsakeMemory
+from keepsake.memories.protocol import RecalledLine
+from keepsake.memories.rag import Rag
+from keepsake.memories.windows import FullContext, SlidingWindow
 
 
 class TestFullContext(MemoryConformance):

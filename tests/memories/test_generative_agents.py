@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from game.llm.clients.openai import OpenAIModel
-from game.memories.conformance import BEGAN, WordHashes, life
-from game.memories.generative_agents import GenerativeAgents, normalised
-from game.memories.protocol import Surroundings
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.ports import FixedClock
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.memories.conformance import BEGAN, WordHashes, life
+from keepsake.memories.generative_agents import GenerativeAgents, normalised
+from keepsake.memories.protocol import Surroundings
+from keepsake.models.clients.openai import OpenAIModel
+from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 
 PLAIN = 'Ada says, "The bench is brown."'

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from game.cli.recall import evaluate
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.llm.clients.openai import OpenAIModel
-from game.memories.conformance import BEGAN, life
-from game.memories.keepsake import KeepsakeMemory
-from game.memories.protocol import Surroundings
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.errors import KeepsakeError
-from game.mind.language.times import moment
-from game.mind.ports import FixedClock
-from game.mind.recall.measure import DEPTHS, Answered, scores
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import KeepsakeError
+from keepsake.language.times import moment
+from keepsake.memories.conformance import BEGAN, life
+from keepsake.memories.keepsake import KeepsakeMemory
+from keepsake.memories.protocol import Surroundings
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.models.clients.openai import OpenAIModel
+from keepsake.ports import FixedClock
+from keepsake.recall.measure import DEPTHS, Answered, scores
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.recall_data import read_data
 

@@ -6,13 +6,13 @@ from importlib.util import find_spec
 
 import pytest
 
-from game.llm.clients.openai import OpenAIModel
-from game.memories import loading
-from game.memories.conformance import BEGAN, MemoryConformance, WordHashes, life
-from game.memories.mem0 import Mem0Memory
-from game.memories.protocol import Surroundings
-from game.mind.errors import KeepsakeError
-from game.mind.ports import FixedClock
+from keepsake.errors import KeepsakeError
+from keepsake.memories import loading
+from keepsake.memories.conformance import BEGAN, MemoryConformance, WordHashes, life
+from keepsake.memories.mem0 import Mem0Memory
+from keepsake.memories.protocol import Surroundings
+from keepsake.models.clients.openai import OpenAIModel
+from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 
 needs_mem0 = pytest.mark.skipif(

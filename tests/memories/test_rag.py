@@ -2,12 +2,12 @@
 
 import pytest
 
-from game.memories.conformance import BEGAN, WordHashes, life
-from game.memories.protocol import Surroundings
-from game.memories.rag import Rag
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.errors import KeepsakeError, ModelUnavailable
-from game.mind.ports import FixedClock
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import KeepsakeError, ModelUnavailable
+from keepsake.memories.conformance import BEGAN, WordHashes, life
+from keepsake.memories.protocol import Surroundings
+from keepsake.memories.rag import Rag
+from keepsake.ports import FixedClock
 
 
 class CountingEmbedder(WordHashes):

@@ -5,9 +5,9 @@ import pytest
 
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.simulate import create, run
-from game.mind.errors import KeepsakeError
-from game.mind.events.reader import Filter, last
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.errors import KeepsakeError
+from keepsake.events.reader import Filter, last
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.journal.entries import Importance
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.profile import Profile
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.journal.entries import Importance
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.profiles.profile import Profile
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
 TOM, ADA, RUAN = "12-20261101090000", "13-20261101090100", "14-20261101090200"

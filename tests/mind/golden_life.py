@@ -16,22 +16,22 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.commitments import Commitments
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.entries import EntryOrigin, Importance, Judge
-from game.mind.books.notes import NoteBook
-from game.mind.books.pins import Pinned
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.events.log import EventLog
-from game.mind.events.types import MemoryChange
-from game.mind.memory import CompactReason
-from game.mind.sleep.course import ReflectionProgress
-from game.mind.sleep.course import save as save_course
-from game.mind.sleep.dream import dream
-from game.mind.sleep.log import SleepLog
-from game.mind.sleep.steps import Step, StepDone
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.commitments import Commitments
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.journal.entries import EntryOrigin, Importance, Judge
+from keepsake.books.notes import NoteBook
+from keepsake.books.pins import Pinned
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.events.log import EventLog
+from keepsake.events.types import MemoryChange
+from keepsake.memory import CompactReason
+from keepsake.sleep.course import ReflectionProgress
+from keepsake.sleep.course import save as save_course
+from keepsake.sleep.dream import dream
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.steps import Step, StepDone
 from tests.mind.acquaintances import TOM, eventful, six
 from tests.mind.journals import Scripted
 from tests.mind.lives import Life, ManualClock, live

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.sleep.asking import NightOver
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from keepsake.sleep.asking import NightOver
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

@@ -9,17 +9,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import MemoryKind, Tier
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies
-from game.mind.errors import ModelUnavailable
-from game.mind.memory import MemoryContext
-from game.mind.ports import Tokens
-from game.mind.summaries.files import SummaryFolder
-from game.mind.summaries.source import Draft, SummarySource
-from game.mind.summaries.strategy import NARRATIVE, Layout, Strategy
+from keepsake.archive.log import Archive
+from keepsake.archive.records import MemoryKind, Tier
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.errors import ModelUnavailable
+from keepsake.memory import MemoryContext
+from keepsake.ports import Tokens
+from keepsake.summaries.files import SummaryFolder
+from keepsake.summaries.source import Draft, SummarySource
+from keepsake.summaries.strategy import NARRATIVE, Layout, Strategy
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
 WIDE = CompactionConfig(

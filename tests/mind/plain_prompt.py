@@ -14,7 +14,7 @@ from pathlib import Path
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from game.mind.prompt.template import PromptContext
+from keepsake.prompt.template import PromptContext
 
 _NAMES = [field.name for field in fields(PromptContext)]
 _OPEN = {name: chr(0xE000 + place) for place, name in enumerate(_NAMES)}

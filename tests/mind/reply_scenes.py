@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from game.mind.archive.records import SHRUG, Memory, MemoryKind
-from game.mind.language.perception import for_prompt
-from game.mind.prompt.reply import material
-from game.mind.prompt.reply.context import ReplyContext
-from game.mind.prompt.reply.material import Sentence
-from game.mind.prompt.reply.turns import turns_with, unanswered
-from game.mind.prompt.reply.worth import Ranker, Scored
+from keepsake.archive.records import SHRUG, Memory, MemoryKind
+from keepsake.language.perception import for_prompt
+from keepsake.prompt.reply import material
+from keepsake.prompt.reply.context import ReplyContext
+from keepsake.prompt.reply.material import Sentence
+from keepsake.prompt.reply.turns import turns_with, unanswered
+from keepsake.prompt.reply.worth import Ranker, Scored
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 PROFILE = (

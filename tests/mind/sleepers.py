@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from game.mind.ports import Generation
+from keepsake.ports import Generation
 
 
 def generation(text: str) -> Generation:

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-from game.mind.prompt.act_messages import ASK, ASK_SPEECH, act_messages
-from game.mind.prompt.script import RenderedMemory
-from game.mind.prompt.template import PromptContext, Situation, load_template
-from game.paths import REPOSITORY
+from keepsake.paths import REPOSITORY
+from keepsake.prompt.act_messages import ASK, ASK_SPEECH, act_messages
+from keepsake.prompt.script import RenderedMemory
+from keepsake.prompt.template import PromptContext, Situation, load_template
 
 TEMPLATE = load_template(REPOSITORY / "vault" / "config" / "prompt.md")
 CONTEXT = PromptContext(

@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 
 import pytest
 
-from game.agent.almanac import SEASONS, STATES, TIDES, WEATHERS, Hours, almanac
+from keepsake.agent.almanac import SEASONS, STATES, TIDES, WEATHERS, Hours, almanac
 
 START = datetime(2026, 5, 4, 8, 0, tzinfo=UTC)
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.language.words import SAME, nearly_same
-from game.mind.prompt.options import Options
-from game.mind.prompt.parsing import Command, Refusal, is_repeat_of, parse
-from game.mind.prompt.verbs import FORBIDDEN, STANDARD_VERBS, SYNONYMS, find_exit, find_verb
+from keepsake.language.words import SAME, nearly_same
+from keepsake.prompt.options import Options
+from keepsake.prompt.parsing import Command, Refusal, is_repeat_of, parse
+from keepsake.prompt.verbs import FORBIDDEN, STANDARD_VERBS, SYNONYMS, find_exit, find_verb
 
 EXITS = ["north", "the mill", "out"]
 OPTIONS = Options(

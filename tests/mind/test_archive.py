@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from game.mind import json_lines
-from game.mind.archive import log as archive_module
-from game.mind.archive.integrity import check, numbering_problems, tier_problems
-from game.mind.archive.log import Archive, Syncer
-from game.mind.archive.tiers import load_tiers
-from game.mind.errors import ArchiveInUse, ArchiveUnwritable
-from game.mind.memory import CompactReason, MemoryContext
+from keepsake import json_lines
+from keepsake.archive import log as archive_module
+from keepsake.archive.integrity import check, numbering_problems, tier_problems
+from keepsake.archive.log import Archive, Syncer
+from keepsake.archive.tiers import load_tiers
+from keepsake.errors import ArchiveInUse, ArchiveUnwritable
+from keepsake.memory import CompactReason, MemoryContext
 from tests.mind.lives import Life, covered, live
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.agent.attention import Attention
-from game.agent.conversations import GREETED_SECONDS, TALK_SECONDS
-from game.agent.impulses import IDLE, MOST_SPEAKERS, EventKind, Impulse, PerceivedEvent
-from game.agent.thinking_config import ThinkingConfig
-from game.mind.errors import ConfigError
-from game.mind.markdown_config import RETIRED
+from keepsake.agent.attention import Attention
+from keepsake.agent.conversations import GREETED_SECONDS, TALK_SECONDS
+from keepsake.agent.impulses import IDLE, MOST_SPEAKERS, EventKind, Impulse, PerceivedEvent
+from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import RETIRED
 
 CONFIG = ThinkingConfig()
 

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.summaries import sections
-from game.mind.summaries.attribution import swapped
-from game.mind.summaries.extractive import Text, summarize
+from keepsake.summaries import sections
+from keepsake.summaries.attribution import swapped
+from keepsake.summaries.extractive import Text, summarize
 from tests.bench.talk import NAME
 from tests.mind.test_verify import lines_of
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 import frontmatter
 import pytest
 
-from game.mind.archive.integrity import check
-from game.mind.archive.records import MemoryKind, Tier
-from game.mind.compaction.config import CompactionConfig
-from game.mind.errors import CompactionError, CompactionRunning
-from game.mind.memory import CompactReason, Outcome
-from game.mind.summaries.files import SummaryFolder
+from keepsake.archive.integrity import check
+from keepsake.archive.records import MemoryKind, Tier
+from keepsake.compaction.config import CompactionConfig
+from keepsake.errors import CompactionError, CompactionRunning
+from keepsake.memory import CompactReason, Outcome
+from keepsake.summaries.files import SummaryFolder
 from tests.mind.lives import SMALL, covered, live
 
 COUNT, MANUAL = CompactReason.COUNT, CompactReason.MANUAL

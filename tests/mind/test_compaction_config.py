@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.compaction.config import (
+from keepsake.compaction.config import (
     FOLDER,
     CompactionConfig,
     strategies,
 )
-from game.mind.errors import ConfigError
-from game.mind.markdown_config import ConfigFile, merged
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import ConfigFile, merged
 
 SHIPPED = Path(__file__).parents[2] / "vault" / "config" / "memory_compaction.md"
 

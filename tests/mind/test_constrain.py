@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from game.mind.language.speech import tidy_speech
-from game.mind.prompt.grammars import from_json, verbs_grammar, verbs_schema
-from game.mind.prompt.options import Options
-from game.mind.prompt.parsing import Command, parse
-from game.mind.prompt.verbs import STANDARD_VERBS
+from keepsake.language.speech import tidy_speech
+from keepsake.prompt.grammars import from_json, verbs_grammar, verbs_schema
+from keepsake.prompt.options import Options
+from keepsake.prompt.parsing import Command, parse
+from keepsake.prompt.verbs import STANDARD_VERBS
 
 OPTIONS = Options(("north",), ("Tom",), ("cup",), ("cup",), ("rope",))
 ALL = [verb.name for verb in STANDARD_VERBS]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.journal.drawing import tell
-from game.mind.books.journal.importance import GIFT, importance
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.observing import handled, observe
-from game.mind.language.deeds import GIVE, POSE, given_by_me, given_to_me
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.journal.drawing import tell
+from keepsake.books.journal.importance import GIFT, importance
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.observing import handled, observe
+from keepsake.language.deeds import GIVE, POSE, given_by_me, given_to_me
 from tests.mind.acquaintances import TOM, Days, holding, six
 from tests.mind.journals import NOON, result, seen, told
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.prompt.options import Options
-from game.mind.prompt.parsing import Command
-from game.mind.prompt.reply import deeds
-from game.mind.prompt.reply.deeds import NOTHING, Wish, asked, declines, possible
+from keepsake.prompt.options import Options
+from keepsake.prompt.parsing import Command
+from keepsake.prompt.reply import deeds
+from keepsake.prompt.reply.deeds import NOTHING, Wish, asked, declines, possible
 
 THERE = Options(
     exits=("north", "the mill"),

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.language.details import details, numbers, vocabulary
+from keepsake.language.details import details, numbers, vocabulary
 
 
 def names(*texts: str) -> list[str]:

@@ -4,14 +4,14 @@ import json
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 
-from game.mind.archive.log import Archive
-from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import Names
-from game.mind.events.log import EventLog
-from game.mind.events.reader import events
-from game.mind.events.recent_activity import lately
-from game.mind.events.types import Fault, Thought
-from game.mind.events.why import why_did
+from keepsake.archive.log import Archive
+from keepsake.errors import KeepsakeError
+from keepsake.events.agent_names import Names
+from keepsake.events.log import EventLog
+from keepsake.events.reader import events
+from keepsake.events.recent_activity import lately
+from keepsake.events.types import Fault, Thought
+from keepsake.events.why import why_did
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 OLD_LINES = (

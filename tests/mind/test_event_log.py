@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.events import files as event_files
-from game.mind.events.files import files_of
-from game.mind.events.log import EventLog
-from game.mind.events.prompts import DEEPEST, Prompts, hash_of, shared
-from game.mind.events.reader import EventFollower, Filter, events, follow, last, newest_first
-from game.mind.events.types import Fault, Health, MemoryChange, Thought, World
-from game.mind.ports import FixedClock
+from keepsake.events import files as event_files
+from keepsake.events.files import files_of
+from keepsake.events.log import EventLog
+from keepsake.events.prompts import DEEPEST, Prompts, hash_of, shared
+from keepsake.events.reader import EventFollower, Filter, events, follow, last, newest_first
+from keepsake.events.types import Fault, Health, MemoryChange, Thought, World
+from keepsake.ports import FixedClock
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 

@@ -6,15 +6,15 @@ from dataclasses import fields
 import jsonschema
 import pytest
 
-from game.mind.events.schema import columns, json_schema
-from game.mind.events.types import KINDS, OPERATIONS
-from game.paths import REPOSITORY
+from keepsake.events.schema import columns, json_schema
+from keepsake.events.types import KINDS, OPERATIONS
+from keepsake.paths import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
 
 
 def test_the_schema_beside_the_page_is_the_one_of_the_classes():
-    """If not: ``python -m game.mind.events.schema > docs/events.schema.json``."""
+    """If not: ``python -m keepsake.events.schema > docs/events.schema.json``."""
     assert json.loads((DOCS / "events.schema.json").read_text(encoding="utf-8")) == json_schema()
 
 

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from game.mind.events.log import EventLog
-from game.mind.events.prompts import Prompts
-from game.mind.events.reader import events
-from game.mind.events.secrets import HIDDEN, Scrubber, secrets_in
-from game.mind.events.types import Fault, Health, MemoryChange, Recall, Recalled, Thought
-from game.mind.events.writer import LONGEST
+from keepsake.events.log import EventLog
+from keepsake.events.prompts import Prompts
+from keepsake.events.reader import events
+from keepsake.events.secrets import HIDDEN, Scrubber, secrets_in
+from keepsake.events.types import Fault, Health, MemoryChange, Recall, Recalled, Thought
+from keepsake.events.writer import LONGEST
 
 KEY = 'sk-live-"quoted"-4f9a'
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.language.heard import Utterance, heard, meant_for, own_words
-from game.mind.prompt.exchange import FARTHEST, may_answer, open_exchange
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.language.heard import Utterance, heard, meant_for, own_words
+from keepsake.prompt.exchange import FARTHEST, may_answer, open_exchange
 
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.summaries import sections
-from game.mind.summaries.extractive import Text, summarize
-from game.mind.summaries.retelling import join, retell
+from keepsake.summaries import sections
+from keepsake.summaries.extractive import Text, summarize
+from keepsake.summaries.retelling import join, retell
 
 NOISE = [
     "The Mill. A mill by the slow river. Exits: north, south. You see: a brass lamp.",

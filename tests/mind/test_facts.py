@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.profiles.profile import Fact
-from game.mind.language.facts import MOST_FACTS, SAID, key_of, told
-from game.mind.language.heard import heard
-from game.mind.language.words import telling
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.profiles.profile import Fact
+from keepsake.language.facts import MOST_FACTS, SAID, key_of, told
+from keepsake.language.heard import heard
+from keepsake.language.words import telling
 from tests.mind.people_said import KNOWN, UNSEEN
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

@@ -11,12 +11,12 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.errors import CompactionError
-from game.mind.language.perception import PROMPT_LIMIT, for_prompt
-from game.mind.memory import CompactReason
-from game.mind.summaries.source import Draft, SummarySource
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.errors import CompactionError
+from keepsake.language.perception import PROMPT_LIMIT, for_prompt
+from keepsake.memory import CompactReason
+from keepsake.summaries.source import Draft, SummarySource
 from tests.mind.lives import REPLACE, STRUCTURED, Life, ScriptedSummarizer, covered
 
 SHIPPED = CompactionConfig()

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.books.commitments import Commitments
-from game.mind.books.journal.book import Journal
-from game.mind.books.notes import NoteBook
-from game.mind.books.pins import Pinned
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.events.reader import events
-from game.mind.sleep.course import load as load_course
-from game.mind.sleep.log import SleepLog
-from game.mind.sleep.steps import Step
+from keepsake.books.commitments import Commitments
+from keepsake.books.journal.book import Journal
+from keepsake.books.notes import NoteBook
+from keepsake.books.pins import Pinned
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.events.reader import events
+from keepsake.sleep.course import load as load_course
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.steps import Step
 from tests.mind.acquaintances import TOM
 from tests.mind.golden_life import GOLDEN, write_all
 from tests.mind.lives import Life, covered

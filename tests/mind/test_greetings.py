@@ -2,7 +2,7 @@
 
 import pytest
 
-from game.mind.language.heard import LONGEST_GREETING, is_greeting
+from keepsake.language.heard import LONGEST_GREETING, is_greeting
 
 
 @pytest.mark.parametrize(

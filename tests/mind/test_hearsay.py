@@ -8,13 +8,13 @@ from functools import partial
 
 import pytest
 
-from game.mind.archive.records import HEARSAY, SCENE, Memory, MemoryKind
-from game.mind.books.commitments import Commitments
-from game.mind.books.hearsay import Hearsay, Rumour
-from game.mind.books.journal.importance import importance
-from game.mind.books.noticing import NoticedKind
-from game.mind.prompt.reply.material import of_memory
-from game.mind.prompt.reply.worth import Ranker
+from keepsake.archive.records import HEARSAY, SCENE, Memory, MemoryKind
+from keepsake.books.commitments import Commitments
+from keepsake.books.hearsay import Hearsay, Rumour
+from keepsake.books.journal.importance import importance
+from keepsake.books.noticing import NoticedKind
+from keepsake.prompt.reply.material import of_memory
+from keepsake.prompt.reply.worth import Ranker
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 TOM = "90-20260101120000"

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.noticing import rules_in
-from game.mind.books.profiles.profile import Fact
-from game.mind.language.facts import SAID, told
-from game.mind.language.heard import heard
-from game.mind.language.words import telling
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.noticing import rules_in
+from keepsake.books.profiles.profile import Fact
+from keepsake.language.facts import SAID, told
+from keepsake.language.heard import heard
+from keepsake.language.words import telling
 
 FACTS: tuple[tuple[str, set[tuple[str, str]]], ...] = (
     ("My name is Oswin, by the way.", {("name", "Oswin")}),

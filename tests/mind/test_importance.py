@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.journal.entries import LEAST, Judge
-from game.mind.books.journal.importance import (
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.journal.entries import LEAST, Judge
+from keepsake.books.journal.importance import (
     BROKEN,
     BY_RULES_AT_MOST,
     GIFT,

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.books.journal.book import Journal, local_day
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.entries import GATHERED, EntryOrigin, Importance, Judge
-from game.mind.books.journal.wording import LONGEST
-from game.mind.errors import ConfigError, NoteRefused
-from game.mind.records import files as vault_files
-from game.paths import REPOSITORY
+from keepsake.books.journal.book import Journal, local_day
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.journal.entries import GATHERED, EntryOrigin, Importance, Judge
+from keepsake.books.journal.wording import LONGEST
+from keepsake.errors import ConfigError, NoteRefused
+from keepsake.paths import REPOSITORY
+from keepsake.records import files as vault_files
 from tests.mind.journals import NOON, days_ago, write
 
 CUP = 'Tom told me: "I will bring the blue cup back."'

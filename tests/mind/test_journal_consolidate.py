@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.consolidate import (
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.journal.consolidate import (
     BATCH,
     BATCHES,
     FURTHEST,
@@ -22,10 +22,10 @@ from game.mind.books.journal.consolidate import (
     scores,
     unweighed,
 )
-from game.mind.books.journal.entries import GATHERED, Importance, JournalEntry, Judge
-from game.mind.books.journal.merging import doubles
-from game.mind.errors import ModelUnavailable
-from game.mind.sleep.asking import Ask, NightOver
+from keepsake.books.journal.entries import GATHERED, Importance, JournalEntry, Judge
+from keepsake.books.journal.merging import doubles
+from keepsake.errors import ModelUnavailable
+from keepsake.sleep.asking import Ask, NightOver
 from tests.mind.journals import NOON, Scripted, days_ago, write
 
 CUP = 'Tom told me: "I will bring the blue cup back to the inn."'

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from game.mind.archive.records import Memory
-from game.mind.books.journal import drawing
-from game.mind.books.journal.book import Journal, local_day
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.drawing import draw_out, tell
-from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.books.journal.importance import importance
-from game.mind.errors import NoteRefused
+from keepsake.archive.records import Memory
+from keepsake.books.journal import drawing
+from keepsake.books.journal.book import Journal, local_day
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.journal.drawing import draw_out, tell
+from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from keepsake.books.journal.importance import importance
+from keepsake.errors import NoteRefused
 from tests.mind.journals import NOON, days_ago, did, result, seen, told, write
 
 

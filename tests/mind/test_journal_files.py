@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.books.journal import day_file, fields, wording
-from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
-from game.mind.books.journal.standing import line
-from game.mind.errors import NoteRefused
+from keepsake.books.journal import day_file, fields, wording
+from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
+from keepsake.books.journal.standing import line
+from keepsake.errors import NoteRefused
 from tests.mind.journals import NOON
 
 DAY = NOON.astimezone().date()

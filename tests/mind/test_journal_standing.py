@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.books.journal.book import AT_ONCE, Journal, local_day
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.entries import EntryOrigin
-from game.mind.books.journal.standing import faded, line, standing
+from keepsake.books.journal.book import AT_ONCE, Journal, local_day
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.journal.entries import EntryOrigin
+from keepsake.books.journal.standing import faded, line, standing
 from tests.mind.journals import NOON, days_ago, write
 from tests.mind.lives import WordTokens
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
-from game.mind.compaction import truncation
-from game.mind.compaction.carried_over import LIMIT, carried_over
-from game.mind.memory import MemoryContext
-from game.mind.prompt.tokens import estimate_tokens
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.compaction import truncation
+from keepsake.compaction.carried_over import LIMIT, carried_over
+from keepsake.memory import MemoryContext
+from keepsake.prompt.tokens import estimate_tokens
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 TRAP = "Tom told you: Never open the eel trap. (memory 17)"

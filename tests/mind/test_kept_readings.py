@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from game.mind.language import details, words
-from game.mind.language.details import vocabulary
-from game.mind.prompt import tokens
-from game.mind.prompt.reply import worth
-from game.mind.prompt.reply.material import Sentence, SentenceOrigin
-from game.mind.prompt.reply.worth import Ranker
-from game.mind.summaries import retelling, survival
-from game.mind.summaries.retelling import retell
-from game.mind.summaries.survival import Seen, read_constraint
+from keepsake.language import details, words
+from keepsake.language.details import vocabulary
+from keepsake.prompt import tokens
+from keepsake.prompt.reply import worth
+from keepsake.prompt.reply.material import Sentence, SentenceOrigin
+from keepsake.prompt.reply.worth import Ranker
+from keepsake.summaries import retelling, survival
+from keepsake.summaries.retelling import retell
+from keepsake.summaries.survival import Seen, read_constraint
 
 TOM = 'Tom says, "I owe Ada four eggs." He leaves.'
 NELL = 'Nell says, "I owe Bram nine nets and a boat." She stays.'

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.ladder import Triggers
-from game.mind.compaction.planning import least_saving
-from game.mind.errors import CompactionError
-from game.mind.memory import CompactReason, Load, Outcome
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.ladder import Triggers
+from keepsake.compaction.planning import least_saving
+from keepsake.errors import CompactionError
+from keepsake.memory import CompactReason, Load, Outcome
 from tests.mind.lives import WIDE, Life, covered, fill, live, talk
 
 COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.errors import ConfigError
-from game.mind.markdown_config import ConfigFile, merged, parse
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import ConfigFile, merged, parse
 
 TEXT = """# Memory
 
@@ -146,7 +146,7 @@ def test_a_config_file_follows_its_file_and_keeps_the_last_good_value(tmp_path: 
 
 def test_a_file_that_rests_is_looked_at_again_when_its_time_is_over(tmp_path, monkeypatch):
     path, now = tmp_path / "x.md", [100.0]
-    monkeypatch.setattr("game.mind.markdown_config.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("keepsake.markdown_config.time.monotonic", lambda: now[0])
     path.write_text("one")
     file = ConfigFile(path, lambda each: each.read_text(), rest=0.25)
     assert file.current == "one"

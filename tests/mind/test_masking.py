@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.compaction import masking
-from game.mind.compaction.masking import STEP, Mask, boundary, mask
-from game.mind.language.perception import is_repeat
-from game.mind.prompt.script import RenderedMemory, script
-from game.mind.prompt.tokens import estimate_tokens
-from game.mind.prompt.tool_results import LISTED, PINNED, RESULTS
-from game.mind.prompt.tool_results import RECALLED as RECALLED_OPENING
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.compaction import masking
+from keepsake.compaction.masking import STEP, Mask, boundary, mask
+from keepsake.language.perception import is_repeat
+from keepsake.prompt.script import RenderedMemory, script
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.prompt.tool_results import LISTED, PINNED, RESULTS
+from keepsake.prompt.tool_results import RECALLED as RECALLED_OPENING
 
 ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

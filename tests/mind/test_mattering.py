@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind, Tier
-from game.mind.compaction import importance_cache
-from game.mind.compaction.importance_cache import ImportanceCache, picked, remembered
-from game.mind.memory import CompactReason, Rung
-from game.mind.summaries.strategy import NARRATIVE
-from game.mind.summaries.summarizer import ExtractiveSummarizer
+from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.compaction import importance_cache
+from keepsake.compaction.importance_cache import ImportanceCache, picked, remembered
+from keepsake.memory import CompactReason, Rung
+from keepsake.summaries.strategy import NARRATIVE
+from keepsake.summaries.summarizer import ExtractiveSummarizer
 from tests.mind.lives import REPLACE, SLIDING, STRUCTURED, WIDE, Life, fill, talk
 
 COUNT, HIGH, EMERGENCY = CompactReason.COUNT, CompactReason.HIGH, CompactReason.EMERGENCY

@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.archive.log import Archive
-from game.mind.books.commitments import Commitments
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.entries import EntryOrigin, Importance, Judge
-from game.mind.books.notes import NoteBook
-from game.mind.books.pins import Pinned
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.profile import Conclusion, ProfileKind
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.sliding import SlidingMemory
-from game.mind.errors import NoteRefused
-from game.mind.events.types import OPERATIONS
-from game.paths import REPOSITORY
+from keepsake.archive.log import Archive
+from keepsake.books.commitments import Commitments
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.journal.entries import EntryOrigin, Importance, Judge
+from keepsake.books.notes import NoteBook
+from keepsake.books.pins import Pinned
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.profiles.profile import Conclusion, ProfileKind
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.sliding import SlidingMemory
+from keepsake.errors import NoteRefused
+from keepsake.events.types import OPERATIONS
+from keepsake.paths import REPOSITORY
 from tests.mind.acquaintances import START, TOM, Days, eventful, six
 from tests.mind.journals import NOON, did, told, write
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.errors import NameRefused
-from game.mind.names import LONGEST, check_agent_name, folder_name, skeleton
+from keepsake.errors import NameRefused
+from keepsake.names import LONGEST, check_agent_name, folder_name, skeleton
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from game.mind.books.notes import (
+from keepsake.books.notes import (
     LONGEST_ENTRY,
     LONGEST_NOTE,
     LONGEST_TITLE,
@@ -17,8 +17,8 @@ from game.mind.books.notes import (
     check_title,
     parse_note,
 )
-from game.mind.errors import NoteRefused
-from game.mind.records import files as vault_files
+from keepsake.errors import NoteRefused
+from keepsake.records import files as vault_files
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -238,7 +238,7 @@ def test_a_huge_file_is_reported_and_not_even_read(tmp_path, monkeypatch):
     with (folder / "huge.md").open("wb") as file:
         file.truncate(10**10)  # a sparse file: ten gigabytes that take no space
     book = NoteBook(folder)
-    monkeypatch.setattr("game.mind.records.files.read", None)
+    monkeypatch.setattr("keepsake.records.files.read", None)
     assert book.all() == []
     (problem,) = book.problems
     assert "10000000000 bytes" in problem

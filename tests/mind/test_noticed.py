@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.commitments import PATIENCE, Commitments
-from game.mind.books.commitments_room import LIMIT, PERSON_MOST, admit, same
-from game.mind.books.noticing import Noticed, NoticedKind
-from game.mind.errors import NoteRefused
-from game.mind.prompt.tokens import estimate_tokens
-from game.mind.records import files as vault_files
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.commitments import PATIENCE, Commitments
+from keepsake.books.commitments_room import LIMIT, PERSON_MOST, admit, same
+from keepsake.books.noticing import Noticed, NoticedKind
+from keepsake.errors import NoteRefused
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.records import files as vault_files
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 RULE, PROMISE, QUESTION = NoticedKind.RULE, NoticedKind.PROMISE, NoticedKind.QUESTION

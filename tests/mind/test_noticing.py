@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.noticing import (
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.noticing import (
     LONGEST,
     Noticed,
     NoticedKind,
     is_lasting,
     notice,
 )
-from game.mind.language.perception import for_prompt
-from game.mind.language.words import MOST_SENTENCES
+from keepsake.language.perception import for_prompt
+from keepsake.language.words import MOST_SENTENCES
 from tests.bench import talk
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.noticing import LONGEST
-from game.mind.books.noticing_asleep import (
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.noticing import LONGEST
+from keepsake.books.noticing_asleep import (
     MOST_FOUND,
     MOST_LINES,
     pointed_at,
@@ -18,7 +18,7 @@ from game.mind.books.noticing_asleep import (
     reread,
     worth_rereading,
 )
-from game.mind.errors import ModelUnavailable
+from keepsake.errors import ModelUnavailable
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 

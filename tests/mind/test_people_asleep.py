@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.books.journal.entries import EntryOrigin
-from game.mind.books.profiles.asleep import MOST_LINES, question, understood, update_profiles
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.profile import Fact, Name, Profile, ProfileKind
-from game.mind.errors import ConfigError, ModelTimeout
-from game.mind.language.facts import SAID
-from game.mind.sleep.asking import NightOver
-from game.paths import REPOSITORY
+from keepsake.books.journal.entries import EntryOrigin
+from keepsake.books.profiles.asleep import MOST_LINES, question, understood, update_profiles
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.profiles.profile import Fact, Name, Profile, ProfileKind
+from keepsake.errors import ConfigError, ModelTimeout
+from keepsake.language.facts import SAID
+from keepsake.paths import REPOSITORY
+from keepsake.sleep.asking import NightOver
 from tests.mind.acquaintances import ADA, START, TOM, Days, six
 
 TOMS = Profile(TOM, ProfileKind.PERSON, (Name("Tom", START),), START, START)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.feelings import BROKEN, KEPT, closeness
-from game.mind.books.profiles.observing import HEARSAY
-from game.mind.books.profiles.profile import Closeness, ProfileKind
-from game.mind.language.deeds import POSE
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.profiles.feelings import BROKEN, KEPT, closeness
+from keepsake.books.profiles.observing import HEARSAY
+from keepsake.books.profiles.profile import Closeness, ProfileKind
+from keepsake.language.deeds import POSE
 from tests.mind.acquaintances import (
     ADA,
     RUAN,

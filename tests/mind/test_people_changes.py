@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.books.profiles.changes import SINGLE, meant, same, with_fact
-from game.mind.books.profiles.profile import Fact, Name, Profile, ProfileKind
+from keepsake.books.profiles.changes import SINGLE, meant, same, with_fact
+from keepsake.books.profiles.profile import Fact, Name, Profile, ProfileKind
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 NOBODY = Profile("1", ProfileKind.PERSON, (Name("Tom", NOON),), NOON, NOON)

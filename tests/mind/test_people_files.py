@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.profile import Profile, ProfileKind
-from game.mind.errors import NoteRefused
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.profiles.profile import Profile, ProfileKind
+from keepsake.errors import NoteRefused
 from tests.mind.acquaintances import (
     ADA,
     RUAN,
@@ -256,7 +256,7 @@ def test_a_disk_that_cannot_be_written_costs_nothing(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("game.mind.records.files.tempfile.mkstemp", full)
+        patched.setattr("keepsake.records.files.tempfile.mkstemp", full)
         with pytest.raises(NoteRefused, match="No space left"):
             book.take(days.memories, "Mira", six)
         assert book.through == 0
@@ -308,8 +308,8 @@ def test_quick_questions_read_no_file(tmp_path, monkeypatch):
     def no(*_: object, **__: object) -> None:
         raise AssertionError("a file was touched")
 
-    monkeypatch.setattr("game.mind.records.files.stamp", no)
-    monkeypatch.setattr("game.mind.records.files.read", no)
+    monkeypatch.setattr("keepsake.records.files.stamp", no)
+    monkeypatch.setattr("keepsake.records.files.read", no)
     assert book.known(TOM)
     assert not book.known("nobody")
     assert book.names_of(TOM) == ("Thomas", "Tom")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.books.journal.entries import EntryOrigin
-from game.mind.books.profiles.changes import by_time
-from game.mind.books.profiles.page import Page, parse_page, rewritten, written
-from game.mind.books.profiles.profile import (
+from keepsake.books.journal.entries import EntryOrigin
+from keepsake.books.profiles.changes import by_time
+from keepsake.books.profiles.page import Page, parse_page, rewritten, written
+from keepsake.books.profiles.profile import (
     Conclusion,
     Fact,
     Name,
@@ -21,9 +21,9 @@ from game.mind.books.profiles.profile import (
     Profile,
     ProfileKind,
 )
-from game.mind.errors import NoteRefused
-from game.mind.language.fit import line
-from game.mind.language.fit import name as fit_name
+from keepsake.errors import NoteRefused
+from keepsake.language.fit import line
+from keepsake.language.fit import name as fit_name
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 PATH = Path("Tom.md")

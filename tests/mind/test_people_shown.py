@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.feelings import BROKEN, KEPT, closeness, feeling
-from game.mind.books.profiles.profile import Closeness, Conclusion, Fact, Name, Profile, ProfileKind
-from game.mind.books.profiles.shown import Present, lines
-from game.mind.prompt.tokens import Heuristic, TokenLedger
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.profiles.feelings import BROKEN, KEPT, closeness, feeling
+from keepsake.books.profiles.profile import Closeness, Conclusion, Fact, Name, Profile, ProfileKind
+from keepsake.books.profiles.shown import Present, lines
+from keepsake.prompt.tokens import Heuristic, TokenLedger
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days, eventful, six
 from tests.mind.lives import WordTokens
 

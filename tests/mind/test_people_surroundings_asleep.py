@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.archive.records import Memory
-from game.mind.books.journal.entries import Importance
-from game.mind.books.profiles.asleep import (
+from keepsake.archive.records import Memory
+from keepsake.books.journal.entries import Importance
+from keepsake.books.profiles.asleep import (
     LATER,
     MOST_A_NIGHT,
     understood,
     update_profiles,
 )
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.books.profiles.observing import MOST_COMPANY, thing_key
-from game.mind.books.profiles.profile import Conclusion, Name, Observation, Profile, ProfileKind
-from game.mind.books.profiles.shown import Present, lines
-from game.mind.errors import ModelTimeout, NoteRefused
-from game.mind.language.deeds import POSE
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.profiles.observing import MOST_COMPANY, thing_key
+from keepsake.books.profiles.profile import Conclusion, Name, Observation, Profile, ProfileKind
+from keepsake.books.profiles.shown import Present, lines
+from keepsake.errors import ModelTimeout, NoteRefused
+from keepsake.language.deeds import POSE
 from tests.mind.acquaintances import ADA, RUAN, START, TOM, Days
 from tests.mind.sleepers import Free, Script
 from tests.mind.test_people_asleep import Scripted

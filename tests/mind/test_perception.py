@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from game.mind.language.perception import (
+from keepsake.language.perception import (
     failure,
     for_prompt,
     is_repeat,

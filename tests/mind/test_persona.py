@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.errors import NoteRefused
-from game.mind.records.persona import attribute_quote
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import NoteRefused
+from keepsake.records.persona import attribute_quote
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from game.mind.books.pins import LIMIT, LONGEST_LINE, OWN, Pinned
-from game.mind.errors import NoteRefused
+from keepsake.books.pins import LIMIT, LONGEST_LINE, OWN, Pinned
+from keepsake.errors import NoteRefused
 
 
 @pytest.fixture

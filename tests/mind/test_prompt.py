@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.errors import ConfigError
-from game.mind.prompt.marks import FRAME
-from game.mind.prompt.script import RenderedMemory, script, time_line
-from game.mind.prompt.template import PromptContext, Situation, TemplateFile, load_template
+from keepsake.errors import ConfigError
+from keepsake.prompt.marks import FRAME
+from keepsake.prompt.script import RenderedMemory, script, time_line
+from keepsake.prompt.template import PromptContext, Situation, TemplateFile, load_template
 
 CONFIG = Path(__file__).parents[2] / "vault" / "config"
 START = datetime(2025, 3, 4, 9, 0, tzinfo=UTC)

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.fusion import Candidates, Weights, rank, standard
-from game.mind.recall.measure import Answered, scores
-from game.mind.recall.query import read
+from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.fusion import Candidates, Weights, rank, standard
+from keepsake.recall.measure import Answered, scores
+from keepsake.recall.query import read
 
 NOW = datetime(2026, 5, 14, tzinfo=UTC)
 PLAIN = Weights(speaker=0, named=0, asking=0, full=0, answer=0, recent=0, nearby=0)

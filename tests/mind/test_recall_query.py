@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.language.times import moment, spans, tells_when, without_times
-from game.mind.recall.query import family, read, stems
+from keepsake.language.times import moment, spans, tells_when, without_times
+from keepsake.recall.query import family, read, stems
 
 DATA = Path(__file__).parents[1] / "data"
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)  # a Thursday

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from game.index.local import LocalVectors
-from game.index.words import Fts5Index
-from game.mind.errors import IndexUnavailable, ModelUnavailable
-from game.mind.recall.documents import Document, DocumentKind
-from game.mind.recall.recall import MemorySearch, SearchRequest
+from keepsake.errors import IndexUnavailable, ModelUnavailable
+from keepsake.index.local import LocalVectors
+from keepsake.index.words import Fts5Index
+from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.recall import MemorySearch, SearchRequest
 
 NOW = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)
 MEANINGS = {"sibling": "brother", "fishes": "nets", "job": "mends", "meal": "soup"}

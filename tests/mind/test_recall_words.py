@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.index.words import Fts5Index
-from game.mind.errors import IndexUnavailable
-from game.mind.recall.documents import Document, DocumentKind
+from keepsake.errors import IndexUnavailable
+from keepsake.index.words import Fts5Index
+from keepsake.recall.documents import Document, DocumentKind
 
 BEGIN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -124,7 +124,7 @@ def test_only_the_kinds_asked_for():
 
 
 def test_a_common_word_is_left_out_beside_a_rarer_one(monkeypatch):
-    monkeypatch.setattr("game.index.words._MOST_ROWS", 4)
+    monkeypatch.setattr("keepsake.index.words._MOST_ROWS", 4)
     index = Fts5Index()
     index.add([memory(10 * n, "The mill.") for n in range(1, 8)])
     index.add([memory(100, "A cup."), memory(200, "The cup from the mill.")])
@@ -134,7 +134,7 @@ def test_a_common_word_is_left_out_beside_a_rarer_one(monkeypatch):
 
 
 def test_a_common_word_finds_a_summary_all_the_same(monkeypatch):
-    monkeypatch.setattr("game.index.words._MOST_ROWS", 4)
+    monkeypatch.setattr("keepsake.index.words._MOST_ROWS", 4)
     index = Fts5Index()
     index.add([memory(10 * n, "The mill.") for n in range(1, 8)] + [memory(100, "A cup.")])
     index.add([Document("summary:1", DocumentKind.SUMMARY, "Days at the mill.", BEGIN, 1, 9)])
@@ -181,7 +181,7 @@ def test_scores_are_those_of_one_statement_of_sqlite_before_and_after_a_change()
 
 
 def test_several_searches_at_once_find_what_each_alone_finds(monkeypatch):
-    monkeypatch.setattr("game.index.words._MOST_ROWS", 4)
+    monkeypatch.setattr("keepsake.index.words._MOST_ROWS", 4)
     index = Fts5Index()
     index.add([memory(10 * n, "The mill.") for n in range(1, 8)] + [memory(100, "A cup.")])
     index.add([Document("summary:1", DocumentKind.SUMMARY, "Days at the mill.", BEGIN, 1, 9)])
@@ -203,7 +203,7 @@ def test_more_terms_than_a_statement_of_sqlite_takes_are_looked_for():
 
 
 def test_rows_of_terms_are_counted_and_forgotten_when_they_are_many(monkeypatch):
-    monkeypatch.setattr("game.index.scored._MOST_ROWS", 3)
+    monkeypatch.setattr("keepsake.index.scored._MOST_ROWS", 3)
     index = Fts5Index()
     index.add([memory(10 * n, "A cup, a bell.") for n in range(1, 5)])
     for _ in range(2):

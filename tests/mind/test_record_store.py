@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.errors import NoteRefused
-from game.mind.records.store import RecordStore
+from keepsake.errors import NoteRefused
+from keepsake.records.store import RecordStore
 
 WORDS = st.text("ab", min_size=1, max_size=2)
 STEPS = st.lists(

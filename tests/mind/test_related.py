@@ -7,15 +7,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from game.mind.archive.records import SHRUG, Memory, MemoryKind, Summary, Tier
-from game.mind.errors import ConfigError
-from game.mind.language.heard import own_words
-from game.mind.memory import MemoryContext
-from game.mind.prompt.exchange import answers
-from game.mind.prompt.tokens import estimate_tokens
-from game.mind.recall.config import RecallConfig
-from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.mind.recall.related import (
+from keepsake.archive.records import SHRUG, Memory, MemoryKind, Summary, Tier
+from keepsake.errors import ConfigError
+from keepsake.language.heard import own_words
+from keepsake.memory import MemoryContext
+from keepsake.paths import REPOSITORY
+from keepsake.prompt.exchange import answers
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.recall.config import RecallConfig
+from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.related import (
     LONGEST_RESULT,
     SearchResult,
     about_memory,
@@ -24,7 +25,6 @@ from game.mind.recall.related import (
     related,
     result,
 )
-from game.paths import REPOSITORY
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 EMPTY = MemoryContext(None, None, ())

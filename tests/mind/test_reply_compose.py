@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.language.questions import is_question
-from game.mind.prompt.reply.compose import compose
-from game.mind.prompt.reply.context import ReplyContext
-from game.mind.prompt.reply.examples import from_script
-from game.mind.prompt.reply.material import Sentence, SentenceOrigin
-from game.mind.prompt.tokens import Heuristic
+from keepsake.language.questions import is_question
+from keepsake.prompt.reply.compose import compose
+from keepsake.prompt.reply.context import ReplyContext
+from keepsake.prompt.reply.examples import from_script
+from keepsake.prompt.reply.material import Sentence, SentenceOrigin
+from keepsake.prompt.tokens import Heuristic
 from tests.mind.lives import WordTokens
 from tests.mind.reply_scenes import EXAMPLES, NOON, PROFILE, did, heard, said_to_her, scene, talk
 

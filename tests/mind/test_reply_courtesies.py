@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.prompt.reply import courtesies
-from game.mind.prompt.reply.context import ReplyContext
-from game.mind.prompt.reply.courtesies import asks_besides, courtesy, in_turn
-from game.mind.prompt.reply.material import Sentence, SentenceOrigin
-from game.mind.prompt.reply.worth import Scored
+from keepsake.prompt.reply import courtesies
+from keepsake.prompt.reply.context import ReplyContext
+from keepsake.prompt.reply.courtesies import asks_besides, courtesy, in_turn
+from keepsake.prompt.reply.material import Sentence, SentenceOrigin
+from keepsake.prompt.reply.worth import Scored
 
 
 def scene(*said, name="Mira", partner="Tom", told=(), **more):

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.language.speech import LONGEST_SPEECH
-from game.mind.prompt.reply.by_itself import from_memory
-from game.mind.prompt.reply.compose import compose
-from game.mind.prompt.reply.context import AGAIN, ANEW, NOT_SURE, OF_ITSELF, OF_THE_ASKER
-from game.mind.prompt.reply.judge import fault_of_act, judge, spoken
-from game.mind.prompt.reply.material import Sentence, SentenceOrigin
-from game.mind.prompt.reply.worth import Scored
+from keepsake.language.speech import LONGEST_SPEECH
+from keepsake.prompt.reply.by_itself import from_memory
+from keepsake.prompt.reply.compose import compose
+from keepsake.prompt.reply.context import AGAIN, ANEW, NOT_SURE, OF_ITSELF, OF_THE_ASKER
+from keepsake.prompt.reply.judge import fault_of_act, judge, spoken
+from keepsake.prompt.reply.material import Sentence, SentenceOrigin
+from keepsake.prompt.reply.worth import Scored
 from tests.mind.lives import WordTokens
 from tests.mind.reply_scenes import NOON, did, said_to_her, scene, talk
 

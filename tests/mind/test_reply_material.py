@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Summary, Tier
-from game.mind.books.profiles.profile import Fact, Name, Profile, ProfileKind
-from game.mind.language.words import words
-from game.mind.memory import MemoryContext
-from game.mind.prompt.reply.material import (
+from keepsake.archive.records import Summary, Tier
+from keepsake.books.profiles.profile import Fact, Name, Profile, ProfileKind
+from keepsake.language.words import words
+from keepsake.memory import MemoryContext
+from keepsake.prompt.reply.material import (
     LONGEST,
     SentenceOrigin,
     WindowReader,
@@ -26,8 +26,8 @@ from game.mind.prompt.reply.material import (
     of_summaries,
     without_superseded,
 )
-from game.mind.recall.documents import Document, DocumentKind, Hit
-from game.mind.recall.related import SearchResult
+from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.related import SearchResult
 from tests.mind.reply_scenes import NOON, PROFILE, did, heard, said_to_her, talk
 
 _MARKS = re.compile(r"\(memor|\bmemor(?:y|ies) \d|^\s*[-*#>]|^\d+[.)]\s|<\||\[INST|~\w+>|\n", re.I)

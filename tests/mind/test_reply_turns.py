@@ -3,9 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from game.mind.language.questions import is_question
-from game.mind.prompt.reply.material import WindowReader
-from game.mind.prompt.reply.turns import LONGEST, PAUSE, turns_with, unanswered
+from keepsake.language.questions import is_question
+from keepsake.prompt.reply.material import WindowReader
+from keepsake.prompt.reply.turns import LONGEST, PAUSE, turns_with, unanswered
 from tests.mind.reply_scenes import did, heard, said_to_her, talk
 
 

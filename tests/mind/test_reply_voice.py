@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.language.pronouns import in_first_person, turned
+from keepsake.language.pronouns import in_first_person, turned
 
 PROFILES = [
     # As the inhabitants of the shipped world are written.

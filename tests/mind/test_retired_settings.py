@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from game.cli.checks.vault import LOADERS
-from game.mind.errors import ConfigError
-from game.mind.markdown_config import RETIRED
-from game.paths import REPOSITORY
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import RETIRED
+from keepsake.paths import REPOSITORY
 
 SHIPPED = REPOSITORY / "vault" / "config"
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.summaries.roundtrip import (
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.summaries.roundtrip import (
     GAP,
     Rate,
     RoundtripQuestion,

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from game.mind.archive import history
-from game.mind.archive.integrity import check
-from game.mind.archive.records import MemoryKind, Summary, Tier
-from game.mind.compaction import truncation
-from game.mind.compaction.config import CompactionConfig
-from game.mind.errors import CompactionError, SummaryRefused
-from game.mind.memory import CompactReason, Outcome, Rung
-from game.mind.summaries.roundtrip import answered
-from game.mind.summaries.source import Draft
+from keepsake.archive import history
+from keepsake.archive.integrity import check
+from keepsake.archive.records import MemoryKind, Summary, Tier
+from keepsake.compaction import truncation
+from keepsake.compaction.config import CompactionConfig
+from keepsake.errors import CompactionError, SummaryRefused
+from keepsake.memory import CompactReason, Outcome, Rung
+from keepsake.summaries.roundtrip import answered
+from keepsake.summaries.source import Draft
 from tests.mind.lives import (
     REPLACE,
     SLIDING,
@@ -265,7 +265,7 @@ def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, 
     def no_space(fd):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("game.mind.json_lines._datasync", no_space)
+    monkeypatch.setattr("keepsake.json_lines._datasync", no_space)
     with pytest.raises(CompactionError, match="cannot be written"):
         memory.compact(MANUAL)
     assert life.summarizer.sources == []

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.noticing import NoticedKind, notice
-from game.mind.books.resolution import settled
-from game.mind.language.rule_words import forbids
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.noticing import NoticedKind, notice
+from keepsake.books.resolution import settled
+from keepsake.language.rule_words import forbids
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 

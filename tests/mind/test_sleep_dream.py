@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.errors import ModelTimeout
-from game.mind.sleep.dream import FEWEST, FOLDER, MOST, by_rules, dream, fragments
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import ModelTimeout
+from keepsake.sleep.dream import FEWEST, FOLDER, MOST, by_rules, dream, fragments
 from tests.mind.sleepers import Free, Script
 
 NIGHT = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)

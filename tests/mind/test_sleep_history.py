@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.archive.history import compactions
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.entries import EntryOrigin, Importance
-from game.mind.memory import CompactReason
-from game.mind.sleep.history import COMPACTION, INSIGHT, INSIGHT_TAG, SLEEP, events
-from game.mind.sleep.log import SleepLog
-from game.mind.sleep.steps import Step, StepDone
+from keepsake.archive.history import compactions
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.entries import EntryOrigin, Importance
+from keepsake.memory import CompactReason
+from keepsake.sleep.history import COMPACTION, INSIGHT, INSIGHT_TAG, SLEEP, events
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.steps import Step, StepDone
 from tests.mind.lives import Life, live
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)

@@ -24,30 +24,30 @@ from zlib import crc32
 
 import pytest
 
-from game.mind.archive.history import compactions
-from game.mind.archive.records import Memory
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.consolidate import consolidate
-from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry
-from game.mind.books.journal.importance import importance
-from game.mind.books.profiles.asleep import update_profiles
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.books.profiles.profile import Profile, ProfileKind
-from game.mind.compaction.config import CompactionConfig
-from game.mind.memory import CompactReason
-from game.mind.ports import Generation
-from game.mind.sleep.asking import Ask, Work
-from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.course import NAME as REFLECTION
-from game.mind.sleep.course import load
-from game.mind.sleep.dream import FOLDER, dream
-from game.mind.sleep.history import insights
-from game.mind.sleep.log import SleepLog
-from game.mind.sleep.night import run
-from game.mind.sleep.reflect import Evidence, reflect
-from game.mind.sleep.steps import Figures, Night, Step
-from game.mind.sleep.tidy import tidy
+from keepsake.archive.history import compactions
+from keepsake.archive.records import Memory
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.journal.consolidate import consolidate
+from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from keepsake.books.journal.importance import importance
+from keepsake.books.profiles.asleep import update_profiles
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.profile import Profile, ProfileKind
+from keepsake.compaction.config import CompactionConfig
+from keepsake.memory import CompactReason
+from keepsake.ports import Generation
+from keepsake.sleep.asking import Ask, Work
+from keepsake.sleep.config import SleepConfig
+from keepsake.sleep.course import NAME as REFLECTION
+from keepsake.sleep.course import load
+from keepsake.sleep.dream import FOLDER, dream
+from keepsake.sleep.history import insights
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.night import run
+from keepsake.sleep.reflect import Evidence, reflect
+from keepsake.sleep.steps import Figures, Night, Step
+from keepsake.sleep.tidy import tidy
 from tests.mind.lives import Life, ManualClock, covered
 from tests.mind.sleepers import Killed, generation
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind import json_lines
-from game.mind.errors import ArchiveUnwritable
-from game.mind.sleep.log import AFRESH, MOST_NIGHTS, NAME, SleepLog
-from game.mind.sleep.steps import Step, StepDone
+from keepsake import json_lines
+from keepsake.errors import ArchiveUnwritable
+from keepsake.sleep.log import AFRESH, MOST_NIGHTS, NAME, SleepLog
+from keepsake.sleep.steps import Step, StepDone
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 ALL = tuple(Step)

@@ -12,22 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.books.journal.entries import Importance
-from game.mind.books.profiles.asleep import update_profiles
-from game.mind.books.profiles.book import PeopleBook
-from game.mind.errors import (
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.journal.entries import Importance
+from keepsake.books.profiles.asleep import update_profiles
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.errors import (
     ArchiveUnwritable,
     BadAnswer,
     ModelTimeout,
     ModelUnavailable,
     NoteRefused,
 )
-from game.mind.ports import Generation
-from game.mind.sleep.asking import Ask, CallsSpent, NightOver, Work
-from game.mind.sleep.log import SleepLog
-from game.mind.sleep.night import run
-from game.mind.sleep.steps import Figures, Night, Step
+from keepsake.ports import Generation
+from keepsake.sleep.asking import Ask, CallsSpent, NightOver, Work
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.night import run
+from keepsake.sleep.steps import Figures, Night, Step
 from tests.mind.lives import ManualClock
 from tests.mind.sleepers import Script, generation
 

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.journal.entries import EntryOrigin, Importance, JournalEntry, is_gathered
-from game.mind.errors import ModelTimeout, NoteRefused
-from game.mind.ports import Generation
-from game.mind.sleep import course
-from game.mind.sleep.asking import Ask, NightOver
-from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.course import NAME, Evidence, Insight, ReflectionProgress, load, save
-from game.mind.sleep.history import insights
-from game.mind.sleep.insight import insight_in, questions_in
-from game.mind.sleep.reflect import reflect
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, is_gathered
+from keepsake.errors import ModelTimeout, NoteRefused
+from keepsake.ports import Generation
+from keepsake.sleep import course
+from keepsake.sleep.asking import Ask, NightOver
+from keepsake.sleep.config import SleepConfig
+from keepsake.sleep.course import NAME, Evidence, Insight, ReflectionProgress, load, save
+from keepsake.sleep.history import insights
+from keepsake.sleep.insight import insight_in, questions_in
+from keepsake.sleep.reflect import reflect
 from tests.mind.sleepers import Free, Killed, Script, generation
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

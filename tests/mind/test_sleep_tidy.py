@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.books.journal.book import Journal
-from game.mind.records import files as vault_files
-from game.mind.sleep.tidy import tidy
+from keepsake.books.journal.book import Journal
+from keepsake.records import files as vault_files
+from keepsake.sleep.tidy import tidy
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.errors import ConfigError
-from game.mind.sleep.config import SleepConfig
-from game.mind.sleep.tiredness import LEAST_SLEEP, Tiredness, is_loud, tired, wakes_at
+from keepsake.errors import ConfigError
+from keepsake.sleep.config import SleepConfig
+from keepsake.sleep.tiredness import LEAST_SLEEP, Tiredness, is_loud, tired, wakes_at
 
 HOUR = 3600.0
 SHIPPED = Path(__file__).parents[2] / "vault" / "config" / "sleep.md"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import MemoryKind
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies
-from game.mind.compaction.sliding import SlidingMemory
-from game.mind.errors import CompactionError
-from game.mind.memory import CompactReason, Outcome
+from keepsake.archive.log import Archive
+from keepsake.archive.records import MemoryKind
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.compaction.sliding import SlidingMemory
+from keepsake.errors import CompactionError
+from keepsake.memory import CompactReason, Outcome
 from tests.mind.lives import Life, ManualClock, covered, live
 
 

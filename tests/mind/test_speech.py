@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.language.speech import LONGEST_SPEECH, tidy_speech
+from keepsake.language.speech import LONGEST_SPEECH, tidy_speech
 
 
 @pytest.mark.parametrize(

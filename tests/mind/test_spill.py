@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.archive.spill import ROOM_BYTES, Spill, not_yet_in
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.spill import ROOM_BYTES, Spill, not_yet_in
 
 BEGIN = datetime(2026, 5, 4, 8, 0, tzinfo=UTC)
 WORDS = st.sampled_from(["Rain.", "Rain.", 'Tom says, "é\u2028 {}"', "x" * 300])

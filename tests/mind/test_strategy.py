@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.archive.records import Tier
-from game.mind.errors import ConfigError
-from game.mind.summaries.strategy import (
+from keepsake.archive.records import Tier
+from keepsake.errors import ConfigError
+from keepsake.summaries.strategy import (
     DEFAULT_STOP,
     NARRATIVE,
     USUAL_WORDS,

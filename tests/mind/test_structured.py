@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.language.perception import for_prompt
-from game.mind.prompt.template import PromptContext, load_template
-from game.mind.summaries import sections
-from game.mind.summaries.note_parser import parse
-from game.mind.summaries.sections import Structured, merge, read, shown
+from keepsake.language.perception import for_prompt
+from keepsake.prompt.template import PromptContext, load_template
+from keepsake.summaries import sections
+from keepsake.summaries.note_parser import parse
+from keepsake.summaries.sections import Structured, merge, read, shown
 
 HEADINGS = ("Goals", "Decisions", "Facts", "Open matters", "Errors", "Constraints", "People")
 THREE = ("Goals", "Open matters", "People")

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Tier
-from game.mind.errors import ConfigError, ModelUnavailable, SummaryRefused
-from game.mind.ports import Generation
-from game.mind.prompt.tokens import estimate_tokens
-from game.mind.summaries import sections as structured
-from game.mind.summaries.source import MAX_CHARACTERS, SummarySource
-from game.mind.summaries.strategy import DEFAULT_STOP, Strategies, load_strategy
-from game.mind.summaries.summarizer import MERGED, ExtractiveSummarizer, ModelSummarizer
+from keepsake.archive.records import Tier
+from keepsake.errors import ConfigError, ModelUnavailable, SummaryRefused
+from keepsake.ports import Generation
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.summaries import sections as structured
+from keepsake.summaries.source import MAX_CHARACTERS, SummarySource
+from keepsake.summaries.strategy import DEFAULT_STOP, Strategies, load_strategy
+from keepsake.summaries.summarizer import MERGED, ExtractiveSummarizer, ModelSummarizer
 
 SHIPPED = Path(__file__).parents[2] / "vault" / "config" / "compaction"
 WAYS = {name: Strategies(SHIPPED).get(name) for name in Strategies(SHIPPED).names}

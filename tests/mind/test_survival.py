@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.summaries.survival import (
+from keepsake.summaries.survival import (
     Constraint,
     Seen,
     compare,

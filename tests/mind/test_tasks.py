@@ -2,7 +2,7 @@
 
 import pytest
 
-from game.agent.tasks import Once, Routine
+from keepsake.agent.tasks import Once, Routine
 
 
 async def added(first, second, seen):

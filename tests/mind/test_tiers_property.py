@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from game.mind.archive import history
-from game.mind.archive import log as archive_module
-from game.mind.archive.integrity import check
-from game.mind.archive.records import MemoryKind, Tier
-from game.mind.errors import ArchiveUnwritable, CompactionError, CompactionRunning
-from game.mind.memory import CompactReason, MemoryContext
-from game.mind.summaries.roundtrip import Rate
-from game.mind.summaries.strategy import NARRATIVE
+from keepsake.archive import history
+from keepsake.archive import log as archive_module
+from keepsake.archive.integrity import check
+from keepsake.archive.records import MemoryKind, Tier
+from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
+from keepsake.memory import CompactReason, MemoryContext
+from keepsake.summaries.roundtrip import Rate
+from keepsake.summaries.strategy import NARRATIVE
 from tests.mind.lives import REPLACE, SLIDING, SMALL, STRUCTURED, Life, covered, live, spread, talk
 
 sizes = st.integers(1, 6)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.prompt.budget import Costs, PromptSection, bar, chart
-from game.mind.prompt.tokens import (
+from keepsake.prompt.budget import Costs, PromptSection, bar, chart
+from keepsake.prompt.tokens import (
     HEURISTIC,
     MODEL_SERVER,
     TIKTOKEN,

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from game.mind.archive import history
-from game.mind.archive.integrity import check
-from game.mind.archive.records import Tier
-from game.mind.archive.tier_lines import SummaryState
-from game.mind.errors import CompactionError, CompactionRunning
-from game.mind.memory import CompactReason, Rung
-from game.mind.summaries.roundtrip import Rate
+from keepsake.archive import history
+from keepsake.archive.integrity import check
+from keepsake.archive.records import Tier
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.errors import CompactionError, CompactionRunning
+from keepsake.memory import CompactReason, Rung
+from keepsake.summaries.roundtrip import Rate
 from tests.mind.lives import SMALL, covered, live
 from tests.mind.test_cascade import edit, under_way
 

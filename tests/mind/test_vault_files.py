@@ -8,7 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from game.mind.records import files as vault_files
+from keepsake.records import files as vault_files
 
 
 def add(path, line):

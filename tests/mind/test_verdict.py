@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.summaries.draft_checks import check, clean
-from game.mind.summaries.extractive import summarize
+from keepsake.summaries.draft_checks import check, clean
+from keepsake.summaries.extractive import summarize
 
 SOURCE = [
     "The Mill. A mill by the slow river. Exits: north, south.",

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import MemoryKind, Tier
-from game.mind.summaries.extractive import summarize
-from game.mind.summaries.source import Draft, SummarySource
-from game.mind.summaries.verification import SummaryVerdict, judge
-from game.mind.summaries.writing import SummaryWriter
+from keepsake.archive.records import MemoryKind, Tier
+from keepsake.summaries.extractive import summarize
+from keepsake.summaries.source import Draft, SummarySource
+from keepsake.summaries.verification import SummaryVerdict, judge
+from keepsake.summaries.writing import SummaryWriter
 from tests.bench.talk import FACTS, NAME, talk
 
 SOURCES = [

@@ -9,14 +9,14 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind, Summary, Tier
-from game.mind.archive.tiers import Tiers
-from game.mind.compaction import masking
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies, MemoryParts
-from game.mind.compaction.view import View
-from game.mind.memory import MemoryContext
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.archive.tiers import Tiers
+from keepsake.compaction import masking
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies, MemoryParts
+from keepsake.compaction.view import View
+from keepsake.memory import MemoryContext
 from tests.mind.lives import ManualClock, WordTokens
 
 NOW = ManualClock().now()

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.compaction.costs import WALK_AFTER, RunningWeight, TokenCounter, prompt_line
-from game.mind.prompt.script import RenderedMemory, script
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.compaction.costs import WALK_AFTER, RunningWeight, TokenCounter, prompt_line
+from keepsake.prompt.script import RenderedMemory, script
 from tests.mind.lives import SMALL, Life, ManualClock, WordTokens, live, spread
 
 NOW = ManualClock().now()

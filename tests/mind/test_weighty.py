@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Tier
-from game.mind.compaction import key_memories
-from game.mind.compaction.key_memories import KeyMemory, SentenceMatcher, counting, named
-from game.mind.errors import ModelUnavailable
-from game.mind.ports import Generation
-from game.mind.summaries import extractive
-from game.mind.summaries.extractive import Text
-from game.mind.summaries.retelling import ToldSentence, retell
-from game.mind.summaries.source import SummarySource
-from game.mind.summaries.strategy import NARRATIVE, Strategies
-from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
-from game.paths import REPOSITORY
+from keepsake.archive.records import Tier
+from keepsake.compaction import key_memories
+from keepsake.compaction.key_memories import KeyMemory, SentenceMatcher, counting, named
+from keepsake.errors import ModelUnavailable
+from keepsake.paths import REPOSITORY
+from keepsake.ports import Generation
+from keepsake.summaries import extractive
+from keepsake.summaries.extractive import Text
+from keepsake.summaries.retelling import ToldSentence, retell
+from keepsake.summaries.source import SummarySource
+from keepsake.summaries.strategy import NARRATIVE, Strategies
+from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 from tests.mind.lives import STRUCTURED
 
 CUP = KeyMemory(17, 'Tom says to you, "The blue cup is yours. Keep it from the cat."', 8)

@@ -5,18 +5,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import SCENE, MemoryKind
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies
-from game.mind.errors import KeepsakeError
-from game.mind.events.log import EventLog
-from game.mind.events.types import MemoryChange, Recalled, Thought
-from game.mind.events.why import why_did
-from game.mind.memory import CompactReason
-from game.mind.summaries.files import SummaryFolder
-from game.mind.summaries.summarizer import ExtractiveSummarizer
+from keepsake.archive.log import Archive
+from keepsake.archive.records import SCENE, MemoryKind
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.errors import KeepsakeError
+from keepsake.events.log import EventLog
+from keepsake.events.types import MemoryChange, Recalled, Thought
+from keepsake.events.why import why_did
+from keepsake.memory import CompactReason
+from keepsake.summaries.files import SummaryFolder
+from keepsake.summaries.summarizer import ExtractiveSummarizer
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 

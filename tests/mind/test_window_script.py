@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.prompt.script import RenderedMemory, script
-from game.mind.prompt.template import PromptContext, Situation, kept_script, load_template
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.prompt.script import RenderedMemory, script
+from keepsake.prompt.template import PromptContext, Situation, kept_script, load_template
 from tests.mind.plain_prompt import plain_prompt, shipped
 
 START = datetime(2025, 3, 4, 9, 0, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.mind.language.words import SAME, nearly_same, spelled_out
+from keepsake.language.words import SAME, nearly_same, spelled_out
 
 lines = st.lists(st.sampled_from("abcdefgh"), max_size=14)
 

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from game.paths import REPOSITORY
+from keepsake.paths import REPOSITORY
 
 PATIENCE = 60.0
 """Seconds until a test gives up on what never comes."""

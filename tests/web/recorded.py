@@ -12,7 +12,7 @@ from pathlib import Path
 
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.lab.simulations.simulate import create, run
-from game.paths import REPOSITORY, Places, Ports
+from keepsake.paths import REPOSITORY, Places, Ports
 
 SHORT = SimulationPlan("short", agents=3, hours=0.7, visitors=2)
 

@@ -20,15 +20,15 @@ from twisted.internet.defer import Deferred, fail, succeed
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.events.agent_names import Names
-from game.mind.events.log import EventLog
-from game.mind.events.subscribers import Tapped, Taps
-from game.mind.events.types import Fault, MemoryChange, World
-from game.paths import REPOSITORY
 from game.web.live.hub import Hub, Timing
 from game.web.live.resource import LiveResource
 from game.web.site.static_files import StaticFiles
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.events.agent_names import Names
+from keepsake.events.log import EventLog
+from keepsake.events.subscribers import Tapped, Taps
+from keepsake.events.types import Fault, MemoryChange, World
+from keepsake.paths import REPOSITORY
 
 with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will drop one day
     warnings.simplefilter("ignore", DeprecationWarning)

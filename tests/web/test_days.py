@@ -9,12 +9,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.events.log import EventLog
-from game.mind.events.types import Thought
-from game.mind.records.files import replace_file
-from game.mind.sleep.log import SleepLog
 from game.web.api.lives import Inhabitant
 from game.web.world.days import (
     ASLEEP,
@@ -27,6 +21,12 @@ from game.web.world.days import (
     first_day,
     lived_day,
 )
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.events.log import EventLog
+from keepsake.events.types import Thought
+from keepsake.records.files import replace_file
+from keepsake.sleep.log import SleepLog
 
 ZONE = ZoneInfo("Europe/Berlin")  # two hours before UTC in May
 DAY = date(2026, 5, 4)

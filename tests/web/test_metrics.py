@@ -15,11 +15,6 @@ from twisted.internet.task import Clock
 from twisted.web.resource import Resource
 from twisted.web.test.requesthelper import DummyRequest
 
-from game.llm.queue import Priority
-from game.llm.status import ServerStatus
-from game.llm.wrappers import Figures
-from game.mind.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
-from game.paths import REPOSITORY
 from game.web.live.gate import Door, GuardedResource
 from game.web.live.lag import LOOK_SECONDS, Lag
 from game.web.live.metrics import (
@@ -33,6 +28,11 @@ from game.web.live.metrics import (
     Metrics,
     Now,
 )
+from keepsake.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
+from keepsake.models.queue import Priority
+from keepsake.models.status import ServerStatus
+from keepsake.models.wrappers import Figures
+from keepsake.paths import REPOSITORY
 
 TOKEN = "a-token-of-more-than-sixteen"
 NOW = Now(

@@ -4,8 +4,8 @@ import json
 import subprocess
 import sys
 
-from game.paths import REPOSITORY
 from game.web.api.on_reactor import on_reactor
+from keepsake.paths import REPOSITORY
 
 _RUN = """
 import json, threading, time

@@ -2,9 +2,9 @@
 
 import openapi_spec_validator
 
-from game.paths import REPOSITORY
 from game.web.api import openapi
 from game.web.live.series import MOST_HOURS
+from keepsake.paths import REPOSITORY
 
 
 def test_it_is_valid():

@@ -15,8 +15,8 @@ import pytest
 from game.lab.forks.lab_fork import fork_lab_world
 from game.lab.simulations.plan import Lab
 from game.lab.simulations.simulate import resumed, run
-from game.paths import Places
 from game.web.api.openapi import OPERATIONS
+from keepsake.paths import Places
 from tests.web.recorded import SHORT, lived, watching
 
 PATIENCE = 60.0

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from game.mind.events.log import EventLog
-from game.mind.events.types import Compaction, Event, MemoryChange, Recall, Thought
 from game.web.api.shapes import Series
 from game.web.live.series import Charts
 from game.web.live.slices import MINUTE, SLOT, Slice, Sums
+from keepsake.events.log import EventLog
+from keepsake.events.types import Compaction, Event, MemoryChange, Recall, Thought
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from game.paths import REPOSITORY
 from game.web.site.asset_urls import stamp
+from keepsake.paths import REPOSITORY
 
 STYLE = "keepsake/dashboard.css"
 

@@ -8,10 +8,10 @@ from unittest.mock import patch
 
 import pytest
 
-from game.mind.events.log import EventLog
-from game.mind.events.types import Thought
 from game.web.recorded import tallies
 from game.web.recorded.tallies import Tallies
+from keepsake.events.log import EventLog
+from keepsake.events.types import Thought
 
 
 def thought(log: EventLog) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from game.agent.almanac import Almanac
-from game.agent.surroundings import people_near, players_near
-from game.mind.archive.privacy import WHISPER
-from game.mind.archive.records import POSE
+from keepsake.agent.almanac import Almanac
+from keepsake.agent.surroundings import people_near, players_near
+from keepsake.archive.privacy import WHISPER
+from keepsake.archive.records import POSE
 from typeclasses.deeds.progress import id_of, progress, records, standing
 from typeclasses.everywhere import find
 

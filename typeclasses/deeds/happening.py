@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from game.agent.agent_log import logged
-from game.agent.almanac import almanac_now
-from game.agent.services import running, services
-from game.agent.surroundings import identity_of, place_of, players_near
-from game.mind.archive.privacy import WHISPER
-from game.mind.archive.records import MemoryKind
-from game.mind.language.deeds import DEED
-from game.mind.ports import SystemClock
+from keepsake.agent.agent_log import logged
+from keepsake.agent.almanac import almanac_now
+from keepsake.agent.services import running, services
+from keepsake.agent.surroundings import identity_of, place_of, players_near
+from keepsake.archive.privacy import WHISPER
+from keepsake.archive.records import MemoryKind
+from keepsake.language.deeds import DEED
+from keepsake.ports import SystemClock
 from typeclasses.deeds.conditions import CONDITIONS, DeedScene
 from typeclasses.deeds.effects import EFFECTS, tell
 from typeclasses.deeds.progress import (

@@ -8,9 +8,9 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from game.agent.services import running, services
-from game.agent.surroundings import identity_of
-from game.mind.ports import SystemClock
+from keepsake.agent.services import running, services
+from keepsake.agent.surroundings import identity_of
+from keepsake.ports import SystemClock
 from typeclasses.deeds.effects import put, replace_words, unlock
 from typeclasses.deeds.progress import (
     WorldDeed,

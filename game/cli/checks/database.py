@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from game.cli.checks.finding import Finding
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import Places
 from game.server import databases
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import Places
 
 _SUBJECT = "Database"
 _APPLIED = "SELECT app, name FROM django_migrations"

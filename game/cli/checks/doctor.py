@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from game.cli.checks import database, index, log, machine, memories, models, tokens, vault
 from game.cli.checks.finding import Finding
 from game.cli.world import processes
-from game.paths import Places
+from keepsake.paths import Places
 
 type Check = Callable[[Places], Iterator[Finding]]
 

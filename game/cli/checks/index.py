@@ -8,12 +8,12 @@ from game.cli.checks.finding import Finding
 from game.cli.world import client, processes
 from game.cli.world.formats import damage
 from game.cli.world.processes import Component
-from game.index.chroma_server import ChromaServer
-from game.index.vectors import Chroma
-from game.llm.embedding import EmbedderProfile, embedder, load_embedder
-from game.mind.errors import ConfigError, IndexUnavailable, KeepsakeError
-from game.mind.recall.config import CHILD, NONE, RecallConfig
-from game.paths import Places
+from keepsake.errors import ConfigError, IndexUnavailable, KeepsakeError
+from keepsake.index.chroma_server import ChromaServer
+from keepsake.index.vectors import Chroma
+from keepsake.models.embedding import EmbedderProfile, embedder, load_embedder
+from keepsake.paths import Places
+from keepsake.recall.config import CHILD, NONE, RecallConfig
 
 
 def words(here: Places) -> Iterator[Finding]:

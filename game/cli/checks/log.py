@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Iterator, Sequence
 
 from game.cli.checks.finding import Finding
-from game.mind.events.files import LogFile, files_of
-from game.mind.events.prompts import STEM as PROMPTS
-from game.mind.events.writer import STEM as EVENTS
-from game.paths import Places
+from keepsake.events.files import LogFile, files_of
+from keepsake.events.prompts import STEM as PROMPTS
+from keepsake.events.writer import STEM as EVENTS
+from keepsake.paths import Places
 
 MOST_BYTES = 5_000_000_000
 """From here on the log is worth a word: years of a small village, weeks of a hundred agents."""

@@ -14,11 +14,11 @@ from pathlib import Path
 from game.cli.checks.finding import Finding
 from game.cli.world import client, ports, processes
 from game.cli.world.processes import Component
-from game.mind.errors import KeepsakeError
-from game.paths import DATABASE_URL, Places
 from game.server import databases, vault_lock
 from game.server.private_files import OWNER_ONLY
 from game.web.live.metrics_token import CURE, TOKEN_VARIABLE, too_short
+from keepsake.errors import KeepsakeError
+from keepsake.paths import DATABASE_URL, Places
 
 LEAST_PYTHON = (3, 12)
 LEAST_FREE_MB = 500

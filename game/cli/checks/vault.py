@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from game.agent.thinking_config import ThinkingConfig
 from game.cli.checks.finding import Finding
 from game.cli.world.home import SHIPPED_CONFIG
-from game.llm import profiles
-from game.llm.catalogue import load_catalogue
-from game.llm.embedding import load_embedder
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.compaction.config import FOLDER, CompactionConfig
-from game.mind.errors import ConfigError
-from game.mind.markdown_config import RETIRED, merged, note, retired
-from game.mind.prompt.template import load_template
-from game.mind.recall.config import RecallConfig
-from game.mind.sleep.config import SleepConfig
-from game.mind.summaries.strategy import load_strategy
-from game.paths import Places
+from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.compaction.config import FOLDER, CompactionConfig
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import RETIRED, merged, note, retired
+from keepsake.models import profiles
+from keepsake.models.catalogue import load_catalogue
+from keepsake.models.embedding import load_embedder
+from keepsake.paths import Places
+from keepsake.prompt.template import load_template
+from keepsake.recall.config import RecallConfig
+from keepsake.sleep.config import SleepConfig
+from keepsake.summaries.strategy import load_strategy
 
 LOADERS: dict[str, Callable[[Path], object]] = {
     "llm.md": lambda path: (profiles.load(path), load_embedder(path)),

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from game.mind.errors import KeepsakeError
-from game.paths import Places, places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places, places
 
 MemorySettings = Annotated[
     list[str] | None,
@@ -149,7 +149,7 @@ def probes(
     """Have visitors tell a memory what they ask for an hour, a day and a week later."""
     from game.cli.lab import evaluating, probing  # noqa: PLC0415 - other commands need not wait
     from game.lab.trials.cell import PROBES, TrialSource  # noqa: PLC0415 - the same
-    from game.memories.loading import KEEPSAKE  # noqa: PLC0415 - the same
+    from keepsake.memories.loading import KEEPSAKE  # noqa: PLC0415 - the same
 
     options = (("loads", probing.loads_of(load)), ("lives", lives))
     source = TrialSource(PROBES, options=options)

@@ -28,9 +28,9 @@ from game.lab.trials.measures import (
     measured,
 )
 from game.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import Places
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.paths import Places
 
 RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")
 ANSWERS = (F1, EXACT, ROUGE_L, RIGHT, "judged", IN_REACH)

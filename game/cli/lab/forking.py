@@ -12,8 +12,8 @@ from game.lab.forks.fork import ANEW, AS_NOW, Forked, fork
 from game.lab.forks.lab_fork import LabForked, fork_lab, fork_lab_world
 from game.lab.forks.points import point_at
 from game.lab.simulations.plan import CONFIG, SimulationPlan
-from game.mind.errors import KeepsakeError
-from game.paths import DATABASE_URL, Places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import DATABASE_URL, Places
 
 _APART = 20
 """How far the ports of two copies are apart at least."""

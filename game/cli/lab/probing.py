@@ -18,8 +18,8 @@ from game.lab.trials.journal import Row
 from game.lab.trials.probes import DELAY_NAMES, DELAYS, KEPT
 from game.lab.trials.probing import MEMORY, PLACES, curve
 from game.lab.trials.scoring import RIGHT
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import Places
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import Places
 
 MOST_LOAD = 10_000
 

@@ -30,10 +30,10 @@ from game.lab.replays.grid import Task, run
 from game.lab.replays.lived import ArchivedLife, find_agent, read_life
 from game.lab.replays.replay import LifeSetup
 from game.lab.replays.writers import NONE, writer
-from game.llm.profiles import EXTRACTIVE
-from game.mind.errors import KeepsakeError
-from game.mind.recall.config import RecallConfig
-from game.paths import Places
+from keepsake.errors import KeepsakeError
+from keepsake.models.profiles import EXTRACTIVE
+from keepsake.paths import Places
+from keepsake.recall.config import RecallConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from rich.table import Column, Table
 
 from game.lab.simulations.plan import HOUR, Lab
 from game.lab.simulations.simulate import Run, SimulationReport
-from game.mind.events.reader import last
-from game.mind.language.perception import shorten
+from keepsake.events.reader import last
+from keepsake.language.perception import shorten
 
 LINE_SECONDS = 10.0
 """Real seconds between two lines where no bar can be shown."""

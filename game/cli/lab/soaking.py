@@ -12,8 +12,8 @@ from game.cli.output import err, out, plain_table
 from game.lab.soak.plan import SoakPlan
 from game.lab.soak.soak import Recovery, SoakReport, soak
 from game.lab.talk.scores import percentile
-from game.mind.errors import refusing
-from game.paths import Places
+from keepsake.errors import refusing
+from keepsake.paths import Places
 
 _BESIDE = 10
 """How far its ports are at least from those of the world that may be running."""

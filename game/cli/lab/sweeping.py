@@ -18,8 +18,8 @@ from game.lab.sweeps.report import write_report
 from game.lab.sweeps.sweep import Runner, sweep
 from game.lab.sweeps.tables import write_parquet
 from game.lab.trials.measures import COSTS, MEASURES, figure
-from game.memories import loading
-from game.paths import Places
+from keepsake.memories import loading
+from keepsake.paths import Places
 
 TABLE, REPORT = "results.parquet", "report.html"
 

@@ -21,8 +21,8 @@ from game.lab.talk.evaluation import Talk, TalkUtterance, evaluate
 from game.lab.talk.job import Job
 from game.lab.talk.scores import CHECKED, EVERYTHING, Answer, QuestionScore, scores
 from game.lab.talk.talk_set import ALL, AT_ONCE, PARTS
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import places
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import places
 
 _COUNTED = ("markup", "repeat", "silent", "parrot")
 _HEADINGS = ("kind", "n", "right", "95 %", "life", *_COUNTED, "med s", "p95 s")

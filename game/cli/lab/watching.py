@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 
 from game.cli.output import out
 from game.lab.simulations.plan import PLAN, Lab, lab_of
-from game.mind.errors import KeepsakeError
-from game.paths import Places, Ports
 from game.web.recorded.server import serve
 from game.web.recorded.world import RecordedWorld
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places, Ports
 
 
 def watch(here: Places, labs: Sequence[str], port: int) -> None:

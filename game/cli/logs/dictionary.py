@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from game.cli.logs.lives import ROWS
 from game.lab.sweeps.tables import COLUMNS
-from game.mind.events.schema import Column, fields_of
-from game.mind.events.types import KINDS
+from keepsake.events.schema import Column, fields_of
+from keepsake.events.types import KINDS
 
 _HEAD = """# The data of an export
 

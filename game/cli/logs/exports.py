@@ -17,13 +17,13 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from game.cli.logs.lives import ROWS, as_record
-from game.mind.errors import KeepsakeError, refusing
-from game.mind.events.prompts import Prompts
-from game.mind.events.reader import Filter, events
-from game.mind.events.schema import Column, columns, fields_of
-from game.mind.events.types import KINDS
-from game.mind.language.perception import for_cell
-from game.mind.records.files import replace_file
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.events.prompts import Prompts
+from keepsake.events.reader import Filter, events
+from keepsake.events.schema import Column, columns, fields_of
+from keepsake.events.types import KINDS
+from keepsake.language.perception import for_cell
+from keepsake.records.files import replace_file
 
 PROMPTS = "prompts"
 """The table of the prompts, whose ``hash`` is the ``prompt`` of a thought."""

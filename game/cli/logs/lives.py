@@ -12,14 +12,14 @@ from typing import Any
 
 from game.lab.replays.lived import FOLDER as ARCHIVE
 from game.lab.replays.lived import ArchivedLife, name_of, read_life
-from game.mind.archive.records import Memory
-from game.mind.books.profiles.files import FOLDERS
-from game.mind.books.profiles.page import parse_page
-from game.mind.books.profiles.profile import Profile
-from game.mind.errors import KeepsakeError, NoteRefused, refusing
-from game.mind.events.reader import Filter, events
-from game.mind.json_lines import Record
-from game.paths import Places
+from keepsake.archive.records import Memory
+from keepsake.books.profiles.files import FOLDERS
+from keepsake.books.profiles.page import parse_page
+from keepsake.books.profiles.profile import Profile
+from keepsake.errors import KeepsakeError, NoteRefused, refusing
+from keepsake.events.reader import Filter, events
+from keepsake.json_lines import Record
+from keepsake.paths import Places
 
 _ASKED = ("addressed", "named", "given")
 """The triggers of thoughts that answer somebody."""

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from game.cli.logs import log_files
 from game.cli.logs.event_lines import as_line, plain
-from game.mind.errors import KeepsakeError, refusing
-from game.mind.events.reader import EventFollower, Filter, follow, last
-from game.mind.events.types import KINDS
-from game.paths import Places
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.events.reader import EventFollower, Filter, follow, last
+from keepsake.events.types import KINDS
+from keepsake.paths import Places
 
 EVENTS, AGENTS = "events", "agents"
 """The names of the event log and of the agents' text log."""

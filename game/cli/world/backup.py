@@ -27,11 +27,11 @@ from typing import IO, Any
 from game.cli.world import client, home, processes
 from game.cli.world.formats import of_vault
 from game.cli.world.processes import Component
-from game.mind.archive.log import segment_sizes
-from game.mind.errors import KeepsakeError
-from game.mind.records.files import sync
-from game.paths import DATABASE_URL, Places
 from game.server import database_rows, databases, vault_lock
+from keepsake.archive.log import segment_sizes
+from keepsake.errors import KeepsakeError
+from keepsake.paths import DATABASE_URL, Places
+from keepsake.records.files import sync
 
 MANIFEST = "manifest.json"
 """The last of a backup: what is in it, each with its size and SHA-256."""

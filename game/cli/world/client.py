@@ -6,8 +6,8 @@ import json
 import socket
 from typing import Any
 
-from game.mind.errors import KeepsakeError
-from game.paths import Places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places
 
 
 class NotRunning(KeepsakeError):

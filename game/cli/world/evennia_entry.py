@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from types import ModuleType
 
-from game.paths import REPOSITORY, Places, places
 from game.server import vault_lock
 from game.server.private_files import read_or_create
+from keepsake.paths import REPOSITORY, Places, places
 
 STEP = "step: "
 PASSWORD_CHANGED = "The admin's password was changed in the game"

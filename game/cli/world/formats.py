@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import Places
 from game.server import databases
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import Places
 
 FIRST = 1
 MARK = ".format"

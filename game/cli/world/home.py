@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import REPOSITORY, Places
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import REPOSITORY, Places
 
 SHIPPED_CONFIG = REPOSITORY / "vault" / "config"
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO
 
 from game.cli.world.evennia_entry import STEP
-from game.mind.errors import KeepsakeError
-from game.paths import DATABASE_URL, REPOSITORY, Places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import DATABASE_URL, REPOSITORY, Places
 
 NO_BYTE_CODE = "PYTHONDONTWRITEBYTECODE"
 _LISTEN_SECONDS = 5.0

@@ -7,7 +7,7 @@ import socket
 import time
 from collections.abc import Callable
 
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 
 _IAC, _DONT, _DO, _WONT, _WILL, _SB, _SE = 255, 254, 253, 252, 251, 250, 240
 _COMMAND = re.compile(

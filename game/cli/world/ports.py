@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import psutil
 
-from game.child import free_port
-from game.child.free_port import LOOPBACK
-from game.mind.errors import KeepsakeError
-from game.paths import Places, Ports
+from keepsake.child import free_port
+from keepsake.child.free_port import LOOPBACK
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places, Ports
 
 _STEP = 10
 _HIGHEST_BASE = 65000

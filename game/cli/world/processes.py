@@ -19,8 +19,8 @@ from pathlib import Path
 
 import psutil
 
-from game.mind.errors import KeepsakeError
-from game.paths import Places, places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places, places
 
 TERMINATE_SECONDS = 15.0
 _POLL_SECONDS = 0.05

@@ -20,10 +20,10 @@ from typing import IO, Any
 
 from game.cli.world import formats, home, processes
 from game.cli.world.backup import FORM, MANIFEST, Progress
-from game.mind.errors import KeepsakeError
-from game.mind.records.files import sync
-from game.paths import Places
 from game.server import database_rows, databases, vault_lock
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places
+from keepsake.records.files import sync
 
 UNFINISHED = "restore-unfinished"
 """A file in the home, while some of what was there is replaced and some is not."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from game.child.serving import read_pid
 from game.cli.logs.log_files import tail
 from game.cli.world import (
     backup,
@@ -25,9 +24,10 @@ from game.cli.world import (
 )
 from game.cli.world.evennia_entry import ADMIN, CHECKED, PASSWORD_CHANGED
 from game.cli.world.processes import Component
-from game.mind.errors import KeepsakeError
-from game.paths import Places
 from game.server import databases, tls, vault_lock
+from keepsake.child.serving import read_pid
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places
 
 LAUNCH_SECONDS = 300.0
 CHECK_SECONDS = 60.0

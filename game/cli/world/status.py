@@ -10,8 +10,8 @@ from rich.table import Table
 from game.cli.output import plain_table
 from game.cli.world import client, processes
 from game.cli.world.processes import Component, Running
-from game.mind.errors import KeepsakeError
-from game.paths import Places
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places
 
 _PORTS = ("telnet", "web", "websocket", "web_internal", "amp", "model", "vectors")
 _PORTS_OF = {

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from game.cli.world import client, home, processes
 from game.cli.world.processes import Component, Running
-from game.mind.archive.spill import Spill
-from game.mind.errors import KeepsakeError
-from game.paths import Places
+from keepsake.archive.spill import Spill
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places
 
 STOP_SECONDS = 60.0
 _ASK_SECONDS = 10.0

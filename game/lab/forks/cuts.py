@@ -15,20 +15,20 @@ from pathlib import Path
 import frontmatter
 import yaml
 
-from game.index import tail
-from game.index.tail import Mark, Record
 from game.lab.replays.lived import FOLDER as ARCHIVE
-from game.mind.archive.records import Memory, memories_in
-from game.mind.books.commitments import Commitments
-from game.mind.books.commitments_file import changed, without
-from game.mind.books.commitments_file import parsed as commitments_in
-from game.mind.books.journal import day_file
-from game.mind.books.profiles.files import FOLDERS
-from game.mind.books.profiles.page import parse_page
-from game.mind.errors import NoteRefused
-from game.mind.json_lines import parsed
-from game.mind.sleep import course
-from game.mind.sleep import log as sleep_log
+from keepsake.archive.records import Memory, memories_in
+from keepsake.books.commitments import Commitments
+from keepsake.books.commitments_file import changed, without
+from keepsake.books.commitments_file import parsed as commitments_in
+from keepsake.books.journal import day_file
+from keepsake.books.profiles.files import FOLDERS
+from keepsake.books.profiles.page import parse_page
+from keepsake.errors import NoteRefused
+from keepsake.index import tail
+from keepsake.index.tail import Mark, Record
+from keepsake.json_lines import parsed
+from keepsake.sleep import course
+from keepsake.sleep import log as sleep_log
 
 _SEGMENT = re.compile(r"\d{10,}\.jsonl")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d\.md")

@@ -8,9 +8,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.mind.errors import KeepsakeError
-from game.paths import Places
 from game.server import database_rows, databases
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places
 
 _AGENT, _ROOM = "typeclasses.agents.Agent", "typeclasses.rooms.Room"
 _SLEEP = ("asleep", "fell_asleep")

@@ -22,13 +22,13 @@ from game.lab.forks.points import LogPoint
 from game.lab.replays.lived import FOLDER as ARCHIVE
 from game.lab.replays.lived import name_of
 from game.lab.simulations.settings import with_models_of
-from game.mind.errors import KeepsakeError, refusing
-from game.mind.events import prompts as event_prompts
-from game.mind.events import writer
-from game.mind.events.files import SUFFIX, LogFile, files_of, number_of
-from game.mind.json_lines import parsed
-from game.paths import Places, Ports
 from game.server import databases
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.events import prompts as event_prompts
+from keepsake.events import writer
+from keepsake.events.files import SUFFIX, LogFile, files_of, number_of
+from keepsake.json_lines import parsed
+from keepsake.paths import Places, Ports
 
 ABOUT = "forked.json"
 """Tells in the copy what it was made of."""

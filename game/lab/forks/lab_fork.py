@@ -19,9 +19,9 @@ from game.lab.simulations import checkpoints
 from game.lab.simulations.answers import ANSWERS
 from game.lab.simulations.past import JUST_BEHIND, PastStretch, keep_past, stages_of
 from game.lab.simulations.plan import CONFIG, Lab, lab_of
-from game.mind.errors import KeepsakeError, refusing
-from game.mind.events.reader import newest_number
-from game.paths import Places, Ports
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.events.reader import newest_number
+from keepsake.paths import Places, Ports
 
 _SECRET = frozenset({Path("home/secret-key"), Path("home/admin-password")})
 """What every world makes for itself."""

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from game.lab.replays.lived import beginnings, find_agent, read_life
-from game.mind.errors import KeepsakeError, refusing
-from game.mind.events.agent_names import id_of
-from game.mind.events.reader import Filter, events
-from game.paths import Places
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.events.agent_names import id_of
+from keepsake.events.reader import Filter, events
+from keepsake.paths import Places
 
 _MEMORY = re.compile(r"(?P<agent>.+?)\s+memory\s+(?P<number>\d{1,9})", re.I)
 _NUMBER = re.compile(r"\d{1,12}")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from game.mind.agent_memory import AgentMemory
-from game.mind.archive.records import Memory
-from game.mind.memory import CompactionResult, CompactReason, Rung
-from game.mind.ports import Tokens
-from game.mind.prompt.template import kept_script
-from game.mind.prompt.tokens import estimate_tokens
-from game.mind.prompt.window_script import rendered
-from game.mind.summaries.source import Draft, SummarySource
-from game.mind.summaries.summarizer import ExtractiveSummarizer
+from keepsake.agent_memory import AgentMemory
+from keepsake.archive.records import Memory
+from keepsake.memory import CompactionResult, CompactReason, Rung
+from keepsake.ports import Tokens
+from keepsake.prompt.template import kept_script
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.prompt.window_script import rendered
+from keepsake.summaries.source import Draft, SummarySource
+from keepsake.summaries.summarizer import ExtractiveSummarizer
 
 
 @dataclass(frozen=True, slots=True)

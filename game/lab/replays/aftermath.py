@@ -19,14 +19,14 @@ from game.lab.trials.journal import Row
 from game.lab.trials.living import Living
 from game.lab.trials.probes import DAYS, trial_around
 from game.lab.trials.trial import Trial
-from game.memories.keepsake import CONFIG, KeepsakeMemory
-from game.memories.loading import KEEPSAKE
-from game.memories.protocol import MemorySystem, Surroundings
-from game.memories.rag import Rag
-from game.mind.archive.records import Memory
-from game.mind.ports import FixedClock, Tokens
-from game.mind.summaries.source import Summarizer
-from game.mind.summaries.strategy import Layout
+from keepsake.archive.records import Memory
+from keepsake.memories.keepsake import CONFIG, KeepsakeMemory
+from keepsake.memories.loading import KEEPSAKE
+from keepsake.memories.protocol import MemorySystem, Surroundings
+from keepsake.memories.rag import Rag
+from keepsake.ports import FixedClock, Tokens
+from keepsake.summaries.source import Summarizer
+from keepsake.summaries.strategy import Layout
 
 SEED = 7
 MOST = 60

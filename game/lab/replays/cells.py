@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from game.mind.compaction.config import CompactionConfig
-from game.mind.errors import ConfigError, KeepsakeError
-from game.mind.summaries.strategy import Strategies, Strategy
-from game.paths import REPOSITORY
+from keepsake.compaction.config import CompactionConfig
+from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.paths import REPOSITORY
+from keepsake.summaries.strategy import Strategies, Strategy
 
 FILE = "memory_compaction.md"
 TEMPLATES = "compaction"

@@ -11,7 +11,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from game.lab.replays.figures import LIVED, Figures, a_thought
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

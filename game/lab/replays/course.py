@@ -12,7 +12,7 @@ from datetime import datetime
 
 from game.lab.replays.event_history import Counted, Log, Moment, Prompted, Remembered, Told, Turn
 from game.lab.replays.lived import ArchivedLife
-from game.mind.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 
 EVERY = 4
 """Memories between two thoughts in a life without acts."""

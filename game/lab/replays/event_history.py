@@ -14,12 +14,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from game.mind.events.agent_names import id_of
-from game.mind.events.reader import events, newest_first
-from game.mind.json_lines import Record
-from game.mind.memory import CompactReason
-from game.mind.prompt.tokens import HEURISTIC
-from game.mind.sleep.steps import Step
+from keepsake.events.agent_names import id_of
+from keepsake.events.reader import events, newest_first
+from keepsake.json_lines import Record
+from keepsake.memory import CompactReason
+from keepsake.prompt.tokens import HEURISTIC
+from keepsake.sleep.steps import Step
 
 ASSUMED = 900
 """Tokens beside summaries and window where no log tells: what the shipped world has."""

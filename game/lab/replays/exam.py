@@ -9,8 +9,8 @@ from game.lab.replays.lived import ArchivedLife
 from game.lab.trials.evaluating import IN_CONTEXT, IN_REACH
 from game.lab.trials.journal import Row
 from game.lab.trials.probing import curve
-from game.mind.language.details import details, vocabulary
-from game.mind.summaries.verification import judge
+from keepsake.language.details import details, vocabulary
+from keepsake.summaries.verification import judge
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from rich.table import Table
 from game.lab.replays.cells import Cell
 from game.lab.replays.event_history import Log
 from game.lab.replays.replay import Replayed
-from game.mind.compaction.config import CompactionConfig
+from keepsake.compaction.config import CompactionConfig
 
 LIVED = "lived"
 """What the life itself is called beside the configurations."""

@@ -18,7 +18,7 @@ from game.lab.replays.figures import Failed, Result
 from game.lab.replays.lived import ArchivedLife
 from game.lab.replays.replay import LifeSetup, replay
 from game.lab.replays.writers import SummaryAuthor, writer
-from game.paths import Places
+from keepsake.paths import Places
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from pathlib import Path
 import frontmatter
 import yaml
 
-from game.index import tail
-from game.index.tail import Mark
 from game.lab.replays.weighing import Weighed, weighed
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.errors import KeepsakeError, refusing
-from game.mind.json_lines import Record
-from game.mind.sleep.log import SleepLog
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.index import tail
+from keepsake.index.tail import Mark
+from keepsake.json_lines import Record
+from keepsake.sleep.log import SleepLog
 
 FOLDER = "archive"
 """Where the archive is in an agent's folder."""

@@ -23,22 +23,22 @@ from game.lab.replays.lived import ArchivedLife
 from game.lab.replays.weighing import Weighing
 from game.lab.replays.writers import SummaryAuthor
 from game.lab.trials.journal import Row
-from game.mind.agent_memory import AgentMemory
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory
-from game.mind.books.commitments import Commitments
-from game.mind.compaction.carried_over import must_keep
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.compaction.config import CompactionConfig
-from game.mind.compaction.dependencies import Dependencies
-from game.mind.compaction.sliding import SlidingMemory
-from game.mind.errors import CompactionError, KeepsakeError
-from game.mind.memory import CompactReason
-from game.mind.ports import FixedClock
-from game.mind.prompt.tokens import Heuristic
-from game.mind.recall.config import RecallConfig
-from game.mind.summaries.files import SummaryFolder
-from game.mind.summaries.strategy import Layout
+from keepsake.agent_memory import AgentMemory
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory
+from keepsake.books.commitments import Commitments
+from keepsake.compaction.carried_over import must_keep
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.compaction.sliding import SlidingMemory
+from keepsake.errors import CompactionError, KeepsakeError
+from keepsake.memory import CompactReason
+from keepsake.ports import FixedClock
+from keepsake.prompt.tokens import Heuristic
+from keepsake.recall.config import RecallConfig
+from keepsake.summaries.files import SummaryFolder
+from keepsake.summaries.strategy import Layout
 
 MOST_FAILURES = 5
 """Compactions that a model may fail, if they are more than those that it made."""

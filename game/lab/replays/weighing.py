@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from game.mind.archive.records import Memory
-from game.mind.books.journal.book import Journal
-from game.mind.books.journal.importance import ImportanceContext, importance
-from game.mind.ports import Clock
+from keepsake.archive.records import Memory
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.importance import ImportanceContext, importance
+from keepsake.ports import Clock
 
 FOLDER = "journal"
 """Where the journal is in an agent's folder."""

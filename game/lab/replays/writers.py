@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from game.lab.replays.accounting import Charged
 from game.lab.simulations.serving import answering, asked_model, named_profile
-from game.llm.profiles import EMBEDDED, EXTRACTIVE, ModelProfile
-from game.llm.servers import GuardedModel
-from game.mind.ports import Generation
-from game.mind.summaries.source import Summarizer
-from game.mind.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
-from game.paths import Places
+from keepsake.models.profiles import EMBEDDED, EXTRACTIVE, ModelProfile
+from keepsake.models.servers import GuardedModel
+from keepsake.paths import Places
+from keepsake.ports import Generation
+from keepsake.summaries.source import Summarizer
+from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 
 NONE = "none"
 """No model: summaries by rules, at the price that a model would have had."""

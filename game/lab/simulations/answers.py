@@ -18,10 +18,10 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from game.mind import errors
-from game.mind.errors import ModelError, ModelFailed
-from game.mind.json_lines import parsed
-from game.mind.ports import Generation, GenerationRequest, LanguageModel
+from keepsake import errors
+from keepsake.errors import ModelError, ModelFailed
+from keepsake.json_lines import parsed
+from keepsake.ports import Generation, GenerationRequest, LanguageModel
 
 ANSWERS = "answers.jsonl"
 

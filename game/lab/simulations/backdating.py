@@ -11,8 +11,8 @@ from evennia.server.models import ServerConfig
 from evennia.typeclasses.attributes import Attribute
 from evennia.utils.dbserialize import from_pickle, to_pickle
 
-from game.paths import places
 from game.server.private_files import read_or_create
+from keepsake.paths import places
 from world.atlas import Atlas
 from world.build import build_world
 

@@ -19,8 +19,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from game.lab.simulations.plan import CONFIG, PROGRESS, Lab
-from game.mind.errors import refusing
-from game.mind.records.files import sync
+from keepsake.errors import refusing
+from keepsake.records.files import sync
 
 _LEFT_OUT = ("vault/config", "home/index", "home/models", "home/control.sock", "home/cache")
 _PART = ".part"

@@ -6,8 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 
-from game.agent import services
-from game.agent.memory.named import PROFILE_FILE, name_memory
 from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import atlas_for
 from game.lab.simulations.machinery import machinery, timeline_from
@@ -15,12 +13,14 @@ from game.lab.simulations.past import Past
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.players import Visitors, make_visitors
 from game.lab.simulations.visits import visits
-from game.mind.errors import KeepsakeError
-from game.mind.events.files import wait_until_packed
-from game.mind.events.log import EventLog
-from game.mind.events.subscribers import Taps
-from game.mind.events.types import Compaction, Event, Fault, MemoryChange, Thought
-from game.paths import places
+from keepsake.agent import services
+from keepsake.agent.memory.named import PROFILE_FILE, name_memory
+from keepsake.errors import KeepsakeError
+from keepsake.events.files import wait_until_packed
+from keepsake.events.log import EventLog
+from keepsake.events.subscribers import Taps
+from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
+from keepsake.paths import places
 from typeclasses import runtime
 from typeclasses.agents import all_agents
 from typeclasses.minds import open_minds

@@ -13,18 +13,18 @@ from datetime import datetime
 from functools import partial
 from random import Random
 
-from game.agent.agent_log import log
-from game.agent.services import Changed, Machinery
-from game.index.service import IndexService
 from game.lab.simulations.answers import AnsweredModel, Answers
 from game.lab.simulations.timeline import Asker, Timeline
-from game.llm.gateway import BuildFor, Gateway
-from game.llm.profiles import EXTRACTIVE, SCRIPTED, Profiles
-from game.llm.queue import Priority
-from game.llm.servers import GuardedModel
-from game.mind.ports import Embedder, Generation, GenerationRequest
-from game.mind.recall.config import RecallConfig
-from game.paths import Places
+from keepsake.agent.agent_log import log
+from keepsake.agent.services import Changed, Machinery
+from keepsake.index.service import IndexService
+from keepsake.models.gateway import BuildFor, Gateway
+from keepsake.models.profiles import EXTRACTIVE, SCRIPTED, Profiles
+from keepsake.models.queue import Priority
+from keepsake.models.servers import GuardedModel
+from keepsake.paths import Places
+from keepsake.ports import Embedder, Generation, GenerationRequest
+from keepsake.recall.config import RecallConfig
 
 _log = logging.getLogger("keepsake.lab")
 

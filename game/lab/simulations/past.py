@@ -19,7 +19,7 @@ from typing import Self
 
 from game.lab.simulations.answers import ANSWERS, Answers
 from game.lab.simulations.plan import CONFIG, Lab
-from game.paths import Places
+from keepsake.paths import Places
 
 JUST_BEHIND = 1e-6
 """Seconds behind a point: events have microseconds, and all of its moment is of the past."""
@@ -83,7 +83,7 @@ class Past:
 
     def moments(self) -> Iterator[float]:
         """The seconds up to which each stretch is to be lived; behind it the next one holds."""
-        from game.agent.services import REST  # noqa: PLC0415 - brings onnxruntime with it
+        from keepsake.agent.services import REST  # noqa: PLC0415 - brings onnxruntime with it
 
         configs = [*(each.config for each in self._stages), self._lab.vault / CONFIG]
         for stage, behind in zip(self._stages, configs[1:], strict=True):

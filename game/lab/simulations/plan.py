@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from game.memories import loading
-from game.mind.errors import KeepsakeError
-from game.mind.records.files import replace_file
-from game.paths import Places, Ports
+from keepsake.errors import KeepsakeError
+from keepsake.memories import loading
+from keepsake.paths import Places, Ports
+from keepsake.records.files import replace_file
 
 HOUR = 3600.0
 """Seconds between two checkpoints, on the hour of the simulation."""

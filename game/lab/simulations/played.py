@@ -14,9 +14,9 @@ from itertools import takewhile
 
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import Lab
-from game.mind.errors import KeepsakeError, refusing
-from game.mind.events.reader import newest_first, newest_number
-from game.mind.json_lines import Record
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.events.reader import newest_first, newest_number
+from keepsake.json_lines import Record
 
 _LOCK = ".lock"
 """In the folder of the event log: held by the one process that writes it."""

@@ -23,8 +23,8 @@ from typing import IO, Any, Self, cast
 
 from game.cli.world.ports import free_base
 from game.lab.simulations.plan import Lab, SimulationPlan
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import DATABASE_URL, REPOSITORY, Ports
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import DATABASE_URL, REPOSITORY, Ports
 
 LOG = "worker.log"
 OVER, REFUSED = "over", "refused"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from game.lab.simulations.plan import Lab
-from game.llm.embedded.supervisor import Embedded
-from game.llm.profiles import EMBEDDED, OLLAMA, OPENAI, ModelProfile, Profiles
-from game.llm.servers import GuardedModel, build
-from game.mind.errors import ConfigError, KeepsakeError, ModelError
-from game.mind.ports import LanguageModel
-from game.paths import Places
+from keepsake.errors import ConfigError, KeepsakeError, ModelError
+from keepsake.models.embedded.supervisor import Embedded
+from keepsake.models.profiles import EMBEDDED, OLLAMA, OPENAI, ModelProfile, Profiles
+from keepsake.models.servers import GuardedModel, build
+from keepsake.paths import Places
+from keepsake.ports import LanguageModel
 
 _ASKED = ("agent", "summarizer")
 """The profiles without which nothing is lived."""

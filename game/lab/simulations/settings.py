@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from game.agent.thinking_config import ThinkingConfig
-from game.llm.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
-from game.mind.books.journal.config import JournalConfig
-from game.mind.books.profiles.config import PeopleConfig
-from game.mind.compaction.config import CompactionConfig
-from game.mind.errors import ConfigError, KeepsakeError
-from game.mind.markdown_config import RETIRED, FileSettings, merged, with_settings
-from game.mind.recall.config import RecallConfig
-from game.mind.sleep.config import SleepConfig
-from game.paths import REPOSITORY
+from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.books.journal.config import JournalConfig
+from keepsake.books.profiles.config import PeopleConfig
+from keepsake.compaction.config import CompactionConfig
+from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.markdown_config import RETIRED, FileSettings, merged, with_settings
+from keepsake.models.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
+from keepsake.paths import REPOSITORY
+from keepsake.recall.config import RecallConfig
+from keepsake.sleep.config import SleepConfig
 
 AGENT = "agent"
 """The profile that agents think by."""

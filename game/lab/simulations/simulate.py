@@ -20,8 +20,8 @@ from game.lab.simulations.played import refuse_if_played
 from game.lab.simulations.process import LOG, WorldProcess
 from game.lab.simulations.serving import check_servers
 from game.lab.simulations.settings import check_model, copy_config, write_settings
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import Places
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import Places
 
 
 @dataclass(frozen=True, slots=True)

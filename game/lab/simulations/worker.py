@@ -19,7 +19,7 @@ from game.lab.simulations import checkpoints, world
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.lab.simulations.played import refuse_if_running
 from game.lab.simulations.process import LOG, asked_to_stop, in_child, tell, work_in
-from game.mind.errors import KeepsakeError, refusing
+from keepsake.errors import KeepsakeError, refusing
 
 LOCK = ".lock"
 

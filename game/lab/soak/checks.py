@@ -17,15 +17,15 @@ from pathlib import Path
 from game.cli.checks import doctor
 from game.lab.soak.players import SaidLine
 from game.lab.soak.world import Sample
-from game.mind.archive.integrity import check
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.archive.spill import Spill
-from game.mind.archive.tiers import load_tiers
-from game.mind.errors import KeepsakeError
-from game.mind.memory import MemoryContext
-from game.mind.summaries.files import SummaryFolder
-from game.paths import Places
+from keepsake.archive.integrity import check
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.spill import Spill
+from keepsake.archive.tiers import load_tiers
+from keepsake.errors import KeepsakeError
+from keepsake.memory import MemoryContext
+from keepsake.paths import Places
+from keepsake.summaries.files import SummaryFolder
 
 WARM_SECONDS = 30.0
 """A Server younger than that still loads what it needs."""

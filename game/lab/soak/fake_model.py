@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from game.lab.soak.plan import PlannedFault
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 
 MODEL = "soak"
 _SLOWEST = 8.0

@@ -17,9 +17,9 @@ from websockets.typing import Subprotocol
 
 from game.cli.world.login import Telnet
 from game.lab.soak.plan import NAMES, SoakScript
-from game.mind.errors import KeepsakeError
-from game.paths import Ports
 from game.server.limits import AWAY, DOWN, STUMBLED
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Ports
 
 PASSWORD = "willow-harbour-lantern"
 PATIENCE = 30.0

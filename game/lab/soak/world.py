@@ -22,8 +22,8 @@ from game.cli.world.processes import Component
 from game.lab.simulations.settings import with_model
 from game.lab.soak.fake_model import MODEL
 from game.lab.soak.plan import SoakPlan
-from game.mind.errors import KeepsakeError, refusing
-from game.paths import MOVED_CLOCK, REPOSITORY, Places, places
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.paths import MOVED_CLOCK, REPOSITORY, Places, places
 
 _OURS = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")
 _START_SECONDS = 900.0

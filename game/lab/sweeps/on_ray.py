@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from game.lab.pool import Work
-from game.mind.errors import KeepsakeError, refusing
+from keepsake.errors import KeepsakeError, refusing
 
 
 def run_on_ray[Item, Result](

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from game.lab.trials.cell import FILE, PROBES, WORLD, TrialCell, TrialSource
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 
 NONE = "none"
 """The profile of a cell in which nobody answers: what the memory finds is all that is measured."""

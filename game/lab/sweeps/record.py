@@ -13,8 +13,8 @@ from typing import Any
 
 from game.lab.trials.cell import TrialCell
 from game.lab.trials.journal import Row
-from game.mind.errors import refusing
-from game.paths import REPOSITORY
+from keepsake.errors import refusing
+from keepsake.paths import REPOSITORY
 
 _PACKAGES = ("keepsake", "numpy", "onnxruntime", "chromadb", "mem0ai", "ray")
 

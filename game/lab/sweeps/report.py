@@ -16,7 +16,7 @@ from game.lab.sweeps.plan import SweepPlan
 from game.lab.sweeps.record import CellRecord
 from game.lab.trials.intervals import ROUNDS
 from game.lab.trials.measures import COSTS, MEASURES, figure
-from game.mind.errors import refusing
+from keepsake.errors import refusing
 
 TEMPLATE = "report.html.j2"
 _NAMES = {**MEASURES, **COSTS}

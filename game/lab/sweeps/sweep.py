@@ -17,10 +17,10 @@ from game.lab.sweeps.record import CellRecord, read_record, record_of
 from game.lab.sweeps.worlds import lived_world
 from game.lab.trials.cell import WORLD, TrialCell, pinned_down, run_cell
 from game.lab.trials.journal import RowJournal
-from game.llm.clients.minilm import MiniLMEmbedder
-from game.mind.errors import refusing
-from game.mind.ports import Embedder
-from game.paths import Places
+from keepsake.errors import refusing
+from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.paths import Places
+from keepsake.ports import Embedder
 
 CELLS = "cells"
 """The folder of the cells' files in that of the sweep."""

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from game.lab.sweeps.record import CellRecord
 from game.lab.trials.measures import MEASURES, value
-from game.mind.errors import refusing
+from keepsake.errors import refusing
 
 _TEXT, _FIGURE, _WHOLE, _YES = pa.string(), pa.float64(), pa.int64(), pa.bool_()
 _OF_CELL = {

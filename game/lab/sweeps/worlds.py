@@ -12,9 +12,9 @@ from game.lab.simulations.settings import settings_from
 from game.lab.simulations.simulate import create, run
 from game.lab.trials.cell import TrialCell
 from game.lab.trials.journal import Row
-from game.memories.loading import KEEPSAKE
-from game.mind.errors import KeepsakeError
-from game.paths import Places
+from keepsake.errors import KeepsakeError
+from keepsake.memories.loading import KEEPSAKE
+from keepsake.paths import Places
 
 WORLD_KIND = "world"
 

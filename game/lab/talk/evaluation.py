@@ -19,9 +19,9 @@ from game.lab.talk.job import Job, kept_log
 from game.lab.talk.scores import Answer
 from game.lab.talk.talk_set import GradedQuestion
 from game.lab.talk.worker import end_model
-from game.llm.profiles import Profiles, load
-from game.mind.errors import KeepsakeError
-from game.paths import Places
+from keepsake.errors import KeepsakeError
+from keepsake.models.profiles import Profiles, load
+from keepsake.paths import Places
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
-from game.agent import services
 from game.lab.simulations.machinery import TimelineGateway, machinery, timeline_from
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.timeline import Timeline
@@ -29,14 +28,15 @@ from game.lab.talk.talk_set import (
     Together,
     Wait,
 )
-from game.llm.profiles import ModelProfile
-from game.llm.queue import Done, Priority, Ticket
-from game.mind.errors import CompactionError
-from game.mind.events.subscribers import Taps
-from game.mind.events.types import Compaction, Event, Thought
-from game.mind.memory import CompactReason
-from game.mind.ports import GenerationRequest
-from game.paths import places
+from keepsake.agent import services
+from keepsake.errors import CompactionError
+from keepsake.events.subscribers import Taps
+from keepsake.events.types import Compaction, Event, Thought
+from keepsake.memory import CompactReason
+from keepsake.models.profiles import ModelProfile
+from keepsake.models.queue import Done, Priority, Ticket
+from keepsake.paths import places
+from keepsake.ports import GenerationRequest
 from typeclasses import runtime
 
 type Tell = Callable[[dict[str, Any]], None]

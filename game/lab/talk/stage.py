@@ -10,14 +10,14 @@ from typing import Any
 import evennia
 from evennia.utils import create
 
-from game.agent.thinking.hearing import words_of
 from game.lab.simulations.backdating import begin_world, finish_world
 from game.lab.simulations.inhabitants import only
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.players import Player, make_player
 from game.lab.talk.talk_set import TalkRoom, TalkSet
-from game.mind.errors import KeepsakeError
-from game.mind.language.perception import perceive
+from keepsake.agent.thinking.hearing import words_of
+from keepsake.errors import KeepsakeError
+from keepsake.language.perception import perceive
 from typeclasses.agents import Agent, create_agent
 from typeclasses.exits import Exit
 from typeclasses.rooms import Room

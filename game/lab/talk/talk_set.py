@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from game.lab.talk.patterns import compiled
-from game.mind.errors import ConfigError, KeepsakeError
+from keepsake.errors import ConfigError, KeepsakeError
 from world.atlas import with_ties
 
 TUNING, HELD_OUT, ALL = "tuning", "held-out", "all"

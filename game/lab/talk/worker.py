@@ -16,9 +16,9 @@ from game.lab.simulations import world
 from game.lab.simulations.plan import Lab, SimulationPlan
 from game.lab.simulations.process import OVER, in_child, tell, work_in
 from game.lab.talk.job import Job, kept_log
-from game.llm.profiles import Profiles, embedded_profile
-from game.mind.errors import KeepsakeError
-from game.paths import Places, places
+from keepsake.errors import KeepsakeError
+from keepsake.models.profiles import Profiles, embedded_profile
+from keepsake.paths import Places, places
 
 _LOADS = 120.0
 """Real seconds that the embedded model gets to load."""
@@ -76,7 +76,7 @@ def _in_child(lab: Lab, work: Callable[[], None]) -> None:
 
 def _start_model(here: Places) -> None:
     """Have the embedded model ready, if it is to answer: no answer is to wait for its loading."""
-    from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - brings the clients along
+    from keepsake.models.embedded.supervisor import Embedded  # noqa: PLC0415 - brings the clients along
 
     profiles = Profiles(here.config / "llm.md")
     used = embedded_profile(profiles.path, profiles)
@@ -92,7 +92,7 @@ def _start_model(here: Places) -> None:
 
 def end_model(here: Places) -> None:
     """End the embedded model, if it runs: it has a session of its own, and ends with nobody."""
-    from game.llm.embedded.supervisor import Embedded  # noqa: PLC0415 - brings the clients along
+    from keepsake.models.embedded.supervisor import Embedded  # noqa: PLC0415 - brings the clients along
 
     if here.model_pid.exists():
         Embedded(here).stop()

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from game.lab.simulations.serving import answering, asked_model, named_profile
 from game.lab.trials.living import Asking
 from game.lab.trials.scoring import NOT_KNOWN
-from game.llm.embedded.supervisor import Embedded, model_name
-from game.llm.profiles import (
+from keepsake.errors import BadAnswer, KeepsakeError
+from keepsake.models.embedded.supervisor import Embedded, model_name
+from keepsake.models.profiles import (
     AUTO,
     CHAT,
     EMBEDDED,
@@ -19,9 +20,8 @@ from game.llm.profiles import (
     Profiles,
     embedded_profile,
 )
-from game.mind.errors import BadAnswer, KeepsakeError
-from game.mind.ports import ChatMessage, LanguageModel, Tokens
-from game.paths import Places
+from keepsake.paths import Places
+from keepsake.ports import ChatMessage, LanguageModel, Tokens
 
 CONTEXT = 4096
 """Tokens of a prompt with its answer where the profile does not say."""

@@ -18,11 +18,11 @@ from game.lab.trials.judging import AnswerJudge
 from game.lab.trials.probes import LIMIT, probe_trials
 from game.lab.trials.reading import read_trials
 from game.lab.trials.trial import Trial
-from game.llm.profiles import Profiles
-from game.memories.loading import code_of
-from game.mind.errors import ConfigError, KeepsakeError, refusing
-from game.mind.ports import Embedder
-from game.paths import Places
+from keepsake.errors import ConfigError, KeepsakeError, refusing
+from keepsake.memories.loading import code_of
+from keepsake.models.profiles import Profiles
+from keepsake.paths import Places
+from keepsake.ports import Embedder
 
 FILE, PROBES, WORLD = "file", "probes", "world"
 SOURCES = (FILE, PROBES, WORLD)

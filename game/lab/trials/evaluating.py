@@ -16,11 +16,11 @@ from game.lab.trials.living import Asking, Living, MemoryFault
 from game.lab.trials.probes import KEPT
 from game.lab.trials.scoring import abstains, matches, scores, stands_in
 from game.lab.trials.trial import Trial
-from game.memories.loading import maker, opened
-from game.memories.protocol import Surroundings
-from game.mind.errors import KeepsakeError, refusing
-from game.mind.ports import Embedder, FixedClock, LanguageModel, Tokens
-from game.mind.prompt.tokens import Heuristic
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.memories.loading import maker, opened
+from keepsake.memories.protocol import Surroundings
+from keepsake.ports import Embedder, FixedClock, LanguageModel, Tokens
+from keepsake.prompt.tokens import Heuristic
 
 RECALLED = 20
 """Lines that a memory may give for a question."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from game.mind.errors import KeepsakeError
-from game.mind.language.times import moment
+from keepsake.errors import KeepsakeError
+from keepsake.language.times import moment
 
 FORMATS_PAGE = "docs/benchmark-formats.md has the formats"
 _TIMES = ("%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%Y")

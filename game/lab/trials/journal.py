@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from game.mind.errors import KeepsakeError, refusing
-from game.mind.json_lines import AppendedFile, ended_lines, line_of, parsed
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.json_lines import AppendedFile, ended_lines, line_of, parsed
 
 type Row = dict[str, Any]
 """One question: names of columns and their values, as JSON has them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from game.lab.trials.answering import AnsweringModel
 from game.lab.trials.trial import TrialQuestion
-from game.mind.ports import Tokens
+from keepsake.ports import Tokens
 
 KNOWN = """\
 You grade an answer to a question. Say yes if the answer means the same as the correct answer, \

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from game.lab.trials.trial import Trial, TrialQuestion
-from game.memories.protocol import MemorySystem, RecalledLine, Surroundings
-from game.mind.archive.privacy import PrivateWords
-from game.mind.archive.records import Memory
-from game.mind.errors import KeepsakeError
-from game.mind.ports import FixedClock
+from keepsake.archive.privacy import PrivateWords
+from keepsake.archive.records import Memory
+from keepsake.errors import KeepsakeError
+from keepsake.memories.protocol import MemorySystem, RecalledLine, Surroundings
+from keepsake.ports import FixedClock
 
 QUIET = timedelta(minutes=30)
 """So long without a memory is a rest."""
@@ -116,4 +116,4 @@ class Living:
 
 def _unlike(method: str, wanted: str) -> MemoryFault:
     told = f"The memory's {method}() is to give {wanted}"
-    return MemoryFault(told, "See docs/memories.md; game.memories.conformance tests it")
+    return MemoryFault(told, "See docs/memories.md; keepsake.memories.conformance tests it")

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from game.lab.trials.items import Item, when
 from game.lab.trials.trial import Trial, TrialQuestion
-from game.mind.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 
 OPEN, ADVERSARIAL = "open-domain", "adversarial"
 LOCOMO = {1: "multi-hop", 2: "temporal", 3: OPEN, 4: "single-hop", 5: ADVERSARIAL}

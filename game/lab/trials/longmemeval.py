@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from game.lab.trials.items import Item, when
 from game.lab.trials.trial import Trial, TrialQuestion
-from game.mind.archive.records import Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 
 ABSTENTION = "_abs"
 """How the id of a question ends that the chats do not answer."""

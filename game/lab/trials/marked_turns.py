@@ -5,11 +5,11 @@ It is what ``recall serve`` takes, so a program that has one has the other.
 
 from __future__ import annotations
 
-from game.index.conversation import MarkedQuestion, read_questions, read_turns, times_of
 from game.lab.trials.items import Item, UnreadableBenchmark
 from game.lab.trials.trial import Trial, TrialQuestion
-from game.mind.archive.records import Memory, MemoryKind
-from game.mind.errors import KeepsakeError
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import KeepsakeError
+from keepsake.index.conversation import MarkedQuestion, read_questions, read_turns, times_of
 
 
 def read_marked_turns(data: Item, name: str) -> Trial:

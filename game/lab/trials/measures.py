@@ -12,7 +12,7 @@ from game.lab.trials.intervals import Estimate, estimate
 from game.lab.trials.journal import Row
 from game.lab.trials.probes import KEPT
 from game.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
-from game.mind.recall.measure import ALL, DEPTHS
+from keepsake.recall.measure import ALL, DEPTHS
 
 MRR = "mrr"
 _AT = "recall@"

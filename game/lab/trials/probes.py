@@ -19,8 +19,8 @@ from typing import Any
 import yaml
 
 from game.lab.trials.trial import Trial, TrialQuestion
-from game.mind.archive.privacy import WHISPER
-from game.mind.archive.records import Memory, MemoryKind
+from keepsake.archive.privacy import WHISPER
+from keepsake.archive.records import Memory, MemoryKind
 
 AGENT, PLACE = "Mira", "The Kettle"
 START = datetime(2026, 5, 4, 8, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from game.mind.archive.records import Memory
+from keepsake.archive.records import Memory
 
 
 @dataclass(frozen=True, slots=True)

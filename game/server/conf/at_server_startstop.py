@@ -15,12 +15,6 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThread
 
-from game.agent.agent_log import report
-from game.agent.services import services
-from game.child.serving import read_pid
-from game.index.service import IndexService
-from game.mind.errors import KeepsakeError
-from game.paths import places
 from game.server import loading, readiness, vault_lock
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
@@ -28,6 +22,12 @@ from game.server.database_watchdog import DatabaseWatchdog
 from game.server.heap import FrozenHeap
 from game.server.snapshot import snapshot
 from game.web.site.sessions import forget_old_sessions
+from keepsake.agent.agent_log import report
+from keepsake.agent.services import services
+from keepsake.child.serving import read_pid
+from keepsake.errors import KeepsakeError
+from keepsake.index.service import IndexService
+from keepsake.paths import places
 from typeclasses import runtime
 from typeclasses.agents import all_agents, summary_of
 from typeclasses.minds import open_minds, unopened

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from game.paths import places
+from keepsake.paths import places
 
 _HERE = places()
 _STARTED = int(time.time())

@@ -1,6 +1,6 @@
 """Evennia's settings for this copy of Keepsake.
 
-Every path and port comes from :mod:`game.paths`, so nothing that is written at run
+Every path and port comes from :mod:`keepsake.paths`, so nothing that is written at run
 time lands in the checkout's own folders. The module works under both names:
 ``game.server.conf.settings`` and, for Evennia's own commands in ``game/``,
 ``server.conf.settings``.
@@ -29,11 +29,11 @@ from evennia.settings_default import *  # noqa: E402
 
 os.chdir(_started_in)
 
-from game.paths import places  # noqa: E402
 from game.server.databases import database_settings  # noqa: E402
 from game.server.machine_zone import machine_zone  # noqa: E402
 from game.server.private_files import read_or_create  # noqa: E402
 from game.web.live.visitors import PROXIES  # noqa: E402
+from keepsake.paths import places  # noqa: E402
 
 _HERE = places()
 _LOOPBACK = "127.0.0.1"

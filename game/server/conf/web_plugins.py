@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from twisted.internet import reactor
 from twisted.logger import Logger
 
-from game.paths import places
 from game.web.live.gate import Door, GuardedResource
 from game.web.live.metrics_token import TOKEN_VARIABLE
+from keepsake.paths import places
 
 if TYPE_CHECKING:
     from game.web.live.watching import Watching

@@ -9,17 +9,6 @@ from queue import Empty, SimpleQueue
 
 from django.http import HttpRequest
 
-from game.agent import tending
-from game.agent.agent_log import log
-from game.agent.memory.keeper import MemoryTools
-from game.agent.memory.memory import Compacted
-from game.agent.mind import Mind
-from game.mind.agent_memory import AgentMemory
-from game.mind.archive.records import Summary, Tier
-from game.mind.compaction.cascade import CascadeMemory
-from game.mind.errors import CompactionError, KeepsakeError
-from game.mind.memory import CompactReason, Outcome, Undone
-from game.mind.summaries.files import SummaryFolder
 from game.web.api.answers import NotAllowed
 from game.web.api.on_reactor import on_reactor
 from game.web.api.openapi import BadRequest
@@ -27,6 +16,17 @@ from game.web.api.shapes import Done, iso
 from game.web.api.snapshots import agent_with, mind_with, state_of
 from game.web.site.access import may_act
 from game.web.site.log_in import address_of
+from keepsake.agent import tending
+from keepsake.agent.agent_log import log
+from keepsake.agent.memory.keeper import MemoryTools
+from keepsake.agent.memory.memory import Compacted
+from keepsake.agent.mind import Mind
+from keepsake.agent_memory import AgentMemory
+from keepsake.archive.records import Summary, Tier
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.errors import CompactionError, KeepsakeError
+from keepsake.memory import CompactReason, Outcome, Undone
+from keepsake.summaries.files import SummaryFolder
 from typeclasses.agents import Agent
 from typeclasses.written_down import AUDIT, LONGEST, keep
 

@@ -15,8 +15,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.urls import path
 from django.urls.resolvers import URLPattern
 
-from game.mind.errors import KeepsakeError
-from game.mind.language.perception import for_cell
 from game.web.api import views
 from game.web.api.lives import NoSuchAgent
 from game.web.api.openapi import FORM, FORMS, OPERATIONS, BadRequest, Operation
@@ -24,6 +22,8 @@ from game.web.api.shapes import Shape
 from game.web.api.source import source
 from game.web.api.why_view import NoSuchAct
 from game.web.site.access import api, refused
+from keepsake.errors import KeepsakeError
+from keepsake.language.perception import for_cell
 
 Answer = Callable[..., Any]
 """Gives a model of :mod:`game.web.api.shapes`, or a mapping, for a request."""

@@ -5,12 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
-from game.mind.archive import history
-from game.mind.archive.history import PastCompaction
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, Summary
-from game.mind.archive.tier_lines import SummaryState
-from game.mind.prompt.tokens import Heuristic
 from game.web.api.lives import ArchiveAccess, Bounds, summary
 from game.web.api.shapes import (
     Compactions,
@@ -20,6 +14,12 @@ from game.web.api.shapes import (
     SummaryView,
     iso,
 )
+from keepsake.archive import history
+from keepsake.archive.history import PastCompaction
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, Summary
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.prompt.tokens import Heuristic
 
 _HEURISTIC = Heuristic()
 MOST_MEMORIES = 200

@@ -13,14 +13,14 @@ from pathlib import Path
 import frontmatter
 import yaml
 
-from game.mind.books.profiles.feelings import closeness
-from game.mind.books.profiles.profile import Profile, ProfileKind
-from game.mind.sleep.log import SleepLog
-from game.mind.sleep.steps import Night
 from game.web.api.lives import inhabitant
 from game.web.api.shapes import Book, PageView, iso
 from game.web.api.source import source
 from game.web.world.acquaintances import pages as profiles
+from keepsake.books.profiles.feelings import closeness
+from keepsake.books.profiles.profile import Profile, ProfileKind
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.steps import Night
 
 _TOLD = ("place", "reason", "tags", "memories")
 """What of a page's front matter is shown beside it."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Summary
-from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import Names
-from game.mind.memory import MemoryContext
 from game.web.api.shapes import SummaryView, TiersView, iso
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Summary
+from keepsake.errors import KeepsakeError
+from keepsake.events.agent_names import Names
+from keepsake.memory import MemoryContext
 
 
 class NoSuchAgent(KeepsakeError):

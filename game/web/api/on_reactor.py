@@ -15,7 +15,7 @@ from typing import Any
 from twisted.internet import reactor
 from twisted.python.threadable import isInIOThread
 
-from game.mind.errors import KeepsakeError
+from keepsake.errors import KeepsakeError
 
 PATIENCE = 10.0
 """Seconds until a view gives up: a world that stops answers nobody, and must not wait for us."""

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core.core_schema import WithDefaultSchema
 
-from game.mind.errors import KeepsakeError
 from game.web.api import shapes
+from keepsake.errors import KeepsakeError
 
 VERSION = "1"
 EARLIEST = date(1970, 1, 1)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from evennia.objects.models import ObjectDB
 
-from game.agent.naming import names_of
-from game.agent.services import services
-from game.mind.events.agent_names import Names
-from game.mind.recall.documents import Hit
 from game.web.api import snapshots
 from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant, WayOut
 from game.web.api.on_reactor import WorldBusy, on_reactor
 from game.web.api.shapes import AgentRow, Overview, PromptView, TiersView
+from keepsake.agent.naming import names_of
+from keepsake.agent.services import services
+from keepsake.events.agent_names import Names
+from keepsake.recall.documents import Hit
 from typeclasses.agents import all_agents
 from typeclasses.rooms import Room
 

@@ -12,16 +12,6 @@ from itertools import batched, groupby
 
 from evennia.objects.models import ObjectDB
 
-from game.agent.mind import Mind
-from game.agent.naming import names_of
-from game.agent.services import services
-from game.agent.thinking.prompting import title_of
-from game.agent.thinking.tally import LastSent
-from game.agent.thinking.thinker import AgentState
-from game.llm.queue import Priority
-from game.mind.errors import KeepsakeError
-from game.mind.language.perception import shorten
-from game.mind.prompt.template import Rendered
 from game.web.api import lives
 from game.web.api.lives import ArchiveAccess, NoSuchAgent, no_such
 from game.web.api.on_reactor import on_reactor
@@ -35,6 +25,16 @@ from game.web.api.shapes import (
     TiersView,
     iso,
 )
+from keepsake.agent.mind import Mind
+from keepsake.agent.naming import names_of
+from keepsake.agent.services import services
+from keepsake.agent.thinking.prompting import title_of
+from keepsake.agent.thinking.tally import LastSent
+from keepsake.agent.thinking.thinker import AgentState
+from keepsake.errors import KeepsakeError
+from keepsake.language.perception import shorten
+from keepsake.models.queue import Priority
+from keepsake.prompt.template import Rendered
 from typeclasses.agents import Agent, all_agents
 from typeclasses.minds import mind_by_number
 

@@ -11,10 +11,10 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Protocol
 
-from game.mind.events.agent_names import Names
-from game.mind.recall.documents import Hit
 from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant
 from game.web.api.shapes import AgentRow, Overview, PromptView, TiersView
+from keepsake.events.agent_names import Names
+from keepsake.recall.documents import Hit
 
 
 class WorldSource(Protocol):

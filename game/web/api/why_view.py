@@ -11,15 +11,6 @@ from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 
-from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import Names, time_of
-from game.mind.events.prompts import Prompts
-from game.mind.events.reasons import PromptSource, Under, Why
-from game.mind.events.recent_activity import MOST_BYTES
-from game.mind.events.types import Thought
-from game.mind.events.why import thoughts_of, why_did
-from game.mind.json_lines import Record
-from game.mind.recall.documents import DocumentKind, Hit
 from game.web.api.archive_views import memory_view
 from game.web.api.lives import ArchiveAccess, Bounds
 from game.web.api.shapes import (
@@ -37,6 +28,15 @@ from game.web.api.shapes import (
     iso,
 )
 from game.web.api.source import source
+from keepsake.errors import KeepsakeError
+from keepsake.events.agent_names import Names, time_of
+from keepsake.events.prompts import Prompts
+from keepsake.events.reasons import PromptSource, Under, Why
+from keepsake.events.recent_activity import MOST_BYTES
+from keepsake.events.types import Thought
+from keepsake.events.why import thoughts_of, why_did
+from keepsake.json_lines import Record
+from keepsake.recall.documents import DocumentKind, Hit
 
 FAR = 64_000_000
 """Bytes of the log that are read back for an earlier prompt: a second or so."""

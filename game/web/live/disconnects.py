@@ -17,9 +17,9 @@ from twisted.web.http import Request
 from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResource
 from zope.interface import implementer
 
-from game.agent.tasks import Alarm
 from game.web.live.gate import answer, gone
 from game.web.live.visitors import forwarded_headers
+from keepsake.agent.tasks import Alarm
 
 AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
 BROKE_OFF = (

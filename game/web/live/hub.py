@@ -17,12 +17,12 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Protocol
 
-from game.mind.archive.records import Memory
-from game.mind.events.agent_names import id_of, time_of
-from game.mind.events.secrets import Scrubber
-from game.mind.events.subscribers import Taps, WrittenEvent
-from game.mind.events.types import MemoryChange
-from game.mind.json_lines import Record
+from keepsake.archive.records import Memory
+from keepsake.events.agent_names import id_of, time_of
+from keepsake.events.secrets import Scrubber
+from keepsake.events.subscribers import Taps, WrittenEvent
+from keepsake.events.types import MemoryChange
+from keepsake.json_lines import Record
 
 KEPT = 2_000
 """Records in RAM: about 2 MB."""

@@ -19,8 +19,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from game.llm.status import READY, ServerStatus
-from game.mind.events.types import (
+from keepsake.events.types import (
     OPERATIONS,
     Compaction,
     Event,
@@ -30,7 +29,8 @@ from game.mind.events.types import (
     Sleep,
     Thought,
 )
-from game.mind.memory import CompactReason, Outcome
+from keepsake.memory import CompactReason, Outcome
+from keepsake.models.status import READY, ServerStatus
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_AGENTS = 200
@@ -52,7 +52,7 @@ _SLEEP_OPS = ("falls asleep", "wakes", "step")
 _FAILED = "failed"
 _BY = ("thought", "agent", "builder")
 _RESULTS = ("found", "nothing", "not searched")
-"""All these are as :mod:`game.mind.events.types` names them. A series that begins at 1 has no
+"""All these are as :mod:`keepsake.events.types` names them. A series that begins at 1 has no
 increase: so each begins at 0, before anything has happened. Others may come and then begin at 1."""
 
 type Known = tuple[Iterable[str], ...]

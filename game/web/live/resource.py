@@ -19,10 +19,10 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
-from game.mind.events.agent_names import Names
 from game.web.live.gate import answer, gone
 from game.web.live.hub import KEPT, Hub, StreamRecord
 from game.web.live.stream_query import BadQuery, StreamQuery
+from keepsake.events.agent_names import Names
 
 type Allowed = Callable[[bytes], Deferred[bool]]
 """Whether whoever sends these cookies may watch; looked up elsewhere than on the reactor."""

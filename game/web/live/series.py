@@ -15,12 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from game.mind.events.agent_names import Names, id_of
-from game.mind.events.files import files_of
-from game.mind.events.reader import EventFollower, events
-from game.mind.events.writer import STEM
 from game.web.api.shapes import Point, Series
 from game.web.live.slices import SLOT, Slice, Sums
+from keepsake.events.agent_names import Names, id_of
+from keepsake.events.files import files_of
+from keepsake.events.reader import EventFollower, events
+from keepsake.events.writer import STEM
 
 POINTS = 60
 MOST_HOURS = 7 * 24

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from game.mind.events.types import Compaction, MemoryChange, Recall, Thought
+from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
 
 MINUTE = 60
 SLOT = 24 * MINUTE

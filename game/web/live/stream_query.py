@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from twisted.web.http import Request
 
-from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import Names
-from game.mind.events.types import KINDS
 from game.web.live.hub import StreamRecord
+from keepsake.errors import KeepsakeError
+from keepsake.events.agent_names import Names
+from keepsake.events.types import KINDS
 
 _MOST_LAST = 500
 _NUMBER = re.compile(r"[0-9]{1,16}")

@@ -21,18 +21,6 @@ from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
-from game.agent.logged_events import known_secrets
-from game.agent.mind import Mind
-from game.agent.naming import names_of
-from game.agent.services import Services, running, services
-from game.llm.status import ServerStatus
-from game.mind.archive.records import Memory
-from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import Names
-from game.mind.events.reader import last
-from game.mind.events.secrets import Scrubber
-from game.mind.events.subscribers import Taps, WrittenEvent
-from game.paths import Places
 from game.web.api.lives import NoSuchAgent
 from game.web.api.snapshots import STATES, agent_with, state_of
 from game.web.live.gate import Door, GuardedResource, answer
@@ -43,6 +31,18 @@ from game.web.live.metrics_token import TOKEN_VARIABLE
 from game.web.live.resource import LiveResource
 from game.web.site.access import FORBIDDEN, may_watch
 from game.web.site.headers import HEADERS
+from keepsake.agent.logged_events import known_secrets
+from keepsake.agent.mind import Mind
+from keepsake.agent.naming import names_of
+from keepsake.agent.services import Services, running, services
+from keepsake.archive.records import Memory
+from keepsake.errors import KeepsakeError
+from keepsake.events.agent_names import Names
+from keepsake.events.reader import last
+from keepsake.events.secrets import Scrubber
+from keepsake.events.subscribers import Taps, WrittenEvent
+from keepsake.models.status import ServerStatus
+from keepsake.paths import Places
 from typeclasses.minds import mind_by_number, open_minds
 
 _log = logging.getLogger("keepsake.web")

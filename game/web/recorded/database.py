@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from game.mind.errors import KeepsakeError
 from game.web.api.lives import Grounds, WayOut
+from keepsake.errors import KeepsakeError
 
 _AGENT, _ROOM = "typeclasses.agents.Agent", "typeclasses.rooms.Room"
 _TRIES = 3

@@ -25,13 +25,6 @@ from twisted.web.resource import Resource
 from twisted.web.server import Site
 from twisted.web.wsgi import WSGIResource
 
-from game.mind.archive.records import Memory
-from game.mind.errors import KeepsakeError
-from game.mind.events.agent_names import Names
-from game.mind.events.reader import EventFollower, last
-from game.mind.events.types import MemoryChange
-from game.mind.json_lines import Record
-from game.paths import REPOSITORY
 from game.web.api.lives import NoSuchAgent
 from game.web.api.source import choose, source, use
 from game.web.live.hub import KEPT, Hub, as_written
@@ -40,6 +33,13 @@ from game.web.recorded.world import RecordedWorld
 from game.web.site.access import Reader
 from game.web.site.headers import HEADERS
 from game.web.site.static_files import StaticFiles
+from keepsake.archive.records import Memory
+from keepsake.errors import KeepsakeError
+from keepsake.events.agent_names import Names
+from keepsake.events.reader import EventFollower, last
+from keepsake.events.types import MemoryChange
+from keepsake.json_lines import Record
+from keepsake.paths import REPOSITORY
 
 HERE = "127.0.0.1"
 WORLD = "X-Keepsake-World"

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from game.mind.events.agent_names import id_of, time_of
-from game.mind.events.reader import EventFollower, events, newest_first
-from game.mind.events.recent_activity import OUTCOMES
-from game.mind.events.types import Sleep, Thought
-from game.mind.json_lines import Record
 from game.web.live.slices import ENDED
+from keepsake.events.agent_names import id_of, time_of
+from keepsake.events.reader import EventFollower, events, newest_first
+from keepsake.events.recent_activity import OUTCOMES
+from keepsake.events.types import Sleep, Thought
+from keepsake.json_lines import Record
 
 _COUNTED = tuple(f'"kind":"{each.kind}"' for each in (Sleep, Thought))
 """Lines of other kinds are not even parsed."""

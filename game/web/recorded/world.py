@@ -12,24 +12,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from game.index.agent_index import AgentIndex
-from game.index.follower import AgentSources
 from game.lab.replays.lived import name_of
-from game.mind.archive.log import Archive, segment_sizes
-from game.mind.archive.tiers import Tiers, load_tiers
-from game.mind.books.notes import NoteBook
-from game.mind.events.agent_names import Called, Names
-from game.mind.memory import MemoryContext
-from game.mind.names import folder_name
-from game.mind.prompt.tokens import Heuristic
-from game.mind.recall.documents import Hit
-from game.mind.recall.recall import MemorySearch, SearchRequest
-from game.paths import Places
 from game.web.api import lives
 from game.web.api.lives import ArchiveAccess, Grounds, Inhabitant
 from game.web.api.shapes import AgentRow, Overview, PromptView, TiersView, iso
 from game.web.recorded.database import Objects, read_objects
 from game.web.recorded.tallies import Tallies
+from keepsake.archive.log import Archive, segment_sizes
+from keepsake.archive.tiers import Tiers, load_tiers
+from keepsake.books.notes import NoteBook
+from keepsake.events.agent_names import Called, Names
+from keepsake.index.agent_index import AgentIndex
+from keepsake.index.follower import AgentSources
+from keepsake.memory import MemoryContext
+from keepsake.names import folder_name
+from keepsake.paths import Places
+from keepsake.prompt.tokens import Heuristic
+from keepsake.recall.documents import Hit
+from keepsake.recall.recall import MemorySearch, SearchRequest
 
 _TOKENS = Heuristic()
 

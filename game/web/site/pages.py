@@ -9,10 +9,10 @@ from django.middleware.csrf import get_token
 from django.shortcuts import render
 from django.urls import path
 
-from game.mind.errors import KeepsakeError
 from game.web.api.lives import NoSuchAgent
 from game.web.api.source import source, titles
 from game.web.site.access import page
+from keepsake.errors import KeepsakeError
 
 
 @page

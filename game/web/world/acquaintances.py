@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
-from game.mind.books.profiles.feelings import closeness
-from game.mind.books.profiles.files import FOLDERS
-from game.mind.books.profiles.page import Page, parse_page
-from game.mind.books.profiles.profile import ProfileKind
-from game.mind.errors import NoteRefused
 from game.web.api.lives import Inhabitant
 from game.web.api.shapes import TiesView, TieView
 from game.web.api.source import source
+from keepsake.books.profiles.feelings import closeness
+from keepsake.books.profiles.files import FOLDERS
+from keepsake.books.profiles.page import Page, parse_page
+from keepsake.books.profiles.profile import ProfileKind
+from keepsake.errors import NoteRefused
 
 MOST_TIES = 5_000
 _PAGES = 4_000

@@ -13,11 +13,11 @@ from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 
-from game.mind.events.agent_names import id_of, time_of
-from game.mind.events.files import LogFile, files_of
-from game.mind.events.types import Thought
-from game.mind.events.writer import STEM
-from game.mind.json_lines import Record, ended_lines, parsed
+from keepsake.events.agent_names import id_of, time_of
+from keepsake.events.files import LogFile, files_of
+from keepsake.events.types import Thought
+from keepsake.events.writer import STEM
+from keepsake.json_lines import Record, ended_lines, parsed
 
 MOST_DAYS = 8
 """Days that are kept in RAM: some megabytes each at a hundred agents."""

@@ -14,16 +14,16 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from pathlib import Path
 
-from game.mind.archive.log import Archive, segment_sizes
-from game.mind.archive.records import Memory, MemoryKind, memories_in
-from game.mind.events.agent_names import time_of
-from game.mind.json_lines import parsed
-from game.mind.sleep.log import SleepLog
 from game.web.api.lives import Inhabitant
 from game.web.api.openapi import BadRequest
 from game.web.api.shapes import DayRow, RoomView, WayView, WorldView
 from game.web.api.source import source
 from game.web.world.day_log import thoughts_of_day
+from keepsake.archive.log import Archive, segment_sizes
+from keepsake.archive.records import Memory, MemoryKind, memories_in
+from keepsake.events.agent_names import time_of
+from keepsake.json_lines import parsed
+from keepsake.sleep.log import SleepLog
 
 MINUTES = 24 * 60
 IDLE, ASLEEP, THINKING, TALKING, WALKING = ".", "z", "t", "s", "w"

@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterator
 from heapq import nlargest
 from itertools import islice
 
-from game.mind.archive.log import Archive
-from game.mind.archive.records import Memory, memories_in
-from game.mind.json_lines import parsed
 from game.web.api.lives import Inhabitant
 from game.web.api.openapi import BadRequest
 from game.web.api.shapes import FoundOf, FoundView, SearchView, iso
 from game.web.api.source import source
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, memories_in
+from keepsake.json_lines import parsed
 
 MOST_BYTES = 200_000_000
 """Of all archives together, each its share: about two seconds of one core."""

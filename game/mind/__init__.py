@@ -1,1 +1,0 @@
-"""The agents' minds: pure Python, no Evennia, Django, Twisted or client library."""

@@ -1,0 +1,1 @@
+"""Non-player characters that remember: memory, recall, models and agents."""

@@ -1,0 +1,198 @@
+"""Hour, season, tide, weather and market day: what any moment is like in the world.
+
+The world's time is real time. All of it follows from the moment alone, so that everybody who
+asks agrees, nothing has to be kept, and a simulation of one seed stays the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from hashlib import blake2b
+
+from keepsake.ports import Clock
+
+PARTS = ("night", "morning", "afternoon", "evening")
+"""Parts of the day, as Evennia's ``extended_room`` calls them."""
+SEASONS = ("spring", "summer", "autumn", "winter")
+"""Seasons, as Evennia's ``extended_room`` calls them: March to May is spring."""
+TIDES = ("high", "falling", "low", "rising")
+"""States of the tide, in their order."""
+WEATHERS = ("clear", "cloudy", "windy", "fog", "rain", "storm", "snow")
+"""Kinds of weather."""
+MARKET_WEEKDAY = 5
+"""Saturday, as :meth:`datetime.date.weekday` counts."""
+
+LUNAR_DAY = timedelta(hours=24, minutes=50, seconds=28)
+"""Two high tides come in this time."""
+_A_HIGH_TIDE = datetime(2026, 1, 1, 3, 0, tzinfo=UTC)
+_SLACK = 0.15
+"""Share of a tide, before and after its highest and lowest moment, that counts as high or low."""
+_BLOCK_HOURS = 4
+"""Hours in which the weather does not change."""
+_CHANCES = {  # of clear, cloudy, windy, fog, rain, storm, snow
+    "spring": (30, 22, 16, 8, 20, 4, 0),
+    "summer": (45, 20, 12, 6, 12, 5, 0),
+    "autumn": (18, 22, 20, 14, 18, 8, 0),
+    "winter": (16, 22, 18, 12, 14, 9, 9),
+}
+_LOOKS = {
+    "clear": "The sky is clear.",
+    "cloudy": "Clouds hang low.",
+    "windy": "A stiff wind blows from the west.",
+    "fog": "Fog lies over everything.",
+    "rain": "It rains.",
+    "storm": "A storm blows, with rain in it.",
+    "snow": "Snow falls.",
+}
+_WATER = {
+    "high": "The tide is high.",
+    "falling": "The tide is going out.",
+    "low": "The tide is out.",
+    "rising": "The tide is coming in.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Almanac:
+    """What a moment is like."""
+
+    moment: datetime  # the moment, in the world's time zone
+    part: str  # one of :data:`PARTS`
+    season: str  # one of :data:`SEASONS`
+    tide: str  # one of :data:`TIDES`
+    weather: str  # one of :data:`WEATHERS`
+    market: bool  # whether it is market day
+
+    @property
+    def hour(self) -> int:
+        """The full hour, 0 to 23."""
+        return self.moment.hour
+
+    @property
+    def states(self) -> frozenset[str]:
+        """All of it in words that data may name, such as ``morning``, ``spring``, ``low tide``."""
+        day = {"market day"} if self.market else set()
+        return frozenset({self.part, self.season, f"{self.tide} tide", self.weather, *day})
+
+    @property
+    def clock(self) -> str:
+        """Day and hour: ``It is Saturday, market day, about half past nine in the morning.``."""
+        market = ", market day" if self.market else ""
+        return f"It is {self.moment:%A}{market}, {_clock(self.moment)}."
+
+    @property
+    def sky(self) -> str:
+        """Weather and tide: ``The sky is clear. The tide is coming in.``."""
+        return f"{_LOOKS[self.weather]} {_WATER[self.tide]}"
+
+
+STATES = frozenset({*PARTS, *SEASONS, *WEATHERS, *(f"{tide} tide" for tide in TIDES), "market day"})
+"""Every word that :attr:`Almanac.states` may hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """A stretch of the day, over midnight too; ``until`` does not belong to it."""
+
+    since: time
+    until: time
+
+    @classmethod
+    def parse(cls, text: str) -> Hours:
+        """``9-12``, ``18:30-2``.
+
+        Raises:
+            ValueError: It is not written so.
+        """
+        since, dash, until = text.partition("-")
+        if not dash:
+            raise ValueError(f"{text!r} is no stretch of the day such as 9-12 or 18:30-2")
+        return cls(_time(since), _time(until))
+
+    def __contains__(self, moment: datetime) -> bool:
+        now = moment.time()
+        if self.since < self.until:
+            return self.since <= now < self.until
+        return now >= self.since or now < self.until
+
+
+def almanac(moment: datetime) -> Almanac:
+    """What that moment is like; it must know its time zone, which is the world's."""
+    return Almanac(
+        moment=moment,
+        part=part_of(moment.hour),
+        season=season_of(moment),
+        tide=tide_at(moment),
+        weather=_weather(moment.date(), moment.hour // _BLOCK_HOURS),
+        market=moment.weekday() == MARKET_WEEKDAY,
+    )
+
+
+def almanac_now(clock: Clock) -> Almanac:
+    """What this moment is like, in the machine's time zone, in which agents sleep as well."""
+    return almanac(clock.now().astimezone())
+
+
+def part_of(hour: int) -> str:
+    """The part of the day: night is from ten to six."""
+    if hour < 6 or hour >= 22:
+        return "night"
+    return "morning" if hour < 12 else "afternoon" if hour < 18 else "evening"
+
+
+def season_of(day: date) -> str:
+    """The season of the northern year."""
+    return SEASONS[(day.month - 3) % 12 // 3]
+
+
+def tide_at(moment: datetime) -> str:
+    """The state of the tide: high twice a lunar day, and low between."""
+    share = (moment - _A_HIGH_TIDE) / (LUNAR_DAY / 2) % 1.0
+    if share < _SLACK or share >= 1 - _SLACK:
+        return "high"
+    if abs(share - 0.5) <= _SLACK:
+        return "low"
+    return "falling" if share < 0.5 else "rising"
+
+
+@lru_cache(maxsize=64)
+def _weather(day: date, block: int) -> str:
+    """The weather: much of a day is alike, and none changes within four hours."""
+    dice = blake2b(f"weather {day} {block}".encode(), digest_size=4).digest()
+    if dice[0] % 2:  # half of the time it is what the day is
+        dice = blake2b(f"weather {day}".encode(), digest_size=4).digest()
+    throw = int.from_bytes(dice[1:], "big")
+    chances = _CHANCES[season_of(day)]
+    throw %= sum(chances)
+    for weather, chance in zip(WEATHERS, chances, strict=True):
+        if throw < chance:
+            return weather
+        throw -= chance
+    raise AssertionError(throw)
+
+
+def _time(text: str) -> time:
+    hour, _, minute = text.strip().partition(":")
+    try:
+        return time(0 if int(hour) == 24 else int(hour), int(minute or 0))
+    except ValueError:
+        raise ValueError(f"{text.strip()!r} is no time of the day such as 9 or 18:30") from None
+
+
+_TWELVE = "one two three four five six seven eight nine ten eleven"
+_HOURS = f"midnight {_TWELVE} noon {_TWELVE} midnight".split()
+_QUARTERS = ("{}", "a quarter past {}", "half past {}", "a quarter to {}")
+
+
+def _clock(moment: datetime) -> str:
+    """``about half past nine in the morning``: to the quarter hour."""
+    quarter = (moment.hour * 60 + moment.minute + 7) // 15 % 96
+    hour, part = divmod(quarter, 4)
+    named = _HOURS[hour + (part == 3)]
+    said = _QUARTERS[part].format(named)
+    if named in ("midnight", "noon"):
+        return f"about {said}"
+    part_of_day = part_of(moment.hour)
+    return f"about {said} {'at night' if part_of_day == 'night' else f'in the {part_of_day}'}"

@@ -1,0 +1,128 @@
+"""What agents do, as events for the log: made on the reactor thread, so quick and without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keepsake.archive.records import Memory
+from keepsake.errors import CompactionError
+from keepsake.events.types import Compaction, MemoryChange, Recall, Recalled
+from keepsake.memory import CompactionResult, CompactReason, MemoryContext, Undone
+from keepsake.recall.documents import DocumentKind, Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a prompt was made from; the fields are those of the event of its thought."""
+
+    longterm: int = 0  # last memory of the long-term summary, 0 for none
+    recent: int = 0  # last memory that the summaries covered, 0 for none
+    total: int = 0  # last memory of the window, 0 for none
+    compaction: int = 0  # number of the compaction whose summaries stood, 0 for none
+    recalled: Sequence[Recalled] = ()  # what was looked up and stood there
+
+
+NO_BASIS = Basis()
+
+
+def basis_of(context: MemoryContext, hits: Sequence[Hit], called_back: Sequence[int]) -> Basis:
+    """What a prompt of these is made from."""
+    longterm, recent, window = context.longterm, context.recent, context.window
+    summarised = max(longterm.last if longterm else 0, recent.last if recent else 0)
+    called = (Recalled(kind="called back", n=n) for n in called_back)
+    return Basis(
+        longterm=longterm.last if longterm else 0,
+        recent=summarised,
+        total=window[-1].number if window else summarised,
+        compaction=context.compaction,
+        recalled=(*map(recalled, hits), *called),
+    )
+
+
+def recalled(hit: Hit) -> Recalled:
+    """Something that a search found, as the log has it: without its words."""
+    document, score, why = hit.document, round(hit.score, 4), "; ".join(hit.reasons)
+    if document.kind is DocumentKind.MEMORY:
+        return Recalled(kind="memory", n=document.first, score=score, why=why)
+    if document.kind is DocumentKind.NOTE:
+        return Recalled(kind="note", title=document.title, score=score, why=why)
+    number = document.key.partition(":")[2]  # of the compaction that wrote it
+    n = int(number) if number.isdecimal() else 0
+    return Recalled(kind="summary", n=n, score=score, why=why)
+
+
+def searched(
+    name: str,
+    by: str,
+    question: str,
+    hits: Sequence[Hit] | None,
+    *,
+    seconds: float,
+    before: int | None,
+) -> Recall:
+    """The event of a search; ``hits`` is None if it could not be searched, or not in time."""
+    return Recall(
+        agent=name,
+        by=by,
+        question=question,
+        searched=hits is not None,
+        found=len(hits or ()),
+        best=round(max((hit.score for hit in hits or ()), default=0.0), 4),
+        seconds=round(seconds, 6),
+        window_first=before or 0,
+    )
+
+
+def remembered(name: str, memory: Memory) -> MemoryChange:
+    """The event of a memory that was archived; of the words only how many signs they have."""
+    return MemoryChange(
+        agent=name,
+        op="append" if memory.repeats == 1 else "repeat",
+        n=memory.number,
+        of=memory.kind.value,
+        size=len(memory.text),
+        times=memory.repeats,
+    )
+
+
+def undone(name: str, outcome: Undone | CompactionError) -> MemoryChange:
+    """The event of a compaction that was taken back, or could not be."""
+    if isinstance(outcome, CompactionError):
+        return MemoryChange(agent=name, op="undo", n=0, by="builder", problem=str(outcome))
+    return MemoryChange(agent=name, op="undo", n=outcome.number, by="builder")
+
+
+def compacted(
+    name: str, reason: CompactReason, outcome: CompactionResult | CompactionError
+) -> Compaction:
+    """The event of a compaction, however it ended."""
+    if isinstance(outcome, CompactionError):
+        return Compaction(agent=name, reason=reason.value, outcome="failed", problem=str(outcome))
+    first, last = outcome.covered or (0, 0)
+    verdict = outcome.verdict
+    return Compaction(
+        agent=name,
+        reason=outcome.reason.value,
+        outcome=outcome.outcome.value,
+        number=outcome.number,
+        first=first,
+        last=last,
+        kept=outcome.kept,
+        tokens_before=outcome.tokens_before,
+        tokens_after=outcome.tokens_after,
+        seconds=round(outcome.seconds, 6),
+        calls=outcome.calls,
+        prompt_tokens=outcome.prompt_tokens,
+        completion_tokens=outcome.completion_tokens,
+        model=outcome.model,
+        rungs={step.rung.value: step.tokens_before - step.tokens_after for step in outcome.steps},
+        good=verdict.good if verdict else None,
+        wanted=verdict.wanted if verdict else 0,
+        put_back=len(verdict.put_back) if verdict else 0,
+        details=verdict.details if verdict else 0,
+        vanished=verdict.vanished if verdict else 0,
+        invented=len(verdict.invented) if verdict else 0,
+        tries=verdict.tries if verdict else 0,
+        problem=" ".join(verdict.problems) if verdict else "",
+    )

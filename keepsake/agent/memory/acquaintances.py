@@ -1,0 +1,181 @@
+"""Whom an agent knows: what it lives through goes into its profiles, and back into its prompt.
+
+Profiles are files, so they are written and read in worker threads alone. What is new is
+gathered first: a crowd that talks would otherwise write a file with every sentence, and what
+was said a moment ago stands in the window anyway. Nothing is lost by that: the book knows the
+last memory that it holds, and what is newer is read from the archive.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from random import Random
+from typing import Any
+
+from keepsake.agent.agent_log import Complaints, logged
+from keepsake.agent.body import Life
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.services import Services
+from keepsake.agent.surroundings import identity_of, people_near
+from keepsake.agent.tasks import Alarm
+from keepsake.archive.log import Archive
+from keepsake.archive.privacy import NOBODY
+from keepsake.archive.records import Memory
+from keepsake.books.journal.entries import Importance
+from keepsake.books.profiles import shown
+from keepsake.books.profiles.book import PeopleBook
+from keepsake.books.profiles.observing import place_key
+from keepsake.books.profiles.shown import Present
+from keepsake.errors import KeepsakeError
+
+GATHER_SECONDS = (60.0, 120.0)
+"""How long what happened waits for more of it before files are written: drawn anew each time, or
+all who heard one sentence would write at the same moment. It stands in the window for longer."""
+SOON_SECONDS = (30.0, 60.0)
+"""The same where somebody is met, or a place, of whom there is no profile yet: until there is one,
+a prompt says that the agent has never met them."""
+MOST_WAITING = 1024
+"""Memories that wait; older ones are read from the archive."""
+CHUNK = 2000
+"""Memories that are read from the archive at once."""
+_place_key = lru_cache(maxsize=1024)(place_key)
+
+
+class Acquaintances:
+    """The profiles of one agent; on the reactor thread, but for what is said to block.
+
+    Attributes:
+        book: The profiles.
+    """
+
+    def __init__(
+        self,
+        life: Life,
+        memory: MemoryComponent,
+        services: Services,
+        importance_of: Callable[[Memory], Importance],
+    ) -> None:
+        name, emit = life.name, services.events.emit
+        self._trouble = Complaints(f"[People] {name}")
+        self.book = PeopleBook(
+            life.folder, lambda: services.people.current, self._trouble, name, emit
+        )
+        self.importance_of, self._find = importance_of, life.body
+        self._name, self._memory, self._services = name, memory, services
+        self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
+        self._new: set[str] = set()
+        """Whom and what it has met since the server started, in the book or not yet."""
+        self._taking = threading.Lock()
+        self._alarm = Alarm(services.timer)
+        self._soon = False  # whether it rings for somebody new
+        self._open = self._closed = False
+        self._drawn = Random(name)
+
+    # -- from what is lived to the profiles
+
+    def saw(self, memory: Memory) -> None:
+        """Gather a new memory; quick."""
+        if memory.repeats > 1:
+            return
+        self._waiting.append(memory)
+        keys = [key for key in (memory.source_id, _place(memory)) if key]
+        self._new.update(keys)
+        soon = not all(map(self.book.known, keys))
+        if not (self._closed or (self._alarm.waits and (self._soon or not soon))):
+            self._soon = soon
+            between = SOON_SECONDS if soon else GATHER_SECONDS
+            self._alarm.set(self._drawn.uniform(*between), self.catch_up)
+
+    def catch_up(self) -> None:
+        """Work in what is not in the profiles yet, in a worker thread."""
+        if not self._closed:
+            self._services.learners.submit(self.settle)
+
+    def settle(self) -> None:
+        """Work in all that is not in the profiles yet; blocks, never raises.
+
+        After this the profiles hold whatever has happened, for somebody who wants to see them.
+        """
+        if self._closed:
+            return
+        with logged(f"{self._name}: Profiles broke off"):
+            try:
+                with self._taking:
+                    self._settle()
+            except KeepsakeError as error:
+                self._trouble(str(error))
+
+    def _settle(self) -> None:
+        self.book.open()
+        self._open = True
+        for chunk in self._chunks(self._memory.memory.archive):
+            if self._closed:
+                return
+            self.book.take(chunk, self._name, self.importance_of)
+
+    def _chunks(self, archive: Archive) -> Iterator[list[Memory]]:
+        """What is newer than the book, oldest first; from RAM if it is all there."""
+        waiting = []
+        while self._waiting:
+            waiting.append(self._waiting.popleft())
+        first = self.book.through + 1
+        end = waiting[0].number if waiting else archive.last_number + 1
+        while first < end:
+            last = min(first + CHUNK, end) - 1
+            yield archive.read(first, last)
+            first = last + 1
+        if waiting:
+            yield waiting
+
+    def look(self) -> None:
+        """See what a person has changed in the files, once they were read; blocks."""
+        if self._open and not self._closed:
+            self.book.look()
+
+    def close(self) -> None:
+        """The agent is gone, or goes on under another name; what is missing is caught up then."""
+        self._closed = True
+        self._alarm.cancel()
+
+    # -- who is known
+
+    def met(self, key: str) -> bool:
+        """Whether it has met somebody of that identity; quick.
+
+        Until the book is open it is not known, and taken for true: to take a friend for a
+        stranger is worse than the other way round.
+        """
+        return not self._open or key in self._new or self.book.known(key)
+
+    def been(self, place: str) -> bool:
+        """Whether it has been in a place of that name, or lives there; quick, see :meth:`met`."""
+        agent = self._find()
+        home = agent.home if agent is not None else None
+        return (home is not None and place == home.key) or self.met(_place_key(place))
+
+    # -- from the profiles into the prompt
+
+    def lines(self, agent: Any) -> tuple[str, ...]:
+        """What a prompt says of those who are with the agent, and of the place; quick."""
+        config = self._services.people.current
+        if not config.budget:
+            return ()
+        present, now = present_with(agent), self._services.clock.now()
+        may = partial(self._memory.private.may_hear_all, audience=NOBODY)
+        return shown.lines(present, self.book, config, now, self._services.tokens, may)
+
+
+def present_with(agent: Any) -> list[Present]:
+    """Whoever is in the agent's room, and the room."""
+    here = [Present(identity_of(person), person.key) for person in people_near(agent)]
+    if agent.location is not None:
+        place, home = agent.location.key, agent.location is agent.home
+        here.append(Present(_place_key(place), place, home=home))
+    return here
+
+
+def _place(memory: Memory) -> str:
+    return _place_key(memory.place) if memory.place else ""

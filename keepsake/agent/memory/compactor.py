@@ -1,0 +1,224 @@
+"""Compacts the memory of one agent in the background, one compaction at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from keepsake.agent.agent_log import log, warn
+from keepsake.agent.body import Life
+from keepsake.agent.happenings import compacted, undone
+from keepsake.agent.memory.noticing import Noticing
+from keepsake.agent.memory.owner import MemoryOwner
+from keepsake.agent.services import Services
+from keepsake.agent_memory import AgentMemory
+from keepsake.archive import integrity
+from keepsake.archive.integrity import IntegrityReport
+from keepsake.archive.records import Memory
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
+from keepsake.memory import CompactionResult, CompactReason, Load, Undone
+from keepsake.sleep.asking import Ask, NightOver
+from keepsake.summaries.files import SummaryFolder
+
+Compacted = CompactionResult | CompactionError
+"""How a compaction ended."""
+UNREAD = 4
+"""Windows that were compacted in sleep and wait to be read again with a model."""
+
+
+class Compactor(ABC):
+    """What compacts one agent's memory; on the reactor thread, the work itself in others.
+
+    Attributes:
+        compacting: Whether a compaction is under way, or waits for a thread.
+        no_room: Why the last compaction at the emergency mark made no room; None if it did.
+    """
+
+    def __init__(self, life: Life, owner: MemoryOwner, services: Services) -> None:
+        self.name, self.folder = life.name, life.folder
+        self.summaries = SummaryFolder(life.folder / "summaries", life.name)
+        self.compacting = self._considering = False
+        self.no_room: CompactionError | None = None
+        self._owner, self._services = owner, services
+        self._slept: deque[tuple[Sequence[Memory], int]] = deque(maxlen=UNREAD)
+        self._after: list[Callable[[], None]] = []
+
+    @property
+    @abstractmethod
+    def memory(self) -> AgentMemory:
+        """The memory itself.
+
+        Raises:
+            KeepsakeError: It could not be opened; says why.
+        """
+
+    def make_room(self, done: Callable[[], None]) -> None:
+        """Call ``done`` when a thought may begin: at once, or after an emergency compaction.
+
+        It is called in any case: whether the prompt fits is seen when it is built.
+        """
+        try:
+            memory = self.memory
+            reason = memory.before_thought()
+        except KeepsakeError:  # the archive cannot be opened; the thought will say so
+            done()
+            return
+        if reason is None:
+            self.no_room = None
+            done()
+        elif self.compacting:
+            self._after.append(lambda: self.make_room(done))
+        else:
+            if self.no_room is None:  # else it was said already
+                load = _loaded(memory.load())
+                warn(f"[Memory] {self.name}: {load}; compacting before the thought")
+            self.compact(reason, lambda outcome: self._room_made(outcome, done))
+
+    def _room_made(self, outcome: Compacted, done: Callable[[], None]) -> None:
+        self.no_room = outcome if isinstance(outcome, CompactionError) else None
+        done()
+
+    def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
+        """Compact; ``done`` is called on the reactor thread."""
+        window: tuple[Memory, ...] = ()
+
+        def change(memory: AgentMemory) -> CompactionResult:
+            nonlocal window
+            window = memory.context().window
+            self._owner.leaving(window)
+            result = memory.compact(reason)
+            self._owner.moved()
+            return result
+
+        def ended(outcome: Compacted) -> None:
+            if not isinstance(outcome, CompactionRunning):  # which tells of itself
+                self._services.events.emit(compacted(self.name, reason, outcome))
+            if isinstance(outcome, CompactionResult):
+                self._owner.compacted(outcome)
+            done(outcome)
+
+        def afterwards(result: CompactionResult) -> None:
+            if reason is CompactReason.SLEEP and result.covered is not None:
+                self._slept.append((window, result.covered[1]))
+
+        self._in_background(change, ended, afterwards)
+
+    def consider(self) -> None:
+        """Compact if one is due and pays, which takes a plan: that is made in a worker thread."""
+
+        def decided(reason: CompactReason | CompactionError | None) -> None:
+            self._considering = False
+            if isinstance(reason, CompactReason):
+                with suppress(KeepsakeError):  # it was closed meanwhile
+                    self.compact(reason, lambda _: None)
+
+        self._in_background(lambda memory: memory.next_turn(), decided, lambda _: None)
+        self._considering = True
+
+    def reread(self, ask: Ask, noticed: Noticing) -> int:
+        """Read again with a model what has left the window in sleep; blocks.
+
+        What cannot be read again now waits for the next night, up to :data:`UNREAD` windows.
+
+        Returns:
+            How many windows were read.
+
+        Raises:
+            NightOver: The agent has woken.
+        """
+        read = 0
+        while self._slept and ask.available:
+            window, last = self._slept.popleft()
+            try:
+                noticed.reread(window, last, ask)
+            except NightOver:
+                self._slept.appendleft((window, last))
+                raise
+            read += 1
+        return read
+
+    def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
+        """Take the last compaction back; ``done`` is called on the reactor thread."""
+
+        def ended(outcome: Undone | CompactionError) -> None:
+            self._services.events.emit(undone(self.name, outcome))
+            done(outcome)
+
+        def change(memory: AgentMemory) -> Undone:
+            undone = memory.undo()
+            self._owner.moved()
+            return undone
+
+        self._in_background(change, ended, lambda _: None)
+
+    def _in_background[T](
+        self,
+        change: Callable[[AgentMemory], T],
+        done: Callable[[T | CompactionError], None],
+        afterwards: Callable[[T], None],
+    ) -> None:
+        """Make a change in a worker thread, and what comes of it, before it is told."""
+        memory = self.memory
+        if self._considering:  # which takes a moment, and may be all there is
+            self._after.append(lambda: self._in_background(change, done, afterwards))
+            return
+        if self.compacting:
+            what = f"a compaction of {self.name}'s memory is under way"
+            done(CompactionRunning(what, "Wait for it to end"))
+            return
+        # From here on, not from when a thread is free: a second one that waited behind this
+        # one would summarise the few memories that came meanwhile.
+        self.compacting = True
+
+        def work() -> None:
+            outcome: T | CompactionError
+            try:
+                outcome = change(memory)
+            except CompactionError as error:
+                outcome = error
+            except Exception as error:
+                log(f"[Memory] {self.name}: Compaction broke off: {error!r}")
+                outcome = CompactionError(f"the compaction broke off ({error!r})")
+            if not isinstance(outcome, CompactionError):
+                afterwards(outcome)
+            self._services.post(lambda: self._ended(outcome, done))
+
+        self._services.workers.submit(work)
+
+    def _ended[T](self, outcome: T, done: Callable[[T], None]) -> None:
+        self.compacting = False
+        waiting, self._after = self._after, []
+        try:
+            done(outcome)
+        finally:
+            for each in waiting:
+                each()
+
+    def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
+        """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
+        memory = self.memory
+
+        def work() -> None:
+            report: IntegrityReport | KeepsakeError
+            try:
+                report = _checked(memory, self.summaries)
+            except KeepsakeError as error:
+                report = error
+            except OSError as error:
+                report = KeepsakeError(f"the check could not read the vault ({error})")
+            self._services.post(lambda: done(report))
+
+        self._services.workers.submit(work)
+
+
+def _checked(memory: AgentMemory, summaries: SummaryFolder) -> IntegrityReport:
+    if isinstance(memory, CascadeMemory):
+        return memory.check()
+    return integrity.check(memory.archive, memory.context(), summaries, cascade=False)
+
+
+def _loaded(load: Load) -> str:
+    return f"The prompt needs {load.used:,} of {load.budget:,} tokens ({load.share:.0%})"

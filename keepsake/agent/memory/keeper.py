@@ -1,0 +1,296 @@
+"""What an agent does with its own memory: notes, journal, searches, pins.
+
+These are tool calls. Nothing of them passes through the game's commands or its rooms:
+the act and its result go into the agent's own memory, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from keepsake.agent.agent_log import Complaints, log
+from keepsake.agent.body import Life
+from keepsake.agent.memory.clearing import compact_for
+from keepsake.agent.memory.diary import Diary
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.plugged import PATIENCE, PluggedMemory
+from keepsake.agent.memory.recaller import Recaller
+from keepsake.agent.services import Services
+from keepsake.agent.tasks import Once
+from keepsake.archive.privacy import NOBODY, Audience, outward
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.notes import Note, NoteBook
+from keepsake.books.pins import LIMIT, Pinned
+from keepsake.errors import KeepsakeError, NoteRefused
+from keepsake.events.types import MemoryChange
+from keepsake.language.perception import shorten
+from keepsake.prompt import tool_results
+from keepsake.prompt.parsing import Command
+from keepsake.prompt.verbs import COMPACT
+from keepsake.recall import related
+from keepsake.recall.config import RecallConfig
+from keepsake.recall.related import Related, SearchResult
+from keepsake.records.persona import attribute_quote
+
+LOOKUPS = frozenset({"recall", "remember", "notes"})
+"""Acts after which the agent thinks again, with what they brought before it."""
+_OPS = {
+    "note": "note",
+    "journal": "journal",
+    "remember": "called back",
+    "pin": "pin",
+    "unpin": "unpin",
+    "forget": "unnote",
+}
+"""What the tool calls that change something are called in the event log."""
+TOOL_SECONDS = 10.0
+"""How long a tool call may take; a thought waits for it."""
+
+
+class MemoryTools:
+    """The notes, the pinned block and the recall of one agent."""
+
+    def __init__(
+        self,
+        life: Life,
+        memory: MemoryComponent,
+        diary: Diary,
+        services: Services,
+        plugged: PluggedMemory | None = None,
+    ) -> None:
+        name, folder = life.name, life.folder
+        self._trouble = Complaints(f"[Notes] {name}")
+        tell = services.events.emit
+        self.notes = NoteBook(folder / "notes", self._trouble, name, tell)
+        self.pinned = Pinned(folder / "pinned.md", name, tell)
+        self.recaller = Recaller(life, self.notes, memory, services, plugged)
+        self._name, self._memory, self._services = name, memory, services
+        self._diary, self._plugged = diary, plugged
+        self._remembered: tuple[Memory, ...] = ()
+        self._thoughts_left = 0
+        self._tools: dict[str, Callable[[str, str, str], str]] = {
+            "note": self._note,
+            "journal": self._journal,
+            "recall": self._recall,
+            "remember": self._remember,
+            "pin": self._pin,
+            "unpin": self._unpin,
+            "forget": self._forget,
+            "notes": self._list,
+        }
+
+    # -- tool calls
+
+    def perform(self, command: Command, place: str) -> Once[None]:
+        """Do what a private verb says, in a worker thread.
+
+        Returns:
+            Comes on the reactor thread once the result is in the agent's memory.
+        """
+        if command.verb == COMPACT:
+            return compact_for(self._memory, self._services, place)
+        finished: Once[None] = Once()
+        tool = self._tools[command.verb]
+
+        def work() -> str:
+            try:
+                return tool(command.argument, place, command.reason)
+            except KeepsakeError as error:
+                if op := _OPS.get(command.verb):
+                    self._changed(op, problem=str(error))
+                return f"You tried to {command.line}: {error}"
+
+        def done(result: str | None) -> None:
+            text = result or f"You tried to {command.line}: nothing came of it; try again later"
+            line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
+            self._memory.remember(line, MemoryKind.RESULT, place=place)
+            finished(None)
+
+        self._services.in_time(work, TOOL_SECONDS).then(done)
+        return finished
+
+    def _note(self, argument: str, place: str, reason: str) -> str:
+        title, _, text = argument.partition(": ")
+        text = attribute_quote(text, self._memory.lately(), self._name, may_address=True)
+        note = self.write_note(title, text, place=place, reason=reason)
+        how = tool_results.ADDED if note.created != note.updated else tool_results.KEPT
+        return f"{how}{note.title!r}"
+
+    def _journal(self, argument: str, place: str, _reason: str) -> str:
+        entry = self._diary.write(argument, place)
+        return f"{tool_results.WRITTEN_DOWN}{entry.text} (importance {entry.importance.score})"
+
+    def _forget(self, argument: str, _place: str, _reason: str) -> str:
+        aside = self.notes.forget(argument)
+        self.recaller.follow()
+        return f"{tool_results.PUT_AWAY}{aside.stem!r} away"
+
+    def _pin(self, argument: str, _place: str, _reason: str) -> str:
+        kept = attribute_quote(argument, self._memory.lately(), self._name)
+        line = self.pin(kept, by="agent")
+        used = sum(map(len, self.pinned.lines))
+        return f"{tool_results.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
+
+    def _unpin(self, argument: str, _place: str, _reason: str) -> str:
+        return f"{tool_results.UNPINNED}{self.unpin(argument, by='agent')}"
+
+    def _list(self, _argument: str, _place: str, _reason: str) -> str:
+        titles = ", ".join(note.title for note in self.notes.all()) or "none"
+        pinned = " ".join(f"{n}. {shorten(line, 60)}" for n, line in enumerate(self.shown_pins, 1))
+        room = related.LONGEST_RESULT - len(pinned) - 40
+        return f"{tool_results.LISTED}{shorten(titles, room)}" + (
+            f". Pinned: {pinned}" if pinned else ""
+        )
+
+    def _recall(self, argument: str, _place: str, _reason: str) -> str:
+        before = self.recaller.window_starts_at()
+        found = self.recaller.find(argument, by="agent", before=before, seconds=TOOL_SECONDS)
+        return related.result(found, argument)
+
+    def _remember(self, argument: str, _place: str, _reason: str) -> str:
+        first, _, last = argument.partition("-")
+        archive = self._memory.memory.archive
+        low, high = int(first), min(int(last or first), archive.last_number)
+        if not 1 <= low <= high:
+            raise NoteRefused("There is no such memory", f"You have 1 to {archive.last_number}")
+        config = self._config
+        # It stands in prompts that answer anybody, like all that an act has brought to mind.
+        read = archive.read(low, min(high, low + config.remembered - 1))
+        memories = [outward(each) for each in read]
+        shown = memories[: len(related.paged(memories, config))]
+        if not shown:
+            raise NoteRefused("That memory cannot be read", "Try another number")
+        # One assignment, read by the reactor when it builds the next prompt.
+        self._remembered, self._thoughts_left = tuple(shown), config.remembered_thoughts
+        self._changed("called back", n=shown[0].number, times=len(shown))
+        return f"{tool_results.REMEMBERED}{_range(shown)}{_rest(shown, high)}"
+
+    # -- notes and pins, whoever writes them; all of them block
+
+    def write_note(
+        self, title: str, text: str, *, place: str, reason: str = "", by: str = "agent"
+    ) -> Note:
+        """Write a note, or add to the one of that title; ``by`` is ``agent`` or ``builder``.
+
+        Raises:
+            NoteRefused: It cannot be kept; says why.
+        """
+        now = self._services.clock.now()
+        with self._refusals("note", by):
+            note = self.notes.write(title, text, place=place, reason=reason, now=now, by=by)
+        self.recaller.follow()
+        return note
+
+    def pin(self, text: str, *, by: str) -> str:
+        """Pin one line, and give it as it is kept.
+
+        Raises:
+            NoteRefused: It cannot be pinned; says why.
+        """
+        with self._refusals("pin", by):
+            return self.pinned.add(text, own=by == "agent")
+
+    def unpin(self, which: str, *, by: str) -> str:
+        """Take the line of that number or of those words out of the pinned block, and give it.
+
+        An agent lets go only of its own.
+
+        Raises:
+            NoteRefused: It cannot be taken out; says why.
+        """
+        with self._refusals("unpin", by):
+            return self.pinned.remove(which, only_own=by == "agent")
+
+    @contextmanager
+    def _refusals(self, op: str, by: str) -> Iterator[None]:
+        """Have the event log told of what a builder may not do; an agent's own verbs tell it."""
+        try:
+            yield
+        except NoteRefused as problem:
+            if by != "agent":
+                self._changed(op, by=by, problem=str(problem))
+            raise
+
+    def _changed(
+        self, op: str, *, n: int = 0, times: int = 1, by: str = "agent", problem: str = ""
+    ) -> None:
+        """Have the event log told; from any thread."""
+        self._services.events.emit(
+            MemoryChange(agent=self._name, op=op, n=n, times=times, by=by, problem=problem)
+        )
+
+    # -- what of it stands in the prompt
+
+    @property
+    def shown_pins(self) -> tuple[str, ...]:
+        """The pinned block as a prompt shows it."""
+        try:
+            return self.pinned.shown
+        except NoteRefused as problem:
+            self._trouble(str(problem))
+            return ()
+
+    @property
+    def remembered(self) -> list[str]:
+        """Memories that the agent has called back, as lines."""
+        return related.paged(self._remembered, self._config)
+
+    @property
+    def called_back(self) -> tuple[int, ...]:
+        """Their numbers, one for each of :attr:`remembered`."""
+        return tuple(each.number for each in self._remembered[: len(self.remembered)])
+
+    def thought_over(self) -> None:
+        """A thought was answered: what was called back fades after a few."""
+        self._thoughts_left = max(self._thoughts_left - 1, 0)
+        if not self._thoughts_left:
+            self._remembered = ()
+
+    async def relate(
+        self,
+        question: str,
+        *,
+        scene: bool,
+        by: str = "thought",
+        audience: Audience = NOBODY,
+        asker: str = "",
+    ) -> SearchResult | None:
+        """Search for what may matter to a thought, as :meth:`Recaller.search` does."""
+        if not self._config.budget and self._plugged is None:
+            return None
+        before, seconds = self.recaller.window_starts_at(), self._config.patience
+        if self._plugged is not None:
+            seconds = max(seconds, PATIENCE)
+        found = await self.recaller.search(
+            question,
+            by=by,
+            before=before,
+            scene=scene,
+            seconds=seconds,
+            audience=audience,
+            asker=asker,
+        )
+        if found is None and self._services.indexes is not None:
+            log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
+        return found
+
+    def related(self, found: SearchResult | None) -> Related:
+        """What was found, as lines of a prompt built now."""
+        if found is None:
+            return Related()
+        return related.related(found, self._memory.context(), self._config)
+
+    @property
+    def _config(self) -> RecallConfig:
+        return self._services.recall.current
+
+
+def _range(memories: list[Memory]) -> str:
+    first, last = memories[0].number, memories[-1].number
+    return f"memory {first}" if first == last else f"memories {first}-{last}"
+
+
+def _rest(shown: list[Memory], wanted: int) -> str:
+    last = shown[-1].number
+    return f"; for more: remember {last + 1}-{wanted}" if last < wanted else ""

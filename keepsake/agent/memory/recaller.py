@@ -1,0 +1,212 @@
+"""An agent's recall in the game: says when there is something to index, and searches.
+
+Every search runs in a worker thread, and the index service has a thread of its own; the
+reactor only hands over texts and numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from keepsake.agent.agent_log import log
+from keepsake.agent.body import Life
+from keepsake.agent.happenings import searched
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.plugged import PluggedMemory
+from keepsake.agent.services import Services
+from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.books.notes import NoteBook
+from keepsake.errors import KeepsakeError
+from keepsake.events.types import MemoryChange
+from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.recall.recall import MemorySearch, SearchRequest
+from keepsake.recall.related import SearchResult
+
+_KINDS = (DocumentKind.NOTE, DocumentKind.SUMMARY, DocumentKind.MEMORY)
+"""In the order of the fields of :class:`keepsake.recall.related.SearchResult`."""
+FOR_MEANING = 0.7
+"""The part of the time that embedder and vectors may take; words are there sooner."""
+LONGEST_WAIT = 10.0
+"""Seconds that a builder waits for them."""
+OPENING_SECONDS = 5.0
+"""How long they wait for an index that is just being opened, or behind what was lived."""
+SPARE = 3
+"""Found beyond what a prompt takes, since some of it may stand there already."""
+
+
+class Recaller:
+    """Searches what one agent has lived, summed up and noted."""
+
+    def __init__(
+        self,
+        life: Life,
+        notes: NoteBook,
+        memory: MemoryComponent,
+        services: Services,
+        plugged: PluggedMemory | None = None,
+    ) -> None:
+        self._name, self._folder, self._find_names = life.name, life.folder, life.names
+        self._notes, self._memory, self._services = notes, memory, services
+        self._names: frozenset[str] = frozenset()
+        self._followed: int | None = None
+        self._recall, self._plugged = self._over_index(), plugged
+
+    # -- searching
+
+    async def search(
+        self,
+        text: str,
+        *,
+        by: str = "thought",
+        before: int | None = None,
+        scene: bool = False,
+        seconds: float,
+        audience: Audience = NOBODY,
+        asker: str = "",
+    ) -> SearchResult | None:
+        """Search in a worker thread; None if nothing could be searched in time.
+
+        ``by`` says for whom (:class:`keepsake.events.types.Recall`), ``before`` which memories the
+        window does not show, ``audience`` who hears what comes of it, ``asker`` whose words they
+        are. In a ``scene`` what is recent counts more.
+        """
+        if not self._can_search:
+            return None
+        self.prepare()
+        began = self._services.seconds()
+        wanted = partial(self._found, text, before, scene=scene, seconds=seconds)
+        what = partial(wanted, audience=audience, asker=asker)
+        found = await self._services.in_time(what, seconds)
+        self._tell(by, text, None if found is None else found.hits, began, before)
+        return found
+
+    def find(
+        self,
+        text: str,
+        *,
+        by: str = "agent",
+        before: int | None = None,
+        scene: bool = False,
+        seconds: float,
+    ) -> SearchResult | None:
+        """The same, for worker threads: blocks."""
+        if not self._can_search:
+            return None
+        began = self._services.seconds()
+        result = self._found(text, before, scene=scene, seconds=seconds)
+        self._tell(by, text, None if result is None else result.hits, began, before)
+        return result
+
+    def _found(
+        self,
+        text: str,
+        before: int | None,
+        *,
+        scene: bool,
+        seconds: float,
+        audience: Audience = NOBODY,
+        asker: str = "",
+    ) -> SearchResult | None:
+        config, recall = self._services.recall.current, self._recall
+        if self._plugged is not None:  # whatever it brings is as anybody may hear it
+            words = f"{asker}: {text}" if asker else text
+            return self._plugged.find(words, config.memories + SPARE)
+        if recall is None:
+            return None
+        most = (config.notes, config.summaries, config.memories)
+        wanted = [SearchRequest(limit + SPARE, (k,)) for limit, k in zip(most, _KINDS, strict=True)]
+        seconds *= FOR_MEANING
+        private = self._memory.private
+        confided = bool(audience) and self._services.people.current.in_confidence
+
+        def may(document: Document) -> bool:
+            # A summary is made of what anybody may hear; a note is of no memory.
+            one = document.kind is DocumentKind.MEMORY and not confided
+            return not one or private.may_hear(document.first, audience)
+
+        found = recall.search_each(
+            text, wanted, before=before, scene=scene, seconds=seconds, asker=asker, may=may
+        )
+        if found is None:
+            return None
+        return SearchResult(*map(tuple, found))
+
+    @property
+    def _can_search(self) -> bool:
+        return self._recall is not None or self._plugged is not None
+
+    def prepare(self) -> None:
+        """Look up what a search needs of the world; on the reactor thread, before it."""
+        self._names = self._find_names()
+
+    def rank(self, text: str, limit: int) -> list[Hit] | None:
+        """The best hits of all kinds with scores and reasons; waits for the index; blocks."""
+        recall, indexes = self._recall, self._services.indexes
+        if recall is None or indexes is None:
+            return None
+        self.follow()
+        indexes.wait_idle(OPENING_SECONDS)
+        began = self._services.seconds()
+        found = recall.search_each(text, [SearchRequest(limit)], seconds=LONGEST_WAIT)
+        hits = None if found is None else found[0]
+        self._tell("builder", text, hits, began, None)
+        return hits
+
+    def _tell(
+        self, by: str, text: str, hits: Sequence[Hit] | None, began: float, before: int | None
+    ) -> None:
+        """Have the event log told of a search that began at ``began``; from any thread."""
+        seconds = self._services.seconds() - began
+        event = searched(self._name, by, text, hits, seconds=seconds, before=before)
+        self._services.events.emit(event)
+
+    def _made_anew(self, reason: str) -> None:
+        by = "rules" if reason else "builder"
+        self._services.events.emit(
+            MemoryChange(agent=self._name, op="reindex", n=0, by=by, problem=reason)
+        )
+
+    def window_starts_at(self) -> int | None:
+        """Number of the oldest memory that the prompt shows; None if there is none."""
+        try:
+            window = self._memory.context().window
+        except KeepsakeError:  # the archive is not open yet; the memory itself says so
+            return None
+        return window[0].number if window else None
+
+    # -- the index
+
+    def follow(self) -> None:
+        """There is something to index; any thread may say so, at any time."""
+        if self._recall is not None and self._services.indexes is not None:
+            self._followed = self.window_starts_at()
+            self._services.indexes.schedule_follow(self._folder.name, self._followed)
+
+    def follow_window(self) -> None:
+        """The same, if memories have left the window since."""
+        if self._recall is not None and self.window_starts_at() != self._followed:
+            self.follow()
+
+    def forget(self) -> None:
+        """The agent is gone: let go of its index, whose files stay."""
+        if self._recall is not None and self._services.indexes is not None:
+            self._recall = None
+            self._services.indexes.forget(self._folder.name)
+
+    def _over_index(self) -> MemorySearch | None:
+        """The recall over the agent's index; None in a world without indexes."""
+        services = self._services
+        if services.indexes is None:
+            return None
+        index = services.indexes.open(self._folder.name, self._folder / "archive", self._notes)
+        index.on_anew = self._made_anew
+        return MemorySearch(
+            index.words,
+            index.vectors,
+            services.embedder,
+            names=lambda: self._names,
+            clock=services.clock,
+            agent=self._name,
+            complain=lambda problem: log(f"[Recall] {self._name}: {problem}"),
+        )

@@ -1,0 +1,76 @@
+"""One agent's mind: its components, made for each other, and their beginning."""
+
+from __future__ import annotations
+
+from keepsake.agent.body import Life
+from keepsake.agent.memory.examining import Examiner
+from keepsake.agent.memory.remembering import Remembering
+from keepsake.agent.services import Services
+from keepsake.agent.sleep.nights import Nights
+from keepsake.agent.sleep.sleeper import Sleeper
+from keepsake.agent.thinking.thinker import Thinker
+from keepsake.memory import CompactionResult
+
+
+class Mind(Remembering):
+    """The components of one agent.
+
+    Attributes:
+        begun: Whether they are at work; before that they can do nothing but wait, or be closed.
+        closed: Whether they have ended.
+    """
+
+    def __init__(self, life: Life, services: Services) -> None:
+        super().__init__(life, services)
+        memory = self.memory
+        self.examiner = Examiner(memory, self.keeper.recaller, services)
+        self.thinker = thinker = Thinker(
+            life, self, services, spent=self._spent, drowsy=lambda: self.sleeper.walking
+        )
+        self.actor, self.fitting = thinker.actor, thinker.fitting
+        self.following = thinker.following
+        nights = Nights(life, self, services)
+        self.sleeper = Sleeper(life.number, memory, self.thinker, nights, services)
+        self._services = services
+        self.begun = self.closed = False
+
+    def begin(self) -> None:
+        """Open what it remembers, unless that is done, and go on from there."""
+        self.begun = True
+        self.memory.open()
+        self.keeper.recaller.follow()
+        if self.plugged is not None:
+            self.plugged.begin()
+        # In a thread, so that no thought waits for files; what people change from then on is seen.
+        self._services.openers.submit(self.look)
+        self.acquaintances.catch_up()
+        self.sleeper.start()
+        self._services.once_open(self._go_back)
+
+    def _go_back(self) -> None:
+        """Take up what was lived before: that takes long, and nobody may wait for it."""
+        if not self.closed:
+            self.examiner.resume()
+            self._services.learners.submit(self.read_back, self._services)
+
+    def may_compact(self) -> bool:
+        """Whether its memory may be compacted because the agent sleeps."""
+        return self.sleeper.may_compact
+
+    def compacted(self, result: CompactionResult) -> None:
+        """A compaction has ended: what it left is examined."""
+        self.examiner.compacted(result)
+
+    def _spent(self, tokens: int) -> None:
+        self.sleeper.spent(tokens)
+
+    def close(self) -> None:
+        """Stop thinking and bring the memory to the disk."""
+        self.closed = True
+        self.thinker.close()
+        self.sleeper.close()
+        self.examiner.close()
+        self.acquaintances.close()
+        if self.plugged is not None:
+            self.plugged.close()
+        self.memory.close()

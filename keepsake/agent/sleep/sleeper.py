@@ -1,0 +1,377 @@
+"""When an agent sleeps and wakes, and what people see of it.
+
+What it does in its sleep is in :mod:`keepsake.agent.sleep.nights`. Runs on the reactor
+thread throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from keepsake.agent.agent_log import log
+from keepsake.agent.body import Body
+from keepsake.agent.impulses import EventKind, PerceivedEvent
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.offstage.walking import CALLED, STROLL, Walk
+from keepsake.agent.services import Services
+from keepsake.agent.sleep.nights import Nights
+from keepsake.agent.surroundings import guests_wait, identity_of, place_of, players_near, show
+from keepsake.agent.thinking.hearing import event_of, words_of
+from keepsake.agent.thinking.thinker import Thinker
+from keepsake.archive.records import MemoryKind
+from keepsake.language.deeds import RULED
+from keepsake.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
+
+TICK_SECONDS = 60.0
+"""How often somebody looks whether an agent is tired, or has slept enough."""
+SAVED_EACH = 5
+"""Ticks after which the hours awake are written down: what a crash may forget of them."""
+LONGEST_TICK = 3600.0
+"""Seconds between two ticks that count: a machine that was suspended was not awake."""
+ITS_HOUR = "its hour"
+_BY_HAND = "it was put to sleep"
+"""Why it sleeps, where somebody has set the attribute ``asleep``."""
+_ASLEEP_BEFORE = "it slept when the world stopped"
+"""Why it sleeps, where a crash took the line of the night in which it fell asleep."""
+LONGEST_QUIET = 3600.0
+"""Seconds of quiet after which an agent lies down again, however often it was woken."""
+_FOR_IT = (EventKind.ADDRESSED, EventKind.NAMED)
+
+
+class Sleeper:
+    """Puts one agent to bed, and wakes it.
+
+    That it sleeps is an attribute of the agent (``asleep``), as is since when and how tired it
+    was: they outlive a reload and a crash. A builder may set or remove ``asleep`` by hand.
+    """
+
+    def __init__(
+        self,
+        agent_id: int,
+        memory: MemoryComponent,
+        thinker: Thinker,
+        nights: Nights,
+        services: Services,
+    ) -> None:
+        self._services = services
+        self._memory, self._thinker, self.nights = memory, thinker, nights
+        self._walk: Walk | None = None
+        self._last_tick = self._last_spoken = self._services.seconds()
+        self._tiredness = self._kept_tiredness()
+        self._disturbed = 0
+        """How often it was woken since it last slept its fill."""
+        # Not all agents write in the same turn of the reactor.
+        self._ticks = agent_id % SAVED_EACH
+
+    @property
+    def agent(self) -> Body | None:
+        """The agent as it is now; None if it has been deleted."""
+        return self._thinker.agent
+
+    @property
+    def asleep(self) -> bool:
+        """Whether the agent sleeps."""
+        return self._thinker.asleep
+
+    @property
+    def going_home(self) -> bool:
+        """Whether it is on its way to bed, or to a guest."""
+        return self._walk is not None and self._walk.manner is not STROLL
+
+    @property
+    def walking(self) -> bool:
+        """Whether it is on its way somewhere, and knows the way."""
+        return self._walk is not None
+
+    @property
+    def working(self) -> bool:
+        """Whether its night's work goes on in a thread."""
+        return self.nights.working
+
+    @property
+    def may_compact(self) -> bool:
+        """Whether its memory may be compacted because it sleeps; see :class:`.nights.Nights`."""
+        return self.asleep and self.nights.may_compact
+
+    @property
+    def tiredness(self) -> Tiredness:
+        """What has tired it since it last slept."""
+        return self._tiredness
+
+    @property
+    def fell_asleep(self) -> datetime | None:
+        """Since when it sleeps, with time zone; None if it is awake, or nobody knows."""
+        if not self.asleep or (agent := self.agent) is None:
+            return None
+        try:
+            since = datetime.fromisoformat(str(agent.db.fell_asleep)).astimezone()
+        except (ValueError, OverflowError):  # a builder has set `asleep` by hand
+            return None
+        # A clock that was wrong by a year, and is put right, must not mean a year of sleep.
+        return since if since <= self._services.clock.now() else None
+
+    # -- time passes
+
+    def start(self) -> None:
+        """Go on where the server stopped: who slept then sleeps on."""
+        if self.asleep and not self.nights.under_way:
+            self._sleep_on()
+
+    def tick(self) -> None:
+        """About a minute has passed."""
+        agent, passed = self.agent, self._passed()
+        if agent is None:
+            return
+        if not self.asleep:
+            self._live_on(agent, passed)
+        elif not self.nights.under_way:
+            self.start()
+        elif self.fell_asleep is None:  # else it would never have slept enough
+            agent.db.fell_asleep = self._services.clock.now().isoformat()
+        elif self._services.clock.now() >= self._wakes_at():
+            self.wake(ITS_HOUR)
+
+    def spent(self, tokens: int) -> None:
+        """A thought has read and written so many tokens."""
+        old = self._tiredness
+        self._tiredness = Tiredness(old.awake_seconds, old.tokens + max(tokens, 0))
+
+    def noticed(self, event: PerceivedEvent) -> None:
+        """Something happened; while players turn to it, it does not go to bed."""
+        if event.from_player and event.kind in (*_FOR_IT, EventKind.GIVEN):
+            self._last_spoken = self._services.seconds()
+            self.stay_up()
+
+    def close(self) -> None:
+        """The server stops, or the agent is gone; it sleeps on if it sleeps."""
+        self.stay_up()
+        self.nights.close()
+        self._keep_tiredness()
+
+    def _live_on(self, agent: Body, passed: float) -> None:
+        if self.nights.under_way:  # somebody has taken `asleep` away by hand
+            self.nights.end("a builder", whole=True)
+            agent.attributes.remove("fell_asleep")
+            self._rested(1.0)
+        old = self._tiredness
+        self._tiredness = Tiredness(old.awake_seconds + passed, old.tokens)
+        self._ticks += 1
+        if self._ticks % SAVED_EACH == 0:
+            self._keep_tiredness()
+        why = tired(self._services.sleeping.current, self._tiredness)
+        if guests_wait(agent):  # since before a reload, or it was held up in a talk
+            self.come_home()
+        # Paused it stays as it is; and nobody falls asleep in a body that a person plays.
+        if why and not (agent.db.paused or agent.has_account or self.going_home) and self._quiet():
+            self.go_to_bed(why)
+
+    def _quiet(self) -> bool:
+        """Whether nobody turns to it. Whoever was woken wants twice the quiet each time.
+
+        So a player who shakes it again and again cannot fill its memory with wakings.
+        """
+        usual = self._services.sleeping.current.quiet_minutes * 60.0
+        doubled = max(usual, TICK_SECONDS) * 2.0 ** min(self._disturbed, 16)
+        quiet = min(doubled, max(LONGEST_QUIET, usual)) if self._disturbed else usual
+        return self._services.seconds() - self._last_spoken >= quiet and not self._thinker.thinking
+
+    def _passed(self) -> float:
+        now, before = self._services.seconds(), self._last_tick
+        self._last_tick = now
+        return min(max(now - before, 0.0), LONGEST_TICK)
+
+    def walk(self, goal: Any, arrived: Callable[[], None]) -> None:
+        """Walk to a room, as its day has it; whoever turns to the agent stops it."""
+
+        def over() -> None:
+            self.stay_up()
+            arrived()
+
+        self.stay_up()
+        self._walk = Walk(lambda: self.agent, self._services.timer, over, STROLL, goal)
+        self._walk.start()
+
+    # -- guests
+
+    def come_home(self) -> None:
+        """Go back to the place that it keeps, where a guest has come; not out of a talk."""
+        agent = self.agent
+        if agent is None or self.asleep or agent.db.paused or agent.has_account:
+            return
+        called = self._walk is not None and self._walk.manner is CALLED
+        if called or self._thinker.in_talk:
+            return
+        self.stay_up()
+        self._thinker.break_off()  # else it might walk another way meanwhile
+        timer = self._services.timer
+        self._walk = Walk(lambda: self.agent, timer, self._welcome, CALLED)
+        self._walk.start()
+
+    def _welcome(self) -> None:
+        """It is home: to it, whoever waits there has only just come."""
+        self.stay_up()
+        self._last_spoken = self._services.seconds()
+        for guest in players_near(self.agent):
+            who = identity_of(guest)
+            self._thinker.notice(PerceivedEvent(EventKind.ARRIVAL, True, guest.key, source_id=who))
+
+    # -- falling asleep
+
+    def go_to_bed(self, why: str) -> None:
+        """Go home and sleep; ``why`` is kept: ``16 hours awake``."""
+        if self.asleep or self.agent is None:
+            return
+        self.stay_up()
+        self._walk = Walk(lambda: self.agent, self._services.timer, lambda: self.fall_asleep(why))
+        self._walk.start()
+
+    def fall_asleep(self, why: str) -> None:
+        """Lie down where the agent is, and sleep."""
+        self.stay_up()
+        agent = self.agent
+        if agent is None or self.asleep:
+            return
+        self._thinker.break_off()
+        now = self._services.clock.now()
+        self._remember(agent, f"You lie down and fall asleep ({why}).")
+        agent.db.fell_asleep = now.isoformat()
+        agent.db.asleep = True
+        show(agent, f"{agent.key} lies down and falls asleep.", "asleep")
+        log(f"[Sleep] {agent.key} falls asleep: {why}")
+        self._keep_tiredness()
+        self.nights.begin(why, now)
+
+    def stay_up(self) -> None:
+        """Not go to bed, if it was on its way there."""
+        if self._walk is not None:
+            self._walk.stop()
+        self._walk = None
+
+    def _sleep_on(self) -> None:
+        """The night goes on, or begins, for an agent that sleeps already."""
+        agent = self.agent
+        if agent is None:
+            return
+        before = self.fell_asleep
+        fell_asleep = before or self._services.clock.now()
+        agent.db.fell_asleep = fell_asleep.isoformat()
+        self._thinker.break_off()
+        if before is not None:
+            self.nights.go_on(_ASLEEP_BEFORE, fell_asleep)
+        else:
+            self.nights.begin(_BY_HAND, fell_asleep)
+
+    def _wakes_at(self) -> datetime:
+        since = self.fell_asleep or self._services.clock.now()
+        return wakes_at(since, self._services.sleeping.current)
+
+    # -- waking
+
+    def wake(self, by: str, *, rested: bool = False) -> bool:
+        """Wake ``by`` somebody or :data:`ITS_HOUR`; False if it does not sleep.
+
+        ``rested``: It is as fresh as after a whole night, however short this one was.
+        """
+        agent = self.agent
+        if agent is None or not self.asleep:
+            return False
+        now = self._services.clock.now()
+        slept = now - (self.fell_asleep or now)
+        whole = rested or by == ITS_HOUR
+        agent.attributes.remove("asleep")
+        agent.attributes.remove("fell_asleep")
+        self.nights.end(by, whole=whole)
+        self._rested(1.0 if whole else self._share(slept))
+        self._disturbed = 0 if whole else self._disturbed + 1
+        self._woken(agent, by, slept)
+        return True
+
+    def _woken(self, agent: Body, by: str, slept: timedelta) -> None:
+        cause = "you have slept enough" if by == ITS_HOUR else f"{by} woke you"
+        self._remember(agent, f"You wake up after {_told(slept)} of sleep: {cause}.")
+        show(agent, f"{agent.key} wakes up.", "asleep")
+        log(f"[Sleep] {agent.key} wakes after {_told(slept)}: {by}")
+        self._last_spoken = self._services.seconds()
+        self._thinker.start()
+        self._thinker.notice(PerceivedEvent(EventKind.OTHER, from_player=False, source=""))
+
+    def _share(self, slept: timedelta) -> float:
+        whole = timedelta(hours=self._services.sleeping.current.sleep_hours)
+        return min(max(slept / whole, 0.0), 1.0)
+
+    def _rested(self, share: float) -> None:
+        """Sleep has taken ``share`` of the tiredness away."""
+        old, left = self._tiredness, 1.0 - share
+        self._tiredness = Tiredness(old.awake_seconds * left, int(old.tokens * left))
+        self._keep_tiredness()
+
+    # -- what reaches a sleeper
+
+    def reached_by(self, speaker: Any, line: str, facts: Mapping[str, Any]) -> bool:
+        """Whether what happens around the sleeping agent reaches it; wakes it if it is loud.
+
+        ``facts``: The message's ``type`` and, for what is meant for one, ``to``.
+        """
+        agent = self.agent
+        if agent is None or speaker is None or speaker is agent:
+            return False
+        kind, for_me = str(facts.get("type", "")), facts.get("to") == agent.id
+        if kind in RULED and for_me:
+            return True
+        if kind == "give" and for_me:
+            self._answer(agent, speaker, f"{agent.key} takes it without waking.")
+            return True
+        if (kind == "wake" and for_me) or self._is_called(agent, speaker, line, facts):
+            return self.wake(speaker.key)
+        event = event_of(agent, speaker, line, facts)
+        if event is not None and event.kind in _FOR_IT and kind != "shout":
+            how = "" if speaker.is_agent else f" Shout, or type |wwake {agent.key.lower()}|n."
+            self._answer(agent, speaker, f"{agent.key} is asleep, and does not hear you.{how}")
+        return False
+
+    @staticmethod
+    def _is_called(agent: Body, speaker: Any, line: str, facts: Mapping[str, Any]) -> bool:
+        """Whether somebody calls it loudly."""
+        event = event_of(agent, speaker, line, facts)
+        if event is None or facts.get("type") in ("whisper", "pose", "give"):
+            return False
+        meant = event.kind in _FOR_IT
+        if facts.get("type") == "shout":
+            here = speaker.location is agent.location
+            return meant or (here and is_loud(words_of(line), agent.key))
+        return meant and is_loud(words_of(line), agent.key)
+
+    @staticmethod
+    def _answer(agent: Body, speaker: Any, text: str) -> None:
+        """Tell whoever turns to a sleeper why nothing comes of it."""
+        speaker.msg((text, {"type": "asleep"}), from_obj=agent)
+
+    # -- odds and ends
+
+    def _remember(self, agent: Body, text: str) -> None:
+        self._memory.remember(text, MemoryKind.RESULT, place=place_of(agent))
+
+    def _kept_tiredness(self) -> Tiredness:
+        agent = self.agent
+        kept = agent.attributes.get("tiredness") if agent else None
+        try:
+            seconds, tokens = kept or (0.0, 0)
+            return Tiredness(max(float(seconds), 0.0), max(int(tokens), 0))
+        except (TypeError, ValueError):  # builders can set an attribute to anything
+            return Tiredness()
+
+    def _keep_tiredness(self) -> None:
+        agent = self.agent
+        if agent is not None:
+            kept = (round(self._tiredness.awake_seconds, 1), self._tiredness.tokens)
+            agent.attributes.add("tiredness", kept)
+
+
+def _told(slept: timedelta) -> str:
+    """``6.5 hours``, ``12 minutes``, ``a moment``."""
+    minutes = slept.total_seconds() / 60.0
+    if minutes < 1.5:
+        return "a moment"
+    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60.0:.3g} hours"

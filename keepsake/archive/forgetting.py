@@ -1,0 +1,293 @@
+"""Taking somebody's words out of an agent's folder, where they ask for it.
+
+The archive is only appended to, with this one exception: a line that goes leaves a tombstone with
+its number, its time and the SHA-256 of what it was, so that every memory is still there exactly
+once and nobody can slip another in its place. What others made of the words goes too: a line that
+holds a word which nobody but this person ever used, four of their words in a row, their name, or
+the number of one of their memories.
+
+Each file is replaced whole, so that a process killed at any point leaves old or new ones; doing it
+again goes on. Everything here blocks, and belongs where no other process has the archive open.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import yaml
+
+from keepsake.archive.records import HEARSAY, Memory, MemoryKind, memories_in
+from keepsake.events.files import write_packed
+from keepsake.json_lines import in_json, parsed
+from keepsake.language.heard import heard
+from keepsake.language.heard import names as is_named
+from keepsake.language.words import sentences, words
+from keepsake.records.files import replace_file
+
+FORGOTTEN = "(forgotten)"
+"""What stands in place of a memory that was taken out; also its ``event``."""
+PLUGGED = "memories"
+"""Where, in an agent's folder, other memories than ours have theirs."""
+_LEAST, _RUN = 4, 4
+"""Letters of a word that can be told from others', and words in a row that can."""
+_MARK = "<!-- "
+"""Begins what a file says of itself."""
+_CITED = re.compile(r"\bmemor(?:y|ies) (\d[\d ,–-]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenPerson:
+    """Whose words they are."""
+
+    key: str  # of :attr:`Memory.source_id`
+    name: str  # the present one
+    # keys of the agents: what these say of the person is made of what they heard
+    agents: frozenset[str] = frozenset()
+
+
+class Traces:
+    """Says what is made of somebody's words."""
+
+    def __init__(
+        self, person: ForgottenPerson, memories: Iterable[Memory], profile: str = ""
+    ) -> None:
+        self.person = person
+        self.numbers: set[int] = set()
+        mine, others = set[str](), set(_terms(profile))
+        self._runs: set[tuple[str, ...]] = set()
+        for memory in memories:
+            if self.caused(memory):
+                self.numbers.add(memory.number)
+                said = heard(memory)
+                if not self._by_or_to(memory):
+                    continue  # in somebody else's words, which are not all of theirs
+                text = said.words if said is not None else memory.text
+                if memory.event == HEARSAY:  # what an agent tells on it has heard before
+                    text = "" if said is None else text.partition(": ")[2]
+                mine |= set(_terms(text))
+                self._runs |= set(_runs(text))
+            elif memory.kind is MemoryKind.PERCEPTION:
+                others |= set(_terms(memory.text))
+        self.rare = frozenset(t for t in mine - others if len(t) >= _LEAST)
+
+    def caused(self, memory: Memory) -> bool:
+        """Whether they said or did it, it was said to them, or an agent told of them."""
+        return self._by_or_to(memory) or self._overheard(memory)
+
+    def _by_or_to(self, memory: Memory) -> bool:
+        person = self.person
+        # Whoever tells on what they did or said keeps it as an act for somebody else.
+        if memory.event == HEARSAY and (
+            memory.to_id == person.key or is_named(memory.text, person.name)
+        ):
+            return True
+        if memory.kind is MemoryKind.ACT:
+            to = memory.text.removeprefix("whisper ").partition(" = ")[0]
+            return person.name in (memory.to, to) or person.key == memory.to_id
+        by_name = not memory.source_id and memory.source == person.name
+        return memory.source_id == person.key or by_name
+
+    def _overheard(self, memory: Memory) -> bool:
+        person, said = self.person, heard(memory)
+        if memory.kind is not MemoryKind.PERCEPTION:
+            return False
+        of_agent = memory.source_id in person.agents and is_named(memory.text, person.name)
+        return of_agent or (said is not None and said.to == person.name)
+
+    def hold(self, text: str, *, named: bool = True) -> bool:
+        """Whether ``text`` is made of their words, or of them where their name counts."""
+        if named and (self.person.key in text or is_named(text, self.person.name)):
+            return True
+        cited = {int(n) for each in _CITED.findall(text) for n in re.findall(r"\d{1,9}", each)}
+        return bool(
+            (named and cited & self.numbers)
+            or self.rare & set(_terms(text))
+            or self._runs & set(_runs(text))
+        )
+
+    def without(self, text: str) -> str:
+        """``text`` without the lines and sentences that hold them."""
+        return "\n".join(
+            kept for line in text.split("\n") if (kept := self._kept(line)) is not None
+        )
+
+    def _kept(self, line: str) -> str | None:
+        if line.startswith(_MARK) or not self.hold(line):
+            return line
+        left = " ".join(each for each in sentences(line) if not self.hold(each))
+        return left if any(map(str.isalnum, left)) else None
+
+    def cleaned(self, value: Any) -> Any:
+        """The same of whatever JSON or YAML holds; what is theirs alone is gone from lists."""
+        if isinstance(value, str):
+            return self.without(value)
+        if isinstance(value, list | tuple):
+            return [self.cleaned(each) for each in value if not self._theirs(each)]
+        if isinstance(value, dict):
+            return {k: self.cleaned(v) for k, v in value.items() if not self._theirs(k)}
+        return value
+
+    def _theirs(self, value: Any) -> bool:
+        if isinstance(value, dict):
+            return any(self._theirs(each) for each in value.values())
+        if isinstance(value, list | tuple):
+            return any(self._theirs(each) for each in value)
+        return isinstance(value, str) and self.hold(value)
+
+
+def forget(
+    folder: Path,
+    person: ForgottenPerson,
+    profile: str = "",
+    begin: Callable[[], None] = lambda: None,
+) -> Traces | None:
+    """Take their words out of an agent's folder.
+
+    ``folder``: ``vault/agents/<name>``; nobody else has its archive open.
+    ``profile``: Who the agent is: its words are nobody else's. ``begin``: called before the first
+    file is changed, if any is.
+
+    Returns:
+        What was looked for; None where the agent has nothing of them.
+
+    Raises:
+        OSError: A file cannot be read or written; doing it again goes on.
+    """
+    segments = sorted((folder / "archive").glob("*.jsonl"))
+    traces, plugged = Traces(person, _memories(segments), profile), folder / PLUGGED
+    files = [p for p in folder.rglob("*") if p.is_file() and p.parent.name != "archive"]
+    files = [path for path in files if not path.is_relative_to(plugged)]
+    if not traces.numbers and not any(_mentions(path, person) for path in files):
+        return None
+    begin()
+    # Another memory than ours has files of any form; it is lived anew from what the archive keeps.
+    if plugged.exists():
+        shutil.rmtree(plugged)
+    # Whatever was made of them first: it is found by what the archive still says.
+    for path in files:
+        _clean_file(path, traces)
+    for path in (folder / "archive").glob("torn-*.txt"):
+        path.unlink()
+    for segment in reversed(segments):
+        _rewrite(segment, lambda record, line: _cleaned(record, line, traces))
+    return traces
+
+
+def _memories(segments: Iterable[Path]) -> Iterator[Memory]:
+    lines = (line for segment in segments for line in segment.read_bytes().splitlines())
+    return (each for each in memories_in(map(parsed, lines)) if each.event != FORGOTTEN)
+
+
+def _cleaned(record: dict[str, Any], line: str, traces: Traces) -> dict[str, Any]:
+    if record.get("type") != "memory":
+        return {key: traces.cleaned(value) for key, value in record.items()}
+    if record.get("event") == FORGOTTEN:
+        return record
+    memory = Memory.from_record(record)
+    own = memory.kind is not MemoryKind.PERCEPTION
+    told = f"{memory.text} {memory.reason}"
+    if not traces.caused(memory) and not (own and traces.hold(told, named=False)):
+        return record
+    kept = {key: record[key] for key in ("type", "n", "t", "kind", "place") if key in record}
+    digest = hashlib.sha256(line.encode("utf-8", "surrogatepass")).hexdigest()
+    return kept | {"text": FORGOTTEN, "event": FORGOTTEN, "sha256": digest}
+
+
+def _rewrite(path: Path, change: Callable[[dict[str, Any], str], dict[str, Any]]) -> None:
+    """Replace a file of JSON lines; one that cannot be read goes, as nobody knows whose it is."""
+    lines = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            lines.append(in_json(change(json.loads(line), line)))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            lines.append(json.dumps({"type": "damaged", "text": FORGOTTEN}))
+    replace_file(path, "\n".join(lines) + ("\n" if lines else ""))
+
+
+def _clean_file(path: Path, traces: Traces) -> None:
+    person = traces.person
+    if path.name in {".lock", "profile.md"}:
+        return
+    if person.key in path.name or is_named(path.stem.replace("-", " "), person.name):
+        path.unlink()
+        return
+    if path.suffix == ".jsonl":
+        _rewrite(path, lambda record, _: dict(traces.cleaned(record)))
+        return
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if traces.hold(text):
+        replace_file(path, _clean_text(path, text, traces))
+
+
+def _clean_text(path: Path, text: str, traces: Traces) -> str:
+    if path.suffix == ".json":
+        return json.dumps(traces.cleaned(json.loads(text)), ensure_ascii=False)
+    try:
+        post = frontmatter.loads(text)
+    except yaml.YAMLError:
+        return traces.without(text)
+    post.metadata = traces.cleaned(post.metadata)
+    post.content = traces.without(post.content)
+    return str(frontmatter.dumps(post)) + "\n" if post.metadata else post.content + "\n"
+
+
+def _mentions(path: Path, person: ForgottenPerson) -> bool:
+    if path.name == ".lock":
+        return False
+    data = path.read_bytes()
+    return person.key.encode() in data or person.name.encode() in data
+
+
+def _terms(text: str) -> Iterator[str]:
+    return (word.casefold() for word in words(text))
+
+
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    found = [*_terms(text)]
+    # Of common small words four in a row are nobody's: one long word must be among them.
+    for start in range(len(found) - _RUN + 1):
+        run = tuple(found[start : start + _RUN])
+        if sum(map(len, run)) >= _RUN * _LEAST:
+            yield run
+
+
+def mask(path: Path, traces: Iterable[Traces]) -> None:
+    """Overwrite their rare words in a log that is being written to, letter by letter; blocks.
+
+    Its length and all places in it stay what they are; one that is compressed is replaced.
+
+    Raises:
+        OSError, EOFError, zlib.error: It cannot be read or written.
+    """
+    terms = sorted({term for each in traces for term in each.rare}, key=len, reverse=True)
+    if not terms:
+        return
+    found = re.compile("|".join(rf"(?<!\w){re.escape(t)}(?!\w)" for t in terms), re.I)
+
+    def masked(line: bytes) -> bytes:
+        plain = line.decode("utf-8", "surrogateescape")
+        hidden = found.sub(lambda m: "#" * len(m[0].encode("utf-8", "surrogateescape")), plain)
+        return hidden.encode("utf-8", "surrogateescape")
+
+    if path.suffix == ".gz":
+        whole = gzip.decompress(path.read_bytes())
+        if (without := masked(whole)) != whole:
+            write_packed(path, io.BytesIO(without))
+        return
+    with path.open("r+b") as file:
+        while line := file.readline():
+            if (without := masked(line)) != line:
+                after = file.tell()
+                file.seek(after - len(line))
+                file.write(without)
+                file.seek(after)

@@ -1,0 +1,182 @@
+"""What became of a memory: every compaction there was, and what can be taken back.
+
+Read from the archive, which has all of it: the texts before and after, the figures, the
+check, the rate, and whether it was taken back. Reading takes as long as the life was, so
+it belongs in a worker thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Position
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.json_lines import Record
+from keepsake.memory import Outcome, Rung, RungStep
+from keepsake.summaries.roundtrip import Rate, RoundtripQuestion
+from keepsake.summaries.verification import SummaryVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class PastCompaction:
+    """One compaction, as the archive tells of it."""
+
+    number: int
+    time: datetime
+    # why it was made: a :class:`keepsake.memory.CompactReason`, or what an older archive says
+    reason: str
+    outcome: Outcome
+    strategy: str  # the template that its summaries were written by; empty in older archives
+    # first and last memory that it summarised, None if it only made summaries shorter
+    covered: tuple[int, int] | None
+    kept: int
+    # tokens of summaries and window before; ``tokens_after`` the same afterwards
+    tokens_before: int
+    tokens_after: int
+    counted_by: str
+    seconds: float
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    steps: tuple[RungStep, ...]
+    verdict: SummaryVerdict | None
+    questions: tuple[RoundtripQuestion, ...]
+    before: SummaryState
+    after: SummaryState
+    # longer versions of the new summaries, which a later rung made shorter
+    earlier: Mapping[str, str]
+    position: Position
+    # how many of them could still be answered; None if they were not asked
+    rate: Rate | None = None
+    undone: datetime | None = None
+    cleared: bool = False
+
+    @property
+    def stands(self) -> bool:
+        """Whether it could be taken back, once those after it are."""
+        return self.undone is None and not self.cleared
+
+
+def compactions(archive: Archive) -> list[PastCompaction]:
+    """Every compaction, oldest first, those taken back included."""
+    return list(_story(archive).past.values())
+
+
+def summaries_at(archive: Archive, moment: datetime) -> SummaryState:
+    """Both summaries as they stood at that time, edits by hand included; blocks."""
+    return _story(archive, moment).now
+
+
+def _story(archive: Archive, until: datetime | None = None) -> _Story:
+    story = _Story()
+    for position, record in archive.changes():
+        try:
+            if until and record and datetime.fromisoformat(record["t"]) > until:
+                break
+            story.take(position, record or {})
+        except (KeyError, ValueError, TypeError):
+            continue  # a line that this code cannot read; opening the memory reports it
+    return story
+
+
+def standing(archive: Archive) -> list[PastCompaction]:
+    """Those that can be taken back, one after the other from the last on."""
+    return [past for past in compactions(archive) if past.stands]
+
+
+@dataclass(slots=True)
+class _Story:
+    """The life of the summaries, line by line."""
+
+    past: dict[int, PastCompaction] = field(default_factory=dict)
+    now: SummaryState = field(default_factory=SummaryState)
+
+    def take(self, position: Position, record: Record) -> None:
+        after = self.now.after(record)
+        if record.get("type") == "compaction":
+            self.past[after.standing] = _past(record, position, self.now, after)
+        self.now = after
+        match record.get("type"):
+            case "undo":
+                self._change(int(record["id"]), undone=datetime.fromisoformat(record["t"]))
+            case "rate":
+                self._change(int(record["id"]), rate=Rate.from_record(record))
+            case "clear":
+                self.past = {n: replace(past, cleared=True) for n, past in self.past.items()}
+
+    def _change(self, number: int, **changes: Any) -> None:
+        if number in self.past:
+            self.past[number] = replace(self.past[number], **changes)
+
+
+def _past(
+    record: Record, position: Position, before: SummaryState, after: SummaryState
+) -> PastCompaction:
+    tokens = record.get("tokens") or {}
+    return PastCompaction(
+        number=after.standing,
+        time=datetime.fromisoformat(record["t"]),
+        reason=str(record.get("reason", "")),
+        outcome=_outcome(record, after),
+        strategy=str(record.get("strategy", "")),
+        covered=_covered(before, after),
+        kept=int(record.get("kept", 0)),
+        tokens_before=int(tokens.get("before", 0)),
+        tokens_after=int(tokens.get("after", 0)),
+        counted_by=str(tokens.get("source", "")),
+        seconds=float(record.get("seconds", 0.0)),
+        calls=int(record.get("calls", 0)),
+        prompt_tokens=int(tokens.get("prompt", 0)),
+        completion_tokens=int(tokens.get("completion", 0)),
+        steps=tuple(map(_step, record.get("steps", ()))),
+        verdict=after.verdict,
+        questions=tuple(map(_question, record.get("questions", ()))),
+        before=before,
+        after=after,
+        earlier={str(k): str(v) for k, v in (record.get("earlier") or {}).items()},
+        position=position,
+    )
+
+
+def _outcome(record: Record, made: SummaryState) -> Outcome:
+    """As it is written; an older line is of the cascade."""
+    if written := record.get("outcome"):
+        return Outcome(written)
+    return Outcome.WATERFALL if made.longterm else Outcome.FIRST
+
+
+def _covered(before: SummaryState, made: SummaryState) -> tuple[int, int] | None:
+    first = max(made.recent.first if made.recent else 0, before.summarised + 1)
+    return (first, made.summarised) if first <= made.summarised else None
+
+
+def step_record(step: RungStep) -> Record:
+    """A step as it stands in the archive."""
+    return {
+        "rung": step.rung.value,
+        "before": step.tokens_before,
+        "after": step.tokens_after,
+        "calls": step.calls,
+    }
+
+
+def _step(record: Mapping[str, Any]) -> RungStep:
+    return RungStep(
+        rung=Rung(record["rung"]),
+        tokens_before=int(record["before"]),
+        tokens_after=int(record["after"]),
+        calls=int(record.get("calls", 0)),
+    )
+
+
+def question_record(question: RoundtripQuestion) -> Record:
+    """A question as it stands in the archive."""
+    return {"text": question.text, "answer": question.answer, "n": question.number}
+
+
+def _question(record: Mapping[str, Any]) -> RoundtripQuestion:
+    return RoundtripQuestion(str(record["text"]), str(record["answer"]), int(record["n"]))

@@ -1,0 +1,373 @@
+"""The archive: everything an agent lived through, as append-only JSON lines.
+
+One folder an agent. Lines go to segments of :data:`SEGMENT_LINES` lines, each named
+after the first memory number that may stand in it. A line is written to the operating
+system before :meth:`Archive.append` returns, and to the disk at the next
+:meth:`Archive.sync`; a line is the commit point of whatever it says.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from keepsake.archive.records import Memory, Position
+from keepsake.errors import ArchiveInUse, ArchiveUnwritable
+from keepsake.json_lines import (
+    AppendedFile,
+    Record,
+    claim,
+    ended_lines,
+    line_of,
+    lines_from_end,
+    parsed,
+)
+
+SEGMENT_LINES = 4096
+_SUFFIX = ".jsonl"
+_SEGMENT = re.compile(r"\d{10,}\.jsonl")
+"""The archive's own files; a copy that a person made beside them is none."""
+_LIVED = (b'{"type":"memory",', b'{"type":"repeat",')
+"""How the lines begin that say what was lived, as :meth:`Archive.append` writes them."""
+_NUMBER = re.compile(rb'[^,]*,"n":(\d{1,15}),')
+
+
+class Archive:
+    """The append-only log of one agent; safe to call from several threads.
+
+    With ``read_only`` it stands as it was found: nothing is claimed, mended or written, whoever
+    else has it open.
+
+    Attributes:
+        reports: What was found wrong at opening and set aside, in words.
+        torn: Bytes of a torn last line that were set aside at the opening.
+
+    Raises:
+        ArchiveInUse: Another process, or another object, writes here.
+        ArchiveUnwritable: The folder cannot be made or written.
+    """
+
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        self.folder = folder
+        self.reports: list[str] = []
+        self.torn = 0
+        self._lock = threading.Lock()
+        self._file: AppendedFile | None = None
+        self._lines: int | None = None
+        self._claimed: int | None = None
+        try:
+            if not read_only:
+                self._claimed = self._claim()
+                self._file = self._open_last_segment()
+            self._last_number = self._find_last_number()
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                raise _unwritable(self.folder, error) from error
+            raise
+
+    # -- writing
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest memory, 0 if there is none."""
+        return self._last_number
+
+    def append_memory(self, memory: Memory) -> Position:
+        """Write a memory; its number must be the next one.
+
+        Raises:
+            ArchiveUnwritable: Nothing was written; the number is still free.
+        """
+        if memory.number != self._last_number + 1:
+            raise ValueError(f"memory {memory.number} does not follow {self._last_number}")
+        position = self.append(memory.to_record())
+        self._last_number = memory.number
+        return position
+
+    def append(self, record: Mapping[str, Any]) -> Position:
+        """Write one line and hand it to the operating system.
+
+        Raises:
+            ArchiveUnwritable: Nothing was written.
+        """
+        data = line_of(record)
+        with self._lock:
+            if self._file is None:
+                raise ArchiveUnwritable(f"the archive {self.folder} is closed")
+            try:
+                file, lines = self._growing(self._file)
+                file.append(data)
+            except OSError as error:
+                raise _unwritable(self.folder, error) from error
+            self._lines = lines + 1
+            return Position(file.path.name, lines + 1)
+
+    def sync(self) -> None:
+        """Bring what was appended to the disk; cheap when there is nothing new.
+
+        Raises:
+            ArchiveUnwritable: The disk refused.
+        """
+        if (file := self._file) is not None:
+            try:
+                file.sync()
+            except OSError as error:
+                raise _unwritable(self.folder, error) from error
+
+    def close(self) -> None:
+        """Sync, close and let go of the folder; a second call does nothing."""
+        try:
+            self.sync()
+        finally:
+            with self._lock:
+                file, self._file, claimed, self._claimed = self._file, None, self._claimed, None
+                if file is not None:
+                    file.close()
+                if claimed is not None:
+                    os.close(claimed)
+
+    def _growing(self, file: AppendedFile) -> tuple[AppendedFile, int]:
+        """The segment that takes the next line, and how many it has."""
+        # Counted at the first writing, as opening reads only its end.
+        lines = file.count_lines() if self._lines is None else self._lines
+        # A segment is named after its first memory, so one that holds none yet goes on.
+        if lines >= SEGMENT_LINES and self._last_number >= int(file.path.stem):
+            file.sync()
+            following = AppendedFile(self.folder / f"{self._last_number + 1:010d}{_SUFFIX}")
+            file.close()
+            self._file, self._lines, file, lines = following, 0, following, 0
+        return file, lines
+
+    # -- opening
+
+    def _claim(self) -> int:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if (fd := claim(self.folder / ".lock", 0o644)) is None:
+            raise ArchiveInUse(
+                f"the archive {self.folder} is in use by another process",
+                "Stop the other copy of Keepsake, or give this one its own KEEPSAKE_VAULT",
+            )
+        return fd
+
+    def _open_last_segment(self) -> AppendedFile:
+        names = self._names()
+        file = AppendedFile(self.folder / (names[-1] if names else f"{1:010d}{_SUFFIX}"))
+        try:
+            self._set_torn_line_aside(file)
+        except OSError:
+            file.close()
+            raise
+        return file
+
+    def _set_torn_line_aside(self, file: AppendedFile) -> None:
+        """Mend the end of the last segment after a crash."""
+        if not (torn := file.torn()):
+            return
+        if parsed(torn):  # the line is whole, only its line end was lost
+            file.append(b"\n")
+            return
+        aside = self.folder / f"torn-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.txt"
+        aside.write_bytes(torn)
+        file.cut(file.size - len(torn))
+        self.torn = len(torn)
+        self.reports.append(
+            f"the last line of {file.path.name} was torn ({self.torn} bytes); "
+            f"set aside as {aside.name}"
+        )
+
+    def _find_last_number(self) -> int:
+        for record in self.backwards():
+            if record.get("type") == "memory":
+                try:
+                    return int(record["n"])
+                except (KeyError, TypeError, ValueError):
+                    self.reports.append(f"a memory without its number: {str(record)[:80]}")
+        return 0
+
+    # -- reading
+
+    def _names(self) -> list[str]:
+        """The segments, oldest first; names, as making paths of many costs most of opening."""
+        return sorted(
+            name
+            for name in os.listdir(self.folder)  # noqa: PTH208 - names are wanted
+            if _SEGMENT.fullmatch(name)
+        )
+
+    def _segments(self) -> list[Path]:
+        return [self.folder / name for name in self._names()]
+
+    def _segments_from(self, first: int) -> list[Path]:
+        """The segment that holds memory ``first``, and those after it."""
+        segments = self._segments()
+        starts = [int(path.stem) for path in segments]
+        return segments[max(bisect_right(starts, first) - 1, 0) :]
+
+    def backwards(self) -> Iterator[Record]:
+        """Every readable line, the newest first; reads no more than is asked for."""
+        yield from filter(None, map(parsed, self.lines_back()))
+
+    def lines_back(self) -> Iterator[bytes]:
+        """Every ended line, unparsed, the newest first; reads no more than is asked for."""
+        for name in reversed(self._names()):
+            with (self.folder / name).open("rb") as file:
+                yield from lines_from_end(file)
+
+    def forwards(self) -> Iterator[tuple[Position, Record | None]]:
+        """Every line.
+
+        Yields:
+            Position and record; None for a line that cannot be read.
+        """
+        for segment, index, line in _lines(self._segments()):
+            yield Position(segment, index), parsed(line) or None
+
+    def changes(self) -> Iterator[tuple[Position, Record | None]]:
+        """Every line but the memories and their repeats, which are nearly all, and are not parsed.
+
+        Yields:
+            Position and record; None for a line that cannot be read.
+        """
+        for segment, index, line in _lines(self._segments()):
+            if not line.startswith(_LIVED):
+                yield Position(segment, index), parsed(line) or None
+
+    def read(self, first: int, last: int) -> list[Memory]:
+        """The memories ``first`` … ``last``, both included, repeats folded in."""
+        found: dict[int, Memory] = {}
+        for _, _, line in _lines(self._segments_from(first)):
+            # Most lines of a segment come before the wanted ones, and are not worth parsing.
+            if _number_of(line) >= first and not _take(found, parsed(line), first, last):
+                break
+        return list(found.values())
+
+    def lines_with(self, word: bytes) -> Iterator[bytes]:
+        """The ended lines with that word in them, unparsed, oldest first."""
+        for segment in self._segments():
+            data = segment.read_bytes()
+            at = data.find(word)
+            while at >= 0:
+                start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+                if end < 0:
+                    break
+                yield data[start:end]
+                at = data.find(word, end)
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(path.stat().st_size for path in self._segments())
+
+
+def segment_sizes(folder: Path) -> dict[str, int]:
+    """Bytes of each segment of the archive in ``folder``, by name, whoever has it open.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with os.scandir(folder) as entries:
+        return {each.name: each.stat().st_size for each in entries if _SEGMENT.fullmatch(each.name)}
+
+
+def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:
+    """Add what ``record`` says to ``found``; False once ``last`` has been passed for good.
+
+    A repeat can only follow its memory before the next one comes, so the first memory
+    after ``last`` ends the reading.
+    """
+    number = int(record.get("n", 0))
+    match record.get("type"):
+        case "memory":
+            if number > last:
+                return False
+            if number >= first:
+                found[number] = Memory.from_record(record)
+        case "repeat":
+            if number in found:
+                found[number] = found[number].repeated(int(record["times"]))
+    return True
+
+
+class Syncable(Protocol):
+    """What has lines that are not on the disk yet, such as an :class:`Archive`."""
+
+    def sync(self) -> None:
+        """Bring them there; raises ArchiveUnwritable when the disk refuses."""
+
+
+class Syncer:
+    """Brings archives to the disk in the background, so that no caller waits.
+
+    Args:
+        seconds: The longest time that a line stays with the operating system only.
+        failed: Called in the syncer's thread with what a disk refused.
+    """
+
+    def __init__(
+        self, seconds: float = 1.0, failed: Callable[[ArchiveUnwritable], None] | None = None
+    ) -> None:
+        self._archives: set[Syncable] = set()
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._seconds = seconds
+        self._failed = failed
+        self._thread = threading.Thread(target=self._run, name="archive-sync", daemon=True)
+        self._thread.start()
+
+    def add(self, archive: Syncable) -> None:
+        """Look after this archive from now on."""
+        with self._lock:
+            self._archives.add(archive)
+
+    def remove(self, archive: Syncable) -> None:
+        """Look after it no longer."""
+        with self._lock:
+            self._archives.discard(archive)
+
+    def stop(self) -> None:
+        """Sync everything once more and end the thread."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._seconds):
+            self._sync_all()
+        self._sync_all()
+
+    def _sync_all(self) -> None:
+        with self._lock:
+            archives = list(self._archives)
+        for archive in archives:
+            try:
+                archive.sync()
+            except ArchiveUnwritable as error:
+                if self._failed is not None:
+                    self._failed(error)
+
+
+def _number_of(line: bytes) -> float:
+    """The number of the memory that a line tells of; infinite where only parsing could tell."""
+    if not line.startswith(_LIVED):
+        return math.inf
+    found = _NUMBER.match(line)
+    return int(found[1]) if found else math.inf
+
+
+def _lines(segments: list[Path]) -> Iterator[tuple[str, int, bytes]]:
+    for segment in segments:
+        for index, line in enumerate(ended_lines(segment.read_bytes()), start=1):
+            yield segment.name, index, line
+
+
+def _unwritable(folder: Path, error: OSError) -> ArchiveUnwritable:
+    return ArchiveUnwritable(
+        f"the archive {folder} cannot be written ({error.strerror or error})",
+        "Free some disk space or mend the permissions; what happens meanwhile waits in the home",
+    )

@@ -1,0 +1,100 @@
+"""Who may hear what an agent remembers: the one rule about words that were said in private.
+
+What is whispered is for two. Whoever hears a prompt answered must be the other of them, or the
+words are not in it: :func:`outward` is what stands there in their place. Everything that is made
+of memories and shown to anybody (summaries, journal, dreams, reflections) is made of that.
+What names the memories that it rests on (facts, observations, rules, what recall finds) is asked
+about by their numbers, which only the archive can answer: :class:`PrivateWords`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind, memories_in
+from keepsake.json_lines import parsed
+
+type Audience = frozenset[str]
+"""Who hears what comes of a prompt, as in :attr:`Memory.source_id`."""
+
+NOBODY: Audience = frozenset()
+"""Of what answers nobody, or is for anybody: no private word is in it."""
+WHISPER = "whisper"
+_TO_ME = " whispers to you"
+_UNKNOWN = "?"
+"""With whom words are shared, where an old archive does not say: nobody hears them."""
+
+
+def is_private(memory: Memory) -> bool:
+    """Whether it was said so that nobody else could hear it."""
+    if memory.kind is MemoryKind.ACT:
+        return memory.text.startswith(f"{WHISPER} ")
+    if memory.kind is MemoryKind.RESULT:  # what a search in an old archive has brought
+        return f'{_TO_ME}, "' in memory.text
+    old = not memory.event and memory.text.startswith(f"{memory.source}{_TO_ME}")
+    return memory.event == WHISPER or old
+
+
+def confidant(memory: Memory) -> str:
+    """With whom its words are shared, as in :attr:`Memory.source_id`; empty for no secret."""
+    if not is_private(memory):
+        return ""
+    who = memory.to_id if memory.kind is MemoryKind.ACT else memory.source_id
+    return who or _UNKNOWN
+
+
+@lru_cache(maxsize=4096)
+def outward(memory: Memory) -> Memory:
+    """The memory as anybody may know of it: that something was whispered, and no word of it."""
+    if not is_private(memory):
+        return memory
+    if memory.kind is MemoryKind.ACT:
+        to = memory.text.removeprefix(f"{WHISPER} ").partition(" = ")[0]
+        return replace(memory, text=f"{WHISPER} {to} = …", reason="")
+    if memory.kind is MemoryKind.RESULT:
+        return replace(memory, text="You remember something that was whispered.")
+    return replace(memory, text=f"{memory.source or 'Somebody'}{_TO_ME}.")
+
+
+class PrivateWords:
+    """Which memories of one agent are private, and with whom they are shared."""
+
+    def __init__(self) -> None:
+        self._with: dict[int, str] = {}
+
+    @classmethod
+    def of(cls, archive: Archive) -> PrivateWords:
+        """What the archive says; blocks, some milliseconds for a hundred thousand memories."""
+        found = cls()
+        for memory in _whispers(archive):
+            found.saw(memory)
+        return found
+
+    def saw(self, memory: Memory) -> None:
+        """A memory was archived."""
+        if who := confidant(memory):
+            self._with[memory.number] = who
+
+    def may_hear(self, number: int, audience: Audience) -> bool:
+        """Whether all of the audience may hear what rests on that memory."""
+        who = self._with.get(number)
+        return who is None or (who != _UNKNOWN and audience == {who})
+
+    def may_hear_all(self, numbers: Iterable[int], audience: Audience) -> bool:
+        """The same of what rests on several memories together."""
+        return not self._with or all(self.may_hear(number, audience) for number in numbers)
+
+    def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
+        """The memories as the audience may hear them."""
+        if not self._with:  # to most agents nobody ever whispers, and each thought asks of hundreds
+            return tuple(memories)
+        return tuple(
+            each if self.may_hear(each.number, audience) else outward(each) for each in memories
+        )
+
+
+def _whispers(archive: Archive) -> Iterator[Memory]:
+    return memories_in(map(parsed, archive.lines_with(WHISPER.encode())))

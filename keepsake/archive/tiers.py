@@ -1,0 +1,126 @@
+"""Which memory is in which tier: the state of a memory, replayed from archive lines.
+
+At any moment the long-term summary covers ``cleared+1`` … L, the short-term summary
+L+1 … S and the window S+1 … N. Every line of the archive is one step of this state,
+so that a restart arrives at what was there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.json_lines import Record
+
+
+@dataclass(slots=True)
+class Tiers:
+    """The three tiers of one agent."""
+
+    state: SummaryState = field(default_factory=SummaryState)
+    window: list[Memory] = field(default_factory=list)
+    last_number: int = 0  # N
+    compactions: int = 0  # number of compactions ever made, those taken back included
+    # rises with every compaction and every undoing, so that a summary file tells which of them it
+    # was written after
+    step: int = 0
+    undone_at: int | None = None  # N when a compaction was last taken back and none was made since
+
+    def add(self, memory: Memory) -> None:
+        """A memory was archived."""
+        self.window.append(memory)
+        self.last_number = memory.number
+
+    def repeat_last(self, times: int) -> Memory:
+        """The newest memory happened again."""
+        self.window[-1] = self.window[-1].repeated(times)
+        return self.window[-1]
+
+    def compacted(self, made: SummaryState, step: int) -> None:
+        """A compaction was committed: the window begins after its short-term summary."""
+        self.step, self.compactions, self.undone_at = step, made.standing, None
+        self._stand(made)
+
+    def undone(
+        self, before: SummaryState, step: int, total: int, window: Iterable[Memory] = ()
+    ) -> None:
+        """A compaction was taken back; ``window`` are the memories that stand again."""
+        self.window = [*window, *self.window]
+        self.step, self.undone_at = step, total
+        self._stand(before)
+
+    def clear(self, through: int) -> None:
+        """Everything up to ``through`` left the prompt."""
+        self.undone_at = None
+        self._stand(SummaryState(summarised=through, time=self.state.time))
+
+    def _stand(self, state: SummaryState) -> None:
+        self.state = state
+        self.window = [memory for memory in self.window if memory.number > state.summarised]
+
+    def apply(self, record: Record) -> None:
+        """Take one archive line; lines of unknown types say nothing about the tiers.
+
+        Raises:
+            KeyError, ValueError: The line lacks a field or holds a wrong one.
+        """
+        match record.get("type"):
+            case "memory":
+                self.add(Memory.from_record(record))
+            case "repeat" if self.window and self.window[-1].number == int(record["n"]):
+                self.repeat_last(int(record["times"]))
+            case "compaction":
+                made = self.state.after(record)
+                self.compacted(made, int(record.get("step") or made.standing))
+            case "undo":
+                before = self.state.after(record)
+                self.undone(before, int(record["step"]), int(record["total"]))
+                self.compactions = int(record["compactions"])
+            case "clear":
+                self.clear(int(record["n"]))
+                self.compactions = int(record["compactions"])
+                self.step = int(record.get("step", self.compactions))
+            case _:
+                self.state = self.state.after(record)
+
+
+def load_tiers(archive: Archive) -> Tiers:
+    """Read the state back from the end of the archive.
+
+    Reads backwards until the last compaction (or clearing, or undoing) and the first memory
+    of the window have been seen, then replays those lines: the cost does not grow with the
+    length of the life before. Lines from before that last one say what holds no longer.
+    """
+    tail: list[Record] = []
+    boundary: int | None = None
+    for record in archive.backwards():
+        kind = record.get("type")
+        if boundary is not None and kind == "memory" and int(record["n"]) <= boundary:
+            break
+        if boundary is None or kind in ("memory", "repeat"):
+            tail.append(record)
+        if boundary is None:
+            boundary = _boundary(record)
+    tiers = Tiers()
+    for record in reversed(tail):
+        try:
+            tiers.apply(record)
+        except (KeyError, ValueError, TypeError) as error:
+            archive.reports.append(f"a line was passed over ({error!r}): {str(record)[:80]}")
+    tiers.last_number = archive.last_number
+    return tiers
+
+
+def _boundary(record: Record) -> int | None:
+    """S as that line sets it, None if it says nothing of it."""
+    match record.get("type"):
+        case "compaction":
+            return int(record["recent"]["to"])
+        case "undo":
+            return int(record["summarised"])
+        case "clear":
+            return int(record["n"])
+    return None

@@ -1,0 +1,304 @@
+"""An agent's notes: what it chose to keep, as markdown that people may edit.
+
+One file a note below ``vault/agents/<name>/notes/``, with front matter (title, created,
+updated, place, reason, tags). The files are the truth: they are looked at anew whenever
+somebody asks, read again when they changed, and only ever added to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import yaml
+
+from keepsake.errors import NoteRefused
+from keepsake.events.types import MemoryChange
+from keepsake.language.perception import shorten, visible
+from keepsake.names import folder_name
+from keepsake.records import files as vault_files
+from keepsake.records.files import FRONT, time_of
+from keepsake.records.store import RecordStore, Report, Tell
+
+LONGEST_TITLE = 60
+LONGEST_ENTRY = 1000
+"""Characters of one entry; what an agent writes at once."""
+LONGEST_NOTE = 8000
+"""Characters of a whole note, front matter apart, beyond which nothing is added."""
+MOST_NOTES = 1000
+FORGOTTEN = "forgotten"
+"""The folder beside the notes that holds those the agent forgot."""
+
+_UPDATED = re.compile(r"^updated:.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One note as its file has it."""
+
+    title: str
+    text: str  # its body; later entries begin with their date in square brackets
+    created: datetime
+    updated: datetime
+    place: str
+    reason: str
+    tags: tuple[str, ...]
+    path: Path
+
+    @property
+    def key(self) -> str:
+        """What an index calls it: unique among the notes of one agent."""
+        return f"note:{self.path.stem}"
+
+    @property
+    def digest(self) -> str:
+        """Differs when title, text, place or tags do: what an index would have to learn."""
+        content = "\0".join((self.title, self.text, self.place, *self.tags))
+        return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
+
+    @property
+    def line(self) -> str:
+        """``garden: I planted flowers …`` on one line."""
+        return f"{self.title}: {' '.join(self.text.split())}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChanges:
+    """What happened to the notes since somebody last looked."""
+
+    changed: tuple[Note, ...]
+    gone: tuple[str, ...]
+
+
+class NoteBook:
+    """The notes of one agent; safe to use from several threads."""
+
+    def __init__(
+        self,
+        folder: Path,
+        report: Report = lambda _: None,
+        agent: str = "",
+        tell: Tell = lambda _: None,
+    ) -> None:
+        self.folder = folder
+        self._agent, self._tell = agent, tell
+        self._store = RecordStore(parse_note, self._edited, report)
+
+    # -- reading
+
+    def all(self) -> list[Note]:
+        """Every note that can be read, by title; files are read again only when changed."""
+        try:
+            found = [path for path in self.folder.glob("*.md") if not path.name.startswith(".")]
+        except OSError:
+            found = []
+        self._store.look([path for path in found if path.is_file()])
+        notes = self._store.records().values()
+        return sorted(notes, key=lambda note: (note.title.casefold(), note.path.name))
+
+    def find(self, title: str) -> Note | None:
+        """The note of that title, whatever its case and punctuation; or of that file name."""
+        wanted, notes = _same(title), self.all()
+        by_title = (note for note in notes if _same(note.title) == wanted)
+        by_file = (note for note in notes if _same(note.path.stem) == wanted)
+        return next(by_title, None) or next(by_file, None) if wanted else None
+
+    def changed_since(self, known: Mapping[str, str]) -> NoteChanges:
+        """What an index has to learn and to forget.
+
+        A file that cannot be read now is neither: what was known of it stays.
+
+        Args:
+            known: The digest that the index holds for each :attr:`Note.key`.
+        """
+        notes = {note.key: note for note in self.all()}
+        unread = {f"note:{path.stem}" for path in self._store.problems()}
+        changed = [note for key, note in notes.items() if known.get(key) != note.digest]
+        return NoteChanges(
+            tuple(changed), tuple(key for key in known if key not in notes and key not in unread)
+        )
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with files that cannot be read, one sentence each."""
+        self.all()
+        return list(self._store.problems().values())
+
+    def _edited(self, path: Path, before: Note | None, after: Note | None) -> None:
+        """Tell of what a person has done; a file may be saved without a change."""
+        if after is None:
+            self._done("unnote", before.title if before else path.stem, 0, "hand")
+        elif before is None or before.digest != after.digest:
+            self._done("note", after.title, len(after.text), "hand")
+
+    def _done(self, op: str, title: str, size: int, by: str) -> None:
+        title = shorten(title, LONGEST_TITLE)
+        self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=size, by=by, title=title))
+
+    # -- writing
+
+    def write(
+        self,
+        title: str,
+        text: str,
+        *,
+        place: str = "",
+        reason: str = "",
+        tags: tuple[str, ...] = (),
+        now: datetime,
+        by: str = "agent",
+    ) -> Note:
+        """Write a note, or add a dated entry to the one of that title.
+
+        Raises:
+            NoteRefused: Title or text is empty or too long, the note or the book is full,
+                or the file cannot be read or written.
+        """
+        title, text = check_title(title), _checked_text(text)
+        there = (note for note in self.all() if _same(note.title) == _same(title))
+        path = next((note.path for note in there), None) or self._new_path(title)
+
+        def make(before: str | None, old: Note | None) -> str:
+            if before is None or old is None:
+                return _fresh(Note(title, text, now, now, place, reason, tags, path))
+            where = f", {place}" if place and place != old.place else ""
+            return _with_entry(before, old, f"[{now:%Y-%m-%d %H:%M}{where}] {text}", now)
+
+        _, note = self._store.change(path, make)
+        self._done("note", note.title, len(text), by)
+        return note
+
+    def forget(self, title: str) -> Path:
+        """Move a note into ``forgotten/``, where it is no longer found but not lost.
+
+        Returns:
+            Where it is now.
+
+        Raises:
+            NoteRefused: There is no such note, or it cannot be moved.
+        """
+        note = self.find(title)
+        if note is None:
+            raise self.unknown(title)
+        aside = self._store.move_aside(note.path, self.folder / FORGOTTEN)
+        self._done("unnote", note.title, 0, "agent")
+        return aside
+
+    def unknown(self, title: str) -> NoteRefused:
+        """The error that there is no such note, and which there are."""
+        titles = [note.title for note in self.all()]
+        more = f" and {len(titles) - 8} more" if len(titles) > 8 else ""
+        cure = f"There are: {', '.join(titles[:8])}{more}" if titles else "There are none yet"
+        return NoteRefused(f"There is no note called {title[:LONGEST_TITLE]!r}", cure)
+
+    def _new_path(self, title: str) -> Path:
+        if len(self.all()) >= MOST_NOTES:
+            raise NoteRefused(f"There are {MOST_NOTES} notes already", "Forget one first")
+        # A file of that name with another title, or one that cannot be read, is left alone.
+        return vault_files.free_name(self.folder / f"{folder_name(_same(title))}.md")
+
+
+def check_title(title: str) -> str:
+    """The title as it will be kept: one line, single-spaced.
+
+    Raises:
+        NoteRefused: It has no letter or digit, or is too long.
+    """
+    clean = " ".join(visible(title[: 10 * LONGEST_TITLE]).split()).strip(" .:#-")
+    if not _same(clean):
+        raise NoteRefused("A note needs a title", "Write: note <title>: <text>")
+    if len(clean) > LONGEST_TITLE:
+        raise NoteRefused(f"The title has {len(clean)} characters", f"Use at most {LONGEST_TITLE}")
+    return clean
+
+
+def parse_note(path: Path, source: str, changed: datetime) -> Note:
+    """The note that ``source`` holds; a file without front matter is one too.
+
+    Raises:
+        NoteRefused: The front matter is broken.
+    """
+    try:
+        meta, body = frontmatter.parse(source)
+        if source.startswith("---") and not meta:
+            raise _malformed(path, "has front matter that is not closed or holds no names")
+        created = time_of(meta.get("created"), changed)
+        return Note(
+            title=str(meta.get("title") or path.stem.replace("-", " ")).strip(),
+            text=body.strip(),
+            created=created,
+            updated=time_of(meta.get("updated"), changed),
+            place=str(meta.get("place") or ""),
+            reason=str(meta.get("reason") or ""),
+            tags=_tags(meta.get("tags")),
+            path=path,
+        )
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise _malformed(path, f"cannot be read ({' '.join(str(error).split())})") from error
+
+
+def _malformed(path: Path, reason: str) -> NoteRefused:
+    return NoteRefused(f"The note {path} {reason}", "Mend the lines between its `---`")
+
+
+def _tags(given: Any) -> tuple[str, ...]:
+    words = given.split(",") if isinstance(given, str) else given or ()
+    if not isinstance(words, list | tuple):
+        raise ValueError(f"{given!r} is no list of tags")
+    return tuple(str(word).strip() for word in words if str(word).strip())
+
+
+def _checked_text(text: str) -> str:
+    clean = "\n".join(" ".join(visible(line).split()) for line in text.splitlines()).strip()
+    if not clean:
+        raise NoteRefused("The note has no text", "Write: note <title>: <text>")
+    if len(clean) > LONGEST_ENTRY:
+        raise NoteRefused(
+            f"That is {len(clean):,} characters", f"Write at most {LONGEST_ENTRY:,} at once"
+        )
+    return clean
+
+
+def _fresh(note: Note) -> str:
+    post = frontmatter.Post(
+        note.text,
+        title=note.title,
+        created=note.created.isoformat(timespec="seconds"),
+        updated=note.updated.isoformat(timespec="seconds"),
+        place=note.place,
+        reason=note.reason,
+        tags=list(note.tags),
+    )
+    return frontmatter.dumps(post, sort_keys=False) + "\n"
+
+
+def _with_entry(before: str, old: Note, entry: str, now: datetime) -> str:
+    """The file with one more entry; every other word in it stays as a person left it."""
+    if len(old.text) + len(entry) > LONGEST_NOTE:
+        raise NoteRefused(
+            f"The note {old.title!r} is full ({len(old.text):,} of {LONGEST_NOTE:,} characters)",
+            "Start another title, or forget this one",
+        )
+    return f"{_dated(before, now).rstrip()}\n\n{entry}\n"
+
+
+def _dated(source: str, now: datetime) -> str:
+    """``source`` with ``updated`` in its front matter, if it has one."""
+    front = FRONT.match(source)
+    if not front:
+        return source
+    line, head = f"updated: '{now.isoformat(timespec='seconds')}'", front["head"]
+    head = _UPDATED.sub(line, head, count=1) if _UPDATED.search(head) else f"{head}{line}\n"
+    return source[: front.start("head")] + head + source[front.end("head") :]
+
+
+def _same(title: str) -> str:
+    """What two titles share that mean the same note."""
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", visible(title)).casefold()))

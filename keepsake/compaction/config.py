@@ -1,0 +1,161 @@
+"""The ladder's settings, from ``vault/config/memory_compaction.md``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from keepsake.books import commitments_room, pins
+from keepsake.markdown_config import ConfigSection, FileSettings, between
+from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
+from keepsake.summaries.strategy import strategy_names
+
+FOLDER = "compaction"
+"""Where the strategies' templates are, beside the file."""
+
+LARGEST_WINDOW = 10_000
+LARGEST_CONTEXT = 4_000_000
+PINNED_TOKENS = pins.LIMIT // CHARACTERS_PER_TOKEN
+"""What the agent's own pinned lines may take."""
+NOTICED_TOKENS = commitments_room.LIMIT
+"""What the lines that were noticed for it may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionConfig(FileSettings):
+    """When to compact, how far, and who writes the summaries.
+
+    Windows are counted in memories, shares are of :attr:`budget`, the rest is tokens; each
+    setting is explained in ``vault/config/memory_compaction.md``.
+    """
+
+    strategy: str = "narrative"
+    immediate_window: int = between(64, low=1, high=LARGEST_WINDOW)
+    recent_window: int = between(64, low=1, high=LARGEST_WINDOW)
+    context_tokens: int = between(4096, low=256, high=LARGEST_CONTEXT)
+    reserve_tokens: int = between(256, low=1, high=LARGEST_CONTEXT)
+    high: float = 0.85
+    low: float = 0.60
+    sleep: float = 0.70
+    emergency: float = 0.95
+    preserve_memories: int = between(20, high=LARGEST_WINDOW)
+    preserve_share: float = 0.20
+    min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
+    longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)
+    mask: bool = True
+    on_count: bool = True
+    on_high: bool = True
+    on_sleep: bool = True
+    on_emergency: bool = True
+    on_agent: bool = True
+    profile: str = "summarizer"
+    fallback_after: int = between(3, high=1000)
+
+    @property
+    def budget(self) -> int:
+        """Tokens that a prompt may have."""
+        return self.context_tokens - self.reserve_tokens
+
+    @property
+    def low_tokens(self) -> int:
+        """Tokens that a compaction goes down to."""
+        return int(self.low * self.budget)
+
+    @property
+    def high_tokens(self) -> int:
+        """Tokens from which on an ordinary compaction starts."""
+        return int(self.high * self.budget)
+
+    @property
+    def emergency_tokens(self) -> int:
+        """Tokens from which on one cannot wait."""
+        return int(self.emergency * self.budget)
+
+    def checked(self, read: ConfigSection) -> CompactionConfig:
+        """These settings, if marks and room go together and there is such a strategy.
+
+        Strategies are the templates in the folder ``compaction`` beside the file.
+        """
+        for key in ("high", "low", "sleep", "emergency", "preserve_share"):
+            _check_share(read, key, getattr(self, key))
+        _check_strategy(read, self.strategy)
+        _check_marks(read, self)
+        _check_room(read, self)
+        return self
+
+
+def strategies(folder: Path) -> list[str]:
+    """Names of the strategies: the templates in ``folder``, and the one that is built in."""
+    return sorted({*strategy_names(folder), CompactionConfig().strategy})
+
+
+def _check_share(settings: ConfigSection, key: str, share: float) -> None:
+    nothing = share == 0.0 and key == "preserve_share"  # the number of memories says enough
+    if not (0.0 < share < 1.0 or nothing):
+        raise settings.refuse(
+            key, f"{share:g} is no share", "Write a number between 0 and 1, such as 0.6"
+        )
+
+
+def _check_strategy(settings: ConfigSection, name: str) -> None:
+    known = strategies(settings.path.parent / FOLDER)
+    if name in known:
+        return
+    if name == "cascade":
+        raise settings.refuse("strategy", f"there is no {name!r}", "narrative is its name now")
+    raise settings.refuse(
+        "strategy",
+        f"there is no template {name!r}",
+        f"Use one of {', '.join(known)}; or make {FOLDER}/{name}.md and save this file again",
+    )
+
+
+def _check_marks(settings: ConfigSection, config: CompactionConfig) -> None:
+    """The marks stand in their order; one whose trigger is off may stand anywhere."""
+    circle = "a compaction would end where it begins"
+    before = "an emergency would come before the ordinary compaction"
+    both = config.on_high and config.on_emergency
+    wanted = (
+        ("low", "high", config.on_high, circle, ""),
+        ("low", "sleep", config.on_sleep, circle, ""),
+        ("low", "emergency", config.on_emergency, circle, ""),
+        ("high", "emergency", both, before, ", or switch one of them off: **on_high**: no"),
+        ("preserve_share", "low", True, "no compaction could come down to low", ""),
+    )
+    for smaller, larger, matters, why, or_else in wanted:
+        below, above = getattr(config, smaller), getattr(config, larger)
+        if matters and below >= above:
+            raise settings.refuse(
+                _written(settings, larger, smaller),
+                f"{smaller} {below:g} is not below {larger} {above:g}: {why}",
+                f"Lower {smaller} or raise {larger}{or_else}",
+            )
+
+
+def _check_room(settings: ConfigSection, config: CompactionConfig) -> None:
+    """The budget holds at least all that no compaction takes out of a prompt."""
+    if config.reserve_tokens >= config.context_tokens:
+        raise settings.refuse(
+            _written(settings, "reserve_tokens", "context_tokens"),
+            f"a reserve of {config.reserve_tokens:,} leaves nothing of a context of"
+            f" {config.context_tokens:,} tokens",
+            "Lower reserve_tokens or raise context_tokens",
+        )
+    newest = round(config.preserve_share * config.budget)
+    needed = PINNED_TOKENS + NOTICED_TOKENS + config.longterm_tokens + newest
+    if needed > config.budget:
+        fixed = needed - newest
+        least = math.ceil(fixed / (1 - config.preserve_share)) + config.reserve_tokens + 1
+        raise settings.refuse(
+            _written(settings, "context_tokens", "longterm_tokens", "preserve_share"),
+            f"a budget of {config.budget:,} tokens is too small: pinned and noticed lines may"
+            f" take {PINNED_TOKENS + NOTICED_TOKENS:,}, the long-term summary"
+            f" {config.longterm_tokens:,}, the newest memories {newest:,}",
+            f"Raise context_tokens to {least:,}, or lower longterm_tokens or preserve_share",
+        )
+
+
+def _written(settings: ConfigSection, *keys: str) -> str:
+    """The first of the keys that the file names, so that a message points to a line."""
+    return next((key for key in keys if key in settings.entries), keys[0])

@@ -1,0 +1,283 @@
+"""A compaction being made: from its plan, rung by rung, to new summaries.
+
+Nothing is committed here. Each rung is tried only if those before it were not enough, and
+each is written down with what it saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from keepsake.archive.records import Memory, Summary, Tier
+from keepsake.compaction import importance_cache, truncation
+from keepsake.compaction.costs import TokenCounter
+from keepsake.compaction.importance_cache import ImportanceCache
+from keepsake.compaction.key_memories import KeyMemory, SentenceMatcher
+from keepsake.compaction.masking import Mask
+from keepsake.compaction.planning import LEAST_SUMMARY, CompactionPlan, source_line
+from keepsake.memory import Rung, RungStep
+from keepsake.summaries import verification
+from keepsake.summaries.retelling import day_of
+from keepsake.summaries.source import Draft, SummarySource
+from keepsake.summaries.summarizer import ExtractiveSummarizer
+from keepsake.summaries.verification import SummaryVerdict
+from keepsake.summaries.writing import SummaryWriter
+
+
+@dataclass(slots=True)
+class LadderRun:
+    """One compaction on its way up the ladder; :meth:`make` fills what it came to."""
+
+    plan: CompactionPlan
+    counter: TokenCounter
+    writer: SummaryWriter
+    now: datetime
+    importance: ImportanceCache
+    # the memories that matter, of those that the summaries of before still tell
+    mattered: Sequence[Memory] = ()
+    steps: list[RungStep] = field(default_factory=list)
+    written: list[Draft] = field(default_factory=list)
+    # longer versions of summaries that a later rung made shorter
+    earlier: dict[Tier, str] = field(default_factory=dict)
+    verdict: SummaryVerdict | None = None
+    _summaries: dict[Tier, Summary | None] = field(default_factory=dict)
+    _sources: list[str] = field(default_factory=list)
+    _window: int = 0
+
+    @property
+    def longterm(self) -> Summary | None:
+        """The new long-term summary."""
+        return self._summaries[Tier.LONGTERM]
+
+    @property
+    def recent(self) -> Summary:
+        """The new short-term summary."""
+        recent = self._summaries[Tier.RECENT]
+        assert recent is not None  # there is one before, or memories leave and become one
+        return recent
+
+    def make(self) -> bool:
+        """Go up until the prompt is under the low mark; False if nothing could be changed.
+
+        Raises:
+            ModelError, ConfigError: No summary could be written.
+        """
+        before = self.plan.before
+        self._summaries = {Tier.LONGTERM: before.longterm, Tier.RECENT: before.recent}
+        self._sources = [truncation.without_note(each.text) for each in self._present()]
+        self._window = sum(before.weights)
+        self.steps = [RungStep(Rung.MASK, before.summaries + before.plain, before.tokens)]
+        if self.plan.leaving:
+            self._summarise()
+        self._resummarise()
+        config = self.plan.config
+        if self._used > config.high_tokens:
+            self._squeeze(config.low_tokens)
+        if self._used > config.high_tokens:
+            self._truncate(self._reachable(config.low_tokens))
+        if (self.longterm, self._summaries[Tier.RECENT]) == (before.longterm, before.recent):
+            return False
+        self._check()
+        return True
+
+    # -- the rungs
+
+    def _summarise(self) -> None:
+        sources = self._new_sources()
+        self._sources = [line for source in sources for line in source.lines]
+        written = self._written(sources)
+        before, leaving = self._tokens, self.plan.leaving
+        first = self.plan.before.longterm or self.plan.before.recent
+        oldest = first.first if first else leaving[0].number
+        spans = {Tier.RECENT: (leaving[0].number, leaving[-1].number)}
+        if self.plan.replaces:
+            spans = {Tier.RECENT: (oldest, leaving[-1].number)}
+        elif recent := self.plan.before.recent:
+            spans[Tier.LONGTERM] = (oldest, recent.last)
+        self._summaries, self._window = dict.fromkeys(Tier), self.plan.staying_tokens
+        for source, draft in zip(sources, written, strict=True):
+            self._summaries[source.tier] = self._summary(source, spans[source.tier], draft)
+        self._step(Rung.SUMMARISE, before, *written)
+
+    def _written(self, sources: Sequence[SummarySource]) -> list[Draft]:
+        """Their summaries: side by side where a model is waited for."""
+        if isinstance(self.writer.summarizer, ExtractiveSummarizer):
+            return list(map(self.writer.write, sources))
+        with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
+            return list(pool.map(self.writer.write, sources))
+
+    def _resummarise(self) -> None:
+        """Summarise the summary of everything old again when it has outgrown its limit."""
+        tier = Tier.RECENT if self.plan.replaces else Tier.LONGTERM
+        summary, limit = self._summaries[tier], self.plan.config.longterm_tokens
+        if summary is None or self.counter.text(summary.text) <= limit:
+            return
+        before = self._tokens
+        written = self.writer.write(self._again(summary, limit), forgiving=True)
+        self._shorten(summary, written.text, written.model)
+        if self._weight(tier) > limit:
+            self._by_rules(tier, limit)
+        self._step(Rung.RESUMMARISE, before, written)
+
+    def _squeeze(self, target: int) -> None:
+        """Make both summaries smaller without a model: before anything is cut."""
+        before, room = self._tokens, max(target - self.plan.before.overhead - self._window, 0)
+        weight = {each.tier: self._weight(each.tier) for each in self._present()}
+        for tier, tokens in weight.items():
+            limit = max(room * tokens // max(sum(weight.values()), 1), LEAST_SUMMARY)
+            if tokens > limit:
+                self._by_rules(tier, limit)
+        self._step(Rung.RESUMMARISE, before)
+
+    def _reachable(self, target: int) -> int:
+        """``target``, or what is left when both summaries are squeezed as far as they can be."""
+        least = self.plan.before.overhead + self._window + 2 * LEAST_SUMMARY
+        return min(max(target, least), max(target, self.plan.config.emergency_tokens))
+
+    def _truncate(self, target: int, *, all_of_it: bool = False) -> None:
+        """Cut the oldest summary, then the other; both are in the archive."""
+        before = self._tokens
+        for tier in (Tier.LONGTERM, Tier.RECENT):
+            summary, over = self._summaries[tier], self._used - target
+            if summary is not None and over > 0:
+                limit = max(self._weight(tier) - over, 0)
+                text = truncation.cut(summary, limit, self.counter.text, all_of_it=all_of_it)
+                self._shorten(summary, text, summary.model)
+        self._step(Rung.TRUNCATE, before)
+
+    # -- the check
+
+    def _check(self) -> None:
+        """Put back what must be kept and is not seen any more, at whatever cost but the budget."""
+        texts = [truncation.without_note(each.text) for each in self._present()]
+        last = self.plan.leaving[-1].number if self.plan.leaving else 0
+        window = [memory.line for memory in self.plan.before.shown if memory.number > last]
+        verdict = verification.judge(
+            summaries=texts,
+            sources=self._sources,
+            visible=[*self.writer.standing, *texts, *window],
+            must_keep=self.writer.must_keep,
+            agent=self.counter.agent,
+        )
+        tries = max((each.tries for each in self.written), default=1)
+        if verdict.put_back:
+            text = truncation.put_back(self.recent.text, verdict.put_back)
+            self._summaries[Tier.RECENT] = self._with_text(self.recent, text, self.recent.model)
+        config = self.plan.config
+        if self._used > config.budget:
+            self._truncate(config.emergency_tokens)
+        if self._used > config.budget:
+            self._truncate(config.budget, all_of_it=True)
+        # Where all else takes more than the budget, a cut takes these out again.
+        there = frozenset(truncation.put_back_in(self.recent.text))
+        kept = tuple(x for x in verdict.put_back if " ".join(x.split()) in there)
+        self.verdict = replace(verdict, tries=tries, put_back=kept)
+
+    # -- what the rungs are made of
+
+    def _new_sources(self) -> list[SummarySource]:
+        pruned, agent = self._pruned(), self.counter.agent
+        memories = tuple(memory for memory in pruned if not memory.is_stock) or pruned
+        lines = tuple(source_line(agent, memory) for memory in memories)
+        older = tuple(truncation.without_added(each.text) for each in self._present())
+        if self.plan.replaces:
+            limit = self.plan.config.longterm_tokens
+            return [self._source(Tier.RECENT, older + lines, memories, limit=limit)]
+        sources = [self._source(Tier.RECENT, lines, memories)]
+        return [*sources, self._source(Tier.LONGTERM, older)] if older else sources
+
+    def _pruned(self) -> tuple[Memory, ...]:
+        """The memories that leave, all masked: no model is paid for what says nothing."""
+        leaving = self.plan.leaving
+        if not self.plan.config.mask:
+            return leaving
+        mask = Mask(self.writer.log, self.importance.unshortened)
+        return mask.view(leaving, leaving[-1].number) or leaving
+
+    def _source(
+        self, tier: Tier, lines: tuple[str, ...], memories: Sequence[Memory] = (), limit: int = 0
+    ) -> SummarySource:
+        """What a summary is made of; the last of ``lines`` are ``memories``, those before older."""
+        older = len(lines) - len(memories)
+        return SummarySource(
+            tier=tier,
+            agent=self.counter.agent,
+            lines=lines,
+            numbers=(0,) * older + tuple(memory.number for memory in memories),
+            importance=(0,) * older + tuple(map(self.importance.of, memories)),
+            days=("",) * older + tuple(day_of(memory.time) for memory in memories),
+            weighty=self._weighty(self.mattered) if older else (),
+            strategy=self.plan.strategy,
+            limit_tokens=limit,
+            tokens=self.counter.text,
+            must_keep=self.writer.held_by(lines),
+        )
+
+    def _weighty(self, memories: Sequence[Memory]) -> tuple[KeyMemory, ...]:
+        agent, of = self.counter.agent, self.importance.of
+        return tuple(KeyMemory(m.number, source_line(agent, m), of(m)) for m in memories)
+
+    def _again(self, summary: Summary, limit: int) -> SummarySource:
+        source = self._source(summary.tier, (truncation.without_added(summary.text),), limit=limit)
+        return replace(source, weighty=self._weighty(self._known))
+
+    @property
+    def _known(self) -> list[Memory]:
+        """The memories that matter, of those that the new summaries may tell."""
+        leaving = importance_cache.remembered(self.plan.leaving, self.importance.of)
+        return [*self.mattered, *leaving]
+
+    def _by_rules(self, tier: Tier, limit: int) -> None:
+        summary = self._summaries[tier]
+        if summary is not None:
+            draft = self.writer.by_rules(self._again(summary, limit))
+            self._shorten(summary, draft.text, draft.model)
+
+    def _shorten(self, summary: Summary, text: str, model: str) -> None:
+        """Put a shorter text in a summary's place; one that is none changes nothing."""
+        if text and self.counter.text(text) < self.counter.text(summary.text):
+            self.earlier.setdefault(summary.tier, summary.text)
+            self._summaries[summary.tier] = self._with_text(summary, text, model)
+
+    def _with_text(self, summary: Summary, text: str, model: str) -> Summary:
+        tokens = self.counter.text(text)
+        return replace(summary, text=text, model=model, time=self.now, tokens_after=tokens)
+
+    def _summary(self, source: SummarySource, span: tuple[int, int], draft: Draft) -> Summary:
+        before = sum(map(self.counter.text, source.lines))
+        after = self.counter.text(draft.text)
+        summary = Summary(source.tier, *span, draft.text, draft.model, self.now, before, after)
+        return replace(summary, mattered=self._still_told(summary))
+
+    def _still_told(self, summary: Summary) -> tuple[int, ...]:
+        """Numbers of what matters and stands in a new summary: what the next one goes by."""
+        agent = self.counter.agent
+        covered = [each for each in self._known if summary.first <= each.number <= summary.last]
+        told = SentenceMatcher(self._weighty(covered), agent).numbers_in(summary.text, agent)
+        there = (memory for memory in covered if memory.number in told)
+        return tuple(m.number for m in importance_cache.remembered(there, self.importance.of))
+
+    def _step(self, rung: Rung, before: int, *written: Draft) -> None:
+        if self._tokens != before or written:
+            calls = sum(each.calls for each in written)
+            self.steps.append(RungStep(rung, before, self._tokens, calls))
+        self.written += written
+
+    def _present(self) -> list[Summary]:
+        both = (self._summaries[Tier.LONGTERM], self._summaries[Tier.RECENT])
+        return [summary for summary in both if summary is not None]
+
+    def _weight(self, tier: Tier) -> int:
+        return self.counter.summaries(self._summaries[tier])
+
+    @property
+    def _tokens(self) -> int:
+        """Summaries and window now, or as they will be."""
+        return self.counter.summaries(*self._summaries.values()) + self._window
+
+    @property
+    def _used(self) -> int:
+        return self.plan.before.overhead + self._tokens

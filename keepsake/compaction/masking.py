@@ -1,0 +1,299 @@
+"""The first rung of the ladder: what stands in the window and says nothing any more.
+
+Old results of the agent's own acts shrink to a line with what it was, what came of it and
+its number, under which the archive has the rest. A line that stood there before folds where
+nothing of the kind came between, and so does a look that showed nothing new. What anybody said
+and every command stay as they are, and so does what matters.
+
+No model is asked, and nothing is decided from memories after the boundary: as long as the
+boundary stands still the masked lines do, and a model server finds them in its cache.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.compaction.importance_cache import who
+from keepsake.language.perception import PROMPT_LIMIT, shorten
+from keepsake.prompt.tool_results import LISTED, PINNED, RECALLED, RESULTS, UNPINNED
+
+STEP = 32
+"""Memories by which the boundary moves: each move changes the prompt from there on."""
+LEAST_SAVED, LEAST_WORDS = 48, 8
+"""Characters, and among them words, that must be saved for a line to be worth its number."""
+SHORTEST_FOLDED = 28
+"""Characters of a repeated line that folds. Where one is gone, a script may need a line for
+the time or a count in its place; both together are shorter."""
+
+MOST_UNSHORTENED = 6
+"""Of nobody more lines stay as they are because they matter; a hostile player's all do."""
+
+_HEAD, _LIST, _TAIL = 72, 120, 500
+"""Characters of a title or opening, of a list of people or things, and of a look's end."""
+_LOOKS = frozenset({"look", "examine", "go"})
+_NO_LOOKS = ("You tried to ", *RESULTS)
+"""How results begin that are none of a look, whatever the agent did meanwhile."""
+_RECALLED_NUMBER = re.compile(r"memor(?:y|ies) \d{1,9}(?:-\d{1,9})?(?= \[|: )")
+_RECALLED_NOTE = re.compile(r"note [^:]{1,60}: ")
+_MOST_NUMBERS = 5
+_ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})
+_LABELS = ("Here: ", "You see: ", "Carries: ")
+_MARK = re.compile(r"… \(memory \d{1,9}\)$")
+_SENTENCE = re.compile(r"(?<=[.!?]) +")
+
+
+def boundary(last: int, preserve: int) -> int:
+    """The number of the last memory that is masked; 0 for none.
+
+    ``preserve``: How many of the newest are never masked.
+    """
+    return max(last - max(preserve, 0), 0) // STEP * STEP
+
+
+def beyond(boundary: int) -> int:
+    """Where the next boundary is, after one or after any other number."""
+    return (boundary // STEP + 1) * STEP
+
+
+def nothing_matters(_: Memory) -> bool:
+    """What holds where nobody judges."""
+    return False
+
+
+def mask(
+    window: Sequence[Memory], through: int, matters: Callable[[Memory], bool] = nothing_matters
+) -> tuple[Memory, ...]:
+    """The window with its memories up to number ``through`` masked; numbers stay in order.
+
+    Applied twice it changes nothing, and no line of it is longer than it was.
+
+    ``through``: Number of the last one to mask.
+    ``matters``: Whether a memory stays as it is; asked for those that would not.
+    """
+    end = _end(window, through)
+    view = _View(_Exempt(matters))
+    shown = [short for memory in window[:end] if (short := view.take(memory)) is not None]
+    return (*_newest_plan(shown, _Exempt(matters)), *window[end:])
+
+
+class Mask:
+    """:func:`mask`, remembered while the boundary stands still; it never fails.
+
+    Args:
+        matters: As in :func:`mask`; its answers must not change while the boundary stands
+            still, or they are not heard before it moves.
+    """
+
+    def __init__(
+        self,
+        log: Callable[[str], None] = lambda _: None,
+        matters: Callable[[Memory], bool] = nothing_matters,
+    ) -> None:
+        self._log = log
+        self._matters = matters
+        self._told = ""
+        self._cached: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
+
+    def view(self, window: Sequence[Memory], through: int) -> tuple[Memory, ...]:
+        """The masked window; the originals where masking fails."""
+        try:
+            end = _end(window, through)
+            head = tuple(window[:end])
+            source, masked = self._cached
+            if head != source:  # mostly the same objects, which compare at once
+                masked = mask(head, through, self._matters)
+                self._cached = (head, masked)
+            return (*masked, *window[end:])
+        except Exception as error:  # whatever an old archive holds: the thought goes on
+            if repr(error) != self._told:
+                self._told = repr(error)
+                self._log(f"Old memories could not be shortened ({error!r}); all are shown in full")
+            return tuple(window)
+
+
+def _end(window: Sequence[Memory], through: int) -> int:
+    return bisect_right(window, through, key=lambda memory: memory.number)
+
+
+@dataclass(slots=True)
+class _Exempt:
+    """What stays as it is because it matters, of nobody more than a few."""
+
+    matters: Callable[[Memory], bool]
+    count: Counter[str] = field(default_factory=Counter)
+
+    def take(self, memory: Memory) -> bool:
+        if self.count[who(memory)] >= MOST_UNSHORTENED or not self.matters(memory):
+            return False
+        self.count[who(memory)] += 1
+        return True
+
+
+@dataclass(slots=True)
+class _View:
+    """What has been shown so far: each line is judged by those before it alone."""
+
+    exempt: _Exempt
+    verb: str = ""
+    """What the agent did last."""
+    latest: dict[str, str] = field(default_factory=dict)
+    """The last line of each subject: of a person, or of what it begins with."""
+    looks: dict[str, str] = field(default_factory=dict)
+    """What the last look at each place or thing showed, all of it."""
+
+    def take(self, memory: Memory) -> Memory | None:
+        """``memory`` as it is shown; None when it is folded."""
+        shown = self._masked(memory)
+        return memory if shown is not memory and self.exempt.take(memory) else shown
+
+    def _masked(self, memory: Memory) -> Memory | None:
+        if memory.kind is MemoryKind.ACT:
+            self.verb = memory.text.partition(" ")[0]
+            return memory
+        text = memory.text[:PROMPT_LIMIT]
+        if memory.kind is MemoryKind.PERCEPTION and (memory.source or '"' in text):
+            return None if self._stands_already(memory, text) else memory
+        if self._is_look(memory):
+            return self._look(memory)
+        if memory.kind is MemoryKind.PERCEPTION and self._stands_already(memory, text):
+            return None
+        return _shortened(memory, _report(memory))
+
+    def _stands_already(self, memory: Memory, text: str) -> bool:
+        """Whether this was the last line of its subject; what was said never counts.
+
+        Who arrives, leaves and arrives is there in the end: of the three lines none may go.
+        """
+        if '"' in text:
+            return False
+        subject = memory.source or _subject(text)
+        known = self.latest.get(subject) == text
+        self.latest[subject] = text
+        return known and not _too_short(text)
+
+    def _is_look(self, memory: Memory) -> bool:
+        if memory.text.startswith(_NO_LOOKS):
+            return False
+        if memory.kind is MemoryKind.RESULT and self.verb in _LOOKS:
+            return True
+        tail = memory.text[-_TAIL:]
+        return " Exits: " in tail or " Here: " in tail
+
+    def _look(self, memory: Memory) -> Memory | None:
+        text, title = memory.text, _title(memory.text)
+        before = self.looks.get(title)
+        self.looks[title] = text
+        # After a walk it tells where the agent has come to, even if nothing there has changed.
+        if text == before and self.verb != "go" and not _too_short(text):
+            return None
+        return _shortened(memory, " ".join([f"{title}.", *_lists(text)]), _news(text, before))
+
+
+def _report(memory: Memory) -> str:
+    """What is left of the result of an act that was no look."""
+    text = memory.text
+    if text.startswith(RECALLED):
+        return f"{RECALLED}{_recalled(text[len(RECALLED) : PROMPT_LIMIT])}"
+    for opening in (LISTED, PINNED, UNPINNED):
+        if text.startswith(opening):
+            # The command beside it, the notes and the pinned block say it all.
+            return opening.rstrip(": ")
+    return shorten(text[: 2 * _HEAD], 2 * _HEAD - 1)
+
+
+def _recalled(found: str) -> str:
+    """``memory 12, memories 65-128, 2 notes``: what came back, by number."""
+    numbers, notes = [], 0
+    for part in found.split("; "):
+        if number := _RECALLED_NUMBER.match(part):
+            numbers.append(number[0])
+        elif _RECALLED_NOTE.match(part):
+            notes += 1
+    told = numbers[:_MOST_NUMBERS]
+    if notes:
+        told.append("a note" if notes == 1 else f"{notes} notes")
+    return ", ".join(told) or "something"
+
+
+def _subject(text: str) -> str:
+    """What a line is about that nobody caused: ``the door``, ``oswin``."""
+    first, *rest = text.casefold().split(" ", 2)[:2]
+    return f"{first} {''.join(rest)}" if first in _ARTICLES else first
+
+
+def _title(text: str) -> str:
+    """What was looked at: the look's first words."""
+    return shorten(text[: 2 * _HEAD].partition(". ")[0].rstrip("."), _HEAD)
+
+
+def _lists(text: str) -> list[str]:
+    """Who and what was there, from the end of a look; the way out is seen on the spot."""
+    tail = text[-_TAIL:]
+    found = []
+    for label in _LABELS:
+        at = tail.rfind(f" {label}")
+        if at >= 0:
+            listed = tail[at + 1 :].partition(".")[0]
+            found.append(f"{shorten(listed, _LIST)}.")
+    return found
+
+
+def _news(text: str, before: str | None) -> str:
+    """The sentences of a look that the look before it did not have; empty if there was none."""
+    if before is None or text == before:
+        return ""
+    known = set(_SENTENCE.split(before[:PROMPT_LIMIT]))
+    fresh = [each for each in _SENTENCE.split(text[:PROMPT_LIMIT]) if each not in known]
+    told = " ".join(each for each in fresh if not each.startswith(_LABELS))
+    return shorten(told, _LIST)
+
+
+def _too_short(text: str) -> bool:
+    """Whether it does not fold: too little to save, or it may be shortened already."""
+    return len(text) < SHORTEST_FOLDED or _MARK.search(text, max(len(text) - 24, 0)) is not None
+
+
+def _shortened(memory: Memory, body: str, news: str = "") -> Memory:
+    """``memory`` with ``body`` and its number as its text, if that is worth it.
+
+    ``body``: What is left of it in any case.
+    ``news``: What is left of it besides, if even so it is worth it.
+    """
+    mark = f" … (memory {memory.number})"
+    shown = memory.text[:PROMPT_LIMIT]
+    if memory.text.endswith(mark) or not _saves(shown, text := _ended(body, mark)):
+        return memory
+    if news and _saves(shown, more := _ended(f"{body} {news}", mark)):
+        text = more
+    return replace(memory, text=text)
+
+
+def _ended(body: str, mark: str) -> str:
+    return f"{body.rstrip().removesuffix('…').rstrip()}{mark}"
+
+
+def _saves(shown: str, text: str) -> bool:
+    """Whether ``text`` is worth it in place of ``shown``: in characters, and in any tokens.
+
+    A tokenizer has one token for a whole row of dashes, but none for several words.
+    """
+    if len(text) + LEAST_SAVED > len(shown):
+        return False
+    if shown.count(" ") - text.count(" ") >= LEAST_WORDS:
+        return True
+    return sum(map(str.isalnum, shown)) - sum(map(str.isalnum, text)) >= LEAST_SAVED
+
+
+def _newest_plan(shown: Sequence[Memory], exempt: _Exempt) -> list[Memory]:
+    """Of the private reasons only the newest: each plan makes the one before it obsolete."""
+    planned = [index for index, memory in enumerate(shown) if memory.reason]
+    kept = list(shown)
+    for index in planned[:-1]:
+        if not exempt.take(kept[index]):
+            kept[index] = replace(kept[index], reason="")
+    return kept

@@ -1,0 +1,231 @@
+"""One compaction before it is made: which memories leave the window, and what that may save.
+
+Pure: it works on a snapshot, without files, locks or models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from keepsake.archive.records import Memory, MemoryKind, Summary
+from keepsake.compaction.config import CompactionConfig
+from keepsake.memory import CompactReason
+from keepsake.summaries.strategy import Layout, Strategy
+
+EXPECTED_RECENT = 300
+"""Tokens that a short-term summary mostly has at most."""
+LEAST_SUMMARY = 60
+"""Tokens that a summary is not squeezed below as long as there is any other way."""
+LEAST_VERBATIM = 4
+"""So many of the newest memories stay, if they fit at all, however little room there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySnapshot:
+    """A memory at one moment, weighed."""
+
+    longterm: Summary | None
+    recent: Summary | None
+    window: tuple[Memory, ...]
+    shown: tuple[Memory, ...]  # the same as a prompt shows them, masked
+    # what each of them costs as it is shown; 0 for one that is folded away
+    weights: tuple[int, ...]
+    plain: int
+    longterm_tokens: int
+    recent_tokens: int
+    overhead: int
+    # number of the oldest memory of what is going on, None if nothing is
+    open_from: int | None = None
+
+    @property
+    def summaries(self) -> int:
+        """Tokens of both summaries."""
+        return self.longterm_tokens + self.recent_tokens
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of summaries and window as they are shown."""
+        return self.summaries + sum(self.weights)
+
+    @property
+    def used(self) -> int:
+        """Tokens of the whole prompt."""
+        return self.overhead + self.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """What flows where."""
+
+    reason: CompactReason
+    strategy: Strategy
+    config: CompactionConfig
+    before: MemorySnapshot
+    # the memories that are summarised, oldest first; none where only the summaries are made shorter
+    leaving: tuple[Memory, ...]
+    staying: tuple[Memory, ...]
+    saving: int  # tokens that each later prompt is expected to have less
+    least: int  # what the prompt costs at least afterwards, its summaries squeezed
+    squeezed: int = 0  # how many memories were to stay verbatim, where so many do not fit
+
+    @property
+    def replaces(self) -> bool:
+        """Whether one summary takes the place of both."""
+        return self.strategy.layout is Layout.REPLACE
+
+    @property
+    def staying_tokens(self) -> int:
+        """What the memories that stay cost as they are shown."""
+        return sum(self.before.weights[len(self.leaving) :])
+
+    @property
+    def leaving_tokens(self) -> int:
+        """What the memories that leave cost as they are shown."""
+        return sum(self.before.weights[: len(self.leaving)])
+
+    @property
+    def pays(self) -> bool:
+        """Whether it is worth it, where nobody asked for it."""
+        return self.saving >= least_saving(self.config, self.reason, self.leaving_tokens)
+
+
+def least_saving(config: CompactionConfig, reason: CompactReason, leaving: int) -> int:
+    """What a compaction has to save that nobody asked for, if so many tokens leave the window.
+
+    ``min_saving_tokens`` is meant for a way from the high mark to the low one. By count less may
+    leave, as the sizes of the windows say, and has to save the same share.
+    """
+    least = config.min_saving_tokens
+    if reason is CompactReason.COUNT:
+        way = max(config.high_tokens - config.low_tokens, 1)
+        least = min(least, least * leaving // way)
+    return max(least, 1)
+
+
+def make_plan(
+    reason: CompactReason, strategy: Strategy, config: CompactionConfig, now: MemorySnapshot
+) -> CompactionPlan | None:
+    """Decide what a compaction would do; None if there is nothing to do.
+
+    ``reason``: By count the immediate window stays, unless that leaves the prompt over the
+    high mark; what was asked for does the same, for the low mark. All else goes down
+    to the low mark.
+    """
+    room = _Room(strategy.layout, config, now)
+    leave, squeezed = _leave(reason, room)
+    shrinks = now.recent is not None and (
+        now.longterm_tokens > config.longterm_tokens or now.used > config.high_tokens
+    )
+    if not leave and not shrinks:
+        return None
+    return CompactionPlan(
+        reason=reason,
+        strategy=strategy,
+        config=config,
+        before=now,
+        leaving=now.window[:leave],
+        staying=now.window[leave:],
+        saving=now.used - room.used(leave),
+        least=room.tight(leave),
+        squeezed=squeezed,
+    )
+
+
+class _Room:
+    """What a prompt would cost, for every number of memories that could leave."""
+
+    def __init__(self, layout: Layout, config: CompactionConfig, now: MemorySnapshot) -> None:
+        self.layout, self.config, self.now = layout, config, now
+        self.count = len(now.window)
+        self._sums = [0, *accumulate(now.weights)]
+
+    def leaving(self, leave: int) -> int:
+        return self._sums[leave]
+
+    def staying(self, leave: int) -> int:
+        return self._sums[-1] - self._sums[leave]
+
+    def summaries(self, leave: int) -> tuple[int, int]:
+        """Expected tokens of long-term and short-term summary afterwards."""
+        now, limit = self.now, self.config.longterm_tokens
+        older, usual = now.summaries, min(EXPECTED_RECENT, self.config.budget // 6)
+        if not leave:
+            return min(now.longterm_tokens, limit), now.recent_tokens
+        if self.layout is Layout.REPLACE:
+            return 0, min((older + self.leaving(leave)) // 2, max(limit, usual))
+        return min(older, limit), min(self.leaving(leave) // 2, usual)
+
+    def used(self, leave: int) -> int:
+        return self.now.overhead + sum(self.summaries(leave)) + self.staying(leave)
+
+    def tight(self, leave: int) -> int:
+        """What the prompt costs at least, with summaries that are squeezed."""
+        return self.used(leave) - max(sum(self.summaries(leave)) - 2 * LEAST_SUMMARY, 0)
+
+    def least_leave(self, limit: int, *, tight: bool = False) -> int:
+        """How many have to leave for the prompt to fit into ``limit``; all if it never does."""
+        cost = self.tight if tight else self.used
+        return next((n for n in range(self.count + 1) if cost(n) <= limit), self.count)
+
+
+def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
+    """How many memories leave, and how many were to stay where they do not all fit."""
+    config, now = room.config, room.now
+    going_on = _index(now.window, now.open_from)
+    opened, cut_short = _bounded(going_on, room)
+    if room.layout is Layout.REPLACE:
+        return opened, cut_short
+    target = config.low_tokens
+    newest, squeezed = _bounded(_preserved_from(room), room)
+    newest, squeezed = min(newest, opened), max(squeezed, cut_short)
+    if reason is CompactReason.COUNT or reason.asked:
+        due = max(room.count - config.immediate_window, 0)
+        by_count = min(due, going_on)
+        if reason is CompactReason.COUNT and by_count * 2 < due:
+            by_count = 0  # nearly all of it is going on: wait, rather than nibble at each turn
+        bearable = target if reason.asked else config.high_tokens
+        if by_count <= opened and room.used(by_count) <= bearable:
+            return by_count, 0
+        return max(min(room.least_leave(target), newest), min(by_count, opened)), squeezed
+    return min(room.least_leave(target), newest), squeezed
+
+
+def _preserved_from(room: _Room) -> int:
+    """Index of the oldest of the newest memories that always stay."""
+    share = room.config.preserve_share * room.config.budget
+    start = room.count
+    while start and room.staying(start - 1) <= share:
+        start -= 1
+    return min(start, max(room.count - room.config.preserve_memories, 0))
+
+
+def _bounded(start: int, room: _Room) -> tuple[int, int]:
+    """``start``, or a later index where what begins there does not fit into the budget at all.
+
+    It is then cut down to the low mark, since with less every further memory would start
+    the next compaction; but the very newest stay as long as they fit.
+    """
+    limit = room.config.emergency_tokens
+    if room.tight(start) <= limit:
+        return start, 0
+    fits = room.least_leave(room.config.low_tokens)
+    barely = room.least_leave(limit, tight=True)
+    fits = max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
+    return fits, (room.count - start if fits > start else 0)
+
+
+def _index(window: Sequence[Memory], number: int | None) -> int:
+    """Where memory ``number`` stands; the end if there is none."""
+    if number is None:
+        return len(window)
+    return next((i for i, memory in enumerate(window) if memory.number >= number), len(window))
+
+
+def source_line(agent: str, memory: Memory) -> str:
+    """A memory as a summarizer reads it; own acts carry the agent's cursor, and their reason."""
+    if memory.kind is not MemoryKind.ACT:
+        return memory.line
+    # A decision is to be kept with its reason; prose leaves it away again.
+    return f"~{agent}> {memory.line}" + (f" | {memory.reason}" if memory.reason else "")

@@ -1,0 +1,239 @@
+"""Files of JSON lines that are rotated by size and day; one writer, any number of readers.
+
+A file is named after the day of its first line and that line's number,
+``events-2026-11-21-0000000042.jsonl``, and is never renamed: whoever reads it while it is
+rotated loses nothing, and goes on in the next one. Older files are compressed in a thread of
+their own (``….jsonl.gz``), so that writing goes on meanwhile.
+
+Whatever reads or writes here blocks, and raises OSError where the disk refuses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gzip
+import os
+import re
+import shutil
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import BinaryIO
+
+from keepsake.json_lines import AppendedFile, ended_lines, lines_from_end, parsed
+
+SUFFIX, PACKED = ".jsonl", ".jsonl.gz"
+_PART = ".part"
+_NAME = re.compile(r"(?P<stem>[a-z]+)-(?P<day>\d{4}-\d\d-\d\d)-(?P<first>\d{10,})\.jsonl(\.gz)?")
+_OWNER_ONLY = 0o600
+_packing = threading.Lock()
+"""Held while a file is compressed: one after the other is enough."""
+_to_pack: set[threading.Thread] = set()
+"""What compresses a file now, or waits for its turn."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LogFile:
+    """One file of a log."""
+
+    first: int  # the number of its first line
+    day: str  # the day of it, ``2026-11-21``
+    path: Path  # where it is; the compressed one if there are both
+
+    @property
+    def packed(self) -> bool:
+        """Whether it is compressed."""
+        return self.path.name.endswith(PACKED)
+
+    @property
+    def _compressed(self) -> Path:
+        return self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
+
+    def size(self) -> int:
+        """Bytes on the disk, wherever it is by now."""
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:  # compressed since it was listed
+            return self._compressed.stat().st_size
+
+    def lines(self) -> list[bytes]:
+        """Its ended lines, without their ends."""
+        return ended_lines(self.read())
+
+    def lines_from_end(self) -> Iterator[bytes]:
+        """Its ended lines, the last first; one that is not compressed is read block by block."""
+        if not self.packed:
+            with contextlib.suppress(FileNotFoundError):  # compressed since it was listed
+                # Once it is open, it can be read to its beginning, whatever becomes of its name.
+                with self.path.open("rb") as file:
+                    yield from lines_from_end(file)
+                return
+        yield from reversed(self.lines())
+
+    def read(self) -> bytes:
+        """All that is in it, wherever it is by now."""
+        return self.read_from(0)
+
+    def read_from(self, position: int) -> bytes:
+        """What is in it from that byte on, counted as if it were not compressed."""
+        if not self.packed:
+            try:
+                with self.path.open("rb") as file:
+                    file.seek(position)
+                    return file.read()
+            except FileNotFoundError:  # compressed since it was listed
+                pass
+        packed = self._compressed
+        try:
+            return gzip.decompress(packed.read_bytes())[position:]
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            told = f"{packed.name} is damaged; without it all other files can be read"
+            raise OSError(errno.EIO, told) from error
+
+
+def files_of(folder: Path, stem: str) -> list[LogFile]:
+    """The files of a log, oldest first; none where there is no such folder."""
+    found: dict[int, LogFile] = {}
+    with contextlib.suppress(FileNotFoundError):
+        for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are wanted
+            match = _NAME.fullmatch(name)
+            if match and match["stem"] == stem:  # a compressed one sorts behind its source
+                file = LogFile(int(match["first"]), match["day"], folder / name)
+                found[file.first] = file
+    return sorted(found.values())
+
+
+class LineWriter:
+    """Appends lines to the newest file of a log; for one thread, but for :meth:`sync`.
+
+    Args:
+        most: Files that are kept, the oldest going first; 0: all.
+
+    Attributes:
+        mended: Bytes of a torn last line that were cut off at opening.
+    """
+
+    def __init__(self, folder: Path, stem: str, limit: int, most: int = 0) -> None:
+        self.mended, self._most = 0, most
+        self._folder, self._stem, self._limit, self._day = folder, stem, limit, ""
+        self.file: AppendedFile | None = None
+        files = files_of(folder, stem)
+        if files and not files[-1].packed:
+            newest = files.pop()
+            self.file, self._day = AppendedFile(newest.path, _OWNER_ONLY), newest.day
+            self.mended = len(self.file.torn())  # the process was killed while it wrote
+            self.file.cut(self.file.size - self.mended)
+        for old in files:
+            pack_later(old.path)
+
+    def begins_new(self, day: date, size: int) -> bool:
+        """Whether ``size`` bytes of that day would begin a new file."""
+        file = self.file
+        return file is None or self._day != day.isoformat() or file.size + size > self._limit
+
+    def write(self, data: bytes, day: date, first: int) -> None:
+        """Write whole lines and hand them to the operating system."""
+        file = self.file
+        if file is None or self.begins_new(day, len(data) if file.size else 0):
+            file = self._rotate(day, first)
+        file.append(data)
+
+    def sync(self) -> None:
+        """Bring what was written to the disk; from any thread, and writing goes on meanwhile."""
+        if self.file is not None:
+            self.file.sync()
+
+    def close(self) -> None:
+        """Sync and close; a second call does nothing."""
+        if self.file is not None:
+            try:
+                self.file.sync()
+            finally:
+                self.file.close()
+
+    def last_number(self) -> int:
+        """The ``seq`` of the newest line that has one, 0 if there is none."""
+        for file in reversed(files_of(self._folder, self._stem)):
+            if number := next(filter(None, map(number_of, file.lines_from_end())), 0):
+                return number
+            if file.first > 1:  # nothing in it: it was begun for this number
+                return file.first - 1
+        return 0
+
+    def _rotate(self, day: date, first: int) -> AppendedFile:
+        before = self.file
+        path = self._folder / f"{self._stem}-{day.isoformat()}-{first:010d}{SUFFIX}"
+        if before is not None and before.path == path:  # nothing stands in it yet
+            return before
+        # What players say stands in it, so nobody else on this machine may read it.
+        self.file, self._day = AppendedFile(path, _OWNER_ONLY), day.isoformat()
+        if before is not None:
+            before.close()
+            pack_later(before.path)
+        for old in files_of(self._folder, self._stem)[: -self._most] if self._most else ():
+            old.path.unlink(missing_ok=True)
+        return self.file
+
+
+def number_of(line: bytes) -> int:
+    """The number of an event's line; 0 for a line that is none."""
+    number = parsed(line).get("seq")
+    return number if isinstance(number, int) else 0
+
+
+def pack_later(path: Path) -> None:
+    """Compress a file that is no longer written, in a thread; what is done already is left."""
+    if path.name.endswith(PACKED):
+        with contextlib.suppress(OSError):  # killed between the two steps of an earlier time
+            path.with_suffix("").unlink(missing_ok=True)
+        return
+
+    def work() -> None:
+        try:
+            _pack(path)
+        finally:
+            _to_pack.discard(thread)
+
+    thread = threading.Thread(target=work, name="event-log-gzip", daemon=True)
+    _to_pack.add(thread)
+    thread.start()
+
+
+def wait_until_packed(seconds: float) -> bool:
+    """Wait until every file that is to be compressed is; False if that takes longer.
+
+    Nobody has to: what is not done by the end of the process is done at the next opening.
+    """
+    end = time.monotonic() + seconds
+    for thread in list(_to_pack):
+        thread.join(max(end - time.monotonic(), 0.0))
+    return not _to_pack
+
+
+def _pack(path: Path) -> None:
+    """Compress one file; killed at any line, it is done again at the next opening."""
+    target = path.with_name(f"{path.name}.gz")
+    with _packing, contextlib.suppress(OSError):  # a full disk: it stays as it is until then
+        with path.open("rb") as source:
+            write_packed(target, source)
+        path.unlink()
+
+
+def write_packed(target: Path, source: BinaryIO) -> None:
+    """Write a compressed file, whole or not at all; the same lines give the same bytes."""
+    part = target.with_suffix(_PART)
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY)
+        with os.fdopen(descriptor, "wb") as raw:
+            with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:  # without name and time
+                shutil.copyfileobj(source, packed)
+            raw.flush()
+            os.fsync(raw.fileno())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

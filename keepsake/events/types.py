@@ -1,0 +1,338 @@
+"""What happens in the agents' minds, as events: one dataclass a kind, one JSON line each.
+
+``docs/events.md`` tells what each field means to whoever reads the log; the JSON schema
+beside it is made from the classes below (:mod:`keepsake.events.schema`).
+
+Nobody changes an event once it is made. It is not frozen, as a frozen dataclass of 32 fields takes
+five times as long to make (6 µs in place of 1.2), on the thread in which it happens.
+
+Making an event is all that a caller pays for: turning it into a line, hashing its prompt and
+writing it is the work of :class:`keepsake.events.log.EventLog`'s thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, ClassVar, Protocol
+
+VERSION = 1
+"""Raised when a field changes its meaning or goes; a new field or kind does not raise it."""
+
+type Counts = Mapping[str, int]
+"""Whole numbers by name, such as tokens by section of the prompt."""
+
+type Numbers = Mapping[str, int | float]
+"""Numbers by name."""
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Recalled:
+    """Something that was looked up and stood in a prompt."""
+
+    #: ``memory``, ``summary``, ``note``, or ``called back``: a memory that the agent had asked for
+    #: by its number.
+    kind: str
+    n: int = 0  #: The memory's number; of a summary that of its compaction; 0 for a note.
+    title: str = ""  #: Of a note; empty for all else.
+    #: How well it answered; only comparable within one thought. 0 if it was called back.
+    score: float = 0.0
+    why: str = ""  #: What led to it: ``words: brass, key; meaning 0.71`` …
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Thought:
+    """One thought of an agent: what it was asked, what it answered, what came of it."""
+
+    kind: ClassVar[str] = "thought"
+    agent: str  #: Who thought.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    #: What made it think: ``addressed``, ``named``, ``given``, ``arrival``, ``departure``,
+    #: ``heard``, ``other``, ``idle``.
+    trigger: str
+    priority: str  #: Its place in the model queue: ``player``, ``event``, ``idle``.
+    #: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped`` (nobody needed
+    #: it any more), ``broke off`` (a fault of this program) or ``looked`` (the model was asked if
+    #: the agent knows the answer, and the reply follows).
+    outcome: str
+    source: str = ""  #: Who caused it, by name; empty for nobody.
+    cause: int = 0  #: Number of the memory that set it off; 0 where that is none, or not known.
+    attempt: int = 1  #: Which try at the same thought it is, from 1 on.
+    #: The verb that the answer was made to begin with; ``deed`` where a deed was chosen after a
+    #: reply (``wait`` is none of them); empty when it was free.
+    lead: str = ""
+    prompt: str = ""  #: The text that was sent; in the log its hash. Empty when none was sent.
+    #: Tokens of each section of the prompt, by our own count.
+    sections: Counts = field(default_factory=dict)
+    budget: int = 0  #: Tokens that the prompt might have, 0 when none was built.
+    #: Who counted the sections: ``model server``, ``tiktoken``, ``heuristic``.
+    counted_by: str = ""
+    #: Tokens of the whole prompt, by the server's count; 0 if it does not say.
+    prompt_tokens: int = 0
+    cached_tokens: int = 0  #: Those of them that the server had in its cache.
+    completion_tokens: int = 0  #: Tokens of the answer.
+    wait: float = 0.0  #: Seconds in the queue, until the prompt was built.
+    latency: float = 0.0  #: Seconds from there until the answer came.
+    model: str = ""  #: Who answered; empty for nobody.
+    seed: int | None = None  #: The fixed seed of the sampling; None for a random one.
+    temperature: float = 0.0  #: The temperature of the sampling.
+    answer: str = ""  #: The raw answer.
+    command: str | None = None  #: The line that it was read as; None for none.
+    reason: str = ""  #: The private reason that it gave.
+    problem: str = ""  #: Why it was refused, or why there was no answer.
+    #: Number of the memory of the act; 0 for none, as of what was refused, of waiting, and of what
+    #: the disk could not take.
+    memory: int = 0
+    recalled: Sequence[Recalled] = ()  #: What was looked up and stood in the prompt.
+    #: Last memory that the long-term summary covered when the prompt was built; 0 if there was
+    #: none.
+    longterm: int = 0
+    #: Last memory that the summaries covered; 0 if there was none. The window began behind it.
+    recent: int = 0
+    total: int = 0  #: Last memory of the window; 0 if there was none.
+    #: Number of the compaction whose summaries stood in the prompt; 0 for none.
+    compaction: int = 0
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class MemoryChange:
+    """Something was done to an agent's memory; the words stay in its archive and its files."""
+
+    kind: ClassVar[str] = "memory"
+    agent: str  #: Whose memory.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    op: str  #: What was done; a table in docs/events.md has all operations.
+    #: The memory's number: the first one called back, the last one before a clearing, the one in
+    #: which something was noticed or learned, the first one that a journal entry or a conclusion
+    #: rests on. Of an undoing, a rate or an edit of a summary the compaction's; 0 where there is
+    #: none.
+    n: int
+    #: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
+    #: ``longterm``, ``recent``; of what was noticed its kind; of a profile whose it is: ``person``,
+    #: ``place``, ``thing``; of what was learned what it is about: ``work``, ``home``, ``favourite``
+    #: …, or ``conclusion``; of an entry ``journal``; empty for none.
+    of: str = ""
+    size: int = 0  #: Characters of the memory, or of what was written; bytes of a torn line.
+    #: How often in a row it has happened; how many memories were called back, lost or worked into a
+    #: profile, how many entries were merged or folded.
+    times: int = 1
+    problem: str = ""  #: Why it could not be done, or why it had to be; empty if neither.
+    #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files); empty
+    #: where nobody in particular did.
+    by: str = ""
+    title: str = ""  #: Of a note.
+    #: Whom or what a profile is about, by name; of an agent that was renamed what it was called
+    #: before.
+    about: str = ""
+    asked: int = 0  #: Questions that were asked after a compaction; 0 for all else.
+    answered: int = 0  #: Those of them that the prompt alone could still answer.
+    #: Those that prompt and recall together could; None where recall was not asked.
+    found: int | None = None
+
+
+OPERATIONS: Mapping[str, str] = {
+    "append": "something was remembered",
+    "repeat": "the same happened once more, and the memory counts it",
+    "lost": "what found no room while the disk could not be written",
+    "mended": "a torn line at the end of the archive was set aside, after a crash",
+    "undo": "a compaction was taken back",
+    "rate": "the questions of a compaction were asked",
+    "edit": "somebody changed the file of a summary, or what no other operation tells of that of a "
+    "profile; with a problem: it came too late, and was set aside",
+    "clear": "the prompt was emptied",
+    "called back": "raw memories stand in the prompt again, by number",
+    "reindex": "the recall index was thrown away and is made anew",
+    "note": "a note was written, gone on with or changed",
+    "unnote": "a note was put away",
+    "pin": "a line was pinned",
+    "unpin": "a pinned line was taken out",
+    "noticed": "a rule, a promise or a question was noticed",
+    "closed": "one of these holds no longer, or gave way",
+    "journal": "an entry was written, gone on with or changed",
+    "unjournal": "an entry was taken out",
+    "weighed": "an entry was thought over, and matters more or less now",
+    "merged": "entries that say the same became one; of a person: whoever was known by name alone "
+    "turned out to be that one",
+    "folded": "entries of a day for which there is no room became one line",
+    "met": "a profile was begun",
+    "profile": "what was lived through was worked into a profile; older observations may have "
+    "given way there",
+    "learned": "a fact",
+    "superseded": "a fact holds no longer, or another conclusion took the place of one",
+    "concluded": "something was made of what is known",
+    "forgotten": "a fact or a conclusion, for want of room or by hand; a whole profile",
+    "renamed": "whoever a profile is about goes by another name; an agent does",
+    "begins": "an agent was made, and has these memories from an earlier life",
+    "ends": "an agent was deleted; its archive and its files stay",
+}
+"""What may be done to a memory. A compaction, a night and a search are kinds of their own."""
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Recall:
+    """An agent's memory was searched."""
+
+    kind: ClassVar[str] = "recall"
+    agent: str  #: Whose memory.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    #: For whom: ``thought``, ``agent`` (its own verb), ``builder``, ``examiner`` (who asks the
+    #: questions of a compaction) or ``night``.
+    by: str
+    question: str  #: What was searched for.
+    searched: bool = True  #: Whether it could be, in time.
+    found: int = 0  #: How many memories, summaries and notes were found.
+    best: float = 0.0  #: The best score; only comparable within one search. 0 if nothing was found.
+    seconds: float = 0.0  #: How long it took.
+    #: The window's first memory, from which on nothing is searched; 0 where all was.
+    window_first: int = 0
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Compaction:
+    """A compaction was made, or failed."""
+
+    kind: ClassVar[str] = "compaction"
+    agent: str  #: Whose memory.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    reason: str  #: Why: ``count``, ``high``, ``sleep``, ``emergency``, ``manual``, ``agent``.
+    #: ``first summary``, ``waterfall``, ``all in one summary``, ``summaries shortened``, ``nothing
+    #: to compact`` or ``failed``.
+    outcome: str
+    number: int = 0  #: The compaction's number in the archive, 0 if none was made.
+    first: int = 0  #: First memory newly summarised, 0 if none was.
+    last: int = 0  #: Last memory newly summarised, 0 if none was.
+    kept: int = 0  #: Memories that stay verbatim.
+    tokens_before: int = 0  #: Tokens of summaries and window before it.
+    tokens_after: int = 0  #: The same afterwards.
+    seconds: float = 0.0  #: How long it took.
+    calls: int = 0  #: Model calls that it took.
+    prompt_tokens: int = 0  #: Tokens that were sent to the model.
+    completion_tokens: int = 0  #: Tokens that it wrote.
+    model: str = ""  #: Who wrote the summaries.
+    #: Tokens that each rung of the ladder saved, by its name.
+    rungs: Counts = field(default_factory=dict)
+    #: Whether its check found the summaries good; None where none was made.
+    good: bool | None = None
+    wanted: int = 0  #: Constraints and open loops that had to survive.
+    put_back: int = 0  #: How many of them had not, and were put back word for word.
+    details: int = 0  #: Names, places and numbers in what was summarised.
+    vanished: int = 0  #: How many of them the agent no longer sees.
+    invented: int = 0  #: Names and numbers in the summaries that nothing before them held.
+    tries: int = 0  #: How often summaries were written until these were taken.
+    problem: str = ""  #: Why it failed, or what is wrong with the summaries.
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Health:
+    """A model server came, went, or fails in another way than before."""
+
+    kind: ClassVar[str] = "health"
+    provider: str  #: ``embedded``, ``ollama``, ``openai``.
+    host: str  #: Its address.
+    ready: bool  #: Whether it answers.
+    problem: str = ""  #: What is wrong with it; empty when it is ready.
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Fault:
+    """Something went wrong, or somebody should look at it."""
+
+    kind: ClassVar[str] = "error"
+    level: str  #: ``warning``, ``error`` or ``config`` (a file in ``vault/config``).
+    text: str  #: What is wrong, and the cure.
+    agent: str = ""  #: Whom it concerns; empty for nobody in particular.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Sleep:
+    """A night began or ended, or a step of its work was done."""
+
+    kind: ClassVar[str] = "sleep"
+    agent: str  #: Who sleeps.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    op: str  #: ``falls asleep``, ``wakes`` or ``step``.
+    why: str = ""  #: Why it fell asleep, or who woke it.
+    step: str = ""  #: Which step: ``journal``, ``profiles``, ``compact`` …; empty for no step.
+    seconds: float = 0.0  #: How long the step took.
+    calls: int = 0  #: Model calls that it took.
+    figures: Numbers = field(default_factory=dict)  #: What came of it, by name.
+    problem: str = ""  #: Why it failed; empty if it did not.
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class World:
+    """The world started or stopped, or the log itself has something to say."""
+
+    kind: ClassVar[str] = "world"
+    #: ``starts``, ``stops``, ``reloads``, ``lost`` (events found no room while the log could not be
+    #: written) or ``mended`` (a torn last line was cut off).
+    op: str
+    n: int = 0  #: How many events were lost, or bytes cut off.
+    text: str = ""  #: The same in words.
+
+
+type Event = Thought | MemoryChange | Recall | Compaction | Health | Fault | Sleep | World
+
+KINDS: Mapping[str, type[Event]] = {
+    each.kind: each
+    for each in (Thought, MemoryChange, Recall, Compaction, Health, Fault, Sleep, World)
+}
+"""The classes by the ``kind`` of their lines."""
+
+
+def _reading(kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of its fields, and what gives their values all at once."""
+    names = tuple(f.name for f in fields(kind))
+    return names, attrgetter(*names)
+
+
+_FIELDS = {each: _reading(each) for each in KINDS.values()}
+_RECALLED = _reading(Recalled)
+
+
+class Events(Protocol):
+    """Takes events, from any thread, and never waits or fails."""
+
+    def emit(self, event: Event) -> None:
+        """Take one."""
+        ...
+
+    def close(self) -> None:
+        """Take no more, and let go of what is held."""
+        ...
+
+
+class Nowhere:
+    """Takes events and forgets them, for worlds without a log."""
+
+    def emit(self, event: Event) -> None:
+        """Forget it."""
+
+    def close(self) -> None:
+        """Hold nothing, so let go of nothing."""
+
+
+def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:
+    """The event as the log has it, but that a prompt stands there with its hash alone."""
+    record: dict[str, Any] = {
+        "v": VERSION,
+        "seq": number,
+        "t": time.isoformat(timespec="microseconds"),
+        "kind": event.kind,
+    }
+    names, values = _FIELDS[type(event)]
+    record |= zip(names, values(event), strict=True)
+    if isinstance(event, Thought):
+        names, values = _RECALLED
+        found = event.recalled
+        record["recalled"] = [dict(zip(names, values(each), strict=True)) for each in found]
+    return record

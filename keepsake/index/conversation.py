@@ -1,0 +1,238 @@
+"""A conversation to be searched by itself, as public memory benchmarks have them.
+
+It is searched by exactly the recall that the agents use, over indexes in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from keepsake.errors import KeepsakeError
+from keepsake.index.local import LocalVectors
+from keepsake.index.words import Fts5Index
+from keepsake.language.times import moment
+from keepsake.language.words import writable
+from keepsake.ports import Embedder
+from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.recall import MemorySearch
+
+_NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+_PORTION = 256
+"""Turns that are embedded between two words on how far it has come."""
+
+type Progress = Callable[[int, int], None]
+"""Told how many turns are done, and of how many."""
+
+
+class UnreadableTurns(KeepsakeError):
+    """Turns or questions that are not of the shape that is documented."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationTurn:
+    """One line of a conversation."""
+
+    id: str  # the conversation's own name for it: ``D1:3``
+    speaker: str  # who said it; may be empty
+    # as the conversation writes it: ``1:56 pm on 8 May, 2023``, ISO 8601 …; one that cannot be read
+    # counts as the time of the turn before
+    time: str
+    text: str  # what was said
+    place: str = ""  # where; may be empty
+
+    @classmethod
+    def read(cls, data: object) -> ConversationTurn:
+        """A turn from JSON.
+
+        Raises:
+            UnreadableTurns: It is no object, or a field is missing or no text.
+        """
+        if not isinstance(data, Mapping):
+            raise UnreadableTurns(f"A turn is an object, not {data!r:.60}", _SHAPE)
+        # What is null was left out, as many programs write it.
+        fields = {"speaker": "", "time": "", "place": ""} | {
+            name: data[name] for name in cls.__slots__ if data.get(name) is not None
+        }
+        for name in cls.__slots__:
+            if not isinstance(fields.get(name), str):
+                raise UnreadableTurns(f"The turn {data!r:.60} has no text in its {name!r}", _SHAPE)
+        return cls(**{n: each if n == "id" else writable(each) for n, each in fields.items()})
+
+
+_SHAPE = 'A turn looks like {"id": "D1:1", "speaker": "Ann", "time": "8 May 2023", "text": "…"}'
+
+
+class Conversation:
+    """Holds one conversation at a time and finds its turns. Not for several threads at once.
+
+    Args:
+        embedder: Embeds turns and questions; None searches by words alone.
+    """
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self.embedder = embedder
+        self._hold()
+
+    def _hold(self) -> None:
+        """Begin anew, with nothing."""
+        self._ids: dict[str, str] = {}
+        self._now = self._last = _NO_TIME
+        self.names: set[str] = set()
+        self.words, self.vectors = Fts5Index(), LocalVectors()
+        self.recall = MemorySearch(
+            self.words,
+            self.vectors,
+            self.embedder,
+            names=lambda: self.names,
+            clock=self,
+        )
+
+    def now(self) -> datetime:
+        """When the conversation ended: "last week" in a question is relative to it."""
+        return self._now
+
+    def ingest(self, turns: Sequence[ConversationTurn], progress: Progress | None = None) -> None:
+        """Hold these turns instead of those before.
+
+        Raises:
+            UnreadableTurns: Two turns have one id.
+            ModelError: They could not be embedded.
+        """
+        self._take(turns, progress, after=0)
+
+    def add(self, turns: Sequence[ConversationTurn], progress: Progress | None = None) -> None:
+        """Hold these turns beside those before, as what was said after them.
+
+        Raises:
+            UnreadableTurns: Two turns have one id, those before included.
+            ModelError: They could not be embedded.
+        """
+        self._take(turns, progress, after=len(self._ids))
+
+    def _take(
+        self, turns: Sequence[ConversationTurn], progress: Progress | None, after: int
+    ) -> None:
+        """Nothing changes before all of it is known to be well."""
+        held = set(self._ids.values()) if after else set()
+        if len(held | {turn.id for turn in turns}) < len(held) + len(turns):
+            raise UnreadableTurns("Two turns have the same id", "Give each its own")
+        times = list(times_of(turns, self._last if after else _NO_TIME))
+        numbered = enumerate(zip(turns, times, strict=True), after + 1)
+        documents = [_document(number, turn, time) for number, (turn, time) in numbered]
+        vectors = self._embedded([turn.text for turn in turns], progress)
+        if not after:
+            self._hold()
+        self.words.add(documents)
+        if self.embedder is not None:
+            self.vectors.add(documents, vectors)
+        self._ids |= {d.key: turn.id for d, turn in zip(documents, turns, strict=True)}
+        self._last = times[-1] if times else self._last
+        self._now = max((self._now, *times)) if times else self._now
+        self.names |= {name for turn in turns for name in (turn.speaker, turn.place) if name}
+
+    def _embedded(self, texts: list[str], progress: Progress | None) -> list[Sequence[float]]:
+        if self.embedder is None:
+            return []
+        if progress is None:
+            return list(self.embedder.embed(texts))
+        found: list[Sequence[float]] = []
+        for start in range(0, len(texts), _PORTION):
+            found += self.embedder.embed(texts[start : start + _PORTION])
+            progress(len(found), len(texts))
+        return found
+
+    def query(self, text: str, limit: int) -> list[str]:
+        """Ids of the turns that answer ``text``, best first.
+
+        Raises:
+            UnreadableTurns: Nobody could be asked.
+        """
+        hits = self.recall.search(text, limit=limit)
+        if hits is None:
+            raise UnreadableTurns("The turns could not be searched", "Ingest them again")
+        return [self._ids[hit.document.key] for hit in hits]
+
+    def id_of(self, key: str) -> str:
+        """The conversation's own name for a document."""
+        return self._ids[key]
+
+
+def times_of(turns: Sequence[ConversationTurn], before: datetime = _NO_TIME) -> Iterator[datetime]:
+    """When each turn was said: where that cannot be read, at the time of the turn before."""
+    for turn in turns:
+        before = moment(turn.time, before) or before
+        yield before
+
+
+def _document(number: int, turn: ConversationTurn, time: datetime) -> Document:
+    return Document(
+        key=f"{DocumentKind.MEMORY}:{number}",
+        kind=DocumentKind.MEMORY,
+        text=turn.text,
+        time=time,
+        first=number,
+        last=number,
+        speaker=turn.speaker,
+        place=turn.place,
+    )
+
+
+def read_turns(data: Any) -> list[ConversationTurn]:
+    """The turns of a request or a data file.
+
+    Raises:
+        UnreadableTurns: There is no list of turns, or one of them has another shape.
+    """
+    turns = data.get("turns") if isinstance(data, dict) else None
+    if not isinstance(turns, list):
+        raise UnreadableTurns('There is no list of "turns"', _SHAPE)
+    return [ConversationTurn.read(turn) for turn in turns]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedQuestion:
+    """A question with the turns that answer it."""
+
+    text: str
+    evidence: frozenset[str]  # ids; none only where it is not answerable
+    kind: str
+    answers: tuple[str, ...] = ()  # any of them is right
+    answerable: bool = True  # whether the turns tell; else not knowing is right
+
+
+def read_questions(data: Any, ids: Collection[str]) -> list[MarkedQuestion]:
+    """Questions from JSON: ``{"text": …, "evidence": [ids], "kind": …, "answer": …}``.
+
+    Raises:
+        UnreadableTurns: They have another shape, or name a turn that is not there.
+    """
+    if not isinstance(data, list):
+        raise UnreadableTurns("There is no list of questions", _ASKED)
+    return [_marked(each, ids) for each in data]
+
+
+_ASKED = 'A question looks like {"kind": "fact", "text": "…?", "evidence": ["D1:3"]}'
+
+
+def _marked(data: Any, ids: Collection[str]) -> MarkedQuestion:
+    unreadable = UnreadableTurns(f"The question {data!r:.60} cannot be read", _ASKED)
+    if not isinstance(data, Mapping):
+        raise unreadable
+    answerable = data.get("answerable", True) is not False
+    text, answers = data.get("text"), data.get("answer", [])
+    evidence = data.get("evidence", None if answerable else [])
+    answers = answers if isinstance(answers, list) else [answers]
+    if not isinstance(evidence, list):
+        raise unreadable
+    if not all(isinstance(each, str) for each in (text, *evidence, *answers)):
+        raise unreadable
+    kind = str(data.get("kind", "all"))
+    found = MarkedQuestion(str(text), frozenset(evidence), kind, tuple(answers), answerable)
+    if (answerable and not evidence) or found.evidence.difference(ids):
+        raise UnreadableTurns(
+            f"The question {found.text!r} has no evidence or names unknown turns", _ASKED
+        )
+    return found

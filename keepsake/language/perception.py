@@ -1,0 +1,180 @@
+"""What a screen shows, as the text of a memory, and that text as a line of a prompt.
+
+Two steps, apart on purpose. :func:`perceive` makes one clean line and keeps the
+words: it goes into the archive. :func:`for_prompt` takes the teeth out of text
+that could pass for the script's own machinery: it is applied on rendering, so
+that a better rule tomorrow also covers what was archived yesterday.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+from keepsake.language.patterns import pattern
+
+PROMPT_LIMIT = 700
+"""Characters of one memory that a prompt shows; the archive keeps all of them."""
+BYTES_PER_CHARACTER = 2
+"""On an average over a line. A tokenizer may need a token for each byte of what it does not know:
+of 700 such emoji, three quarters of a prompt."""
+
+_ESCAPES = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating system command: window title, links
+    r"|\x1b\[[0-9;:?<=>!]*[ -/]*[@-~]"  # colours, cursor movement, MXP line modes
+    r"|\x1b[ -/]*[0-~]"
+    r"|\x9b[0-9;:?]*[@-~]"
+)
+_LINK = re.compile(r"\|l[cu].*?\|lt(.*?)\|le", re.DOTALL)
+_MARKUP = re.compile(
+    r"\|(?:(?P<bar>\|)"
+    r"|(?P<line>/)|(?P<blank>[-_>])"
+    r"|\[?#[0-9a-fA-F]{6}|\[?#[0-9a-fA-F]{3}"
+    r"|\[?=[a-z]|\[?[0-5]{3}|\[[rgybmcwxRGYBMCWX]|[rgybmcwxRGYBMCWXnuUhHiIsS*^]|l[ctue])"
+)
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet take a text for a formula."""
+_DBREF = re.compile(r"\(#\d+\)")
+_RULE = re.compile(r"[\s\-=_*+~.|#<>/\\─━═│┌┐└┘├┤┬┴┼╭╮╰╯]*")
+_SENTENCE_END = re.compile(r"[.!?…:;,\"'”’)\]]$")
+
+_CURSOR = re.compile(r"~\s*([^\s~<>][^~<>]{0,40}?)\s*>")
+_TOKEN = re.compile(r"<([^<>\s]{1,40})>")
+_STANDINS = str.maketrans("<>", "‹›")
+_INSTRUCT = re.compile(r"\[(/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w+))\]", re.I)
+_HEADING = re.compile(r"^(?:[#~>\s]|-{2,}|={2,}|`{2,})+")
+
+
+def perceive(raw: str, *, own_name: str = "") -> str:
+    """One line of plain text from what a screen shows; empty if it shows nothing.
+
+    Colour codes, links, escape sequences, control and invisible characters and
+    database numbers go; lines are joined to sentences; words stay as they are.
+    """
+    text = _LINK.sub(r"\1", _ESCAPES.sub("", raw))
+    text = _DBREF.sub("", _MARKUP.sub(_plain_markup, text))
+    lines = (" ".join(visible(line).split()) for line in text.splitlines())
+    line = _join([line for line in lines if not _RULE.fullmatch(line)])
+    if own_name:
+        line = pattern(rf"^~?{re.escape(own_name)}>\s*").sub("", line)
+    return line
+
+
+@lru_cache(maxsize=8192)
+def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
+    """``text`` as one harmless line of a prompt.
+
+    A cursor (``~Mira>``), a heading, a rule or a model's control token (``<eos>``,
+    ``<|im_end|>``, ``[INST]``) inside it becomes plain text; what is longer than
+    ``limit`` characters, or than twice as many bytes, is cut at a word. Applying it twice
+    changes nothing.
+
+    What stood in the last prompt mostly stands in the next one too, hence the cache.
+    """
+    line = " ".join(visible(text).split())
+    line = _CURSOR.sub(r"\1:", line)
+    line = _TOKEN.sub(r"(\1)", line).replace("<|", "(|")  # half a token is one with what follows
+    # Nested ones are only seen once the inner one is gone; what is left over cannot match.
+    line = line.translate(_STANDINS) if _TOKEN.search(line) or _CURSOR.search(line) else line
+    line = _HEADING.sub("", _INSTRUCT.sub(r"(\1)", line))
+    line = shorten(line, limit)
+    coded, most = line.encode(), limit * BYTES_PER_CHARACTER
+    if len(coded) <= most:
+        return line
+    return _broken_off(coded[: most - len("…".encode())].decode(errors="ignore"))
+
+
+def for_cell(text: str) -> str:
+    """``text`` as a cell of CSV that no spreadsheet takes for a formula: players write it."""
+    return f"'{text}" if text.startswith(_FORMULAS) else text
+
+
+def visible(text: str) -> str:
+    """``text`` with control, invisible, direction and broken characters taken out."""
+    # What Python calls printable has none of these and no blank but the plain one; nearly
+    # every text is, and every prompt asks this of a hundred of them.
+    if text.isprintable():
+        return text
+    # Blanks between words are control characters too (tab, newline): they stay blanks.
+    return "".join(
+        " " if c.isspace() else c
+        for c in text
+        if c.isspace() or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+    )
+
+
+def shorten(text: str, limit: int) -> str:
+    """``text`` cut at a word so that it has at most ``limit`` characters, ``…`` included."""
+    if len(text) <= limit:
+        return text
+    return _broken_off(text[: limit - 1])
+
+
+def _broken_off(head: str) -> str:
+    """A text of which only ``head`` is left, which ends with a word if one ends near."""
+    return f"{head.rsplit(' ', 1)[0] if ' ' in head[(len(head) + 1) // 2 :] else head}…"
+
+
+def is_repeat(previous: str, text: str) -> bool:
+    """Whether ``text`` says just what ``previous`` said, whatever its blanks and case."""
+    return _folded(previous) == _folded(text)
+
+
+@lru_cache(maxsize=8192)
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def repeated(text: str, count: int) -> str:
+    """``text`` as a line that stands for ``count`` memories in a row."""
+    return text if count < 2 else f"{text} (repeated {count}×)"
+
+
+def failure(
+    verb: str, argument: str, message: str, exits: Sequence[str] = (), present: Sequence[str] = ()
+) -> str:
+    """A failed command, told so that the one who tried can do better.
+
+    Returns:
+        For instance ``You tried to go up: there is no such exit. Exits: north, east``.
+    """
+    tried = f"You tried to {verb} {argument}".rstrip()
+    told = perceive(message)
+    plain = told.rstrip(". ")
+    if plain[1:2].islower() or plain[1:2] == " ":
+        plain = plain[:1].lower() + plain[1:]
+    if verb == "go" or _NO_EXIT.search(told):
+        why = plain if _BARRED.search(told) else "there is no such exit"
+        ways = f"Exits: {', '.join(exits)}" if exits else "There is no way out"
+        return f"{tried}: {why}. {ways}"
+    if _MISSING.search(told):
+        named = re.search(r"['\"“‘]([^'\"”’]{1,60})['\"”’]", told)
+        missing = named[1] if named else argument or "what you meant"
+        here = f"Here: {', '.join(present)}" if present else "You are alone"
+        return f"{tried}: {missing} is not here. {here}"
+    if _UNKNOWN.search(told):
+        return f"{tried}: that is not something you can do. Type help for the commands"
+    return f"{tried}: {plain or 'nothing came of it'}"
+
+
+_NO_EXIT = re.compile(r"\b(?:no|not an?) (?:such )?exit\b", re.I)
+_BARRED = re.compile(r"lock|closed|shut|block|too |barred|refus", re.I)
+_MISSING = re.compile(r"could not find|can't find|cannot find|not here|no such|aren't|nobody", re.I)
+_UNKNOWN = re.compile(r"not available|unknown command|huh\?", re.I)
+
+
+def _plain_markup(match: re.Match[str]) -> str:
+    if match["bar"]:
+        return "|"
+    return "\n" if match["line"] else " " if match["blank"] else ""
+
+
+def _join(lines: Sequence[str]) -> str:
+    joined = ""
+    for line in lines:
+        if joined and not _SENTENCE_END.search(joined) and not line[0].islower():
+            joined += "."
+        joined = f"{joined} {line}" if joined else line
+    return joined

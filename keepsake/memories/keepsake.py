@@ -1,0 +1,235 @@
+"""Ours without a world: the cascade of summaries, what was noticed, and the agents' own recall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from keepsake.archive.forgetting import FORGOTTEN
+from keepsake.archive.log import Archive
+from keepsake.archive.privacy import outward
+from keepsake.archive.records import SCENE, Memory
+from keepsake.books.commitments import Commitments
+from keepsake.compaction.carried_over import must_keep
+from keepsake.compaction.cascade import CascadeMemory
+from keepsake.compaction.config import FOLDER, CompactionConfig
+from keepsake.compaction.dependencies import Dependencies
+from keepsake.errors import CompactionError, KeepsakeError, ModelError, NoteRefused
+from keepsake.index.sources import memory_document
+from keepsake.memories import settings
+from keepsake.memories.line_index import LineIndex
+from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, dated
+from keepsake.memories.windows import first_within
+from keepsake.memory import CompactReason
+from keepsake.paths import REPOSITORY
+from keepsake.ports import Generation, GenerationRequest, LanguageModel
+from keepsake.recall.recall import MemorySearch
+from keepsake.recall.related import about_memory
+from keepsake.summaries.files import SummaryFolder
+from keepsake.summaries.source import Summarizer
+from keepsake.summaries.strategy import Layout, Strategies
+from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
+
+SHIPPED = REPOSITORY / "vault" / "config"
+CONFIG, FILE = "config", "memory_compaction.md"
+"""The setting that names the folder of that file; :data:`SHIPPED` if it is not given."""
+_SUMMARY_TOKENS = 300
+"""What a model may write at once."""
+
+
+class LivedCascade(CascadeMemory):
+    """A :class:`CascadeMemory` that is handed memories in place of making them from words."""
+
+    def take(self, memory: Memory) -> None:
+        """Remember a memory under its own number, or that the newest happened again.
+
+        Raises:
+            ArchiveUnwritable: Nothing was remembered.
+            ValueError: Its number is neither the newest nor the one after it.
+        """
+        with self._lock:
+            if memory.number != self._tiers.last_number:
+                self._added(memory.repeated(1))
+            window = self._tiers.window  # empty after a clearing
+            if window and memory.repeats > (last := window[-1]).repeats:
+                self._repeated(last, memory.time, memory.repeats)
+
+
+class KeepsakeMemory:
+    """What the agents of a world remember with, as a library.
+
+    All is in its folder: archive, summaries, ``noticed.md``. Its settings are those of
+    ``memory_compaction.md``, by name. Journal, profiles of people and notes are made by an agent
+    that lives in a world, and are not here.
+    """
+
+    def __init__(self, given: Surroundings, summarizer: Summarizer | None = None) -> None:
+        self._given, self._asleep = given, False
+        self._config, ways = _configured(given)
+        self._noticed = Commitments(given.folder / "noticed.md", agent=given.agent)
+        self._memory = LivedCascade(
+            given.agent,
+            Archive(given.folder / "archive"),
+            SummaryFolder(given.folder / "summaries", given.agent),
+            Dependencies(
+                clock=given.clock,
+                config=lambda: self._config,
+                summarizer=lambda: summarizer or _summarizer(given),
+                strategy=lambda: ways.get(self._config.strategy),
+                tokens=given.tokens,
+                must_keep=lambda: must_keep(self._memory.context(), self._noticed, given.agent),
+                standing=lambda: self._noticed.lines,
+                asleep=lambda: self._asleep,
+            ),
+        )
+        self._noticed.catch_up(self._memory.context().window, given.agent)
+        self._names: set[str] = set()
+        self._lived: dict[int, Memory] = {}
+        self._index = LineIndex(given.embedder)
+        self._recall = MemorySearch(
+            self._index.words,
+            self._index.vectors,
+            given.embedder,
+            names=lambda: self._names,
+            clock=given.clock,
+            agent=given.agent,
+        )
+        for memory in self._memory.archive.read(1, self.newest):
+            self._found_again(memory)
+
+    @property
+    def newest(self) -> int:
+        """The last in its archive."""
+        return self._memory.archive.last_number
+
+    def perceive(self, memory: Memory) -> None:
+        """Archive it, notice what it says, and compact if that makes one due."""
+        self._memory.take(memory)
+        self._noticed.follow(memory, self._given.agent)
+        self._found_again(memory)
+        self._compact(self._memory.next_turn())
+
+    def context(self, budget: int) -> Sequence[str]:
+        """What was noticed, the summaries, then the window, as far back as there is room."""
+        self._weigh()
+        self._compact(self._memory.before_thought())
+        now = self._memory.context()
+        before = now.window[0].number if now.window else None
+        noticed, summaries = self._noticed.lines_before(before), (s.text for s in now.summaries)
+        tokens = self._given.tokens
+        head = list(first_within(chain(noticed, summaries), budget, tokens))
+        room = budget - sum(tokens.each(head))
+        # As in a prompt that answers nobody in particular: no whispered word is in it.
+        shown = map(dated, map(outward, reversed(now.shown)))
+        window = first_within(shown, room, tokens)
+        return [*head, *list(window)[::-1]]
+
+    def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
+        """What the agents' own recall finds, word for word.
+
+        It finds memories alone: what a summary tells is in them, and the newest summaries stand in
+        every prompt.
+        """
+        self._settle()
+        asker, says, words = question.partition(": ")
+        if not says or asker not in self._names:
+            asker, words = "", question
+        found = self._recall.search(words, limit=limit, asker=asker) or ()
+        return [
+            RecalledLine(dated(self._lived[n]), (n,), hit.score)
+            for hit in found
+            for n in (hit.document.first,)
+        ]
+
+    def rest(self, *, asleep: bool) -> None:
+        """Compact if it is due, write down what was noticed, index what is new."""
+        self._asleep = asleep
+        self._weigh()
+        self._compact(self._memory.next_turn())
+        self._save()
+        self._settle()
+
+    def state(self) -> Mapping[str, Figure]:
+        """Figures of its tiers and compactions."""
+        status, load = self._memory.status(), self._memory.load()
+        return {
+            "lines": status.total,
+            "window": status.window,
+            "compactions": status.compactions,
+            "failures": status.failures,
+            "noticed": len(self._noticed.items),
+            "tokens": load.used,
+        }
+
+    def close(self) -> None:
+        """Bring all of it to the disk."""
+        self._save()
+        self._index.close()
+        self._memory.close()
+
+    # -- inside
+
+    def _found_again(self, memory: Memory) -> None:
+        self._lived[memory.number] = memory
+        self._names |= {memory.source, memory.place} - {""}
+        if not about_memory(memory) and memory.event not in (FORGOTTEN, SCENE):
+            self._index.add(memory_document(memory, self._given.agent))
+
+    def _settle(self) -> None:
+        """Index what waits; words go on alone where nothing embeds, as in the game."""
+        with suppress(ModelError):
+            self._index.settle()
+
+    def _weigh(self) -> None:
+        self._memory.weigh(sum(self._given.tokens.each(self._noticed.lines)))
+
+    def _compact(self, reason: CompactReason | None) -> None:
+        if reason is None:
+            return
+        self._save()
+        with suppress(CompactionError):  # counted in its status; nothing has changed
+            self._memory.compact(reason)
+
+    def _save(self) -> None:
+        with suppress(NoteRefused):  # a person's file that cannot be read; it waits
+            self._noticed.save()
+
+
+def _configured(given: Surroundings) -> tuple[CompactionConfig, Strategies]:
+    """The settings, and the templates of summaries.
+
+    Raises:
+        KeepsakeError: A setting is wrong.
+    """
+    written = dict(given.settings)
+    folder = Path(written.pop(CONFIG, SHIPPED))
+    ways = Strategies(folder / FOLDER, SHIPPED / FOLDER)
+    path = folder / FILE
+    config = settings.plainly(lambda: CompactionConfig.load(path, dict(_sized(given, written))))
+    if ways.get(config.strategy).layout is Layout.SLIDING:
+        told = f"The strategy {config.strategy!r} makes no summaries"
+        raise KeepsakeError(told, "Use the memory sliding-window, or another strategy")
+    return config, ways
+
+
+def _sized(given: Surroundings, written: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The settings, with the context that the budget asks for unless they name one."""
+    if "context_tokens" not in written:
+        reserve = written.get("reserve_tokens", str(CompactionConfig().reserve_tokens))
+        if reserve.isdecimal():
+            yield "reserve_tokens", reserve
+            yield "context_tokens", str(given.budget + int(reserve))
+    yield from written.items()
+
+
+def _summarizer(given: Surroundings) -> Summarizer:
+    if given.model is None:
+        return ExtractiveSummarizer()
+    return ModelSummarizer(partial(_generated, given.model), context_tokens=given.budget)
+
+
+def _generated(model: LanguageModel, prompt: str, stop: tuple[str, ...]) -> Generation:
+    return model.generate(GenerationRequest(prompt, max_tokens=_SUMMARY_TOKENS, stop=stop))

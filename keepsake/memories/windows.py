@@ -1,0 +1,95 @@
+"""The two simplest memories: all that was lived, and the newest of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from keepsake.archive.records import Memory
+from keepsake.markdown_config import between
+from keepsake.memories import settings
+from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, dated
+from keepsake.ports import Tokens
+
+MOST_LINES = 100_000
+"""The largest window that a setting may ask for."""
+
+
+def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[str]:
+    """The first of ``lines``, as many as ``budget`` tokens hold."""
+    for line in lines:
+        budget -= tokens.of(line)
+        if budget < 0:
+            return
+        yield line
+
+
+class Newest:
+    """A memory that shows its newest ``size`` lines in every prompt, and finds nothing.
+
+    It keeps no file: it is lived anew from the archive whenever it is opened. So nothing can be out
+    of step with the archive, and what is forgotten there is gone here as well.
+    """
+
+    def __init__(self, given: Surroundings, size: int) -> None:
+        self._tokens, self._size = given.tokens, size
+        self._lines: dict[int, str] = {}
+        self._newest = 0
+
+    @property
+    def newest(self) -> int:
+        """Nothing is kept on disk."""
+        return self._newest
+
+    def perceive(self, memory: Memory) -> None:
+        """Keep the line, and drop the oldest."""
+        self._newest = memory.number
+        self._lines[memory.number] = dated(memory)
+        while len(self._lines) > self._size:
+            del self._lines[next(iter(self._lines))]
+
+    def context(self, budget: int) -> Sequence[str]:
+        """The newest lines that fit."""
+        return list(first_within(reversed(self._lines.values()), budget, self._tokens))[::-1]
+
+    def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
+        """Nothing: what there is stands in the context."""
+        return ()
+
+    def rest(self, *, asleep: bool) -> None:
+        """Nothing to do."""
+
+    def state(self) -> Mapping[str, Figure]:
+        """How many lines it shows."""
+        return {"lines": len(self._lines)}
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """Nothing can be set."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSettings:
+    """What a sliding window takes."""
+
+    window: int = between(64, low=1, high=MOST_LINES)  # memories
+
+
+class FullContext(Newest):
+    """Everything verbatim, as far back as the prompt has room: no summary, no search."""
+
+    def __init__(self, given: Surroundings) -> None:
+        settings.read(NoSettings, given.settings)
+        super().__init__(given, sys.maxsize)
+
+
+class SlidingWindow(Newest):
+    """The newest ``window`` memories (64), and nothing else."""
+
+    def __init__(self, given: Surroundings) -> None:
+        super().__init__(given, settings.read(WindowSettings, given.settings).window)

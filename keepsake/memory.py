@@ -1,0 +1,166 @@
+"""What passes through an agent's memory: contexts, loads, compactions and their results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from keepsake.archive.records import Memory, Position, Summary
+from keepsake.summaries.roundtrip import Rate
+from keepsake.summaries.verification import SummaryVerdict
+
+
+class CompactReason(StrEnum):
+    """Why a compaction is made."""
+
+    COUNT = "count"
+    """The window reached its size."""
+    HIGH = "high"
+    """The prompt passed the high mark."""
+    SLEEP = "sleep"
+    """The agent sleeps, and the prompt is over the sleep mark."""
+    EMERGENCY = "emergency"
+    """The prompt passed the emergency mark just before a thought."""
+    MANUAL = "manual"
+    """A builder asked."""
+    AGENT = "agent"
+    """The agent asked."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether somebody asked for it, so that it is made whatever it saves."""
+        return self in (CompactReason.MANUAL, CompactReason.AGENT)
+
+
+class Rung(StrEnum):
+    """The steps of the ladder, from gentle to lossy."""
+
+    MASK = "mask"
+    SUMMARISE = "summarise"
+    RESUMMARISE = "summarise again"
+    TRUNCATE = "truncate"
+
+
+class Outcome(StrEnum):
+    """How a compaction ended; a failed one raises instead."""
+
+    FIRST = "first summary"
+    WATERFALL = "waterfall"
+    REPLACED = "all in one summary"
+    SHORTENED = "summaries shortened"
+    NOTHING = "nothing to compact"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the prompt costs, as far as it is known without building it."""
+
+    overhead: int  # tokens of all that is neither summary nor window
+    summaries: int
+    window: int  # tokens of the window as it is shown, masked
+    budget: int  # tokens that the prompt may have: the context less the reserve
+
+    @property
+    def used(self) -> int:
+        """Tokens of the whole prompt."""
+        return self.overhead + self.summaries + self.window
+
+    @property
+    def share(self) -> float:
+        """The used share of the budget; 1.0 is full."""
+        return self.used / self.budget
+
+
+@dataclass(frozen=True, slots=True)
+class RungStep:
+    """What one rung did in a compaction."""
+
+    rung: Rung
+    tokens_before: int  # tokens of summaries and window before it
+    tokens_after: int
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryContext:
+    """What of a memory stands in the prompt: each memory in exactly one of the three."""
+
+    longterm: Summary | None
+    recent: Summary | None  # summary of L+1 … S, None before the first
+    window: tuple[Memory, ...]  # the memories S+1 … N verbatim, oldest first
+    # the window after the first rung, None where nothing is masked
+    masked: tuple[Memory, ...] | None = None
+    compaction: int = 0  # number of the compaction that the summaries are of, 0 for none
+
+    @property
+    def shown(self) -> tuple[Memory, ...]:
+        """The window as a prompt shows it: old tool results shortened, repeats folded."""
+        return self.window if self.masked is None else self.masked
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """Those that there are, long-term first."""
+        return tuple(each for each in (self.longterm, self.recent) if each is not None)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Summaries and window as an agent sees them, a line each."""
+        return (*(each.text for each in self.summaries), *(each.line for each in self.shown))
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionResult:
+    """What a compaction did."""
+
+    reason: CompactReason
+    outcome: Outcome
+    detail: str
+    covered: tuple[int, int] | None = None  # first and last number newly summarised, None if none
+    kept: int = 0
+    tokens_before: int = 0  # estimated tokens of summaries and window before
+    tokens_after: int = 0
+    seconds: float = 0.0
+    model: str = ""
+    position: Position | None = None
+    number: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    steps: tuple[RungStep, ...] = ()
+    verdict: SummaryVerdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What taking a compaction back did."""
+
+    number: int
+    detail: str
+    # first and last memory that stand verbatim again, None if the compaction had only rewritten
+    # summaries
+    restored: tuple[int, int] | None
+    tokens_before: int
+    tokens_after: int
+    left: int
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStatus:
+    """Figures about a memory, without the texts."""
+
+    total: int
+    window: int
+    # memory number at which the next compaction falls due; None for never
+    next_due: int | None = None
+    running: bool = False
+    last_compaction: datetime | None = None
+    compactions: int = 0
+    failures: int = 0
+    retry_at: datetime | None = None
+    last_failure: str = ""
+    last_number: int = 0  # number of the newest compaction that stands, 0 if there is none
+    last_verdict: SummaryVerdict | None = None
+    # how many of its questions can still be answered; None before it is known
+    last_rate: Rate | None = None

@@ -1,0 +1,108 @@
+"""The models that can be fetched, read from ``vault/config/models.md``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from keepsake.errors import ConfigError, ModelMissing
+from keepsake.markdown_config import ConfigSection, parse
+from keepsake.models.embedded import weights
+
+SHIPPED = "shipped"
+"""The name of the model that comes with Keepsake."""
+
+UNMEASURED = "not measured"
+_REPO = re.compile(r"[\w.-]+/[\w.-]+")
+_FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.gguf")
+_HEX = {"revision": re.compile(r"[0-9a-f]{40}"), "sha256": re.compile(r"[0-9a-f]{64}")}
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueModel:
+    """One model of the catalogue."""
+
+    name: str  # what it is called here
+    about: str  # one sentence
+    repo: str  # ``owner/name`` on the hub; empty for the shipped one
+    file: str  # the GGUF file there
+    revision: str  # the commit of the repository, 40 hexadecimal digits; empty for the newest
+    sha256: str  # of the file, 64 hexadecimal digits; empty where nobody has verified it
+    size: int  # in bytes
+    licence: str  # its name
+    memory: str  # what it takes when it runs, for people
+    talk: str  # the measured share of right answers, for people
+    reply_tokens: int  # tokens of the prompt of a reply that suit it
+    second_look: bool = False  # whether it can tell what the agent knows from what it does not
+
+    def path(self, models: Path) -> Path:
+        """Where its file lies once it is fetched."""
+        return models / Path(self.file).name
+
+    def is_there(self, models: Path) -> bool:
+        """Whether it can be used: whole files alone bear their names."""
+        return self.name == SHIPPED or self.path(models).is_file()
+
+
+def load_catalogue(path: Path) -> Mapping[str, CatalogueModel]:
+    """The models of a file by name, in its order.
+
+    Raises:
+        ConfigError: The file cannot be read, or a value in it cannot be used.
+    """
+    found: dict[str, CatalogueModel] = {}
+    for section in parse(path):
+        model = _model(section)
+        if model.name in found:
+            raise ConfigError(path, section.line, f"there are two models {model.name!r}")
+        found[model.name] = model
+    if SHIPPED not in found:
+        raise ConfigError(path, 0, f"the model {SHIPPED!r} is missing", f"Add '## {SHIPPED}'")
+    return found
+
+
+def named(catalogue: Mapping[str, CatalogueModel], name: str) -> CatalogueModel:
+    """The model of that name.
+
+    Raises:
+        ModelMissing: There is none; names those that there are.
+    """
+    if name.lower() not in catalogue:
+        known = ", ".join(catalogue)
+        raise ModelMissing(f"There is no model {name!r} in models.md", f"Use one of {known}")
+    return catalogue[name.lower()]
+
+
+def _model(section: ConfigSection) -> CatalogueModel:
+    section.only(each.name for each in fields(CatalogueModel) if each.name != "name")
+    name = section.name.lower()
+    shipped = name == SHIPPED
+    return CatalogueModel(
+        name=name,
+        about=section.text("about", ""),
+        repo="" if shipped else _matching(section, "repo", _REPO, "is no owner/name"),
+        file=weights.NAME if shipped else _matching(section, "file", _FILE, "is no GGUF file"),
+        revision=_hex(section, "revision"),
+        sha256=_hex(section, "sha256"),
+        size=section.integer("size", low=1, high=2**50),
+        licence=section.text("licence"),
+        memory=section.text("memory", "unknown"),
+        talk=section.text("talk", UNMEASURED),
+        reply_tokens=section.integer("reply_tokens", 400, low=100, high=100_000),
+        second_look=section.flag("second_look", False),
+    )
+
+
+def _hex(section: ConfigSection, key: str) -> str:
+    if not section.text(key, ""):
+        return ""
+    return _matching(section, key, _HEX[key], "is not the full number in hexadecimal digits")
+
+
+def _matching(section: ConfigSection, key: str, pattern: re.Pattern[str], wrong: str) -> str:
+    written = section.text(key)
+    if not pattern.fullmatch(written):
+        raise section.refuse(key, f"{written!r} {wrong}")
+    return written

@@ -1,0 +1,192 @@
+"""What every client that talks HTTP shares: a real time limit, and errors with names.
+
+httpx limits each read, so a server that drips a byte now and then could hold a call for ever;
+here :class:`DeadlineTransport` limits the whole answer. Giving up closes the connection, and
+llama.cpp and Ollama both stop generating when it closes.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import httpx
+
+from keepsake.errors import (
+    BadAnswer,
+    ModelError,
+    ModelFailed,
+    ModelMissing,
+    ModelRejected,
+    ModelTimeout,
+    ModelUnavailable,
+)
+
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
+
+CONNECT_SECONDS = 5.0
+HIDDEN = "[secret]"
+_EXCERPT = 200
+_LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=64)
+_LOGIN = re.compile(r"(?<=://)[^\s/@]+@")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerWords:
+    """How errors speak of one server."""
+
+    name: str  # what it is, with its address
+    cure_absent: str  # what to do when nobody answers
+    cure_missing: str  # what to do when the model is not there
+    # what it is sent as a key, which its errors may quote; nothing says it on
+    key: str = field(default="", repr=False)
+
+    def quoted(self, body: str) -> str:
+        """The beginning of what it said, on one line, without the key."""
+        line = " ".join(body.split())
+        if self.key:  # before it is cut: half a key would not be known for one
+            line = line.replace(self.key, HIDDEN)
+        return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
+
+
+class DeadlineTransport(httpx.HTTPTransport):
+    """Ends an answer whose body is not complete within the read time limit; knows no proxy."""
+
+    def __init__(self) -> None:
+        super().__init__(verify=_tls(), limits=_LIMITS, trust_env=False)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request; its clock starts now."""
+        deadline = time.monotonic() + request.extensions["timeout"]["read"]
+        response = super().handle_request(request)
+        body = cast("httpx.SyncByteStream", response.stream)
+        response.stream = _DeadlineStream(body, deadline)
+        return response
+
+
+class _DeadlineStream(httpx.SyncByteStream):
+    def __init__(self, inner: httpx.SyncByteStream, deadline: float) -> None:
+        self._inner, self._deadline = inner, deadline
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._inner:
+            if time.monotonic() > self._deadline:
+                raise httpx.ReadTimeout("the answer dripped too slowly")
+            yield chunk
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class JsonServer:
+    """Asks one server for JSON objects. Safe to use from several threads.
+
+    Args:
+        host: Base address, with or without ``/v1``.
+        words: How errors speak of it; its key is sent along.
+        time_limit: Seconds an answer may take.
+    """
+
+    def __init__(self, host: str, words: ServerWords, time_limit: float) -> None:
+        self.words, self._time_limit = words, time_limit
+        self._http = httpx.Client(
+            base_url=host.rstrip("/").removesuffix("/v1"),
+            headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
+            transport=DeadlineTransport(),
+            trust_env=False,  # a proxy from the environment never gets prompts
+        )
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """The answer's body; blocks.
+
+        Raises:
+            ModelError: There was no answer, or none that can be used.
+        """
+        limit = seconds or self._time_limit
+        try:
+            response = self._http.request(method, path, json=body, timeout=waits(limit))
+        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
+            # httpx raises RuntimeError when the client was closed under a call.
+            raise from_transport(error, self.words, limit) from error
+        if not response.is_success:
+            raise from_status(response.status_code, response.text, self.words)
+        try:
+            found = response.json()
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise BadAnswer(
+                f"{self.words.name} sent no JSON object ({self.words.quoted(response.text)})",
+                "Check that host in llm.md is a model server",
+            )
+        return found
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._http.close()
+
+
+def waits(seconds: float) -> httpx.Timeout:
+    """The time limits of a call that may take so long."""
+    return httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+
+
+def inner(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object of that name in a body; an empty one where there is none."""
+    found = body.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def shown(host: str) -> str:
+    """An address as errors name it: without the user name and the password in it."""
+    return _LOGIN.sub(f"{HIDDEN}@", host)
+
+
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    """Shared, as reading the certificates is most of what building a client costs."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+def from_transport(error: Exception, server: ServerWords, seconds: float) -> ModelError:
+    """The named error for a call that had no answer."""
+    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError)):
+        return ModelUnavailable(f"{server.name} does not answer", server.cure_absent)
+    if isinstance(error, httpx.TimeoutException):
+        return ModelTimeout(
+            f"{server.name} gave no answer within {seconds:g} s",
+            "Raise time_limit in llm.md, or use a smaller model",
+        )
+    if isinstance(error, (httpx.NetworkError, httpx.RemoteProtocolError)):
+        return ModelUnavailable(f"{server.name} broke off the call ({error})", server.cure_absent)
+    return BadAnswer(f"{server.name} sent what cannot be read ({error})", "Look at its log")
+
+
+def from_status(status: int, body: str, server: ServerWords) -> ModelError:
+    """The named error for a status that is no success."""
+    what = f"HTTP {status}: {server.quoted(body)}"
+    if status == 404 or (status == 400 and "not found" in body):
+        return ModelMissing(f"{server.name} has no such model ({what})", server.cure_missing)
+    if status in (401, 403):
+        cure = "Set KEEPSAKE_OPENAI_API_KEY in the environment of the game"
+        return ModelRejected(f"{server.name} refused the key ({what})", cure)
+    if status == 429:
+        return ModelFailed(f"{server.name} is asked too often ({what})", "Lower in_flight")
+    if status == 503:
+        return ModelUnavailable(f"{server.name} is not ready ({what})", "Wait a little")
+    if status >= 500:
+        return ModelFailed(f"{server.name} failed ({what})", "Look at its log")
+    cure = "Check model, context_tokens and max_tokens in llm.md"
+    return ModelRejected(f"{server.name} refused the request ({what})", cure)

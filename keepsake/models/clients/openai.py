@@ -1,0 +1,201 @@
+"""Any server with an OpenAI-compatible API, such as vLLM, LM Studio or llama.cpp.
+
+Prompts go to ``/v1/completions``, messages to ``/v1/chat/completions``. Some servers take more
+than the protocol (grammars, penalties, a prompt cache), so each is asked what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
+from keepsake.models.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, count, messages
+from keepsake.models.clients.capabilities import is_chat_template, of_kind, thinks_aloud
+from keepsake.models.clients.http import JsonServer, ServerWords, inner, shown
+from keepsake.models.profiles import AUTO, LLAMA_CPP, OTHER, VLLM
+from keepsake.models.tokens.tokenizer import Tokenizer
+from keepsake.ports import GenerationRequest
+
+KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
+"""Where the key comes from, and the only places that it comes from."""
+
+STRUCTURED, GUIDED = "structured_outputs", "guided_grammar"
+"""Where vLLM takes a grammar: since 0.11, and before."""
+_OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP}
+_NO_SUCH_THING = (ModelMissing, ModelRejected, BadAnswer)
+_DRY = {"dry_base": 1.75, "dry_allowed_length": 3, "dry_penalty_last_n": 8192}
+"""Runs of up to three words are free; the whole prompt counts, not its end alone."""
+
+
+def api_key(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The key of the environment, or None."""
+    return next((environ[name] for name in KEY_VARIABLES if environ.get(name)), None)
+
+
+class OpenAIModel(HttpModel):
+    """Continues text and chats; see :class:`HttpModel`.
+
+    Args:
+        host: Base address, with or without ``/v1``.
+        model: The model's name; empty lets the server choose.
+        time_limit: Seconds an answer may take.
+        key: API key, or None.
+        kind: What the server is, one of :data:`keepsake.models.profiles.SERVERS`.
+        cure_absent: What to do when nobody answers.
+    """
+
+    _list = "/v1/models"
+
+    def __init__(
+        self,
+        host: str,
+        model: str = "",
+        *,
+        time_limit: float = 60.0,
+        key: str | None = None,
+        kind: str = AUTO,
+        cure_absent: str = "Start the server, or correct host in llm.md",
+    ) -> None:
+        cure_missing = f"Load {model!r} there, or correct model and host in llm.md"
+        name = f"The model server at {shown(host)}"
+        server = ServerWords(name, cure_absent, cure_missing, key or "")
+        super().__init__(JsonServer(host, server, time_limit), model, kind)
+        self._kind = kind
+        self._grammar_key = STRUCTURED
+        self._tokenizer = Tokenizer(
+            lambda body: self._http.call("POST", "/tokenize", body, seconds=LOOK_SECONDS), model
+        )
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
+        """Tokens of each text by the model's own tokenizer; None where the server has none.
+
+        Raises:
+            ModelError: The server did not answer.
+        """
+        return self._tokenizer.count(texts)
+
+    def _has(self, names: Sequence[str]) -> bool:
+        serves_one = self.capabilities.kind == LLAMA_CPP  # under whatever name
+        return not self.model or not names or self.model in names or serves_one
+
+    # -- what the server is
+
+    def _learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        kind = self._kind_of(rows) if self._kind == AUTO else self._kind
+        if kind == VLLM:
+            self._grammar_key = self._vllm_grammar_key()
+        if kind != LLAMA_CPP:
+            self.capabilities = of_kind(kind).learned(chat=self._chats())
+            return
+        props = self._get("/props")
+        template = str(props.get("chat_template") or "")
+        self.capabilities = of_kind(kind).learned(
+            chat=is_chat_template(template),
+            thinks=thinks_aloud(template),
+            slots=count(props.get("total_slots")),
+        )
+
+    def _kind_of(self, rows: Sequence[Mapping[str, Any]]) -> str:
+        """What the server is, from the models that it lists and from paths of its own."""
+        for each in rows:
+            if (owner := _OWNERS.get(str(each.get("owned_by")))) is not None:
+                return owner
+        if {"default_generation_settings", "build_info"} & self._get("/props").keys():
+            return LLAMA_CPP
+        return VLLM if set(self._get("/version")) == {"version"} else OTHER
+
+    def _vllm_grammar_key(self) -> str:
+        major, _, rest = str(self._get("/version").get("version", "")).partition(".")
+        minor = rest.partition(".")[0]
+        old = major == "0" and minor.isdecimal() and int(minor) < 11
+        return GUIDED if old else STRUCTURED
+
+    def _chats(self) -> bool:
+        """Whether it answers a message; vLLM refuses where the model has no template."""
+        body: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+        body |= {"model": self.model} if self.model else {}
+        try:
+            found = self._http.call("POST", "/v1/chat/completions", body, seconds=LOOK_SECONDS)
+        except _NO_SUCH_THING:
+            return False
+        return "choices" in found
+
+    def _get(self, path: str) -> Mapping[str, Any]:
+        try:
+            return self._http.call("GET", path, seconds=LOOK_SECONDS)
+        except (*_NO_SUCH_THING, ModelFailed):
+            return {}
+
+    # -- what it is asked, and what it answers
+
+    def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
+        body = {
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "model": self.model or None,
+            "stop": list(request.stop) or None,
+            "seed": request.seed,
+        }
+        body = {name: value for name, value in body.items() if value is not None}
+        body |= self._extras(request)
+        if request.messages:
+            return "/v1/chat/completions", body | {"messages": messages(request)}
+        return "/v1/completions", body | {"prompt": request.prompt}
+
+    def _extras(self, request: GenerationRequest) -> dict[str, Any]:
+        """What of the request is beyond the protocol, in the words of this kind of server."""
+        match self.capabilities.kind:
+            case "llama.cpp":
+                found = _llama_cpp(request)
+            case "vllm":
+                found = {"repetition_penalty": request.repeat_penalty}
+                if request.grammar and self._grammar_key == GUIDED:
+                    found[GUIDED] = request.grammar
+                elif request.grammar:
+                    found[STRUCTURED] = {"grammar": request.grammar}
+                else:
+                    found |= _schema(request)
+            case _:
+                return _schema(request)
+        if request.messages:  # templates without that switch do not mind it
+            found["chat_template_kwargs"] = {"enable_thinking": False}
+        return found
+
+    def _answer(self, body: Mapping[str, Any], *, chat: bool) -> RawAnswer:
+        choices = body.get("choices")
+        if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+            said = self.server.quoted(json.dumps(body, ensure_ascii=False))
+            raise BadAnswer(f"{self.server.name} sent no choices ({said})", "Check host in llm.md")
+        message = inner(choices[0], "message")
+        usage = inner(body, "usage")
+        cached = inner(usage, "prompt_tokens_details").get("cached_tokens")
+        return RawAnswer(
+            text=(message.get("content") or "") if chat else choices[0].get("text"),
+            thought=message.get("reasoning_content") or message.get("reasoning"),
+            finish_reason=choices[0].get("finish_reason"),
+            prompt_tokens=usage.get("prompt_tokens"),
+            cached_tokens=inner(body, "timings").get("cache_n", cached),  # llama.cpp's own
+            completion_tokens=usage.get("completion_tokens"),
+        )
+
+
+def _llama_cpp(request: GenerationRequest) -> dict[str, Any]:
+    found: dict[str, Any] = {"cache_prompt": True, "repeat_penalty": request.repeat_penalty}
+    if request.dry_multiplier:
+        found |= {"dry_multiplier": request.dry_multiplier, **_DRY}
+    if request.grammar:
+        found["grammar"] = request.grammar
+    elif request.json_schema is not None:
+        found["json_schema"] = dict(request.json_schema)
+    return found
+
+
+def _schema(request: GenerationRequest) -> dict[str, Any]:
+    """What OpenAI's protocol itself has for a schema; it has no repeat penalty."""
+    if request.json_schema is None:
+        return {}
+    schema = {"name": "answer", "schema": dict(request.json_schema)}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}

@@ -1,0 +1,349 @@
+"""Profiles: which model answers, and how, read from ``vault/config/llm.md``.
+
+A section of the file is a profile; what it does not say is taken from
+:class:`ModelProfile`. The file is read again when it changes; a file that cannot be
+used is refused as a whole and the last good one stays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import ConfigFile, ConfigSection, Setting, between, one_of, parse
+from keepsake.models import hosts
+from keepsake.ports import ChatMessage, GenerationRequest
+
+EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
+SCRIPTED = "scripted"
+AUTO, DIALOGUE, SCRIPT, CHAT = "auto", "dialogue", "script", "chat"
+FORMATS = (AUTO, DIALOGUE, SCRIPT, CHAT)
+"""The forms of a prompt. ``script`` asks for one command whatever happened, by the template of
+``thinking.md``; the others have a prompt of their own for a reply, as a dialogue to continue or as
+chat messages. ``auto`` asks the server which of these two its model was made for."""
+LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER = "llama.cpp", "vllm", "ollama", "other"
+SERVERS = (AUTO, LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER)
+"""What a server behind the provider ``openai`` is; ``auto`` asks it."""
+PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
+"""Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
+either: agents that follow rules, see :mod:`keepsake.models.scripted.model`."""
+
+_NO_HOST = (EMBEDDED, EXTRACTIVE, SCRIPTED)
+IN_FLIGHT, MOST_IN_FLIGHT = 2, 64
+AS_LEARNED = 0
+"""As ``in_flight``: what the server says of its slots, else :data:`IN_FLIGHT`."""
+
+
+CAPABLE = 1000
+"""Who gives a model so many ``reply_tokens`` says that it makes good use of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProfile:
+    """How one kind of call is made."""
+
+    name: str  # the section's heading: ``agent``, ``summarizer`` …
+    provider: str = one_of(EMBEDDED, PROVIDERS)
+    host: str = ""  # base address of the server; empty for the provider's own default
+    model: str = ""  # the model's name there; ``embedded`` has its own
+    temperature: float = between(0.7, high=5.0)  # sampling temperature, 0 is greedy
+    max_tokens: int = between(128, low=1, high=32768)  # the most tokens of an answer
+    stop: tuple[str, ...] = ()  # strings that end an answer
+    # seconds that one answer may take, retries included
+    time_limit: float = between(60.0, low=0.1, high=3600.0)
+    repeat_penalty: float = between(1.0, high=5.0)  # 1.0 is none
+    # how strongly whole runs of words are kept from coming again; 0 is not at all. Only llama.cpp,
+    # which the embedded model is, reads it
+    dry_multiplier: float = between(0.0, high=5.0)
+    seed: int | None = None  # fixed seed, or None for a new one each time
+    # tokens the model can look at; None for the server's own setting. For ``embedded`` and
+    # ``ollama``
+    context_tokens: int | None = None
+    keep_alive: str = "30m"  # how long Ollama keeps the model loaded, such as ``30m``
+    # calls that the server may work on at once; :data:`AS_LEARNED` for as many as it has slots
+    in_flight: int = IN_FLIGHT
+    format: str = one_of(AUTO, FORMATS)
+    reply_tokens: int = between(400, low=100, high=100_000)  # tokens of the prompt of a reply
+    # whether an instruct model is first asked, where it is in doubt, if the agent knows the answer
+    second_look: bool = False
+    server: str = one_of(AUTO, SERVERS)  # for ``openai``
+    # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``; empty for the shipped
+    # model
+    model_file: str = ""
+    # not written in the file, but learnt: whether the server holds an answer to a GBNF grammar
+    takes_grammar: bool = False
+    # where several servers are listed, a profile for each; all else is as in the first of them
+    fleet: tuple[ModelProfile, ...] = ()
+
+    @property
+    def capable(self) -> bool:
+        """Whether its model is heard in more than answers: who gives it room says so."""
+        return self.reply_tokens >= CAPABLE
+
+    @property
+    def speaks_unasked(self) -> bool:
+        """Whether what it says to nobody makes sense: a small model's did not."""
+        return self.capable or self.format == SCRIPT
+
+    @property
+    def members(self) -> tuple[ModelProfile, ...]:
+        """A profile of one server for each server that may answer: itself where it has one."""
+        return self.fleet or (self,)
+
+    def request(
+        self,
+        prompt: str,
+        *,
+        cache_key: str | None = None,
+        seed: int | None = None,
+        grammar: str | None = None,
+        json_schema: Mapping[str, Any] | None = None,
+        max_tokens: int | None = None,
+        stop: tuple[str, ...] | None = None,
+        messages: tuple[ChatMessage, ...] = (),
+    ) -> GenerationRequest:
+        """A request with this profile's settings; what is given here comes first."""
+        return GenerationRequest(
+            prompt=prompt,
+            max_tokens=self.max_tokens if max_tokens is None else max_tokens,
+            stop=self.stop if stop is None else stop,
+            temperature=self.temperature,
+            seed=self.seed if seed is None else seed,
+            repeat_penalty=self.repeat_penalty,
+            dry_multiplier=self.dry_multiplier,
+            json_schema=json_schema,
+            grammar=grammar,
+            cache_key=cache_key,
+            messages=messages,
+        )
+
+
+EMBEDDER = "embedder"
+"""The section that names what embeds texts."""
+
+SHIPPED: Mapping[str, ModelProfile] = {
+    "agent": ModelProfile("agent", stop=("\n",), max_tokens=60),
+    "summarizer": ModelProfile("summarizer", max_tokens=200),
+}
+"""What counts until a good ``llm.md`` has been read."""
+
+_KEYS = frozenset(f.name for f in fields(ModelProfile)) - {"name", "takes_grammar", "fleet"}
+_READ = {"host", "stop", "seed", "context_tokens", "in_flight", "model_file"}
+"""Settings that take more to read than a field says."""
+_PLAIN = tuple(each for each in fields(ModelProfile) if each.name in _KEYS - _READ)
+
+
+class Profiles:
+    """The profiles of ``llm.md`` as the file stands now.
+
+    Args:
+        path: The file.
+        on_problem: Called once for each state of the file that was refused.
+        rest: Seconds in which the file is not looked at again.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        on_problem: Callable[[ConfigError], None] | None = None,
+        *,
+        rest: float = 0.0,
+    ) -> None:
+        self._file = ConfigFile[Mapping[str, ModelProfile]](
+            path, load, SHIPPED, on_problem, rest=rest
+        )
+
+    @property
+    def problem(self) -> ConfigError | None:
+        """Why the newest state of the file is not in use; None when it is."""
+        return self._file.problem
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
+    def all(self) -> Mapping[str, ModelProfile]:
+        """Every profile by name."""
+        return self._file.current
+
+    def get(self, name: str) -> ModelProfile:
+        """The profile of that name.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        known = self._file.current
+        if name not in known:
+            raise ConfigError(
+                self.path,
+                0,
+                f"there is no profile {name!r}",
+                f"Add a section '## {name}', or use one of {', '.join(sorted(known))}",
+            )
+        return known[name]
+
+    def __iter__(self) -> Iterator[ModelProfile]:
+        return iter(self.all().values())
+
+
+def load(path: Path) -> Mapping[str, ModelProfile]:
+    """Read every profile of a file.
+
+    Raises:
+        ConfigError: The file cannot be read, or a value in it cannot be used.
+    """
+    found: dict[str, ModelProfile] = {}
+    for section in parse(path):
+        if section.name.lower() == EMBEDDER:
+            continue  # no model that writes: see keepsake.models.embedding
+        profile = _with_fleet(section)
+        if profile.name in found:
+            raise ConfigError(path, section.line, f"there are two profiles {profile.name!r}")
+        found[profile.name] = profile
+    for name in SHIPPED:
+        if name not in found:
+            raise ConfigError(path, 0, f"the profile {name!r} is missing", f"Add '## {name}'")
+    embedded_profile(path, found.values())  # refuses two that name different files
+    return found
+
+
+def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfile | None:
+    """The profile that says what the embedded server loads; None when nothing uses it.
+
+    All embedded profiles share one server: those without ``model_file`` use the file of the
+    one that names it, and the largest ``context_tokens`` counts.
+
+    Raises:
+        ConfigError: Two of them name different files.
+    """
+    embedded = [each for each in profiles if each.provider == EMBEDDED]
+    naming = [each for each in embedded if each.model_file]
+    for other in naming[1:]:
+        if other.model_file != naming[0].model_file:
+            raise ConfigError(
+                path,
+                0,
+                f"the profiles {naming[0].name!r} and {other.name!r} name different model_files,"
+                " and there is one embedded server",
+                "Name the same file in both, or give one of them another provider",
+            )
+    if not embedded:
+        return None
+    contexts = [each.context_tokens for each in embedded if each.context_tokens]
+    return replace((naming or embedded)[0], context_tokens=max(contexts, default=None))
+
+
+def _with_fleet(section: ConfigSection) -> ModelProfile:
+    """A profile whose ``host`` may list several servers: each is read as if it were alone."""
+    section.only(_KEYS)
+    listed = hosts.listed(section)
+    if len(listed) < 2:
+        return _profile(replace(section, entries={**section.entries, **(listed or [{}])[0]}))
+    if section.text("provider", "") in _NO_HOST:  # ``model use`` leaves the list for the way back
+        return _profile(replace(section, entries={**section.entries, "host": Setting("", 0)}))
+    members: list[ModelProfile] = []
+    for own in listed:
+        auto = Setting("auto", own["host"].line)
+        one = replace(section, entries={"in_flight": auto, **section.entries, **own})
+        members.append(_member(one, members))
+    return replace(members[0], fleet=tuple(members))
+
+
+def _member(one: ConfigSection, others: Iterable[ModelProfile]) -> ModelProfile:
+    profile = _profile(one)
+    if profile.provider not in (OLLAMA, OPENAI):
+        raise one.refuse(
+            "host",
+            f"only ollama and openai have several servers, and the provider is {profile.provider}",
+            "Write **provider**: ollama (or openai), or leave one address",
+        )
+    if any((each.provider, each.host) == (profile.provider, profile.host) for each in others):
+        raise one.refuse("host", f"{profile.host} is listed twice", "Leave one of the two")
+    return profile
+
+
+def _profile(section: ConfigSection) -> ModelProfile:
+    default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
+    profile = ModelProfile(
+        name=section.name.lower(),
+        host=host_of(section),
+        stop=_stop(section, default.stop),
+        seed=section.integer("seed") if section.text("seed", "") else None,
+        context_tokens=_context(section),
+        in_flight=_in_flight(section, default.in_flight),
+        model_file=section.text("model_file", "").strip("`"),
+        **{each.name: section.value(each, getattr(default, each.name)) for each in _PLAIN},
+    )
+    if profile.model_file and profile.provider != EMBEDDED:
+        raise section.refuse(
+            "model_file",
+            f"provider {profile.provider} loads no file",
+            "Write **provider**: embedded, or take model_file out",
+        )
+    require_server(section, profile.provider, profile.model, profile.host)
+    return profile
+
+
+def _in_flight(section: ConfigSection, default: int) -> int:
+    if section.text("in_flight", str(default)) == "auto":
+        return AS_LEARNED
+    return section.integer("in_flight", default, low=1, high=MOST_IN_FLIGHT)
+
+
+def _context(section: ConfigSection) -> int | None:
+    written = section.text("context_tokens", "")
+    return section.integer("context_tokens", low=256) if written else None
+
+
+def require_server(section: ConfigSection, provider: str, model: str, host: str) -> None:
+    """Refuse a section that names a server of one's own without all it takes to ask it.
+
+    Raises:
+        ConfigError: The model's name or the address is missing.
+    """
+    if provider in (OLLAMA, OPENAI) and not model:
+        raise section.refuse("model", f"provider {provider} needs the name of a model")
+    if provider == OPENAI and not host:
+        raise section.refuse("host", "provider openai needs one", "Such as http://127.0.0.1:8000")
+
+
+def host_of(section: ConfigSection) -> str:
+    """The server's base address; empty when the section names none.
+
+    Raises:
+        ConfigError: What it names is no address, or it lists several.
+    """
+    written = section.text("host", "").strip("<>").rstrip("/")
+    if "host" in section.entries and section.entries["host"].items:
+        raise section.refuse("host", "one address is taken here, and no list", "Leave one of them")
+    if not written:
+        return ""
+    parts = urlsplit(written if "//" in written else f"http://{written}")
+    try:
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        usable = usable and not set(parts.netloc) & set(", ")
+    except ValueError:
+        usable = False
+    if not usable:
+        raise section.refuse("host", f"{written!r} is no address", "Such as http://127.0.0.1:11434")
+    return parts.geturl()
+
+
+def _stop(section: ConfigSection, default: tuple[str, ...]) -> tuple[str, ...]:
+    if "stop" not in section.entries:
+        return default
+    written = section.text("stop", "[]").strip("`")
+    try:
+        given = json.loads(written)
+    except json.JSONDecodeError:
+        given = None
+    if not isinstance(given, list) or not all(isinstance(each, str) and each for each in given):
+        cure = 'Write a JSON list of strings, such as ["\\n"]'
+        raise section.refuse("stop", f"{written!r} is not a list of strings", cure)
+    return tuple(given)

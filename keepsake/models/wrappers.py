@@ -1,0 +1,303 @@
+"""Decorators over :class:`keepsake.ports.LanguageModel`.
+
+Each is a model itself, so they stack: ``Recording(CircuitBreaker(TimeLimit(Retry(client))))``.
+All are safe to use from several threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass, replace
+from functools import partial
+
+import tenacity
+
+from keepsake.errors import (
+    BadAnswer,
+    ModelError,
+    ModelFailed,
+    ModelMissing,
+    ModelTimeout,
+    ModelUnavailable,
+)
+from keepsake.models.daemon_threads import DaemonThreads
+from keepsake.ports import Generation, GenerationRequest, LanguageModel
+
+log = logging.getLogger("keepsake.llm")
+
+_ATTEMPTS = 3
+"""Calls in all, where an error may pass."""
+_REST = 10.0
+"""Seconds until one call may try a server again that was down."""
+
+
+class Retry:
+    """Asks again after an error that may pass: nobody answered, or the server broke.
+
+    An empty answer is asked for again as well, unless a fixed seed would give the
+    same one. A time-out is not: it has cost all the time there was.
+
+    Args:
+        inner: The model.
+        first_wait: Seconds before the second call; doubles each time.
+    """
+
+    def __init__(self, inner: LanguageModel, first_wait: float = 0.25) -> None:
+        self._inner, self._first_wait = inner, first_wait
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """As the inner model; the last error is raised."""
+        transient: tuple[type[ModelError], ...] = (ModelUnavailable, ModelFailed)
+        if request.seed is None:
+            transient += (BadAnswer,)
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(_ATTEMPTS),
+            wait=tenacity.wait_exponential(multiplier=self._first_wait, max=5.0),
+            retry=tenacity.retry_if_exception_type(transient),
+            reraise=True,
+        )
+        return retrying(self._inner.generate, request)
+
+
+class TimeLimit:
+    """Ends a call after ``seconds``, whatever the inner model does.
+
+    The call runs in a daemon thread; one that is given up ends by the HTTP client's
+    own limit, and its answer is dropped. :meth:`abandon` gives up all of them at once.
+    """
+
+    def __init__(self, inner: LanguageModel, seconds: float) -> None:
+        self._inner = inner
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._threads = DaemonThreads("model-call")
+        self._waiting: set[Future[Generation]] = set()
+        self._abandoned: ModelError | None = None
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """As the inner model.
+
+        Raises:
+            ModelTimeout: There was no answer in time.
+        """
+        future: Future[Generation] = Future()
+        with self._lock:
+            if self._abandoned is not None:
+                raise self._abandoned
+            self._waiting.add(future)
+        self._threads.run(partial(self._run, future, request))
+        try:
+            return future.result(self._seconds)
+        except TimeoutError:
+            raise ModelTimeout(
+                f"There was no answer within {self._seconds:g} s",
+                "Raise time_limit in llm.md, or use a smaller model",
+            ) from None
+        finally:
+            with self._lock:
+                self._waiting.discard(future)
+
+    def abandon(self, reason: ModelError) -> None:
+        """Answer every caller, now and from now on, with ``reason``."""
+        with self._lock:
+            self._abandoned = reason
+            waiting = list(self._waiting)
+        for future in waiting:
+            settle(future, reason)
+
+    def _run(self, future: Future[Generation], request: GenerationRequest) -> None:
+        try:
+            answer: Generation | BaseException = self._inner.generate(request)
+        except BaseException as error:  # handed to the caller, who raises it
+            answer = error
+        settle(future, answer)
+
+
+def settle(future: Future[Generation], answer: Generation | BaseException) -> None:
+    """Answer a future; whoever comes second is ignored."""
+    with contextlib.suppress(InvalidStateError):
+        if isinstance(answer, BaseException):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)
+
+
+class CircuitBreaker:
+    """Stops asking a server that is down, so that nobody waits for it in vain.
+
+    After ``failures`` in a row the circuit opens: calls fail at once. After
+    ten seconds one call may try; when it succeeds the circuit closes. A time-out
+    opens nothing: it is the trouble of one call, and the others wait for their turn.
+
+    Args:
+        inner: The model.
+        failures: Failures in a row that open the circuit.
+        clock: Monotonic seconds.
+    """
+
+    _COUNTS = (ModelUnavailable, ModelFailed, ModelMissing)
+
+    def __init__(
+        self,
+        inner: LanguageModel,
+        failures: int = 3,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._inner = inner
+        self._limit = failures
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._opened_at: float | None = None
+        self._trying = False
+        self._last: ModelError | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls fail at once."""
+        return self._opened_at is not None
+
+    def close(self) -> None:
+        """Let calls through again, as after the server was seen to answer."""
+        with self._lock:
+            self._failures, self._opened_at = 0, None
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """As the inner model.
+
+        Raises:
+            ModelUnavailable: The circuit is open; says what opened it.
+        """
+        self._enter()
+        try:
+            answer = self._inner.generate(request)
+        except self._COUNTS as error:
+            self._failed(error)
+            raise
+        except BaseException:
+            self._leave()
+            raise
+        self._leave()
+        return answer
+
+    def _enter(self) -> None:
+        with self._lock:
+            if self._opened_at is None:
+                return
+            left = self._opened_at + _REST - self._clock()
+            if left > 0 or self._trying:
+                what = self._last.what if self._last else "The model server failed"
+                cure = self._last.cure if self._last else ""
+                raise ModelUnavailable(f"{what} (asked again in {max(left, 0):.0f} s)", cure)
+            self._trying = True
+
+    def _leave(self) -> None:
+        """An answer, or an error that is not the server's fault: it is there."""
+        with self._lock:
+            if self._opened_at is not None:
+                log.info("[Model] The model answers again")
+            self._failures, self._opened_at, self._trying = 0, None, False
+
+    def _failed(self, error: ModelError) -> None:
+        with self._lock:
+            self._failures += 1
+            self._last, self._trying = error, False
+            if self._failures >= self._limit:
+                if self._opened_at is None:
+                    log.warning("[Model] Not asking for %g s: %s", _REST, error)
+                self._opened_at = self._clock()
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What :class:`Recording` has counted."""
+
+    calls: int = 0  # calls made, failures included
+    failures: int = 0  # calls that gave no answer
+    last_error: str = ""  # the newest failure since the last answer; empty when there is none
+    p50: float = 0.0  # median seconds of the last calls that were answered
+    p95: float = 0.0  # 95th percentile of the same
+    prompt_tokens: int = 0  # tokens of all prompts, cached ones included
+    cached_tokens: int = 0  # those of them that were not evaluated again
+    completion_tokens: int = 0  # tokens generated
+
+    @property
+    def cached_share(self) -> float:
+        """Share of prompt tokens that came from the cache, 0 to 1."""
+        return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
+
+
+Sink = Callable[[GenerationRequest, Generation | ModelError, float], None]
+"""Called after each call with what was asked, what came, and the seconds it took."""
+
+
+class Recorder:
+    """Counts for one server; several :class:`Recording` models may share one.
+
+    Args:
+        keep: Of how many calls latencies are kept.
+        sink: Called after each call, in the calling thread.
+    """
+
+    def __init__(self, keep: int = 200, sink: Sink | None = None) -> None:
+        self.sink = sink
+        self._lock = threading.Lock()
+        self._seconds: deque[float] = deque(maxlen=keep)
+        self._figures = Figures()
+
+    def add(
+        self, request: GenerationRequest, outcome: Generation | ModelError, seconds: float
+    ) -> None:
+        """Count one call."""
+        with self._lock:
+            before = replace(self._figures, calls=self._figures.calls + 1)
+            if isinstance(outcome, ModelError):
+                failures = before.failures + 1
+                self._figures = replace(before, failures=failures, last_error=str(outcome))
+            else:
+                self._seconds.append(seconds)
+                self._figures = replace(
+                    before,
+                    last_error="",
+                    prompt_tokens=before.prompt_tokens + outcome.prompt_tokens,
+                    cached_tokens=before.cached_tokens + outcome.cached_tokens,
+                    completion_tokens=before.completion_tokens + outcome.completion_tokens,
+                )
+        if self.sink is not None:
+            self.sink(request, outcome, seconds)
+
+    def figures(self) -> Figures:
+        """The counts as they are now."""
+        with self._lock:
+            ordered, counted = sorted(self._seconds), self._figures
+        return replace(counted, p50=_percentile(ordered, 0.50), p95=_percentile(ordered, 0.95))
+
+
+class Recording:
+    """Tells a :class:`Recorder` of every call."""
+
+    def __init__(self, inner: LanguageModel, recorder: Recorder) -> None:
+        self._inner = inner
+        self._recorder = recorder
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """As the inner model."""
+        started = time.monotonic()
+        try:
+            answer = self._inner.generate(request)
+        except ModelError as error:
+            self._recorder.add(request, error, time.monotonic() - started)
+            raise
+        self._recorder.add(request, answer, time.monotonic() - started)
+        return answer
+
+
+def _percentile(ordered: list[float], share: float) -> float:
+    """The nearest-rank percentile of sorted values; 0 of none."""
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0

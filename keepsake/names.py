@@ -1,0 +1,139 @@
+"""What an agent may be called, and the folder that its memories live in.
+
+A name is typed by players, written into prompts, markup and file paths, and
+compared by eye: it must be safe in all of them and look like no other name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from keepsake.errors import NameRefused
+
+SHORTEST = 2
+LONGEST = 24
+_SHOWN = 32
+
+_RESERVED_WORDS = """
+    me self myself here there all any you yourself everyone everybody someone somebody anyone
+    anybody nobody noone none nothing something it he she they them him her this that
+    admin administrator root system server god superuser builder player guest agent evennia
+    keepsake memory assistant user narrator say says look go get give take wait whisper emote
+    north south east west up down in out
+"""
+RESERVED = frozenset(_RESERVED_WORDS.split())
+"""Words that commands or prompts read as something else than a name."""
+
+_CURE = (
+    f"Choose {SHORTEST} to {LONGEST} Latin letters; between them single spaces, hyphens or "
+    "apostrophes, as in Mira, Old Tom, Anne-Lise or O'Hara"
+)
+_SHAPE = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)*")
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-"})
+
+# Letters that look alike, after case folding and without accents. Only other scripts' letters
+# that pass for Latin ones, digits, and pairs that run together; after Unicode TR 39.
+_PAIRS = """
+    аa еe оo рp сc хx уy іl јj ѕs кk мm нh тt вb гr ԁd һh ԛq ԝw ӏl зe
+    αa βb γy εe ηn ιl κk μm νv οo ρp τt υu χx ωw ζz
+    0o 1l 2z 3e 5s 6b 8b 9g |l !l
+    il ıl øo łl đd ħh ŧt æae œoe þp ðd ŋn ĸk
+"""
+_LOOKALIKES = str.maketrans({pair[0]: pair[1:] for pair in _PAIRS.split()})
+_SEPARATORS = re.compile(r"[\W_]+")
+
+_ASCII = str.maketrans(
+    {
+        **{"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D"},
+        **{"ħ": "h", "Ħ": "H", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "p", "Þ": "P"},
+        **{"ß": "ss", "ẞ": "SS", "ŧ": "t", "Ŧ": "T", "ŋ": "n", "Ŋ": "N", "ı": "i", "ĸ": "k"},
+        **{"ĳ": "ij", "Ĳ": "IJ"},
+    }
+)
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))]
+)
+_LONGEST_FOLDER = 80
+
+
+def check_agent_name(name: str, taken: Iterable[str] = ()) -> str:
+    """The name as it will be kept: NFC, single spaces, plain apostrophes.
+
+    ``taken``: The names of everybody else in the world.
+
+    Raises:
+        NameRefused: It is empty, too long, holds a character that is no Latin
+            letter, is a reserved word, or looks like a name in ``taken``.
+    """
+    if len(name) > 10 * LONGEST:  # before any work on it: it may be megabytes
+        raise NameRefused(f"The name {shown(name)} has {len(name)} characters", _CURE)
+    cleaned = " ".join(unicodedata.normalize("NFC", name.translate(_APOSTROPHES)).split(" "))
+    cleaned = re.sub(" +", " ", cleaned).strip(" ")
+    if problem := _problem(cleaned):
+        raise NameRefused(f"The name {shown(name)} {problem}", _CURE)
+    for other in taken:
+        if skeleton(other) == skeleton(cleaned):
+            raise NameRefused(
+                f"The name {shown(cleaned)} is taken, or looks like {shown(other)}",
+                "Choose one that nobody can mistake for it",
+            )
+    return cleaned
+
+
+def skeleton(name: str) -> str:
+    """What a glance sees of a name: two names with one skeleton pass for each other."""
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
+    letters = "".join(c for c in plain if not unicodedata.combining(c)).translate(_LOOKALIKES)
+    return _SEPARATORS.sub("", letters).replace("rn", "m").replace("vv", "w")
+
+
+def folder_name(name: str) -> str:
+    """A folder name for ``name`` that every file system takes.
+
+    Plain ASCII, no device name, never empty, at most 80 characters. Two names
+    with different skeletons never share a folder. Works for any text.
+    """
+    plain = unicodedata.normalize("NFKD", name.translate(_ASCII))
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    plain = re.sub(r"[ '’-]+", "-", plain).strip("-")
+    if not re.fullmatch(r"[A-Za-z-]+", plain) or len(plain) > _LONGEST_FOLDER:
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return f"{re.sub('[^A-Za-z]+', '', plain)[:40]}_{digest}"
+    return f"{plain}_" if plain.lower() in _DEVICES else plain
+
+
+def shown(text: str) -> str:
+    """``text`` quoted for a message: escaped, and shortened when it is long."""
+    if len(text) > _SHOWN:
+        text = f"{text[:_SHOWN]}…"
+    # A bar would start a colour code where the message is shown.
+    return repr(text.encode("utf-8", "backslashreplace").decode()).replace("|", "¦")
+
+
+def _problem(name: str) -> str:
+    """Why ``name`` cannot be one, to be read after "The name 'x'"; empty if it can."""
+    if not name:
+        return "is empty"
+    if not SHORTEST <= len(name) <= LONGEST:
+        return f"has {len(name)} characters"
+    if strange := next((c for c in name if not (_is_latin(c) or c in " '-")), None):
+        kind = unicodedata.name(strange, f"U+{ord(strange):04X}").lower()
+        return f"holds {shown(strange)} ({kind})"
+    if not _SHAPE.fullmatch(name):
+        return "has a space, hyphen or apostrophe at its edge or two in a row"
+    if name.casefold() in RESERVED or any(p.casefold() in _CORE for p in re.split("[ -]", name)):
+        return "holds a word that commands read as something else"
+    return ""
+
+
+_CORE = frozenset(["admin", "administrator", "superuser", "evennia", "keepsake", "root"])
+
+
+def _is_latin(char: str) -> bool:
+    """Letters of living Latin alphabets; not the look-alikes kept for phonetics."""
+    code = ord(char)
+    in_block = code < 0x17F or 0x218 <= code <= 0x21B or 0x1E00 <= code <= 0x1EFF
+    return in_block and unicodedata.category(char) in ("Lu", "Ll") and char not in "ŉµ"

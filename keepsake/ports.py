@@ -1,0 +1,123 @@
+"""What a mind needs from outside, as small Protocols.
+
+Implementations live in :mod:`keepsake.models` (models, embedders) and in the game
+(clock); tests bring their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message for a chat endpoint."""
+
+    role: str  # ``system``, ``user`` or ``assistant``
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """One text to continue, or one chat to answer."""
+
+    # the raw text; no chat template is put around it. With ``messages`` it is the same in words,
+    # for logs and token counts, and is not sent
+    prompt: str
+    max_tokens: int = 128
+    stop: tuple[str, ...] = ()  # strings that end the answer; they are not part of it
+    temperature: float = 0.7
+    seed: int | None = None
+    repeat_penalty: float = 1.0  # 1.0 is none
+    # how strongly runs of words that stand in the prompt already are held back (DRY sampling), 0 is
+    # not at all; only llama.cpp reads it
+    dry_multiplier: float = 0.0
+    # JSON schema the answer must match, where the server can
+    json_schema: Mapping[str, Any] | None = None
+    grammar: str | None = None  # GBNF grammar the answer must match; only llama.cpp reads it
+    # who asks; calls with one key share a prompt cache slot where the server has them
+    cache_key: str | None = None
+    # what a chat endpoint is sent in place of ``prompt``; empty for completion
+    messages: tuple[ChatMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What came back."""
+
+    text: str  # the answer, never empty
+    finish_reason: str  # ``stop`` (an end or a stop string) or ``length``
+    # tokens of the whole prompt, cached ones included; 0 if the server does not say
+    prompt_tokens: int
+    cached_tokens: int  # those of them that were not evaluated again
+    completion_tokens: int
+    seconds: float
+    model: str
+
+
+class LanguageModel(Protocol):
+    """Continues text. Raises :class:`keepsake.errors.ModelError` and nothing else."""
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """Continue ``request.prompt``; blocks, so never call it on the reactor thread."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. Raises :class:`keepsake.errors.ModelError`."""
+
+    @property
+    def model_name(self) -> str:
+        """The name that the index keeps beside its vectors."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One vector a text, all of one dimension and of length 1; blocks."""
+        ...
+
+
+class Tokens(Protocol):
+    """Knows what a text costs in a prompt; quick, and safe in any thread."""
+
+    @property
+    def source(self) -> str:
+        """Who counts: ``model server``, ``tiktoken``, ``heuristic``."""
+        ...
+
+    def of(self, text: str) -> int:
+        """Tokens of ``text``: the count if it is known, else an estimate."""
+        ...
+
+    def each(self, texts: Sequence[str]) -> list[int]:
+        """The same of each of several, in their order."""
+        ...
+
+
+class Clock(Protocol):
+    """Where a mind gets its time from."""
+
+    def now(self) -> datetime:
+        """The present time, with time zone."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock, in UTC."""
+
+    def now(self) -> datetime:
+        """The present time in UTC."""
+        return datetime.now(UTC)
+
+
+class FixedClock:
+    """Stands still at ``time`` until that is set anew."""
+
+    def __init__(self, time: datetime) -> None:
+        self.time = time
+
+    def now(self) -> datetime:
+        """The time it was put to."""
+        return self.time

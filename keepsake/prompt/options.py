@@ -1,0 +1,84 @@
+"""What an agent can do at this moment: verbs with the things, people and exits that are there."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keepsake.prompt.verbs import Takes, Verb
+
+_TYPO = 0.8
+_LISTED = 12
+_WHERE = re.compile(r"\s+(?:from|on|in|with|near|off|under|behind|by)\s+", re.I)
+_ARTICLE = re.compile(r"^(?:the|a|an|my|some)\s+", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is around an agent, by name."""
+
+    exits: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()  # what is here, and what the place's description mentions
+    lying: tuple[str, ...] = ()  # those of the things that can be picked up
+    carried: tuple[str, ...] = ()
+    stays: bool = False  # whether it must not leave now: it is in a talk, or has guests
+
+    def of(self, takes: Takes) -> tuple[str, ...]:
+        """The names that may follow such a verb, of a gift the thing; empty where none is due."""
+        seen = tuple(dict.fromkeys((*self.people, *self.things, *self.lying, *self.carried)))
+        named = {
+            Takes.EXIT: () if self.stays else self.exits,
+            Takes.THING: seen,
+            Takes.MAYBE_THING: seen,
+            Takes.LYING: self.lying,
+            Takes.CARRIED: self.carried,
+            Takes.GIFT: self.carried if self.people else (),
+            Takes.WHISPER: self.people,
+        }
+        return named.get(takes, ())
+
+    def offered(self, verbs: Sequence[Verb]) -> tuple[Verb, ...]:
+        """The verbs without those for which there is nothing and nobody here."""
+        return tuple(verb for verb in verbs if verb.takes not in NAMING or self.of(verb.takes))
+
+    def usages(self, verbs: Sequence[Verb]) -> tuple[str, ...]:
+        """How each verb that is offered is written, with what it can be done to here."""
+        return tuple(map(self._usage, self.offered(verbs)))
+
+    def _usage(self, verb: Verb) -> str:
+        names = self.of(verb.takes)[:_LISTED]
+        if verb.takes is Takes.GIFT:
+            return f"{verb.usage} ({', '.join(names)}; to {either(self.people)})"
+        return f"{verb.usage} ({', '.join(names)})" if names else verb.usage
+
+
+NAMING = frozenset({Takes.EXIT, Takes.THING, Takes.LYING, Takes.CARRIED, Takes.GIFT, Takes.WHISPER})
+"""What has to name something or somebody that is there."""
+
+
+def either(names: Sequence[str]) -> str:
+    """``north, up or out``; the first dozen."""
+    *others, last = names[:_LISTED] or ("",)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def find_named(said: str, names: Sequence[str]) -> str | None:
+    """The one of ``names`` that is meant: whole, by words of it, or mistyped; None for none.
+
+    ``said``: ``the lamp``, ``Lamp on the shelf``, ``brass lmap``.
+    """
+    wanted = _bare(said)
+    known = {_bare(name): name for name in reversed(names)}
+    for spelling in (wanted, _bare(_WHERE.split(wanted, maxsplit=1)[0])):
+        having = [key for key in known if set(spelling.split()) <= set(key.split())]
+        if spelling in known or (spelling and len(having) == 1):
+            return known[spelling if spelling in known else having[0]]
+    near = difflib.get_close_matches(wanted, known, 2, _TYPO)
+    return known[near[0]] if wanted and len(near) == 1 else None
+
+
+def _bare(name: str) -> str:
+    return _ARTICLE.sub("", " ".join(name.casefold().split()))

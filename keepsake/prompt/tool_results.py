@@ -1,0 +1,35 @@
+"""How the results of private verbs begin, so that they can be told from what was lived."""
+
+from __future__ import annotations
+
+import re
+
+from keepsake.prompt.verbs import PRIVATE
+
+RECALLED = "You recall: "
+RECALLED_NOTHING = "You recall nothing about "
+REMEMBERED = "You live again through "
+LISTED = "Your notes: "
+PINNED = "Pinned: "
+UNPINNED = "No longer pinned: "
+KEPT = "Kept as your note "
+ADDED = "Added to your note "
+PUT_AWAY = "You put the note "
+WRITTEN_DOWN = "Written into your journal: "
+COMPACTED = "You clear your mind: "
+RESULTS = (
+    *(RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED),
+    *(KEPT, ADDED, PUT_AWAY, WRITTEN_DOWN, COMPACTED),
+)
+"""How every result begins that comes of the agent's use of its own memory."""
+_TRIED = re.compile(rf"You tried to (?:{'|'.join(sorted(PRIVATE))})\b")
+
+
+def is_private_act(command: str) -> bool:
+    """Whether a command line, such as ``note garden: …``, is of a private verb."""
+    return command.partition(" ")[0].casefold() in PRIVATE
+
+
+def is_private_result(text: str) -> bool:
+    """Whether a tool result, or a line of a prompt, tells of a private verb."""
+    return text.startswith(RESULTS) or bool(_TRIED.match(text))

@@ -1,0 +1,176 @@
+"""What agents lived through while somebody was away that concerns them, by rules alone.
+
+Each line rests on one memory, and quotes it. Nothing that was whispered to others is in it, nothing
+of whom they ignore, and nothing that the absent one has said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+from itertools import islice
+
+from keepsake.archive.log import Archive
+from keepsake.archive.privacy import confidant
+from keepsake.archive.records import Memory, memories_in
+from keepsake.books.noticing import Noticed, NoticedKind
+from keepsake.books.profiles.profile import Profile
+from keepsake.json_lines import parsed
+from keepsake.language.heard import heard, names, own_words
+from keepsake.language.perception import shorten
+
+SHOWN = 3
+MOST_LINES = 20_000
+"""Lines of one archive that are looked at, the newest: some tens of milliseconds."""
+LONGEST = 140
+_DEED = "deed"
+"""The ``event`` of what comes of a deed of the world's files."""
+_TIME = re.compile(rb'"t": ?"([^"]+)"')
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+
+
+class NewsKind(IntEnum):
+    """What sort of news it is; what comes first is told first."""
+
+    DEED = 1
+    PROMISE = 2
+    ASKED = 3
+    SPOKE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Absentee:
+    """Who was away, since when, and whom they ignore, by database number and name.
+
+    ``key`` tells them from all others, as in :attr:`~keepsake.archive.records.Memory.source_id`.
+    """
+
+    name: str
+    key: str
+    since: datetime
+    ignored: Mapping[int, str] = field(default_factory=dict)
+
+    def ignores(self, key: str) -> bool:
+        """Whether they ignore whom that key means."""
+        number = key.partition("-")[0]
+        return number.isdecimal() and int(number) in self.ignored
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """One line, and the memory on which it rests: ``number``, of ``agent``."""
+
+    kind: NewsKind
+    agent: str
+    number: int
+    time: datetime
+    text: str
+    same: str
+    """What several who heard the same have in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """An agent, by name and key, with the books that are looked into."""
+
+    name: str
+    key: str
+    archive: Archive
+    noticed: Iterable[Noticed] = ()
+    profiles: Iterable[Profile] = ()
+
+
+def news_of(witness: Witness, who: Absentee) -> Iterator[News]:
+    """What one agent has to tell; reads files, so it belongs in a worker thread."""
+    for memory in _since(witness.archive, who):
+        if found := _told(memory, witness, who):
+            yield found
+    if not who.ignores(witness.key):
+        yield from _promises(witness, who)
+
+
+def chosen(found: Iterable[News]) -> list[News]:
+    """Three at most: the newest of each kind, then what is left; each utterance once."""
+    newest = sorted(found, key=lambda each: each.time, reverse=True)
+    single = list({each.same: each for each in reversed(newest)}.values())[::-1]
+    first = {each.kind: each for each in reversed(single)}
+    rest = [each for each in single if each not in first.values()]
+    ordered = [*sorted(first.values(), key=lambda each: each.kind), *rest]
+    return ordered[:SHOWN]
+
+
+def _since(archive: Archive, who: Absentee) -> Iterator[Memory]:
+    """The memories since they left in which their name stands, the newest first."""
+    word = who.name.lower().encode() if who.name.isascii() else b""
+    for line in islice(archive.lines_back(), MOST_LINES):
+        if _is_before(line, who.since):
+            return
+        if word in line.lower():
+            yield from memories_in([parsed(line)])
+
+
+def _is_before(line: bytes, moment: datetime) -> bool:
+    found = _TIME.search(line)
+    try:
+        return found is not None and datetime.fromisoformat(found[1].decode()) < moment
+    except (ValueError, TypeError):  # damaged: those around it say when it was
+        return False
+
+
+def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
+    if confidant(memory) or who.ignores(memory.source_id) or memory.source_id == who.key:
+        return None
+    ignored = who.ignored.values()
+    if any(names(memory.text, each) for each in ignored):  # nor what they are said to say
+        return None
+    if memory.event == _DEED and names(memory.text, who.name):
+        text = memory.text
+        return News(NewsKind.DEED, witness.name, memory.number, memory.time, text, text)
+    if said := own_words(memory):
+        speaker, to = witness.name, memory.to or said.to
+        if who.ignores(witness.key):
+            return None
+    elif said := heard(memory):
+        speaker, to = said.who, witness.name if said.to == "you" else said.to
+    else:
+        return None
+    about = [each for each in _SENTENCE.split(said.words) if names(each, who.name)]
+    if not about or names(to, who.name):
+        return None
+    asked = about[0].endswith("?")
+    kind = NewsKind.ASKED if asked else NewsKind.SPOKE
+    where = f" in {memory.place}" if memory.place else ""
+    did = f"asked {to or 'around'} after you" if asked else f"spoke of you{f' to {to}' * bool(to)}"
+    text = f'{speaker} {did}{where}: "{shorten(about[0], LONGEST)}"'
+    return News(kind, witness.name, memory.number, memory.time, text, f"{speaker}: {about[0]}")
+
+
+def _promises(witness: Witness, who: Absentee) -> Iterator[News]:
+    """What stands between the two: the agent's promises to them, and theirs to it."""
+    promises: list[tuple[int, str, Noticed | None]] = [
+        (item.number, f'{witness.name} promised you: "{item.text}"', item)
+        for item in witness.noticed
+        if item.kind is NoticedKind.PROMISE
+    ]
+    promises += [
+        (fact.numbers[-1], f'You promised {witness.name}: "{fact.value}"', None)
+        for profile in witness.profiles
+        for fact in profile.facts
+        if profile.key == who.key and fact.attribute == "promise" and fact.holds and fact.numbers
+    ]
+    for number, text, own in promises:
+        for memory in witness.archive.read(number, number) if number else ():
+            is_theirs = own is None or _is_to(own, who, memory)
+            if is_theirs and confidant(memory) in ("", who.key):
+                yield News(NewsKind.PROMISE, witness.name, number, memory.time, text, text)
+
+
+def _is_to(promise: Noticed, who: Absentee, memory: Memory) -> bool:
+    """Whether they were promised it: whom the words were for, unless they name somebody else."""
+    name = promise.who.casefold()
+    if memory.to_id and name in ("", memory.to.casefold()):
+        return memory.to_id == who.key
+    return name == who.name.casefold()

@@ -1,0 +1,206 @@
+"""What recall found, as lines of a prompt or as one line for the agent's own eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice, zip_longest
+
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.language.perception import for_prompt, shorten
+from keepsake.memory import MemoryContext
+from keepsake.prompt.tokens import estimate_tokens
+from keepsake.prompt.tool_results import (
+    RECALLED,
+    RECALLED_NOTHING,
+    is_private_act,
+    is_private_result,
+)
+from keepsake.recall.config import RecallConfig
+from keepsake.recall.documents import Document, DocumentKind, Hit
+from keepsake.summaries import sections
+
+LONGEST_NOTE, LONGEST_SUMMARY, LONGEST_MEMORY = 300, 450, 300
+"""Characters of one found thing; its number stays, so that `remember` leads to the rest."""
+_JUST_SAID = 2
+"""Lines that a thought asks by."""
+LONGEST_RESULT = 650
+"""Characters of a tool result, which is one memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What one search brought, by kind, each best first."""
+
+    notes: tuple[Hit, ...] = ()
+    summaries: tuple[Hit, ...] = ()
+    memories: tuple[Hit, ...] = ()
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """All that was found."""
+        return (*self.memories, *self.summaries, *self.notes)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was found."""
+        return not (self.notes or self.summaries or self.memories)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What stands in the prompt of one thought."""
+
+    notes: tuple[str, ...] = ()
+    experiences: tuple[str, ...] = ()
+    hits: tuple[Hit, ...] = ()
+
+
+def related(found: SearchResult, context: MemoryContext, config: RecallConfig) -> Related:
+    """The lines for a prompt: nothing that it shows already, within the token budget.
+
+    The best of each kind come first; when the budget runs out, the later ones stay away.
+    """
+    columns = (
+        _unseen(found.memories, context, config.memories),
+        _unseen(found.notes, context, config.notes),
+        _unseen(found.summaries, context, config.summaries),
+    )
+    left, hits = config.budget, list[Hit]()
+    for hit in filter(None, chain.from_iterable(zip_longest(*columns))):
+        if (cost := estimate_tokens(line_of(hit.document))) <= left:
+            left -= cost
+            hits.append(hit)
+
+    def lines(kind: DocumentKind) -> list[str]:
+        return [line_of(hit.document) for hit in hits if hit.document.kind is kind]
+
+    experiences = (*lines(DocumentKind.SUMMARY), *lines(DocumentKind.MEMORY))
+    return Related(tuple(lines(DocumentKind.NOTE)), experiences, tuple(hits))
+
+
+def line_of(document: Document) -> str:
+    """``garden: …``, ``… (memories 65-128)`` or ``[1 May 2026, The Inn] … (memory 17)``."""
+    text = for_prompt(document.text)
+    if document.kind is DocumentKind.NOTE:
+        return shorten(f"{document.title}: {text}", LONGEST_NOTE)
+    if document.kind is DocumentKind.SUMMARY:
+        return f"{shorten(text, LONGEST_SUMMARY)} ({_numbers(document)})"
+    return f"{_when(document.time, document.place)} {_told(document)} ({_numbers(document)})"
+
+
+def result(found: SearchResult | None, words: str) -> str:
+    """What `recall` tells the agent: one line, the best of each kind."""
+    if found is None:
+        return "You cannot remember just now; try again later"
+    if found.empty:
+        return f"{RECALLED_NOTHING}{shorten(words, 80)}"
+    hits = [*found.memories[:3], *found.notes[:2], *found.summaries[:1], *found.memories[3:]]
+    parts, room = [], LONGEST_RESULT - len(RECALLED)
+    for hit in hits:
+        part = _brief(hit.document)
+        if (room := room - len(part) - 2) < 0:
+            break
+        parts.append(part)
+    return f"{RECALLED}{'; '.join(parts)}"
+
+
+def paged(memories: Iterable[Memory], config: RecallConfig) -> list[str]:
+    """Raw memories as lines of a prompt, as many of the first as may be remembered at once.
+
+    The first one always is; more only within the tokens that ``config`` allows.
+    """
+    lines: list[str] = []
+    left = config.remembered_tokens
+    for memory in islice(memories, config.remembered):
+        did = "you did: " if memory.kind is MemoryKind.ACT else ""
+        text = shorten(for_prompt(memory.line), LONGEST_MEMORY)
+        line = f"{memory.number}. {_when(memory.time, memory.place)} {did}{text}"
+        left -= estimate_tokens(line)
+        if left < 0 and lines:
+            break
+        lines.append(line)
+    return lines
+
+
+def about_memory(memory: Memory) -> bool:
+    """Whether a memory is only a use of the memory itself: a note, a search, what it brought.
+
+    Such a line repeats what stands elsewhere, and would be found in its place: an index
+    leaves it out. So it does with a stock phrase, which tells nothing at all.
+    """
+    only = {MemoryKind.RESULT: is_private_result, MemoryKind.ACT: is_private_act}.get(memory.kind)
+    return memory.is_stock or (only is not None and only(memory.text))
+
+
+def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
+    """What a thought asks its memory: what was just said, and where and with whom it is."""
+    said = _just_said(context.window)
+    # A line each: who reads the log for what may not stand in it has to see where speech ends.
+    return "\n".join([*said, place] if said else [place, *present]).strip()
+
+
+def _just_said(window: Sequence[Memory]) -> list[str]:
+    """What others did or said since the agent itself last did something, newest last."""
+    lines: list[str] = []
+    for memory in reversed(window):
+        if (memory.kind is MemoryKind.ACT and lines) or len(lines) == _JUST_SAID:
+            break
+        if memory.kind is MemoryKind.PERCEPTION and memory.source:
+            lines.append(spoken(memory))
+    return lines[::-1]
+
+
+def spoken(memory: Memory) -> str:
+    """``Tom: Where is the cup?`` for ``Tom says to you, "Where is the cup?"``."""
+    _, comma, words = memory.text.partition(', "')
+    if comma and memory.text.endswith('"') and memory.text.startswith(memory.source):
+        return f"{memory.source}: {words[:-1]}"
+    return memory.text
+
+
+def _unseen(hits: Sequence[Hit], context: MemoryContext, most: int) -> list[Hit]:
+    seen = {(s.first, s.last) for s in (context.longterm, context.recent) if s is not None}
+    window_from = context.window[0].number if context.window else None
+    kept: dict[str, Hit] = {}
+    for hit in hits:
+        document = hit.document
+        visible = window_from is not None and document.last >= window_from
+        if visible and document.kind is not DocumentKind.NOTE:
+            continue
+        if document.kind is DocumentKind.SUMMARY and (document.first, document.last) in seen:
+            continue
+        # The same words said twice need not be read twice.
+        kept.setdefault(f"{document.kind} {document.title} {document.text.casefold()}", hit)
+    return list(kept.values())[:most]
+
+
+def _brief(document: Document) -> str:
+    text = for_prompt(document.text)
+    if document.kind is DocumentKind.NOTE:
+        return shorten(f"note {document.title}: {text}", 160)
+    if document.kind is DocumentKind.SUMMARY:
+        text = for_prompt(" ".join(sections.plain(document.text)))
+        return f"{_numbers(document)}: {shorten(text, 160)}"
+    where = _when(document.time, document.place)
+    return f"{_numbers(document)} {where} {shorten(_told(document), 160)}"
+
+
+def _told(document: Document) -> str:
+    """The text of a raw memory with whoever said it."""
+    text = for_prompt(document.text)
+    if document.speaker and document.speaker.casefold() not in text.casefold():
+        text = f"{document.speaker}: {text}"
+    return shorten(text, LONGEST_MEMORY)
+
+
+def _numbers(document: Document) -> str:
+    if document.first == document.last:
+        return f"memory {document.first}"
+    return f"memories {document.first}-{document.last}"
+
+
+def _when(time: datetime, place: str) -> str:
+    where = f", {for_prompt(place)}" if place else ""
+    return f"[{time.day} {time:%B %Y, %H:%M}{where}]"

@@ -1,0 +1,229 @@
+"""Small text files of the vault that people and the game both write.
+
+The game never replaces what it has not read: :func:`change` reads, lets the caller make
+the new text, and puts it in place only if the file is still what was read. Two threads of
+the game that change one file take turns; a person's editor is seen up to the last moment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from keepsake.errors import NoteRefused
+
+type Stamp = tuple[int, int, int]
+"""Modification time in nanoseconds, size in bytes, inode: what changes when a file does."""
+
+FRONT = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+"""What stands between the two `---` at the head of a markdown file."""
+
+_TRIES = 5
+
+
+class _FileLock:
+    """One thread at a time changes a file."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+_turns: WeakValueDictionary[str, _FileLock] = WeakValueDictionary()
+_turns_lock = threading.Lock()
+
+
+def _turn_for(path: Path) -> _FileLock:
+    """Whoever changes ``path`` now shares it; it goes when the last of them is done."""
+    with _turns_lock:
+        name = os.path.realpath(path)
+        turn = _turns.get(name)
+        if turn is None:
+            turn = _turns[name] = _FileLock()
+        return turn
+
+
+def stamp(path: Path) -> Stamp | None:
+    """What a later look compares with; None while there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def change(path: Path, make: Callable[[str | None], str]) -> str:
+    """Write a file anew from what it holds; a reader sees the old text or the new one.
+
+    ``make``: Gets the text, None for no file, and gives the new text. Called again when
+    somebody else saved the file meanwhile.
+
+    Returns:
+        The text that was written.
+
+    Raises:
+        NoteRefused: The file cannot be read or written, or is saved again and again.
+    """
+    turn = _turn_for(path)
+    try:
+        with turn.lock:
+            for _ in range(_TRIES):
+                before = read(path)
+                text = make(before)
+                if _put(path, text, before):
+                    return text
+    except (OSError, UnicodeDecodeError) as error:
+        raise unusable(path, error) from error
+    raise NoteRefused(f"{path.name} is being changed by somebody else", "Try again")
+
+
+def read(path: Path) -> str | None:
+    """The text, None if there is no file.
+
+    Raises:
+        OSError, UnicodeDecodeError: It is there and cannot be read.
+    """
+    try:
+        # Bytes, so that the line ends a person's editor wrote come through as they are.
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return None
+
+
+def move_aside(path: Path, folder: Path) -> Path:
+    """Move a file into ``folder`` under a name that is still free there.
+
+    Raises:
+        NoteRefused: It cannot be moved.
+    """
+    turn = _turn_for(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with turn.lock:  # what another thread is writing comes along, or stays
+            target = next(name for name in names_beside(folder / path.name) if _linked(path, name))
+            path.unlink()
+    except OSError as error:
+        raise unusable(path, error) from error
+    return target
+
+
+def names_beside(path: Path) -> Iterator[Path]:
+    """Names for a file, best first: ``garden.md``, ``garden-2.md``, ``garden-3.md``."""
+    yield path
+    number = 2
+    while True:
+        yield path.with_name(f"{path.stem}-{number}{path.suffix}")
+        number += 1
+
+
+def free_name(path: Path) -> Path:
+    """The first of :func:`names_beside` that no file has yet."""
+    return next(name for name in names_beside(path) if not name.exists())
+
+
+def unusable(path: Path, error: Exception) -> NoteRefused:
+    """The error for a file that cannot be read or written."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return NoteRefused(
+        f"{path} cannot be read or written ({reason})",
+        "Save it as UTF-8, free some disk space or mend the permissions",
+    )
+
+
+def _linked(path: Path, target: Path) -> bool:
+    """Give the file a second name, if that is free: a link never replaces anything."""
+    try:
+        os.link(path, target)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _put(path: Path, text: str, expected: str | None) -> bool:
+    """Write ``text`` if the file still holds ``expected``."""
+    with _written_aside(path, text) as temporary:
+        if expected is None:
+            return _linked(temporary, path)
+        # Compared at the last moment: an editor that saved while we wrote is not overrun. Our
+        # own threads wait for their turn, or two would find the same text and one be lost.
+        if read(path) != expected:
+            return False
+        temporary.replace(path)
+        return True
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file that the game alone writes: a reader sees the old text or the new one.
+
+    Raises:
+        OSError: It cannot be written; the old text stands.
+    """
+    with _written_aside(path, text) as temporary:
+        temporary.replace(path)
+
+
+def sync(path: Path) -> None:
+    """Bring a file, or a folder's names, to the disk: a power cut finds it there."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def create_beside(path: Path, text: str) -> None:
+    """Write a file that must not replace another: a second one gets ``-2``.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with _written_aside(path, text) as temporary:
+        for name in names_beside(path):
+            try:
+                if _linked(temporary, name):
+                    return
+            except OSError:  # a file system without hard links
+                if not name.exists():
+                    shutil.copyfile(temporary, name)
+                    return
+
+
+@contextmanager
+def _written_aside(path: Path, text: str) -> Iterator[Path]:
+    """A temporary file with that text on the disk, in the folder of ``path``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=".tmp")
+    temporary = Path(name)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def time_of(given: Any, default: datetime | None) -> datetime:
+    """A time with time zone, UTC if it names none; ``default`` for None.
+
+    Raises:
+        ValueError: It is no time.
+    """
+    if isinstance(given, str):
+        given = datetime.fromisoformat(given)
+    if isinstance(given, date) and not isinstance(given, datetime):
+        given = datetime(given.year, given.month, given.day, tzinfo=UTC)
+    given = default if given is None else given
+    if not isinstance(given, datetime):
+        raise ValueError(f"{given!r} is no time")
+    return given if given.tzinfo else given.replace(tzinfo=UTC)

@@ -1,0 +1,114 @@
+"""All that an agent's nights and compactions left behind, as one list by time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from keepsake.archive.history import PastCompaction
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.entries import EntryOrigin, JournalEntry
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.steps import Figures, Night, Step
+
+COMPACTION, SLEEP, INSIGHT = "compaction", "sleep", "insight"
+INSIGHT_TAG = "insight"
+"""Marks the entries of a journal in which an agent says what it made of others."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEvent:
+    """Something that happened to an agent's memory."""
+
+    time: datetime  # when it began, with time zone; for a step of a night, when it ended
+    kind: str  # ``compaction``, ``sleep``, ``insight``, or the step: ``reflect``, ``dream`` …
+    title: str
+    figures: Figures = field(default_factory=dict)
+
+
+def events(
+    log: SleepLog, compactions: Sequence[PastCompaction], journal: Journal | None
+) -> tuple[HistoryEvent, ...]:
+    """Compactions, sleeps with their steps, and insights, the newest first; reads files."""
+    found = [
+        *map(_compaction, compactions),
+        *(event for night in log.nights() for event in _night(night)),
+        *(_insight(entry) for entry in insights(journal.entries() if journal else ())),
+    ]
+    # Turned round rather than sorted so: of one moment, what is told later is the newer.
+    return tuple(sorted(found, key=lambda event: event.time)[::-1])
+
+
+def insights(entries: Iterable[JournalEntry]) -> Iterator[JournalEntry]:
+    """Those entries in which the agent drew a conclusion."""
+    for entry in entries:
+        if entry.origin is EntryOrigin.INFERRED and INSIGHT_TAG in entry.tags:
+            yield entry
+
+
+def _compaction(past: PastCompaction) -> HistoryEvent:
+    covered = f"memories {past.covered[0]}-{past.covered[1]}" if past.covered else "summaries only"
+    taken_back = ", taken back" if past.undone else ""
+    return HistoryEvent(
+        past.time,
+        COMPACTION,
+        f"Compaction {past.number}: {covered}, {past.outcome.value} ({past.reason}){taken_back}",
+        {
+            "tokens before": past.tokens_before,
+            "tokens after": past.tokens_after,
+            "calls": past.calls,
+            "seconds": round(past.seconds, 1),
+        },
+    )
+
+
+def _night(night: Night) -> Iterator[HistoryEvent]:
+    yield HistoryEvent(night.fell_asleep, SLEEP, _title(night), _sums(night))
+    for step in night.steps:
+        problem = f": {step.problem}" if step.problem else ""
+        title = f"In sleep {night.number}, {_DID[step.step]}{problem}"
+        calls = {"calls": step.calls} if step.calls else {}
+        yield HistoryEvent(step.time, step.step.value, title, {**step.figures, **calls})
+
+
+def _title(night: Night) -> str:
+    if night.woke is None:
+        end = "not woken yet" if night.left else "sleeps on"
+    else:
+        end = f"woken by {night.woken_by or 'nobody'}"
+    left = f"; left for the next: {', '.join(night.left)}" if night.woke and night.left else ""
+    return f"Sleep {night.number}: {night.why}; {end}{left}"
+
+
+def _sums(night: Night) -> Figures:
+    figures: dict[str, int | float | str] = {
+        "steps": f"{len(night.steps)} of {len(night.plan)}",
+        "calls": night.calls,
+    }
+    if night.woke is not None:
+        slept = (night.woke - night.fell_asleep).total_seconds() / 3600
+        figures["hours"] = round(slept, 1)
+    if failed := sum(bool(step.problem) for step in night.steps):
+        figures["problems"] = failed
+    return figures
+
+
+_DID = {
+    Step.CONSOLIDATE: "the journal was put in order",
+    Step.PROFILES: "what is known of people was brought up to date",
+    Step.REFLECT: "reflection",
+    Step.COMPACT: "a look at whether to compact",
+    Step.DREAM: "a dream",
+    Step.TIDY: "files were tidied",
+}
+
+
+def _insight(entry: JournalEntry) -> HistoryEvent:
+    rests = ", ".join(map(str, entry.memories))
+    return HistoryEvent(
+        entry.time,
+        INSIGHT,
+        entry.text,
+        {"importance": entry.importance.score, "memories": rests},
+    )
