@@ -6,7 +6,7 @@ Implementations live in :mod:`keepsake.models` (models, embedders) and in the ga
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -18,6 +18,57 @@ class ChatMessage:
 
     role: str  # ``system``, ``user`` or ``assistant``
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that a model with tool calling may call: a verb, ``give``."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]  # a JSON schema of an object
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool that a model has answered with."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+class TargetModel(Protocol):
+    """What a task knows of the model that will answer; a profile of ``llm.md`` is one."""
+
+    @property
+    def form(self) -> str:
+        """``chat`` (messages), ``dialogue`` (raw text to continue) or ``script`` (a transcript)."""
+        ...
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The most tokens that a prompt may have."""
+        ...
+
+    @property
+    def tail_tokens(self) -> int:
+        """The most tokens that may be new in a prompt since the last one; 0 for any number."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """The most tokens of an answer."""
+        ...
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the model can call tools."""
+        ...
+
+    @property
+    def is_stopgap(self) -> bool:
+        """Whether it is the shipped 270M model, for which rules answer."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +93,17 @@ class GenerationRequest:
     cache_key: str | None = None
     # what a chat endpoint is sent in place of ``prompt``; empty for completion
     messages: tuple[ChatMessage, ...] = ()
+    tools: tuple[Tool, ...] = ()  # what the model may call; only with ``messages``
+    # called with each piece of the answer while it is written, thoughts left out, in the thread
+    # that asks; None to wait for the whole. A request is not retried once a piece has come
+    on_text: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
     """What came back."""
 
-    text: str  # the answer, never empty
+    text: str  # the answer, thoughts left out; empty only beside ``tool_calls``
     finish_reason: str  # ``stop`` (an end or a stop string) or ``length``
     # tokens of the whole prompt, cached ones included; 0 if the server does not say
     prompt_tokens: int
@@ -56,6 +111,8 @@ class Generation:
     completion_tokens: int
     seconds: float
     model: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    evaluation_seconds: float = 0.0  # of evaluating the prompt; 0 if the server does not say
 
 
 class LanguageModel(Protocol):
