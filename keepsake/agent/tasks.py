@@ -5,6 +5,7 @@ All of it runs on one thread, with no event loop of its own.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
@@ -105,3 +106,28 @@ class Routine[T]:
         self._cancelled = True
         if not self._running:
             self._coroutine.close()
+
+
+class Inbox[T]:
+    """What comes one by one, awaited in the order in which it came."""
+
+    def __init__(self) -> None:
+        self._items: deque[T] = deque()
+        self._waiting: Once[T] | None = None
+
+    def put(self, item: T) -> None:
+        """One more has come."""
+        if self._waiting is None:
+            self._items.append(item)
+        else:
+            waiting, self._waiting = self._waiting, None
+            waiting(item)
+
+    def next(self) -> Once[T]:
+        """The next one, now or later."""
+        found: Once[T] = Once()
+        if self._items:
+            found(self._items.popleft())
+        else:
+            self._waiting = found
+        return found

@@ -37,6 +37,7 @@ class Options:
             Takes.CARRIED: self.carried,
             Takes.GIFT: self.carried if self.people else (),
             Takes.WHISPER: self.people,
+            Takes.PERSON: self.people,
         }
         return named.get(takes, ())
 
@@ -55,7 +56,9 @@ class Options:
         return f"{verb.usage} ({', '.join(names)})" if names else verb.usage
 
 
-NAMING = frozenset({Takes.EXIT, Takes.THING, Takes.LYING, Takes.CARRIED, Takes.GIFT, Takes.WHISPER})
+NAMING = frozenset(
+    {Takes.EXIT, Takes.PERSON, Takes.THING, Takes.LYING, Takes.CARRIED, Takes.GIFT, Takes.WHISPER}
+)
 """What has to name something or somebody that is there."""
 
 

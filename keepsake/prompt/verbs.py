@@ -22,6 +22,7 @@ class Takes(Enum):
     LYING = "thing that can be taken"  # get
     CARRIED = "carried thing"  # drop
     EXIT = "exit"  # go
+    PERSON = "person"  # follow
     WHISPER = "person = text"
     GIFT = "thing to person"
     ENTRY = "title: text"
@@ -76,7 +77,21 @@ STANDARD_VERBS: tuple[Verb, ...] = (
 )
 """What an inhabitant can do unless the game says otherwise."""
 
-PRIVATE = frozenset(verb.name for verb in STANDARD_VERBS if verb.private)
+_CHAT_ONLY: tuple[Verb, ...] = (
+    Verb("follow <name>", "go where somebody goes, until you > stay", Takes.PERSON),
+    Verb("stay", "follow nobody any more"),
+    Verb("promise <name>: <what>", "note a promise that you give", Takes.ENTRY, True),
+    Verb("kept <number>", "a promise is done", Takes.NUMBERS, True),
+)
+_CLASSIC_ONLY = frozenset({"say", "emote", "inventory", "notes"})
+"""What a chat model does in another form, or sees anyway."""
+CHAT_VERBS: tuple[Verb, ...] = (
+    *(verb for verb in STANDARD_VERBS if verb.name not in _CLASSIC_ONLY),
+    *_CHAT_ONLY,
+)
+"""The deeds that a chat model may choose; it speaks in plain lines and emotes between asterisks."""
+
+PRIVATE = frozenset(verb.name for verb in (*STANDARD_VERBS, *_CHAT_ONLY) if verb.private)
 """The verbs with which an agent tends its own memory."""
 
 _SYNONYM_WORDS: Mapping[str, str] = {

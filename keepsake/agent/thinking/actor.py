@@ -28,13 +28,11 @@ from keepsake.language import perception
 from keepsake.language.heard import shown_words
 from keepsake.prompt import exchange, parsing
 from keepsake.prompt.parsing import Command, Refusal
-from keepsake.prompt.reply.judge import fault_of_act
 from keepsake.prompt.verbs import PRIVATE
+from keepsake.tasks.guards import fault_of
 
 REMEMBERED_ACTS = 5
 """How many of its own last acts count as a repeat."""
-OWN_LINES = 24
-"""Own words and gestures that an act may not repeat."""
 _CONFIDED = frozenset({"say", WHISPER, "wait"})
 """What an answer to a whisper may be: all else is seen by others, or kept where they see it."""
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
@@ -46,7 +44,7 @@ class Act:
 
     command: Command | None  # what was done; None if nothing was
     refusal: str = ""  # why nothing was done, told to the agent; empty if something was
-    # comes when the result of a tool call is in the memory; None for other acts
+    # comes when the act is done and what it brought is in the memory; None where nothing is done
     result: Once[None] | None = None
     memory: int = 0  # number of the memory of it; 0 if it is not remembered, or not yet
 
@@ -97,7 +95,7 @@ class Actor:
             # Without its words: a small model would only copy them from there.
             return Act(None, "You have just done that; do something else")
         if fault := self._fault(agent, command):
-            return Act(None, f"You tried to {command.verb}, but {fault}; do something else")
+            return Act(None, fault)
         return self.do(agent, command, addressee=addressee)
 
     def do(self, agent: Body, command: Command, *, addressee: str = "") -> Act:
@@ -144,7 +142,7 @@ class Actor:
         return self._done(agent, Command(verb, line), partner, partner, event)
 
     def _fault(self, agent: Body, command: Command) -> str:
-        """Why what it would say aloud, or play, may not be; empty if it may."""
+        """Why what it would say aloud, or play, is refused; empty if it is not."""
         shown = shown_words(command.line)
         if not shown:
             return ""
@@ -153,19 +151,21 @@ class Actor:
         except KeepsakeError:  # its archive is closed, which is told elsewhere
             window = ()
         own = [shown_words(m.text) for m in window if m.kind is MemoryKind.ACT and not m.is_stock]
-        return fault_of_act(shown, own[-OWN_LINES:], map(_of_example, examples_of(agent)))
+        examples = " ".join(map(_of_example, examples_of(agent)))
+        return fault_of(shown, instructions=examples, own_lines=own)
 
-    def _perform(
-        self, agent: Body, command: Command, addressee: str, place: str
-    ) -> Once[None] | None:
+    def _perform(self, agent: Body, command: Command, addressee: str, place: str) -> Once[None]:
         if command.verb in PRIVATE:
             return self._keeper.perform(command, place)
-        self._acting = command
-        agent.do(_typed(agent, command, addressee), self._performed)
-        return None
+        done: Once[None] = Once()
 
-    def _performed(self) -> None:
-        self._acting = None
+        def over() -> None:
+            self._acting = None
+            done(None)
+
+        self._acting = command
+        agent.do(_typed(agent, command, addressee), over)
+        return done
 
     def own_result(
         self, agent: Body, text: str, kind: str, from_obj: Any, keep: Callable[[str], None]

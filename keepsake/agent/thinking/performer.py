@@ -1,0 +1,104 @@
+"""Speaks and does the parts of an answer, one after the other, by the rules that bind a player."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from keepsake.agent.body import Body
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.services import Services
+from keepsake.agent.surroundings import people_near, place_of
+from keepsake.agent.thinking.actor import Act, Actor
+from keepsake.agent.thinking.following import Following
+from keepsake.agent.thinking.scene import SceneMaker, TurnContext
+from keepsake.archive.records import MemoryKind
+from keepsake.prompt.parsing import Command
+from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.tasks.answer import AnswerPart, PartKind
+from keepsake.tasks.deed import read_deed
+
+LOOKUPS = frozenset({"recall", "page", "look", "examine", "notes"})
+"""Deeds whose result comes back in the same turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """What became of one part."""
+
+    act: Act
+    looked_up: bool = False  # whether it brought something that the agent wants to use
+
+
+class Performer:
+    """Carries out the answers of one agent; on the reactor thread."""
+
+    def __init__(
+        self,
+        actor: Actor,
+        following: Following,
+        scenes: SceneMaker,
+        memory: MemoryComponent,
+        services: Services,
+    ) -> None:
+        self._actor, self._following, self._scenes = actor, following, scenes
+        self._memory, self._services = memory, services
+
+    async def perform(
+        self, agent: Body, part: AnswerPart, turn: TurnContext, *, whispered: bool
+    ) -> Performance:
+        """Say it, play it or do it, and wait until that is done."""
+        done = self._performed(agent, part, turn, whispered)
+        if done.act.result is not None:
+            await done.act.result
+        return done
+
+    def _performed(
+        self, agent: Body, part: AnswerPart, turn: TurnContext, whispered: bool
+    ) -> Performance:
+        if part.kind is PartKind.SPEECH:
+            return Performance(self._said(agent, part.text, turn, whispered))
+        if part.kind is PartKind.EMOTE:
+            if whispered and len(people_near(agent)) > 1:
+                return Performance(Act(None, "A gesture would show others what was whispered"))
+            return Performance(self._actor.do(agent, Command("emote", part.text)))
+        return self._done(agent, part.text, turn, whispered)
+
+    def _said(self, agent: Body, words: str, turn: TurnContext, whispered: bool) -> Act:
+        leader = next((p for p in people_near(agent) if p.key == turn.partner), None)
+        if leader is not None:
+            self._following.spoke(leader, self._services.seconds())
+        return self._actor.speak(agent, words, turn.partner, whispered=whispered)
+
+    def _done(self, agent: Body, line: str, turn: TurnContext, whispered: bool) -> Performance:
+        verbs = (*self._scenes.verbs(turn), *_SPOKEN)
+        command = read_deed(line, verbs, self._scenes.options(agent, turn))
+        if isinstance(command, str):
+            self._memory.remember(command, MemoryKind.RESULT, place=place_of(agent))
+            return Performance(Act(None, command))
+        if command.verb in ("say", "emote"):
+            kind = PartKind.SPEECH if command.verb == "say" else PartKind.EMOTE
+            return self._performed(agent, AnswerPart(kind, command.argument), turn, whispered)
+        if command.verb in ("follow", "stay"):
+            return Performance(self._follow(agent, command))
+        act = self._actor.do(agent, command, addressee=turn.partner)
+        return Performance(act, command.verb in LOOKUPS)
+
+    def _follow(self, agent: Body, command: Command) -> Act:
+        """Go with somebody from now on, or with nobody: others see a gesture."""
+        if command.verb == "stay":
+            self._following.end()
+            return self._actor.do(agent, Command("emote", "stays here.", command.reason))
+        leader = next(p for p in people_near(agent) if p.key == command.argument)
+        self._following.begin(leader, self._services.seconds())
+        gesture = f"goes with {leader.key} from now on."
+        return self._actor.do(agent, Command("emote", gesture, command.reason))
+
+
+def did(acts: Sequence[Act]) -> str:
+    """The commands that came of an answer, for the log: ``say Sit down.; give cup to Tom``."""
+    return "; ".join(act.command.line for act in acts if act.command is not None)
+
+
+_SPOKEN = tuple(verb for verb in STANDARD_VERBS if verb.name in ("say", "emote"))
+"""What a model may also write as deeds, though it need not."""

@@ -1,0 +1,231 @@
+"""What one turn of an agent is made from: its memory, and what is around it now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from keepsake.agent.body import Body
+from keepsake.agent.happenings import Basis, basis_of
+from keepsake.agent.impulses import Impulse
+from keepsake.agent.memory.remembering import Remembering
+from keepsake.agent.services import Services
+from keepsake.agent.surroundings import (
+    exits_of,
+    hosts_guests,
+    identity_of,
+    looks_of,
+    people_near,
+    things_near,
+)
+from keepsake.agent.thinking.options import options_of
+from keepsake.agent.thinking.prompting import examples_of
+from keepsake.archive.privacy import NOBODY, Audience, is_private
+from keepsake.archive.records import Memory, MemoryKind, Summary
+from keepsake.language.heard import heard
+from keepsake.prompt.options import NAMING, Options
+from keepsake.prompt.verbs import CHAT_VERBS, COMPACT, Verb
+from keepsake.recall.related import Related, SearchResult
+from keepsake.tasks.conversation import day, daytime
+from keepsake.tasks.deed import tools_of
+from keepsake.tasks.talk import Talk, TalkScene
+
+ANSWERED = frozenset({"addressed", "named", "given", "arrival"})
+"""What is answered with words to somebody; everything else is a reason to act."""
+_WRITES = frozenset({"note", "journal", "pin", "remember"})
+"""Verbs whose result stands in prompts that others hear: not offered in answer to a whisper."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """Whom a turn answers, and who hears it."""
+
+    impulse: Impulse
+    partner: str  # who is answered, by name; empty for nobody
+    whispered: bool  # whether they whispered, so that the answer is whispered too
+    audience: Audience  # who hears the answer: private words of others are left out
+    words: str  # what is asked of recall: what they said since the last answer
+
+
+class SceneMaker:
+    """Brings together what the turns of one agent are made from; on the reactor thread."""
+
+    def __init__(self, mind: Remembering, services: Services) -> None:
+        self._mind, self._services = mind, services
+
+    def context_of(self, agent: Body, impulse: Impulse) -> TurnContext:
+        """Whom a turn answers now, and who hears it."""
+        window = self._mind.memory.context().window
+        partner = impulse.source if impulse.trigger in ANSWERED else ""
+        said = unanswered(window, impulse) if partner else []
+        whispered = any(map(is_private, said))
+        alone = frozenset({impulse.source_id} - {""})
+        audience = alone if whispered else listeners(agent)
+        words = " ".join(each.words for each in map(heard, said) if each is not None)
+        return TurnContext(impulse, partner, whispered, audience if partner else NOBODY, words)
+
+    def is_whispered(self, agent: Body, turn: TurnContext, found: SearchResult | None) -> bool:
+        """Whether an answer is whispered: to a whisper, and if others have come in since."""
+        if turn.whispered or not turn.partner:
+            return turn.whispered
+        private, window = self._mind.memory.private, self._mind.memory.context().window
+        numbers = [memory.number for memory in window]
+        numbers += [hit.document.first for hit in (found.memories if found else ())]
+        secret = any(
+            private.may_hear(n, turn.audience) and not private.may_hear(n, NOBODY) for n in numbers
+        )
+        return secret and listeners(agent) != turn.audience
+
+    def talk(
+        self, agent: Body, turn: TurnContext, found: SearchResult | None, extra: Memory | None = None
+    ) -> tuple[Talk, Basis]:
+        """The turn as it is now, and what its prompt is made from.
+
+        Args:
+            agent: The agent.
+            turn: Whom it answers.
+            found: What recall brought.
+            extra: A memory that is shown as if it had just come, for builders.
+
+        Raises:
+            KeepsakeError: The memory or a template cannot be read.
+        """
+        mind, services = self._mind, self._services
+        context = mind.memory.context()
+        related = mind.keeper.related(found)
+        window = self._window(turn.audience)
+        if extra is not None:
+            window = (*window, extra)
+        scene = replace(
+            self._around(agent, turn),
+            **self._kept(turn, related),
+            longterm=_text(context.longterm),
+            longterm_span=_span(context.longterm),
+            recent=_text(context.recent),
+            recent_span=_span(context.recent),
+            window=window,
+            words=_still_waiting(window, turn),
+        )
+        basis = basis_of(context, related.hits, mind.keeper.called_back)
+        prompts, act = services.prompts("talk"), services.prompts("act")
+        return Talk(scene, prompts, act, services.tokens.each), basis
+
+    def verbs(self, turn: TurnContext) -> tuple[Verb, ...]:
+        """What a chat model may do in this turn beside speech and gestures."""
+        without = {COMPACT} if not self._services.compaction.current.on_agent else set[str]()
+        without |= _WRITES if turn.whispered else set()
+        return tuple(verb for verb in CHAT_VERBS if verb.name not in without)
+
+    def options(self, agent: Body, turn: TurnContext) -> Options:
+        """What is there; an agent that is spoken to may leave a talk, but not its guests."""
+        stays = hosts_guests(agent) if turn.partner else None
+        options = options_of(agent, stays=stays)
+        ways = [e for e in agent.location.exits if e.access(agent, "traverse")]
+        passable = {str(each.key) for each in ways}
+        return replace(options, exits=tuple(e for e in options.exits if e in passable))
+
+    def _window(self, audience: Audience) -> tuple[Memory, ...]:
+        """The window as those who hear the answer may know it."""
+        shown, private = self._mind.memory.context().shown, self._mind.memory.private
+        if self._services.people.current.in_confidence:
+            return tuple(shown)
+        return private.heard_by(shown, audience)
+
+    def _kept(self, turn: TurnContext, related: Related) -> dict[str, Any]:
+        """What it keeps beside summaries and window, and what was found for this turn."""
+        mind = self._mind
+        kept: dict[str, Any] = {
+            "recalled": related.experiences,
+            "notes": related.notes,
+            "called_back": tuple(mind.keeper.remembered),
+            "always": mind.keeper.shown_pins,
+        }
+        if mind.plugged is not None:
+            return kept | {"context": tuple(mind.plugged.brought.context)}
+        window = mind.memory.context().window
+        noticed = mind.memory.noticed_for(turn.audience, window[0].number if window else None)
+        return kept | {"always": (*kept["always"], *noticed), "journal": tuple(mind.diary.lines)}
+
+    def _around(self, agent: Body, turn: TurnContext) -> TalkScene:
+        """Who the agent is, and what is around it."""
+        now, place = self._services.clock.now().astimezone(), agent.location
+        verbs, options = self.verbs(turn), self.options(agent, turn)
+        naming = [verb for verb in verbs if verb.takes in NAMING]
+        plugged = self._mind.plugged is not None
+        return TalkScene(
+            name=agent.key,
+            persona=str(agent.db.profile or f"You are {agent.key}."),
+            deeds=tuple(f"> {v.usage} ({v.help})" for v in verbs if v.takes not in NAMING),
+            now=f"{day(now)}, {daytime(now)}, {now:%H:%M}",
+            place=place.key if place is not None else "nowhere",
+            description=looks_of(agent, place),
+            here=_shown(people_near(agent)),
+            things=_shown(things_near(agent)),
+            carried=_shown(agent.contents),
+            exits=tuple(exits_of(agent)),
+            people=() if plugged else self._people(agent, turn),
+            options=options.usages(naming),
+            partner=turn.partner,
+            trigger=turn.impulse.trigger,
+            examples=examples_of(agent),
+            tools=tools_of(verbs, options),
+        )
+
+    def _people(self, agent: Body, turn: TurnContext) -> tuple[str, ...]:
+        """What it knows of those who are here, as far as they may all hear it."""
+        return tuple(self._mind.acquaintances.lines(agent))
+
+
+def unanswered(window: Sequence[Memory], impulse: Impulse) -> list[Memory]:
+    """What somebody said since the agent's last words to them, at least what set the turn off."""
+    since = impulse.memory or float("inf")
+    said: list[Memory] = []
+    for memory in reversed(window):
+        if memory.number < since and _is_to(memory, impulse):
+            break
+        if memory.number == impulse.memory or (
+            memory.source == impulse.source and heard(memory) is not None
+        ):
+            said.append(memory)
+    return said[::-1]
+
+
+def listeners(agent: Body) -> Audience:
+    """Who hears what is said aloud now."""
+    return frozenset(identity_of(person) for person in people_near(agent))
+
+
+def _is_to(act: Memory, impulse: Impulse) -> bool:
+    """Whether these are the agent's own words to whoever set the turn off."""
+    if act.kind is not MemoryKind.ACT:
+        return False
+    verb = act.text.partition(" ")[0]
+    known = act.to_id == impulse.source_id if act.to_id and impulse.source_id else False
+    return verb in ("say", "whisper") and (known or act.to == impulse.source)
+
+
+def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
+    """What the partner said, if the agent has done something since: it has to be shown once more."""
+    last_act = next((m.number for m in reversed(window) if m.kind is MemoryKind.ACT), 0)
+    asked = turn.impulse.memory
+    return turn.words if turn.partner and turn.words and asked and asked < last_act else ""
+
+
+def _shown(objects: Sequence[Any]) -> tuple[str, ...]:
+    """The names of people or things, each once, and of sleepers that they sleep."""
+    return tuple(
+        dict.fromkeys(
+            f"{each.key} (asleep)" if getattr(each, "is_asleep", False) else str(each.key)
+            for each in objects
+        )
+    )
+
+
+def _text(summary: Summary | None) -> str:
+    return summary.text if summary else ""
+
+
+def _span(summary: Summary | None) -> str:
+    return f"{summary.first} to {summary.last}" if summary else ""

@@ -1,0 +1,152 @@
+"""What a character answers in one turn, read into parts: speech, emotes and deeds.
+
+A plain line is spoken, ``*…*`` is an emote, and a line that begins with ``>`` is a deed. An answer
+may hold several of each. :class:`AnswerReader` reads it while it is being written: the first
+sentence is a part as soon as it is whole, all else as soon as its line ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from keepsake.language.patterns import pattern
+from keepsake.language.perception import visible
+
+LONGEST_PART = 1000
+"""Characters of one spoken line, the most that the game's own speech takes."""
+
+_LINE_ENDS = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
+_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})\w*\s*$")
+_SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
+"""A full stop counts after a word of four letters or more, so that a title does not end one."""
+_EMOTE = re.compile(
+    r"(?:^|(?<=[.!?…。！？»”\"*])\s*|(?<=[.!?…。！？»”\"*])\s+)\*(?!\s|\*)([^*\n]+?)\*(?!\*)"
+)
+_QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
+
+
+class PartKind(Enum):
+    """What one part of an answer is."""
+
+    SPEECH = "speech"
+    EMOTE = "emote"
+    DEED = "deed"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """One thing that the character says or does."""
+
+    kind: PartKind
+    text: str  # the words, the gesture without its asterisks, or the command without ``>``
+
+
+@dataclass
+class AnswerReader:
+    """Reads one answer piece by piece.
+
+    Attributes:
+        name: The character's name, whose label before a line is dropped: ``Mira: Good day.``
+        altered: What was taken off so far, for the log: labels, fences, quotes around a line.
+    """
+
+    name: str
+    altered: list[str] = field(default_factory=list)
+    _rest: str = ""
+    _begun: bool = False  # whether a sentence of the line in ``_rest`` is out already
+    _spoken: bool = False  # whether anything was spoken: only the first sentence goes ahead
+
+    def feed(self, piece: str) -> list[AnswerPart]:
+        """The parts that are whole now that ``piece`` has come."""
+        self._rest += piece
+        *lines, self._rest = _LINE_ENDS.split(self._rest)
+        parts = [part for line in lines for part in self._line(line)]
+        if not self._spoken and (ahead := self._sentence()):
+            parts.append(ahead)
+        return parts
+
+    def end(self) -> list[AnswerPart]:
+        """The parts that were still missing their end."""
+        rest, self._rest = self._rest, ""
+        return self._line(rest)
+
+    def _line(self, raw: str) -> list[AnswerPart]:
+        begun, self._begun = self._begun, False
+        parts = list(_parts_of(raw.strip() if begun else self._bare(raw)))
+        self._spoken |= any(part.kind is PartKind.SPEECH for part in parts)
+        return parts
+
+    def _sentence(self) -> AnswerPart | None:
+        """The first sentence of the line that is being written, if it is plain speech."""
+        if self._label.sub("", self._rest.lstrip())[:1] in ("", ">", "*", "`", "~", *_QUOTES):
+            return None  # no speech, or speech of which the end has to be seen
+        end = _SENTENCE_END.search(self._rest)
+        if end is None:
+            return None
+        said, rest = self._rest[: end.end()], self._rest[end.end() :]
+        parts = list(_parts_of(self._bare(said)))
+        if len(parts) != 1 or parts[0].kind is not PartKind.SPEECH:
+            return None
+        self._rest, self._begun, self._spoken = rest, True, True
+        return parts[0]
+
+    @property
+    def _label(self) -> re.Pattern[str]:
+        """The character's own name before a line: ``Mira:``, ``**Mira:**``, ``~Mira>``."""
+        return pattern(
+            rf"^[*_]{{0,2}}~?{re.escape(self.name)}[*_]{{0,2}}\s*[:>]+[*_]{{0,2}}\s*", re.I
+        )
+
+    def _bare(self, raw: str) -> str:
+        """A line without fence, label and the quotation marks around the whole of it."""
+        line = raw.strip()
+        if _FENCE.match(line):
+            self.altered.append(line)
+            return ""
+        bare = self._label.sub("", line)
+        close = _QUOTES.get(bare[:1])
+        if close and len(bare) > 2 and bare.find(close, 1) == len(bare) - 1:
+            bare = bare[1:-1].strip()
+        if bare != line:
+            self.altered.append(line)
+        return bare
+
+
+def _parts_of(line: str) -> Iterator[AnswerPart]:
+    """The parts of one line: a deed, or speech with the emotes in it."""
+    if line.startswith(">"):
+        if deed := _clean(line.lstrip("> ")):
+            yield AnswerPart(PartKind.DEED, deed)
+        return
+    at = 0
+    for emote in _EMOTE.finditer(line):
+        if _is_emphasis(line, emote):
+            continue
+        yield from _speech(line[at : emote.start()])
+        if gesture := _clean(emote[1]):
+            yield AnswerPart(PartKind.EMOTE, gesture)
+        at = emote.end()
+    yield from _speech(line[at:])
+
+
+def _is_emphasis(line: str, found: re.Match[str]) -> bool:
+    """Whether asterisks only stress a word, as in ``*Never* do that``: the sentence goes on."""
+    after = line[found.end() :].lstrip()
+    return bool(after) and (after[0].islower() or after[0] in ",.;:!?…")
+
+
+def _speech(text: str) -> Iterator[AnswerPart]:
+    words = _clean(text)
+    while words:
+        head = words if len(words) <= LONGEST_PART else words[:LONGEST_PART].rsplit(" ", 1)[0]
+        yield AnswerPart(PartKind.SPEECH, head)
+        words = words[len(head) :].strip()
+
+
+def _clean(text: str) -> str:
+    """One line without control characters; empty if it holds no letter or figure."""
+    line = " ".join(visible(text).split())
+    return line if any(char.isalnum() for char in line) else ""

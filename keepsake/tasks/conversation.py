@@ -1,0 +1,112 @@
+"""The window of a memory as the turns of a conversation.
+
+What a character perceived between two acts of its own is one user message; what it said and did is
+the assistant's, in the form in which a model is asked to answer. A message depends on its own
+memories and the one before them alone, so that a longer window begins with the very messages of
+the shorter one, and a model server finds them in its cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.language.perception import for_prompt
+from keepsake.ports import ChatMessage
+
+SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
+_DAYTIMES = ((5, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), (24, "night"))
+_SPEECH = "say"
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationTurn:
+    """Some lines of one side of the conversation."""
+
+    role: str  # ``user`` for what happened, ``assistant`` for what the character did
+    lines: tuple[str, ...]
+
+    @property
+    def message(self) -> ChatMessage:
+        """The turn as a message."""
+        return ChatMessage(self.role, "\n".join(self.lines))
+
+
+def turns_of(window: Iterable[Memory]) -> list[ConversationTurn]:
+    """The turns of a window.
+
+    Args:
+        window: Memories as their hearer may know them, oldest first, times in any zone.
+
+    Returns:
+        Turns in order, beginning with one of the user; two of one role never follow each other.
+    """
+    turns: list[tuple[str, list[str]]] = []
+    shown, before = "", None
+    for memory in window:
+        if memory.is_shrug:  # a stock phrase is no example of how to answer
+            continue
+        role = ASSISTANT if memory.kind is MemoryKind.ACT else USER
+        heading = _heading(memory)
+        if (heading != shown or role is USER) and (not turns or turns[-1][0] != USER):
+            turns.append((USER, []))
+        if heading != shown:
+            turns[-1][1].append(heading)
+        if turns[-1][0] != role:
+            turns.append((role, []))
+        _add(turns[-1][1], memory, before)
+        shown, before = heading, memory
+    return [ConversationTurn(role, tuple(lines)) for role, lines in turns]
+
+
+def own_line(act: Memory) -> str:
+    """An own act in the form of an answer: ``Good day!``, ``*nods*``, ``> give cup to Tom``."""
+    verb, _, rest = act.text.partition(" ")
+    if verb == _SPEECH and rest:
+        return for_prompt(rest)
+    if verb == "emote" and rest:
+        return f"*{for_prompt(rest).strip('*')}*"
+    return f"> {for_prompt(act.text)}"
+
+
+def daytime(moment: datetime) -> str:
+    """``morning``, ``afternoon``, ``evening`` or ``night``."""
+    return next(word for end, word in _DAYTIMES if moment.hour < end)
+
+
+def day(moment: datetime) -> str:
+    """``Thursday 26 November 2026``."""
+    return f"{moment:%A} {moment.day} {moment:%B %Y}"
+
+
+def _add(lines: list[str], memory: Memory, before: Memory | None) -> None:
+    """One memory more; a sentence that was spoken ahead is joined to the rest of its line."""
+    if memory.kind is not MemoryKind.ACT:
+        lines.append(for_prompt(memory.line))
+    elif _goes_on(memory, before):
+        lines[-1] = f"{lines[-1]} {own_line(memory)}"
+    else:
+        lines.append(own_line(memory))
+
+
+def _goes_on(memory: Memory, before: Memory | None) -> bool:
+    speech = f"{_SPEECH} "
+    if before is None or not (memory.text.startswith(speech) and before.text.startswith(speech)):
+        return False
+    return before.kind is MemoryKind.ACT and (memory.to, memory.to_id) == (before.to, before.to_id)
+
+
+def _heading(memory: Memory) -> str:
+    """``[Thursday 26 November 2026, evening, the Kettle]``, shown where it changes."""
+    now = memory.time.astimezone()
+    parts = [day(now), daytime(now), *([for_prompt(memory.place)] if memory.place else [])]
+    return f"[{', '.join(parts)}]"
+
+
+def last_words(window: Sequence[Memory], most: int) -> list[str]:
+    """What the character itself said last, oldest first, at most so many lines."""
+    own = (m for m in window if m.kind is MemoryKind.ACT and not m.is_shrug)
+    said = [m.text.partition(" ")[2] for m in own if m.text.startswith(f"{_SPEECH} ")]
+    return said[-most:]

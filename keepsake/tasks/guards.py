@@ -1,0 +1,52 @@
+"""Which answers are not spoken: empty ones, recited instructions, one's own last line again.
+
+Nothing here depends on a language. A guard that fires has the model asked once more, with the
+reason; what the character says, wants or concludes is the model's to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+RECITED = 40
+"""Letters and figures in a row that an answer may share with the instructions of its prompt."""
+SHORT = 20
+"""Letters and figures of a line that may be said twice: a yes, a name, a greeting."""
+
+_SIGNS = re.compile(r"[\W_]+")
+
+
+def bare(text: str) -> str:
+    """The letters and figures of a text, in lower case: what counts when two lines are compared."""
+    return _SIGNS.sub("", text).casefold()
+
+
+def fault_of(words: str, *, instructions: str, own_lines: Sequence[str]) -> str:
+    """Why a line is not spoken, in words that a model can act on; empty if it is.
+
+    Args:
+        words: The line.
+        instructions: The part of the prompt that says how to answer.
+        own_lines: What the character said last, oldest first; only the last one counts.
+    """
+    said = bare(words)
+    if not said:
+        return "The answer was empty. Say something, or write > wait"
+    if len(said) > SHORT and own_lines and said == bare(own_lines[-1]):
+        return "You said exactly this a moment ago. Say something else, or write > wait"
+    if recites(said, bare(instructions)):
+        return "The answer repeats the instructions. Answer as the character, in your own words"
+    return ""
+
+
+def recites(said: str, instructions: str) -> bool:
+    """Whether a bare text shares a run of :data:`RECITED` signs with bare instructions."""
+    if len(said) < RECITED or len(instructions) < RECITED:
+        return False
+    known = _runs(instructions)
+    return any(said[at : at + RECITED] in known for at in range(len(said) - RECITED + 1))
+
+
+def _runs(text: str) -> Collection[str]:
+    return {text[at : at + RECITED] for at in range(len(text) - RECITED + 1)}
