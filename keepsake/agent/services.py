@@ -46,7 +46,14 @@ from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import MOVED_CLOCK, REPOSITORY, Places
-from keepsake.ports import Clock, Embedder, Generation, GenerationRequest, SystemClock
+from keepsake.ports import (
+    Clock,
+    Embedder,
+    Generation,
+    GenerationRequest,
+    SystemClock,
+    TargetModel,
+)
 from keepsake.prompt.reply.worth import Ranker
 from keepsake.prompt.template import TemplateFile
 from keepsake.prompt.tokens import Heuristic, TokenLedger
@@ -54,6 +61,7 @@ from keepsake.recall.config import RecallConfig
 from keepsake.sleep.asking import Generate
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import NARRATIVE, Strategies, Strategy
+from keepsake.tasks.task import Ask, Question
 
 STRATEGIES = "compaction"
 """The folder of templates beside the configuration."""
@@ -271,6 +279,28 @@ class Services:
             return self.gateway.generate(profile, request, priority, given_up=given_up)
 
         return generate
+
+    def asker(
+        self,
+        profile: str,
+        priority: Priority = Priority.COMPACTION,
+        given_up: threading.Event | None = None,
+    ) -> Ask | None:
+        """How a task asks a model from a worker thread; None where the profile names none.
+
+        Raises:
+            ConfigError: There is no such profile.
+        """
+        if self.gateway.profiles.get(profile).provider == EXTRACTIVE:
+            return None
+
+        def ask(build: Callable[[TargetModel], Question]) -> Generation:
+            def request(current: ModelProfile) -> GenerationRequest:
+                return current.request_for(build(current))
+
+            return self.gateway.generate(profile, request, priority, given_up=given_up)
+
+        return ask
 
     def in_time[T](self, work: Callable[[], T], seconds: float) -> Once[T | None]:
         """Run ``work``, which blocks, in a worker thread.

@@ -18,6 +18,7 @@ from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, ConfigSection, Setting, between, one_of, parse
 from keepsake.models import hosts
 from keepsake.ports import ChatMessage, GenerationRequest
+from keepsake.tasks.task import Question
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
 SCRIPTED = "scripted"
@@ -121,6 +122,48 @@ class ModelProfile:
             cache_key=cache_key,
             messages=messages,
         )
+
+    def request_for(self, question: Question, *, cache_key: str | None = None) -> GenerationRequest:
+        """A task's question as a request; what the question leaves open is the profile's."""
+        in_words = "\n\n".join(each.text for each in question.messages)
+        request = self.request(
+            question.text or in_words,
+            cache_key=cache_key,
+            json_schema=question.json_schema,
+            max_tokens=question.max_tokens or None,
+            stop=question.stop,
+            messages=question.messages,
+        )
+        temperature = question.temperature
+        if temperature is None:
+            temperature = self.temperature
+        return replace(request, temperature=temperature, tools=question.tools)
+
+    # A profile as the target of a task, in so far as it is no field yet.
+    @property
+    def form(self) -> str:
+        """``chat``, ``dialogue`` or ``script``."""
+        return self.format
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The most tokens of a prompt: three quarters of the context, 8,000 at most."""
+        return min(8000, (self.context_tokens or 4096) * 3 // 4)
+
+    @property
+    def tail_tokens(self) -> int:
+        """The most new tokens of a prompt; 0 for any number."""
+        return 0
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the model can call tools."""
+        return False
+
+    @property
+    def is_stopgap(self) -> bool:
+        """Whether it is the shipped model, for which rules answer."""
+        return self.provider == EMBEDDED and not self.model_file
 
 
 EMBEDDER = "embedder"
