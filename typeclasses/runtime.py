@@ -18,7 +18,6 @@ from keepsake.agent.priming import prime
 from keepsake.agent.services import WORKERS, Services
 from keepsake.agent.surroundings import players_near
 from keepsake.agent.thinking.prompting import kept_by, prompt_for
-from keepsake.agent.thinking.replying import reply_head
 from keepsake.agent.thinking.thinking import PROFILE
 from keepsake.agent.warming import Warming
 from keepsake.events.subscribers import Taps
@@ -85,11 +84,11 @@ def _warm(shared: Services) -> None:
 
 def _head(agent: Agent, profile: ModelProfile) -> GenerationRequest | None:
     """An agent's prompt as it would be sent now; what changes stands at its end."""
-    if profile.format != SCRIPT:  # whoever comes speaks first, and is answered
-        return reply_head(agent, profile, services.services())
     mind = mind_of(agent)
-    if mind is None:
+    if mind is None or profile.is_stopgap:
         return None
+    if profile.form != SCRIPT:
+        return mind.thinker.head(agent, profile)
     kept = kept_by(agent, mind)
     prompt = prompt_for(agent, mind.memory.context(), services.services(), kept)
     return profile.request(prompt.text)

@@ -103,7 +103,7 @@ class CmdAgent(BuilderCommand):
             self.page(plain(prompt))
 
         if self.rhs:
-            mind.thinker.show_reply(agent, self.caller.key, self.rhs, show)
+            mind.thinker.show_reply(agent, self.caller, self.rhs, show)
         else:
             look_up(
                 agent, mind, lambda kept: show(prompt_for(agent, context, services(), kept).text)

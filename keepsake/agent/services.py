@@ -54,17 +54,19 @@ from keepsake.ports import (
     SystemClock,
     TargetModel,
 )
-from keepsake.prompt.reply.worth import Ranker
 from keepsake.prompt.template import TemplateFile
 from keepsake.prompt.tokens import Heuristic, TokenLedger
 from keepsake.recall.config import RecallConfig
 from keepsake.sleep.asking import Generate
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import NARRATIVE, Strategies, Strategy
+from keepsake.tasks.prompt_file import PromptFile, Prompts
+from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, TALK_VARIABLES
 from keepsake.tasks.task import Ask, Question
 
 STRATEGIES = "compaction"
 """The folder of templates beside the configuration."""
+_PARTS = {"talk": TALK_PARTS, "act": ACT_PARTS}
 WORKERS = 4
 """Threads for compactions and checks."""
 A_MOMENT = 0.001
@@ -234,6 +236,7 @@ class Services:
     # what waits until all agents are open; None while none is being opened
     _after_opening: list[Callable[[], None]] | None = None
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
+    _prompts: dict[str, PromptFile] = field(default_factory=dict)
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
 
@@ -341,11 +344,6 @@ class Services:
         return log if isinstance(log, EventLog) else None
 
     @cached_property
-    def ranker(self) -> Ranker:
-        """Says what bears on what was said to an agent."""
-        return Ranker(self.embedder)
-
-    @cached_property
     def spill(self) -> Spill:
         """What waits for archives that cannot be written; for the reactor thread."""
         spill = Spill(self.places.spill)
@@ -365,6 +363,20 @@ class Services:
             path = self.places.config / name
             self._templates[name] = TemplateFile(path, spare, report, rest=self.rest)
         return self._templates[name]
+
+    def prompts(self, task: str) -> Prompts:
+        """The prompts of a task, ``talk`` or ``act``, as its template in the vault is now."""
+        if task not in self._prompts:
+            name = Path("prompts") / f"{task}.md"
+            self._prompts[task] = PromptFile(
+                self.places.config / name,
+                REPOSITORY / "vault" / "config" / name,
+                _PARTS[task],
+                TALK_VARIABLES,
+                report,
+                rest=self.rest,
+            )
+        return self._prompts[task].current
 
     def strategy(self) -> Strategy:
         """How summaries are written now: what ``memory_compaction.md`` names.

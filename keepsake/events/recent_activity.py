@@ -17,7 +17,7 @@ MOST_BYTES = 16_000_000
 """How far the log is read back, from its end: a third of a second of one core."""
 OUTCOMES = 20
 """The newest thoughts of each agent whose outcomes are told."""
-DROPPED, LOOKED = "dropped", "looked"
+DROPPED = "dropped"
 """What is no failure and no success: nobody needed the thought any more, or the model was asked
 first if the agent knows the answer."""
 
@@ -40,7 +40,7 @@ class Lately:
     def take(self, thought: Record, at: datetime) -> None:
         """Add a thought that is older than all before."""
         outcome = str(thought.get("outcome"))
-        if outcome not in (DROPPED, LOOKED) and len(self.outcomes) < OUTCOMES:
+        if outcome != DROPPED and len(self.outcomes) < OUTCOMES:
             self.outcomes.append(outcome)
         if outcome == "acted" and self.acted_at is None:
             self.act, self.acted_at = str(thought.get("command") or ""), at

@@ -55,14 +55,12 @@ class Thought:
     trigger: str
     priority: str  #: Its place in the model queue: ``player``, ``event``, ``idle``.
     #: ``acted``, ``refused`` (no command), ``no answer``, ``too large``, ``dropped`` (nobody needed
-    #: it any more), ``broke off`` (a fault of this program) or ``looked`` (the model was asked if
-    #: the agent knows the answer, and the reply follows).
+    #: it any more) or ``broke off`` (a fault of this program).
     outcome: str
     source: str = ""  #: Who caused it, by name; empty for nobody.
     cause: int = 0  #: Number of the memory that set it off; 0 where that is none, or not known.
     attempt: int = 1  #: Which try at the same thought it is, from 1 on.
-    #: The verb that the answer was made to begin with; ``deed`` where a deed was chosen after a
-    #: reply (``wait`` is none of them); empty when it was free.
+    #: The verb that the answer was made to begin with; empty when it was free.
     lead: str = ""
     prompt: str = ""  #: The text that was sent; in the log its hash. Empty when none was sent.
     #: Tokens of each section of the prompt, by our own count.
@@ -86,6 +84,8 @@ class Thought:
     #: Number of the memory of the act; 0 for none, as of what was refused, of waiting, and of what
     #: the disk could not take.
     memory: int = 0
+    #: Numbers of the memories of all its acts: an answer may hold several.
+    memories: Sequence[int] = ()
     recalled: Sequence[Recalled] = ()  #: What was looked up and stood in the prompt.
     #: Last memory that the long-term summary covered when the prompt was built; 0 if there was
     #: none.
@@ -95,6 +95,24 @@ class Thought:
     total: int = 0  #: Last memory of the window; 0 if there was none.
     #: Number of the compaction whose summaries stood in the prompt; 0 for none.
     compaction: int = 0
+
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
+class Guard:
+    """An answer of a model was not spoken as it was written."""
+
+    kind: ClassVar[str] = "guard"
+    agent: str  #: Whose answer.
+    #: Its number in the database, which no renaming changes; 0 where it is not known.
+    agent_id: int = 0
+    task: str  #: What was asked: ``talk``, ``act``, ``summarise`` …
+    #: ``altered`` (labels or marks were taken off), ``refused`` (asked for once more), ``dropped``
+    #: (the rest was spoken) or ``replaced`` (by the fallback).
+    op: str
+    before: str  #: The part of the answer as the model wrote it.
+    after: str = ""  #: What took its place; empty for nothing.
+    reason: str  #: Why.
+    cause: int = 0  #: Number of the memory that set the answer off; 0 for none.
 
 
 @dataclass(slots=True, kw_only=True, unsafe_hash=True)
@@ -280,11 +298,11 @@ class World:
     text: str = ""  #: The same in words.
 
 
-type Event = Thought | MemoryChange | Recall | Compaction | Health | Fault | Sleep | World
+type Event = Thought | Guard | MemoryChange | Recall | Compaction | Health | Fault | Sleep | World
 
 KINDS: Mapping[str, type[Event]] = {
     each.kind: each
-    for each in (Thought, MemoryChange, Recall, Compaction, Health, Fault, Sleep, World)
+    for each in (Thought, Guard, MemoryChange, Recall, Compaction, Health, Fault, Sleep, World)
 }
 """The classes by the ``kind`` of their lines."""
 

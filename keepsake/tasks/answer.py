@@ -50,17 +50,20 @@ class AnswerReader:
 
     Attributes:
         name: The character's name, whose label before a line is dropped: ``Mira: Good day.``
+        heard: Whether anything has come.
         altered: What was taken off so far, for the log: labels, fences, quotes around a line.
     """
 
     name: str
     altered: list[str] = field(default_factory=list)
+    heard: bool = False
     _rest: str = ""
     _begun: bool = False  # whether a sentence of the line in ``_rest`` is out already
     _spoken: bool = False  # whether anything was spoken: only the first sentence goes ahead
 
     def feed(self, piece: str) -> list[AnswerPart]:
         """The parts that are whole now that ``piece`` has come."""
+        self.heard = True
         self._rest += piece
         *lines, self._rest = _LINE_ENDS.split(self._rest)
         parts = [part for line in lines for part in self._line(line)]

@@ -44,7 +44,7 @@ _RECALL_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 _YES_NO = ("no", "yes")
-_OUTCOMES = ("acted", "refused", "no answer", "too large", "dropped", "broke off", "looked")
+_OUTCOMES = ("acted", "refused", "no answer", "too large", "dropped", "broke off")
 _TRIGGERS = (*("addressed", "named", "given", "arrival", "departure", "heard", "other", "idle"),)
 _PRIORITIES = ("player", "event", "idle")
 _LEVELS = ("warning", "error", "config")

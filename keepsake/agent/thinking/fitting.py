@@ -71,6 +71,19 @@ class Fitting:
         self._fits()
         return rendered
 
+    def takes(self, costs: Costs, basis: Basis) -> bool:
+        """Whether a prompt that was made elsewhere may be sent; weighs it."""
+        memory = self._memory.memory
+        load = memory.load()
+        self._memories = load.summaries + load.window
+        self._weigh(memory, costs.used + self._off)
+        self.basis = basis
+        fits = costs.used <= costs.budget
+        self._sent, self.too_large = (costs, None) if fits else (None, costs)
+        if fits:
+            self._fits()
+        return fits
+
     def answered(self, prompt_tokens: int) -> None:
         """The server has counted the last prompt: from now on we know better."""
         if self._sent is None or prompt_tokens <= 0:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from keepsake.agent.body import Body
@@ -79,7 +78,11 @@ class SceneMaker:
         return secret and listeners(agent) != turn.audience
 
     def talk(
-        self, agent: Body, turn: TurnContext, found: SearchResult | None, extra: Memory | None = None
+        self,
+        agent: Body,
+        turn: TurnContext,
+        found: SearchResult | None,
+        extra: Memory | None = None,
     ) -> tuple[Talk, Basis]:
         """The turn as it is now, and what its prompt is made from.
 
@@ -207,7 +210,7 @@ def _is_to(act: Memory, impulse: Impulse) -> bool:
 
 
 def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
-    """What the partner said, if the agent has done something since: it has to be shown once more."""
+    """What the partner said, if the agent has done something since: it is shown once more."""
     last_act = next((m.number for m in reversed(window) if m.kind is MemoryKind.ACT), 0)
     asked = turn.impulse.memory
     return turn.words if turn.partner and turn.words and asked and asked < last_act else ""

@@ -36,6 +36,8 @@ class ThoughtTally:
 
     # how many thoughts ended in which way since the server started
     outcomes: Counter[str] = field(default_factory=Counter)
+    # how many answers, or parts of one, were ``altered``, ``refused`` or ``dropped`` by a guard
+    guarded: Counter[str] = field(default_factory=Counter)
     # how its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``. Of before
     # the start as well, as are the three that follow
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=OUTCOMES))

@@ -7,27 +7,28 @@ built when its turn comes; its answer is applied to the agent as it is then, if 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body, Life
 from keepsake.agent.happenings import Basis
-from keepsake.agent.impulses import EventKind, Impulse
+from keepsake.agent.impulses import IDLE, EventKind, Impulse
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.services import Services
-from keepsake.agent.surroundings import people_near, show
-from keepsake.agent.tasks import Alarm, Once, Routine
+from keepsake.agent.surroundings import identity_of, people_near, show
+from keepsake.agent.tasks import Alarm, Inbox, Once, Routine
 from keepsake.agent.thinking.actor import Act, Actor
-from keepsake.agent.thinking.deeds import DeedChoice, Deeds
 from keepsake.agent.thinking.fitting import Fitting
 from keepsake.agent.thinking.following import Following
+from keepsake.agent.thinking.performer import Performance, Performer
 from keepsake.agent.thinking.prompting import costs_of, kept_by, question_of
-from keepsake.agent.thinking.replying import Reply, Replying, is_answered
+from keepsake.agent.thinking.scene import ANSWERED, SceneMaker, TurnContext
 from keepsake.agent.thinking.tally import LastSent, ThoughtTally
 from keepsake.agent.thinking.thought import (
-    DEED,
     PROFILE,
     Sent,
     ThoughtInProgress,
@@ -39,24 +40,62 @@ from keepsake.agent.thinking.thought import (
     thought_event,
 )
 from keepsake.agent.warming import cache_key
-from keepsake.archive.privacy import WHISPER
-from keepsake.archive.records import COURTESY, SHRUG
+from keepsake.archive.privacy import NOBODY
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
-from keepsake.models.profiles import ModelProfile
+from keepsake.events.types import Guard
+from keepsake.models.profiles import CHAT, SCRIPT, ModelProfile
 from keepsake.models.queue import Outcome, Priority
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.budget import Costs
 from keepsake.prompt.grammars import from_json
-from keepsake.prompt.reply.courtesies import DEEDS
-from keepsake.prompt.reply.deeds import NOTHING
 from keepsake.prompt.template import Rendered
+from keepsake.recall.related import SearchResult
+from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
+from keepsake.tasks.deed import deed_of
+from keepsake.tasks.guards import fault_of
+from keepsake.tasks.talk import Talk, TalkPrompt
+from keepsake.tasks.task import TRIES
 
-MOST_RESTARTS = 2
-"""How often a reply waits for somebody who goes on speaking; then it answers what there is."""
+TURN, COMMAND, RULES = "turn", "command", "rules"
+"""How a thought is thought: words and deeds together, one command, or without a model."""
+MOST_LOOKUPS = 3
+"""How often what a look-up brought may come back in the same turn."""
 _PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
 
 type Build = Callable[[Body, ModelProfile], GenerationRequest | None]
 """Makes the request of a thought whose turn has come; None if it is not to be sent."""
+
+
+@dataclass
+class Answered:
+    """What has come of one answer so far."""
+
+    turn: TurnContext
+    refused: str = ""  # why the answer before it was not used
+    acts: list[Act] = field(default_factory=list)
+    parts: int = 0  # parts that were read, refused ones included
+    fault: str = ""  # why a part was refused; empty if none was
+    looked_up: bool = False  # whether a deed brought something to use
+    talk: Talk | None = None
+    prompt: TalkPrompt | None = None
+    reader: AnswerReader | None = None
+
+    def fault_of(self, words: str) -> str:
+        """Why a spoken line is refused; empty if it is not."""
+        assert self.talk is not None
+        assert self.prompt is not None
+        return self.talk.fault(words, self.prompt.instructions)
+
+    def add(self, done: Performance) -> None:
+        """One part was carried out."""
+        self.acts.append(done.act)
+        self.looked_up |= done.looked_up
+
+    @property
+    def shown(self) -> Act | None:
+        """The act that tells most of it: one that others heard, else the last."""
+        return next((act for act in self.acts if act.spoke), self.acts[-1] if self.acts else None)
 
 
 class ThoughtDropped(Exception):
@@ -83,8 +122,8 @@ class Thinking(ABC):
         self.tally = ThoughtTally()
         self._key, self._find, self._services = cache_key(life.number), life.body, services
         self._mind, self._memory, self._spent = mind, mind.memory, spent
-        self._deeds = Deeds(self.actor, self.following, services)
-        self._replying = Replying(mind, services)
+        self._scenes = SceneMaker(mind, services)
+        self._performer = Performer(self.actor, self.following, self._scenes, mind.memory, services)
         self._task: Routine[Act | None] | None = None
         self._notice = Alarm(services.timer)
 
@@ -125,8 +164,6 @@ class Thinking(ABC):
         self._told(self.current, "dropped")
 
     def _finish(self, act: Act | None) -> None:
-        if self.current is not None and self.current.choice is not None:
-            act = self.current.choice.reply  # to the others it is all one
         self._end()
         self._thought_over(act)
 
@@ -148,17 +185,31 @@ class Thinking(ABC):
     async def _think(self, thought: ThoughtInProgress) -> Act | None:
         """What is done in the end; None for nothing."""
         try:
-            if self._is_reply(thought.impulse):  # its prompt is as large as its profile says
-                return await self._reply(thought)
-            return await self._act(thought)
+            for _ in range(TRIES):
+                thought.rerouted = False
+                act = await self._take(thought)
+                if not thought.rerouted:
+                    return act
         except ThoughtDropped:
-            return None
+            pass
+        return None
 
-    def _is_reply(self, impulse: Impulse) -> bool:
+    async def _take(self, thought: ThoughtInProgress) -> Act | None:
         try:
-            return is_answered(impulse, self._services.gateway.profile(PROFILE))
+            way = self._way(self._services.gateway.profile(PROFILE), thought.impulse)
         except KeepsakeError:  # there is no model to ask, which is told when it is asked
-            return False
+            way = COMMAND
+        return await (self._turn(thought) if way == TURN else self._act(thought))
+
+    @staticmethod
+    def _way(profile: ModelProfile, impulse: Impulse) -> str:
+        """How a thought is thought with a model of that profile."""
+        answers = bool(impulse.source) and impulse.trigger in ANSWERED
+        if profile.form == CHAT:
+            return TURN
+        if profile.form == SCRIPT or not answers:
+            return COMMAND
+        return RULES if profile.is_stopgap else TURN
 
     async def _act(self, thought: ThoughtInProgress) -> Act | None:
         """Choose a command, and do it."""
@@ -166,8 +217,7 @@ class Thinking(ABC):
         agent = self._body()
         question = question_of(agent, self._memory.context())
         scene = thought.impulse.trigger == "idle"
-        audience = self._replying.audience_of_act(thought.impulse)
-        thought.found = await self._mind.keeper.relate(question, scene=scene, audience=audience)
+        thought.found = await self._mind.keeper.relate(question, scene=scene)
         squeezed = False
         while True:
             agent, answer = await self._ask(thought, partial(self._act_request, thought))
@@ -175,13 +225,15 @@ class Thinking(ABC):
                 act = self._acted(agent, thought, answer)
                 if act.result is not None:  # a tool call: what it brings is for the next thought
                     await act.result
-                speaks = self._services.gateway.profile(PROFILE).speaks_unasked
+                speaks = self._services.gateway.profile(PROFILE).form == SCRIPT
                 config = self._services.thinking.current
                 again = second_thought(thought, act, config, speaks=speaks)
                 if again is None:
                     return act
                 thought = self._next(again)
                 squeezed = False
+            elif thought.rerouted:
+                return None
             elif not thought.too_large:
                 self._unanswered(agent, thought, answer)
                 return None
@@ -203,11 +255,10 @@ class Thinking(ABC):
         self._mind.keeper.thought_over()
         text = led(thought.lead, from_json(answer.text))
         impulse = thought.impulse
-        whispered = bool(self._replying.audience_of_act(impulse))
-        confidant = impulse.source if whispered else ""
+        confidant = impulse.source if self._scenes.context_of(agent, impulse).whispered else ""
         act = self.actor.act(agent, text, addressee=addressee(impulse), confidant=confidant)
         log(log_line(agent.key, thought, answer, act))
-        self._told(thought, "acted" if act.command else "refused", answer=answer, act=act)
+        self._told(thought, "acted" if act.command else "refused", act, answer=answer)
         return act
 
     def _too_large(self, agent: Body, thought: ThoughtInProgress) -> None:
@@ -215,124 +266,182 @@ class Thinking(ABC):
         self._told(thought, "too large", costs=self.fitting.too_large)
         self.show_absent(agent, thought.impulse)
 
-    async def _reply(self, thought: ThoughtInProgress) -> Act | None:
-        """Answer whoever turned to the agent; a shrug when there is nothing that can be said."""
-        reply = await self._gathered(thought)
-        while words := self._courtesy(thought, reply):
-            if not self._is_gathered_anew(self._body(), thought, reply):
-                # News are its own words: they are told once.
-                event = COURTESY if reply.scene.news is None else ""
-                agent = self._body()
-                return await self._say(agent, thought, reply, None, words=words, event=event)
-            reply = await self._gathered(thought)
-        while True:
-            agent, answer = await self._ask(thought, partial(self._reply_request, thought, reply))
-            if thought.stale:
-                thought.stale = False
-                reply = await self._gathered(thought)
-                continue
-            if isinstance(answer, ModelError) and thought.attempt > 1:
-                log(f"[Thinker] {agent.key}: No answer to another try: {answer}")
-                return await self._say(agent, thought, reply, None, str(answer))
-            if not isinstance(answer, Generation):
-                self._unanswered(agent, thought, answer)
-                return None
-            self._count(answer)
-            if reply.looking:
-                if unknown := self._replying.unknown(reply, answer.text):
-                    return await self._say(agent, thought, reply, answer, words=unknown)
-                self._told(thought, "looked", answer=answer)
-                continue
-            last = thought.attempt > self._services.thinking.current.retries
-            fault = self._replying.judged(reply, answer.text, last=last).fault
-            if not fault or last:
-                return await self._say(agent, thought, reply, answer, fault)
-            refused = Act(None, fault)
-            log(log_line(agent.key, thought, answer, refused))
-            self._told(thought, "refused", answer=answer, act=refused)
-            thought = self._next(ThoughtInProgress(thought.impulse, thought.attempt + 1))
+    # -- a turn: words and deeds together
 
-    async def _gathered(self, thought: ThoughtInProgress) -> Reply:
-        agent = self._body()
-        return await self._replying.gather(agent, thought.impulse)
+    async def _turn(self, thought: ThoughtInProgress) -> Act | None:
+        """Answer somebody, or act of one's own accord; what a look-up brings comes back here."""
+        last: Act | None = None
+        for _ in range(1 + MOST_LOOKUPS):
+            await self._make_room()
+            agent = self._body()
+            turn = self._scenes.context_of(agent, thought.impulse)
+            thought.found = await self._relate(agent, turn)
+            answered = await self._answer(thought, turn)
+            last = answered.shown or last
+            if not answered.looked_up:
+                break
+            self._next(thought)
+        return last
 
-    def _courtesy(self, thought: ThoughtInProgress, reply: Reply) -> str:
-        """What is said where nothing was asked; empty where the model is to be asked.
+    async def _relate(self, agent: Body, turn: TurnContext) -> SearchResult | None:
+        memory, keeper = self._memory.context(), self._mind.keeper
+        if turn.partner and turn.words:
+            return await keeper.relate(
+                turn.words, scene=False, by="talk", audience=turn.audience, asker=turn.partner
+            )
+        question = question_of(agent, memory)
+        return await keeper.relate(question, scene=True, audience=turn.audience)
 
-        Raises:
-            ThoughtDropped: Nobody needs it any more.
-        """
-        profile = self._services.gateway.profile(PROFILE)
-        agent = self._body()
-        said = " ".join(reply.scene.said)
-        wished = bool(self._deeds.wished(agent, reply.partner, said))
-        words = self._replying.courtesy(agent, thought.impulse, reply, profile, wished=wished)
-        if not words:
-            return ""
-        if agent.location is None or not self._is_wanted(agent, thought):
-            self._told(thought, "dropped")
-            raise ThoughtDropped
-        return words
+    async def _answer(self, thought: ThoughtInProgress, turn: TurnContext) -> Answered:
+        """Ask the model; a first part that is refused is asked for once more, with the reason."""
+        answered = Answered(turn)
+        for attempt in range(1, TRIES + 1):
+            thought.attempt = attempt
+            answered = Answered(turn, answered.fault)
+            agent, outcome = await self._hear(thought, answered)
+            if isinstance(outcome, Generation):
+                self._count(outcome)
+                self.fitting.answered(outcome.prompt_tokens)
+            if not (answered.acts or answered.fault or isinstance(outcome, Generation)):
+                if thought.too_large:
+                    self._too_large(agent, thought)
+                elif not thought.rerouted:
+                    self._unanswered(agent, thought, outcome)
+                return answered
+            self._record(agent, thought, outcome, answered)
+            if not answered.fault or answered.acts:
+                break
+            self._next(thought)
+        self._mind.keeper.thought_over()
+        if answered.fault and not answered.acts:
+            self.show_absent(self._body(), thought.impulse)
+        return answered
 
-    async def _say(
+    async def _hear(self, thought: ThoughtInProgress, answered: Answered) -> tuple[Body, Outcome]:
+        """Have the model asked, and each part done as soon as it is whole."""
+        inbox: Inbox[str | tuple[Outcome]] = Inbox()
+
+        def hear(piece: str) -> None:
+            self._services.post(lambda: inbox.put(piece))
+
+        def build(agent: Body, profile: ModelProfile) -> GenerationRequest | None:
+            request = self._turn_request(thought, answered, agent, profile)
+            return replace(request, on_text=hear) if request is not None else None
+
+        with self._asked(thought, build, lambda outcome: inbox.put((outcome,))) as problem:
+            if problem is not None:
+                inbox.put((problem,))
+            while True:
+                item = await inbox.next()
+                agent = self._able_body(thought)
+                if not isinstance(item, str):
+                    await self._end_answer(agent, thought, item[0], answered)
+                    return agent, item[0]
+                assert answered.reader is not None
+                for part in answered.reader.feed(item):
+                    await self._part(agent, thought, part, answered)
+                if answered.fault and not answered.acts:
+                    return agent, None  # the rest is not wanted: it is asked for anew
+
+    async def _end_answer(
         self,
         agent: Body,
         thought: ThoughtInProgress,
-        reply: Reply,
-        answer: Generation | None,
-        fault: str = "",
-        *,
-        words: str = "",
-        event: str = "",
-    ) -> Act | None:
-        """Say the words, or the best there is, and see whether a deed was asked for."""
-        words = words or self._replying.chosen(reply)
-        if not words and not reply.scene.said:  # nobody said anything that wants an answer
-            self._told(thought, "refused", answer=answer, act=Act(None, fault))
-            return None
-        act = self.actor.speak(
-            agent,
-            words or self._replying.shrug(agent),
-            reply.partner,
-            whispered=self._replying.is_whispered(agent, reply),
-            event=event if words else SHRUG,
-        )
-        log(log_line(agent.key, thought, answer, act))
-        outcome = "acted" if act.command else "refused"
-        self._told(thought, outcome, answer=answer, act=act, problem="" if words else fault)
-        said = " ".join(reply.scene.said)
-        choice = (
-            self._deeds.choice(agent, reply.partner, said, words, act)
-            if words and act.command
-            else None
-        )
-        if choice is not None:
-            self._notice.cancel()
-            chosen = ThoughtInProgress(thought.impulse, lead=DEED, choice=choice)
-            await self._choose(self._next(chosen), choice)
-        return act
-
-    async def _choose(self, thought: ThoughtInProgress, choice: DeedChoice) -> None:
-        """Choose a deed after the words, and do it."""
-        agent, answer = await self._ask(thought, partial(self._choice_request, thought, choice))
-        if not isinstance(answer, Generation):
-            self._decline(agent, choice)
-            self._told(thought, "no answer" if answer else "dropped", problem=str(answer or ""))
+        outcome: Outcome,
+        answered: Answered,
+    ) -> None:
+        """What was still missing its end, an answer that came in one piece, and tool calls."""
+        if not isinstance(outcome, Generation) or answered.reader is None:
             return
-        self._count(answer)
-        act = self._deeds.do(agent, choice, answer.text)
-        if act.command == NOTHING.command:
-            self._decline(agent, choice)
-        log(log_line(agent.key, thought, answer, act))
-        self._told(thought, "acted", answer=answer, act=act)
+        thought.answer = outcome
+        reader = answered.reader
+        rest = [] if reader.heard else reader.feed(f"{outcome.text}\n")
+        deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in outcome.tool_calls]
+        for part in [*rest, *reader.end(), *deeds]:
+            await self._part(agent, thought, part, answered)
+        if not answered.parts:
+            answered.fault = answered.fault or fault_of("", instructions="", own_lines=())
+            self._guarded(thought, "refused", outcome.text, "", answered.fault)
+        elif reader.altered:
+            before = "\n".join(reader.altered)
+            self._guarded(thought, "altered", before, "", "labels and marks are not spoken")
 
-    def _decline(self, agent: Body, choice: DeedChoice) -> None:
-        """Say so, where "Let me see." was all that was said."""
-        said, words = choice.reply.command, self._replying.declined()
-        near = any(person.key == choice.partner for person in people_near(agent))
-        if choice.answer in DEEDS and said is not None and near:
-            whispered = said.verb == WHISPER
-            self.actor.speak(agent, words, choice.partner, whispered=whispered, event=COURTESY)
+    async def _part(
+        self,
+        agent: Body,
+        thought: ThoughtInProgress,
+        part: AnswerPart,
+        answered: Answered,
+    ) -> None:
+        """Do one part, unless a guard refuses it."""
+        if answered.fault and not answered.acts:
+            return
+        answered.parts += 1
+        self._notice.cancel()
+        if part.kind is PartKind.SPEECH and (fault := answered.fault_of(part.text)):
+            op = "dropped" if answered.acts else "refused"
+            self._guarded(thought, op, part.text, "", fault)
+            answered.fault = fault
+            return
+        turn = answered.turn
+        whispered = self._scenes.is_whispered(agent, turn, thought.found)
+        done = await self._performer.perform(agent, part, turn, whispered=whispered)
+        if self.current is None:  # its own act has broken it off, as walking into a talk does
+            raise ThoughtDropped
+        answered.add(done)
+        if done.act.command is None:
+            self._guarded(thought, "dropped", part.text, "", done.act.refusal)
+
+    def _turn_request(
+        self,
+        thought: ThoughtInProgress,
+        answered: Answered,
+        agent: Body,
+        profile: ModelProfile,
+    ) -> GenerationRequest | None:
+        thought.too_large = False
+        if not self._is_wanted(agent, thought):
+            return None
+        if self._way(profile, thought.impulse) != TURN:
+            thought.rerouted = True
+            return None
+        talk, basis = self._scenes.talk(agent, answered.turn, thought.found)
+        answered.talk, answered.reader = talk, talk.reader()
+        answered.prompt = prompt = talk.prompt(profile, answered.refused)
+        costs = costs_of(prompt.rendered, self._services.tokens, profile.prompt_tokens)
+        if not self.fitting.takes(costs, basis):
+            thought.too_large = True
+            return None
+        request = profile.request_for(prompt.question, cache_key=self._key)
+        return self._sending(thought, request, prompt.rendered, costs, basis)
+
+    def _record(
+        self, agent: Body, thought: ThoughtInProgress, outcome: Outcome, answered: Answered
+    ) -> None:
+        """Log what came of an answer."""
+        answer = outcome if isinstance(outcome, Generation) else None
+        acts = answered.acts or [Act(None, answered.fault)]
+        log(log_line(agent.key, thought, answer, *acts))
+        how = "acted" if any(act.command for act in acts) else "refused"
+        problem = answered.fault or (str(outcome) if isinstance(outcome, ModelError) else "")
+        self._told(thought, how, *acts, answer=answer, problem=problem)
+
+    def _guarded(
+        self, thought: ThoughtInProgress, op: str, before: str, after: str, reason: str
+    ) -> None:
+        """Have the event log told that an answer was not spoken as it was written."""
+        self.tally.guarded[op] += 1
+        event = Guard(
+            agent=self._memory.name,
+            task="talk" if thought.impulse.trigger in ANSWERED else "act",
+            op=op,
+            before=before,
+            after=after,
+            reason=reason,
+            cause=thought.impulse.memory,
+        )
+        self._services.events.emit(event)
+        log(f"[Thinker] {self._memory.name}: An answer was {op}: {reason}")
 
     def _next(self, thought: ThoughtInProgress) -> ThoughtInProgress:
         """The thought goes on as that one, unless its own act has broken it off.
@@ -365,31 +474,47 @@ class Thinking(ABC):
         Raises:
             ThoughtDropped: Nothing comes of it.
         """
+        came: Once[Outcome] = Once()
+        with self._asked(thought, build, came) as problem:
+            answer = problem if problem is not None else await came
+        agent = self._able_body(thought, answer)
+        thought.answer = answer if isinstance(answer, Generation) else None
+        return agent, answer
+
+    @contextmanager
+    def _asked(
+        self, thought: ThoughtInProgress, build: Build, done: Callable[[Outcome], None]
+    ) -> Iterator[ModelError | None]:
+        """Within it the model is asked; why it cannot be, or None. Its end gives the call up."""
 
         def build_now(profile: ModelProfile) -> GenerationRequest | None:
             agent = self._find()
             there = agent is not None and agent.location is not None
             return build(agent, profile) if agent is not None and there else None
 
-        came: Once[Outcome] = Once()
         thought.queued = self._services.seconds()
         priority = _PRIORITIES[thought.impulse.priority]
-        answer: Outcome
         try:
-            ticket = self._services.gateway.submit(PROFILE, priority, self._key, build_now, came)
+            ticket = self._services.gateway.submit(PROFILE, priority, self._key, build_now, done)
         except KeepsakeError as error:
-            answer = error if isinstance(error, ModelError) else ModelUnavailable(str(error))
-        else:
-            try:
-                answer = await came
-            finally:
-                ticket.cancel()  # where it was broken off; too late does no harm
+            yield error if isinstance(error, ModelError) else ModelUnavailable(str(error))
+            return
+        try:
+            yield None
+        finally:
+            ticket.cancel()  # where it was broken off; too late does no harm
+
+    def _able_body(self, thought: ThoughtInProgress, answer: Outcome = None) -> Body:
+        """The agent as it is now, if it may still act.
+
+        Raises:
+            ThoughtDropped: It has been deleted, paused or put to sleep.
+        """
         agent = self._body()
         if agent.db.paused or agent.db.asleep:  # since when the model wrote: nothing comes of it
             self._told(thought, "dropped", answer=answer)
             raise ThoughtDropped
-        thought.answer = answer if isinstance(answer, Generation) else None
-        return agent, answer
+        return agent
 
     def _body(self) -> Body:
         """The agent as it is now.
@@ -407,8 +532,12 @@ class Thinking(ABC):
         thought.too_large = False
         if not self._is_wanted(agent, thought):
             return None
+        if thought.attempt == 1 and self._way(profile, thought.impulse) != COMMAND:
+            thought.rerouted = True
+            return None
         fitting = self.fitting
-        audience = self._replying.audience_of_act(thought.impulse)
+        turn = self._scenes.context_of(agent, thought.impulse)
+        audience = turn.audience if turn.whispered else NOBODY
         kept = kept_by(agent, self._mind, thought.found, audience)
         if (prompt := fitting.prompt(agent, kept, thought.nudge)) is None:
             thought.too_large = True
@@ -416,33 +545,6 @@ class Thinking(ABC):
         request = act_request(agent, prompt, thought, profile, self._services)
         request = replace(request, cache_key=self._key)
         return self._sending(thought, request, prompt, fitting.costs, fitting.basis)
-
-    def _reply_request(
-        self, thought: ThoughtInProgress, reply: Reply, agent: Body, profile: ModelProfile
-    ) -> GenerationRequest | None:
-        if not self._is_wanted(agent, thought):
-            return None
-        thought.stale = self._is_gathered_anew(agent, thought, reply)
-        if thought.stale:
-            return None
-        request = self._replying.request(agent, reply, profile, thought.attempt, self._key)
-        assert reply.rendered is not None
-        costs = costs_of(reply.rendered, self._services.tokens, profile.reply_tokens)
-        basis = self._replying.basis(reply)
-        return self._sending(thought, request, reply.rendered, costs, basis)
-
-    def _is_gathered_anew(self, agent: Body, thought: ThoughtInProgress, reply: Reply) -> bool:
-        """Whether they went on speaking, so that what it is made from has to be found again."""
-        fresh = thought.attempt == 1 and thought.restarts < MOST_RESTARTS
-        stale = fresh and self._replying.is_stale(agent, thought.impulse, reply)
-        thought.restarts += stale
-        return stale
-
-    def _choice_request(
-        self, thought: ThoughtInProgress, choice: DeedChoice, agent: Body, profile: ModelProfile
-    ) -> GenerationRequest:
-        request = replace(self._deeds.request(agent, choice, profile), cache_key=self._key)
-        return self._sending(thought, request)
 
     def _is_wanted(self, agent: Body, thought: ThoughtInProgress) -> bool:
         """Whether somebody needs it now that its turn has come; its impulse is of now then."""
@@ -453,24 +555,35 @@ class Thinking(ABC):
         return True
 
     def show_reply(
-        self, agent: Body, partner: str, words: str, show: Callable[[str], None]
+        self, agent: Body, partner: Any, words: str, show: Callable[[str], None]
     ) -> None:
         """Hand over the prompt with which the agent would answer these words now."""
         profile = self._services.gateway.profile(PROFILE)
-        asked = Impulse(EventKind.ADDRESSED, True, partner, priority="player")
+        said = Memory(
+            number=self._memory.newest + 1,
+            time=self._services.clock.now(),
+            kind=MemoryKind.PERCEPTION,
+            text=f'{partner.key} says to you, "{words}"',
+            place=agent.location.key if agent.location else "",
+            source=partner.key,
+            source_id=identity_of(partner),
+        )
+        asked = Impulse(
+            EventKind.ADDRESSED, True, partner.key, source_id=said.source_id, priority="player"
+        )
+        turn = replace(self._scenes.context_of(agent, asked), words=words)
 
-        def gathered(reply: Reply) -> None:
-            wished = bool(self._deeds.wished(agent, partner, words))
-            said = self._replying.courtesy(agent, asked, reply, profile, wished=wished)
-            if said:
-                show(f"No model is asked for this. It would say: {said}")
-                return
-            reply.looked = True  # the answer's prompt is shown, not the question before it
-            self._replying.request(agent, reply, profile, 1, self._key)
-            assert reply.rendered is not None
-            show(reply.rendered.text)
+        def found(result: SearchResult | None) -> None:
+            talk, _ = self._scenes.talk(agent, turn, result, said)
+            show(talk.prompt(profile).rendered.text)
 
-        Routine(self._replying.gather(agent, asked, words=words), gathered).run()
+        Routine(self._relate(agent, turn), found).run()
+
+    def head(self, agent: Body, profile: ModelProfile) -> GenerationRequest:
+        """The prompt of an answer to nobody, for a server's cache."""
+        turn = self._scenes.context_of(agent, IDLE)
+        prompt = self._scenes.talk(agent, turn, None)[0].prompt(profile)
+        return profile.request_for(prompt.question)
 
     # -- what is kept and told of it
 
@@ -494,9 +607,8 @@ class Thinking(ABC):
         self,
         thought: ThoughtInProgress,
         outcome: str,
-        *,
+        *acts: Act,
         answer: Outcome = None,
-        act: Act | None = None,
         problem: str = "",
         costs: Costs | None = None,
     ) -> None:
@@ -507,14 +619,13 @@ class Thinking(ABC):
             thought,
             outcome,
             self._services.seconds(),
+            *acts,
             answer=came,
-            act=act,
             problem=problem,
             costs=costs,
         )
         self._services.events.emit(event)
-        if thought.choice is None and outcome != "looked":  # both are part of a reply
-            self.tally.ended(event, came, self._services.clock.now())
+        self.tally.ended(event, came, self._services.clock.now())
 
     # -- what people see of it
 

@@ -11,14 +11,12 @@ from keepsake.agent.impulses import Impulse
 from keepsake.agent.memory.keeper import LOOKUPS
 from keepsake.agent.services import Services
 from keepsake.agent.thinking.actor import Act
-from keepsake.agent.thinking.deeds import DeedChoice
 from keepsake.agent.thinking.options import options_of
 from keepsake.agent.thinking.prompting import verbs_of
 from keepsake.agent.thinking_config import FREE, SCHEMA, ThinkingConfig
 from keepsake.events.types import Thought as ThoughtEvent
-from keepsake.models.profiles import CHAT, ModelProfile
+from keepsake.models.profiles import SCRIPT, ModelProfile
 from keepsake.ports import Generation, GenerationRequest
-from keepsake.prompt.act_messages import act_messages, as_text
 from keepsake.prompt.budget import Costs
 from keepsake.prompt.grammars import verbs_grammar, verbs_schema
 from keepsake.prompt.options import Options
@@ -30,8 +28,6 @@ PROFILE = "agent"
 """The profile that agents think with."""
 SHOWN = frozenset({"say", "whisper", "emote"})
 """What a small model does not do unasked: its words made no sense to whoever stood by."""
-DEED = "deed"
-"""What the choice of a deed goes by in the log, in the place of a verb."""
 MOST_LOOKUPS = 2
 """How often an agent may look into its memory before it has to do something."""
 HOTTER, HOTTEST = 0.25, 1.5
@@ -59,17 +55,13 @@ class ThoughtInProgress:
     attempt: int = 1
     nudge: str = ""
     lead: str = ""
-    """The verb that its answer begins with, or :data:`DEED`; empty when it is free."""
+    """The verb that its answer begins with; empty when it is free."""
     lookups: int = 0
     """How often the agent has looked into its memory on the way here."""
-    choice: DeedChoice | None = None
-    """The deed that is to be chosen after a reply; None for any other thought."""
-    restarts: int = 0
-    """How often it was gathered anew, since they went on speaking."""
     found: SearchResult | None = None
     """What recall brought for it."""
-    stale: bool = False
-    """Whether that has to be done now."""
+    rerouted: bool = False
+    """Whether the model turned out to be of another form, so that it is asked in another way."""
     too_large: bool = False
     """Whether its prompt could not be brought under the budget."""
     queued: float = 0.0
@@ -123,17 +115,11 @@ def act_request(
     profile: ModelProfile,
     services: Services,
 ) -> GenerationRequest:
-    """What the model is sent for an act, in the form that it was made for."""
-    options = options_of(agent)
-    if profile.format == CHAT:
-        usages = options.usages(verbs_of(services))
-        messages = act_messages(prompt, usages, lead=thought.lead)
-        request = profile.request(as_text(messages), messages=messages)
-    else:
-        request = profile.request(f"{prompt.text} {thought.lead}".rstrip())
+    """What a model that continues text is sent for an act: the transcript up to the cursor."""
+    options, verbs = options_of(agent), verbs_of(services)
+    request = profile.request(f"{prompt.text} {thought.lead}".rstrip())
     request = replace(request, temperature=temperature(profile, thought))
-    verbs = verbs_of(services)
-    if not profile.speaks_unasked:
+    if profile.form != SCRIPT:
         verbs = tuple(each for each in verbs if each.name not in SHOWN)
     return request if thought.lead else held(request, verbs, options, profile, services)
 
@@ -162,11 +148,9 @@ def led(lead: str, text: str) -> str:
     return text if text.lstrip().casefold().startswith(f"{lead} ") else f"{lead}{text}"
 
 
-def log_line(name: str, thought: ThoughtInProgress, answer: Generation | None, act: Act) -> str:
+def log_line(name: str, thought: ThoughtInProgress, answer: Generation | None, *acts: Act) -> str:
     """The line of the agents' log on a thought that was answered, or said without a model."""
-    did = act.command.line if act.command else f"(refused: {act.refusal})"
-    if act.command and act.command.reason:
-        did += f" | {act.command.reason}"
+    did = "; ".join(map(_told, acts))
     cost = "no model"
     if answer is not None:
         cost = (
@@ -176,20 +160,27 @@ def log_line(name: str, thought: ThoughtInProgress, answer: Generation | None, a
     return f"[Thinker] {name}: {thought.impulse.trigger} -> {did} ({cost})"
 
 
+def _told(act: Act) -> str:
+    if act.command is None:
+        return f"(refused: {act.refusal})"
+    return f"{act.command.line} | {act.command.reason}".removesuffix(" | ")
+
+
 def thought_event(
     name: str,
     thought: ThoughtInProgress,
     outcome: str,
     now: float,
-    *,
+    *acts: Act,
     answer: Generation | None = None,
-    act: Act | None = None,
     problem: str = "",
     costs: Costs | None = None,
 ) -> ThoughtEvent:
     """The event of a thought that has come to its end."""
     sent, impulse = thought.sent, thought.impulse
-    request, command = sent.request if sent else None, act.command if act else None
+    request = sent.request if sent else None
+    done = [act for act in acts if act.command is not None]
+    commands = [act.command for act in done if act.command is not None]
     costs = sent.costs if sent else costs
     basis = (sent.basis if sent else None) or NO_BASIS
     return ThoughtEvent(
@@ -215,10 +206,11 @@ def thought_event(
         seed=request.seed if request else None,
         temperature=request.temperature if request else 0.0,
         answer=answer.text if answer else "",
-        command=command.line if command else None,
-        reason=command.reason if command else "",
-        problem=problem or (act.refusal if act else ""),
-        memory=act.memory if act else 0,
+        command="; ".join(each.line for each in commands) or None,
+        reason=next((each.reason for each in commands if each.reason), ""),
+        problem=problem or next((act.refusal for act in acts if act.refusal), ""),
+        memory=done[0].memory if done else 0,
+        memories=[act.memory for act in done if act.memory],
         recalled=basis.recalled,
         longterm=basis.longterm,
         recent=basis.recent,

@@ -1,1 +1,0 @@
-"""Replies: what an agent answers to somebody who spoke to it."""

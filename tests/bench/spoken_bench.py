@@ -1,0 +1,200 @@
+"""How many good answers of a capable model are spoken as it wrote them, and what each one cost.
+
+A player types the lines of ``tests/data/good_answers.yaml`` at telnet. A stand-in for a model
+server, over the wire, answers each with the answer that is written beside it; provider, host and
+model are all that is set. Counted are the answers that were heard unchanged, the lines for which
+no model was asked, the calls an answer took, and the seconds to the first sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from tests.cli.conftest import end, make_copy
+from tests.e2e.players import Player
+
+ANSWERS = Path(__file__).parents[1] / "data" / "good_answers.yaml"
+TOKENS_A_SECOND = 20.0
+QUIET = 4.0
+"""Seconds without a new line after which an answer is over."""
+_CONFIG = """\
+## agent
+**provider**: openai
+**host**: {host}
+**model**: stand-in
+
+## summarizer
+**provider**: extractive
+"""
+
+
+@dataclass
+class StandIn:
+    """A chat server that knows what to answer to each line; it streams like a slow one."""
+
+    answers: dict[str, str]
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+    def answer(self, body: dict[str, Any]) -> str:
+        """What is written beside the last line of the prompt that is known."""
+        self.asked.append(body)
+        messages = body.get("messages") or [{"content": body.get("prompt", "")}]
+        last = str(messages[-1]["content"])
+        found = [(last.rfind(line), line) for line in self.answers if line in last]
+        return self.answers[max(found)[1]] if found else "> wait"
+
+    def serve(self) -> ThreadingHTTPServer:
+        """Begin to serve on a free port of this machine."""
+        stand_in = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_: object) -> None: ...
+
+            def do_GET(self) -> None:  # noqa: N802 - the library's name
+                rows = [{"id": "stand-in", "object": "model"}]
+                found = self.path == "/v1/models"
+                self._send(200 if found else 404, {"data": rows} if found else {"error": {}})
+
+            def do_POST(self) -> None:  # noqa: N802
+                size = int(self.headers.get("Content-Length") or 0)
+                body = json.loads(self.rfile.read(size) or b"{}")
+                if self.path not in ("/v1/chat/completions", "/v1/completions"):
+                    return self._send(404, {"error": {"message": "not found"}})
+                words = stand_in.answer(body)
+                if body.get("stream"):
+                    return self._stream(words)
+                message = {"message": {"role": "assistant", "content": words}, "text": words}
+                return self._send(200, {"choices": [{**message, "finish_reason": "stop"}]})
+
+            def _stream(self, words: str) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Connection", "close")
+                self.end_headers()
+                for piece in re.findall(r"\s*\S+|\s+", words):
+                    chunk = {"choices": [{"index": 0, "delta": {"content": piece}}]}
+                    self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+                    self.wfile.flush()
+                    time.sleep(1 / TOKENS_A_SECOND)
+                self.wfile.write(b"data: [DONE]\n\n")
+                self.close_connection = True
+
+            def _send(self, code: int, value: Any) -> None:
+                data = json.dumps(value).encode()
+                self.send_response(code)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return server
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came of one line."""
+
+    line: str
+    wanted: str
+    heard: str
+    calls: int
+    seconds: float  # to the first sentence; 0 if none came
+
+    @property
+    def unchanged(self) -> bool:
+        return squeezed(self.wanted) == squeezed(self.heard)
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def spoken_of(answer: str) -> str:
+    """The words of an answer that are to be heard: its plain lines."""
+    lines = (line.strip() for line in answer.splitlines())
+    return " ".join(line for line in lines if line and line[0] not in ">*")
+
+
+def play(player: Player, pairs: list[dict[str, str]], stand_in: StandIn, limit: int) -> list[Heard]:
+    found = []
+    for pair in pairs[:limit]:
+        before, began = len(stand_in.asked), time.monotonic()
+        player.look_up()
+        player.line.text = ""
+        player.line.send(f"talk mira {pair['say']}")
+        first, last, length = 0.0, began, 0
+        while time.monotonic() - last < QUIET and time.monotonic() - began < 40:
+            text = player.look_up()
+            said = re.findall(r'Mira says to you, "(.*?)"\s*(?:\n|$)', text)
+            if len(text) != length:
+                length, last = len(text), time.monotonic()
+            if said and not first:
+                first = time.monotonic() - began
+            time.sleep(0.02)
+        text = re.sub(r"\r", "", player.look_up())
+        said = re.findall(r'Mira says to you, "(.*?)"\s*(?=\n|$)', text)
+        wanted = spoken_of(pair["answer"])
+        found.append(Heard(pair["say"], wanted, " ".join(said), len(stand_in.asked) - before, first))
+    return found
+
+
+def measure(limit: int = 1000) -> dict[str, Any]:
+    """Play all lines in a world of its own, and print what became of them."""
+    pairs = yaml.safe_load(ANSWERS.read_text(encoding="utf-8"))
+    stand_in = StandIn({each["say"]: each["answer"] for each in pairs})
+    server = stand_in.serve()
+    with TemporaryDirectory(prefix="keepsake-spoken-") as folder:
+        copy = make_copy(Path(folder))
+        copy.here.config.parent.mkdir(parents=True, exist_ok=True)
+        shipped = Path(__file__).parents[2] / "vault" / "config"
+        import shutil
+
+        shutil.copytree(shipped, copy.here.config)
+        host = f"http://127.0.0.1:{server.server_address[1]}"
+        (copy.here.config / "llm.md").write_text(_CONFIG.format(host=host))
+        try:
+            started = copy.keepsake("start")
+            assert started.returncode == 0, started.stderr
+            player = Player.new(copy, "Anneke")
+            player.see("Here:")
+            time.sleep(10)
+            found = play(player, pairs, stand_in, limit)
+            player.leave()
+        finally:
+            end(copy)
+            server.shutdown()
+    for each in found:
+        mark = "same" if each.unchanged else "DIFFERENT"
+        print(f"{mark} ({each.calls} calls, {each.seconds:.2f} s) {each.line}")
+        if not each.unchanged:
+            print(f"    wanted: {each.wanted}\n    heard:  {each.heard}")
+    seconds = sorted(each.seconds for each in found if each.seconds)
+    figures = {
+        "answers": len(found),
+        "spoken unchanged": sum(each.unchanged for each in found),
+        "lines for which no model was asked": sum(not each.calls for each in found),
+        "calls an answer": round(statistics.mean(each.calls for each in found), 2),
+        "first sentence, median seconds": round(statistics.median(seconds), 2) if seconds else 0,
+        "first sentence, slowest": round(seconds[-1], 2) if seconds else 0,
+    }
+    print(json.dumps(figures, indent=1))
+    return figures
+
+
+if __name__ == "__main__":
+    measure()
