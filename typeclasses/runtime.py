@@ -21,6 +21,7 @@ from keepsake.agent.thinking.prompting import kept_by, prompt_for
 from keepsake.agent.thinking.thinking import PROFILE
 from keepsake.agent.warming import Warming
 from keepsake.events.subscribers import Taps
+from keepsake.events.types import Event, Health
 from keepsake.models.profiles import SCRIPT, ModelProfile
 from keepsake.models.tokens.counting import ServerTokenCounter
 from keepsake.paths import places
@@ -56,6 +57,7 @@ def live(shared: Services) -> None:
     shared.counting.start()
     open_in_turn(all_agents())
     shared.once_open(lambda: _opened(shared, began))
+    shared.taps.on_event(partial(_look_for_model, shared))
     turns = Cooperator(partial(_a_while, shared), partial(shared.timer.callLater, 0))
     _housekeeping = LoopingCall(lambda: turns.coiterate(_keep_house()))
     _housekeeping.clock = shared.timer
@@ -66,6 +68,12 @@ def _opened(shared: Services, began: datetime) -> None:
     """All agents are open: they are told what they did before the world began."""
     minds = [(mind.thinker.agent, mind.thinker.tally) for mind in open_minds()]
     prime([(names_of(agent), tally) for agent, tally in minds if agent], shared, began)
+
+
+def _look_for_model(shared: Services, event: Event) -> None:
+    """Have those answered whom no model answered, when a server is well again; from any thread."""
+    if isinstance(event, Health) and event.ready:
+        shared.post(lambda: [mind.thinker.model_is_back() for mind in list(open_minds())])
 
 
 def _a_while(shared: Services) -> Callable[[], bool]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from commands.building.base import BuilderCommand, plain
 from commands.building.figures import labelled
 from commands.wording import counted
@@ -9,6 +11,7 @@ from keepsake.agent.services import services
 from keepsake.errors import KeepsakeError
 from keepsake.models.queue import Priority
 from keepsake.models.status import READY, ServerStatus
+from typeclasses.minds import open_minds
 
 
 class CmdLlmStatus(BuilderCommand):
@@ -49,7 +52,8 @@ class CmdLlmStatus(BuilderCommand):
             self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
         statuses = gateway.statuses()
         text = "\n\n".join(describe(status) for status in statuses)
-        return self.caller.msg(text or "No profile in llm.md uses a model.")
+        self.caller.msg(text or "No profile in llm.md uses a model.")
+        return self.caller.msg(_guarded())
 
     def drain(self, drained: bool) -> None:
         """Give a server no new calls, or give it calls again.
@@ -69,6 +73,13 @@ class CmdLlmStatus(BuilderCommand):
         end = f"; {counted(running, 'call')} under way will end there" if running else ""
         kept = "It stays so over a reload and a restart, until @llm-status/undrain."
         self.caller.msg(f"{plain(host)} gets no new calls{end}. {kept}")
+
+
+def _guarded() -> str:
+    """How many answers were not spoken as they were written, of all agents since the start."""
+    counts = sum((mind.thinker.tally.guarded for mind in open_minds()), Counter[str]())
+    found = ", ".join(f"{counts[op]} {op}" for op in ("altered", "refused", "dropped", "replaced"))
+    return f"Answers since the start, not spoken as they were written: {found}. See |w@why|n."
 
 
 def describe(status: ServerStatus) -> str:

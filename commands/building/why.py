@@ -75,6 +75,7 @@ def told(why: Why, now: datetime, *, deep: bool = False) -> str:
             *_recalled(why.recalled),
             *_summaries(why, deep=deep),
             *_under(why.under, deep=deep),
+            *_guards(why),
             *(_cost(why.cost) if why.cost else ()),
             *_event(why),
             *(f"|yNote:|n {plain(each)}." for each in why.missing),
@@ -163,6 +164,15 @@ def _under(found: tuple[Under, ...], *, deep: bool) -> Iterator[str]:
         yield f"{line}  |x[{plain(', '.join(each.shared))}]|n"
     if len(found) > len(shown):
         yield f"    |xand {len(found) - len(shown)} more: @why/deep|n"
+
+
+def _guards(why: Why) -> Iterator[str]:
+    """What was not spoken as the model wrote it."""
+    for each in why.guards:
+        yield f"|w{each.op.capitalize():<13}|n {plain(_line(each.reason))}"
+        yield f"    |xwritten:|n {plain(shortened(_line(each.before), _LONGEST))}"
+        if each.after:
+            yield f"    |xspoken:|n  {plain(shortened(_line(each.after), _LONGEST))}"
 
 
 def _cost(cost: Thought) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from keepsake.archive.records import Memory
-from keepsake.events.types import Thought
+from keepsake.events.types import Guard, Thought
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +70,5 @@ class Why:
     window: tuple[int, int] | None = None
     cost: Thought | None = None  # the event, which tells what it cost; None if the log has none
     prompt: str = ""  # the prompt's hash; empty for none
+    guards: tuple[Guard, ...] = ()  # what was altered, refused or dropped of its answers
     missing: tuple[str, ...] = ()  # what cannot be told any more, and why, a sentence each

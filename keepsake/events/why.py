@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -26,7 +25,7 @@ from keepsake.events.agent_names import Names, id_of, time_of
 from keepsake.events.prompts import Prompts
 from keepsake.events.reader import newest_first
 from keepsake.events.reasons import Leant, PromptSource, Under, Why
-from keepsake.events.types import Recalled, Thought
+from keepsake.events.types import Guard, Recalled, Thought
 from keepsake.json_lines import Record
 from keepsake.language.deeds import DEED
 from keepsake.language.words import sentences, stem, telling, words
@@ -36,9 +35,6 @@ MOST_BYTES = 64_000_000
 MOST_BACK = 1000
 """The farthest act that can be asked for."""
 _SILENT = "wait"
-_REPLY = {"who it is", "situation", "headings", "examples", "window", "related past"}
-"""Sections of the prompt of a reply, which has but single sentences of the summaries."""
-_IN_QUOTES = re.compile(r'"([^"]{4,})')
 _NOT_KNOWN = (
     "what set this one off, what was recalled for it and what it cost is not known. "
     "The summaries are those that stood by its time"
@@ -53,6 +49,9 @@ MOST_UNDER = 20_000
 """The newest memories under the summaries that are looked through for the words of an act."""
 MOST_SHOWN = 200
 """Of those with such words, the best."""
+MOST_GUARDED = 50
+"""How many events before its thought what a guard did is looked for."""
+_GUARD_FIELDS = frozenset(each.name for each in fields(Guard))
 _TEXTS = ("agent", "outcome", "reason", "problem", "trigger", "priority", "source", "prompt")
 """Fields that are told of as the event has them."""
 _FIELDS = frozenset(each.name for each in fields(Thought))
@@ -83,7 +82,8 @@ def why_did(
                 continue
             if isinstance(act, _Unlogged):
                 return _from_archive(act.memory, n, archive, names.now, act.missing)
-            return replace(_from_log(act, n, archive, _prompt(log, act)), agent=names.now)
+            found = _from_log(act, n, archive, _prompt(log, act))
+            return replace(found, agent=names.now, guards=_guards(log, names, act))
     raise _none(names.now, known)
 
 
@@ -149,19 +149,40 @@ def _prompt(log: Path, record: Record) -> str | None:
     return Prompts(log).text(str(name), int(record["seq"]))
 
 
+def _numbers(act: Record) -> Sequence[int]:
+    """The numbers of the memories of that event's acts; none where it does not say."""
+    numbers = act.get("memories") or [act.get("memory") or 0]
+    return [int(number) for number in numbers if number]
+
+
 def _behind(memory: Memory, act: Record) -> bool:
     """Whether a memory is of an act behind the thought of that event."""
-    if number := act.get("memory"):
-        return memory.number > int(number)
+    if numbers := _numbers(act):
+        return memory.number > max(numbers)
     return memory.time > datetime.fromisoformat(str(act["t"]))
 
 
 def _before(memory: Memory, act: Record) -> bool:
-    """Whether a memory is of an act before the one of that event."""
-    if number := act.get("memory"):
-        return memory.number < int(number)
+    """Whether a memory is of an act before the first one of that event."""
+    if numbers := _numbers(act):
+        return memory.number < min(numbers)
     # Of an earlier version, or not archived: the memory is made just before the event.
     return memory.time < datetime.fromisoformat(str(act["t"])) and memory.text != act["command"]
+
+
+def _guards(log: Path, names: Names, act: Record) -> tuple[Guard, ...]:
+    """What was altered, refused or dropped of the answers that led to an act, oldest first."""
+    found: list[Guard] = []
+    seq = int(act["seq"])
+    for record in newest_first(log, holding=('"kind":"guard"',), most=MOST_BYTES):
+        if not seq - MOST_GUARDED < int(record["seq"]) < seq:
+            if int(record["seq"]) < seq:
+                break
+            continue
+        if record.get("agent") in names.each and record.get("cause") == act.get("cause"):
+            known = {name: record[name] for name in _GUARD_FIELDS if name in record}
+            found.append(Guard(**known))
+    return tuple(reversed(found))
 
 
 def _lived(archive: Archive) -> Iterator[Memory]:
@@ -197,8 +218,6 @@ def _from_log(record: Record, nth: int, archive: Archive, prompt: str | None) ->
     command = told.command or told.answer.strip()
     about = telling(f"{_argument(command)} {told.reason}")
     leant, window = _leant(texts, about), (told.recent + 1, total) if total else None
-    if is_reply := "situation" in told.sections and told.sections.keys() <= _REPLY:
-        leant, window = tuple(_quoted(leant, prompt or "")), None
     return Why(
         **{name: getattr(told, name) for name in _TEXTS},
         nth=nth,
@@ -209,7 +228,7 @@ def _from_log(record: Record, nth: int, archive: Archive, prompt: str | None) ->
         act=_one(archive, number),
         recalled=tuple(_shown(told.recalled, archive, past, prompt)),
         summaries=leant,
-        under=() if is_reply and not leant else _under(archive, texts, about),
+        under=_under(archive, texts, about),
         window=window,
         cost=told,
         missing=tuple(missing),
@@ -317,20 +336,6 @@ def _leant(texts: SummaryState, about: set[str]) -> tuple[Leant, ...]:
         for each in (texts.longterm, texts.recent)
         if each is not None
     )
-
-
-def _quoted(leant: Iterable[Leant], prompt: str) -> Iterator[Leant]:
-    """Of the summaries, the sentences that stand in the prompt of a reply, which has no more."""
-    for each in leant:
-        pieces = (piece for line in each.text.splitlines() for piece in sentences(line))
-        if told := tuple(piece for piece in pieces if _core(piece) in prompt):
-            yield replace(each, told=told)
-
-
-def _core(piece: str) -> str:
-    """What was said, without who said it and when."""
-    said = _IN_QUOTES.search(piece)
-    return said[1].rstrip(".!? ") if said else piece.strip("- ").rstrip(".")
 
 
 def _leant_on(summary: Summary, compaction: int, about: set[str]) -> Leant:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import statistics
 import threading
 import time
@@ -63,12 +64,12 @@ class StandIn:
 
             def log_message(self, *_: object) -> None: ...
 
-            def do_GET(self) -> None:  # noqa: N802 - the library's name
+            def do_GET(self) -> None:
                 rows = [{"id": "stand-in", "object": "model"}]
                 found = self.path == "/v1/models"
                 self._send(200 if found else 404, {"data": rows} if found else {"error": {}})
 
-            def do_POST(self) -> None:  # noqa: N802
+            def do_POST(self) -> None:
                 size = int(self.headers.get("Content-Length") or 0)
                 body = json.loads(self.rfile.read(size) or b"{}")
                 if self.path not in ("/v1/chat/completions", "/v1/completions"):
@@ -149,7 +150,8 @@ def play(player: Player, pairs: list[dict[str, str]], stand_in: StandIn, limit: 
         text = re.sub(r"\r", "", player.look_up())
         said = re.findall(r'Mira says to you, "(.*?)"\s*(?=\n|$)', text)
         wanted = spoken_of(pair["answer"])
-        found.append(Heard(pair["say"], wanted, " ".join(said), len(stand_in.asked) - before, first))
+        calls = len(stand_in.asked) - before
+        found.append(Heard(pair["say"], wanted, " ".join(said), calls, first))
     return found
 
 
@@ -162,8 +164,6 @@ def measure(limit: int = 1000) -> dict[str, Any]:
         copy = make_copy(Path(folder))
         copy.here.config.parent.mkdir(parents=True, exist_ok=True)
         shipped = Path(__file__).parents[2] / "vault" / "config"
-        import shutil
-
         shutil.copytree(shipped, copy.here.config)
         host = f"http://127.0.0.1:{server.server_address[1]}"
         (copy.here.config / "llm.md").write_text(_CONFIG.format(host=host))

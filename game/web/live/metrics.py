@@ -24,6 +24,7 @@ from keepsake.events.types import (
     Compaction,
     Event,
     Fault,
+    Guard,
     MemoryChange,
     Recall,
     Sleep,
@@ -45,6 +46,7 @@ _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 _YES_NO = ("no", "yes")
 _OUTCOMES = ("acted", "refused", "no answer", "too large", "dropped", "broke off")
+_GUARDS = ("altered", "refused", "dropped", "replaced")
 _TRIGGERS = (*("addressed", "named", "given", "arrival", "departure", "heard", "other", "idle"),)
 _PRIORITIES = ("player", "event", "idle")
 _LEVELS = ("warning", "error", "config")
@@ -61,6 +63,7 @@ type Known = tuple[Iterable[str], ...]
 _COUNTERS: dict[str, tuple[str, tuple[str, ...], Known]] = {
     "thoughts": ("Thoughts, by how they ended", ("agent", "outcome"), ()),
     "thought_triggers": ("Thoughts, by what caused them", ("trigger",), (_TRIGGERS,)),
+    "guards": ("Answers not spoken as written", ("op",), (_GUARDS,)),
     "prompt_tokens": ("Tokens of thoughts' prompts", ("agent",), ()),
     "cached_tokens": ("Those that the model server had cached", ("agent",), ()),
     "completion_tokens": ("Tokens of thoughts' answers", ("agent",), ()),
@@ -192,6 +195,8 @@ class Metrics:
         match event:
             case Thought():
                 self._thought(event, self._agent(event.agent))
+            case Guard():
+                self._add("guards", event.op)
             case MemoryChange():
                 self._add("memory_operations", event.op, _yes_or_no(event.problem))
             case Compaction():

@@ -99,6 +99,17 @@ class Thinker(Thinking):
         """
         self._attention.answered(who, self._services.seconds(), words=words)
 
+    def model_is_back(self) -> None:
+        """A model answers again: the last unanswered words of those who are still here count."""
+        agent, (missed, self._missed) = self.agent, (self._missed, {})
+        if agent is None or self.asleep:
+            return
+        here = _present(agent)
+        for impulse in missed.values():
+            if impulse.who in here:
+                self._attention.notice(impulse, self._services.seconds())
+        self.schedule()
+
     @property
     def in_talk(self) -> bool:
         """Whether a player who is here talks with the agent: no moment to walk away."""

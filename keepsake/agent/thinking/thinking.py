@@ -124,6 +124,7 @@ class Thinking(ABC):
         self._mind, self._memory, self._spent = mind, mind.memory, spent
         self._scenes = SceneMaker(mind, services)
         self._performer = Performer(self.actor, self.following, self._scenes, mind.memory, services)
+        self._missed: dict[str, Impulse] = {}  # who got no answer, as no model gave one
         self._task: Routine[Act | None] | None = None
         self._notice = Alarm(services.timer)
 
@@ -313,6 +314,7 @@ class Thinking(ABC):
                 break
             self._next(thought)
         self._mind.keeper.thought_over()
+        self._missed.pop(thought.impulse.key, None)
         if answered.fault and not answered.acts:
             self.show_absent(self._body(), thought.impulse)
         return answered
@@ -460,6 +462,8 @@ class Thinking(ABC):
         if error is not None:
             log(f"[Thinker] {agent.key}: No answer: {error}")
             self.show_absent(agent, thought.impulse)
+            if thought.impulse.priority == "player":
+                self._missed[thought.impulse.key] = thought.impulse
         self._told(thought, "no answer" if error else "dropped", problem=str(error or ""))
 
     def _count(self, answer: Generation) -> None:
