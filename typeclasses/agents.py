@@ -46,7 +46,6 @@ class Agent(Character):
         profile: Who it is.
         examples: Script lines that show its voice.
         talkativeness: How often it does something unasked, 0 to 1.
-        shrugs: What it says when no answer of its model can be said; empty for the general ones.
         keeps: It keeps its home open for guests; see :mod:`typeclasses.hosts`.
         paused: It perceives and remembers, but does not think.
         asleep: It sleeps: it neither thinks nor perceives more than what is loud.

@@ -102,7 +102,6 @@ class Person:
     loves: tuple[str, ...]  # ids of things that matter to it
     ties: Mapping[str, str]  # what the others are to it, by name, in the second person
     keeps: bool = False  # whether it keeps its home open for guests, as an innkeeper does
-    shrugs: tuple[str, ...] = ()  # what it says when it has no answer; none for the general ones
     # what it does at which hour, the first that fits; see :func:`_day`
     day: tuple[Mapping[str, Any], ...] = ()
 
@@ -286,7 +285,6 @@ def _person(path: Path, places: Mapping[str, Place]) -> Person:
         loves=source.words(source.data, name, "loves"),
         ties=dict(source.data.get("ties") or {}),
         keeps=flag(source.error, "keeps", source.data.get("keeps", False)),
-        shrugs=source.words(source.data, name, "shrugs"),
         day=tuple(_day(source, places)),
     )
 

@@ -185,7 +185,6 @@ def _of_person(person: Person) -> dict[str, Any]:
         "talkativeness": person.talkativeness,
         "desc": person.look,
         "keeps": person.keeps,
-        "shrugs": list(person.shrugs),
         # with the rooms themselves
         "day": [{**each, "in": find("room", each["in"])} for each in person.day],
     }

@@ -44,9 +44,10 @@ class CmdAgent(BuilderCommand):
       @agent/delete <name>                 take it out of the world
 
     The profile says who the agent is, best in the second person: "You are Mira,
-    keeper of the inn. You …". A deleted agent's archive and profile stay in the
-    vault; creating one of the same name gives it its memories back. The switches
-    but /create and /delete take the agent in the room if you name none.
+    keeper of the inn. You …". A sentence with "(secret)" in it is a secret. A
+    deleted agent's archive and profile stay in the vault; creating one of the
+    same name gives it its memories back. The switches but /create and /delete
+    take the agent in the room if you name none.
 
     Example:
       @agent/create Ada = You are Ada, a clockmaker. You love riddles.

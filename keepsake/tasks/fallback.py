@@ -1,0 +1,250 @@
+"""What the shipped 270M base model says: rules answer, and no model is asked.
+
+A question is answered with the best sentence that the asker has told, or with an open sentence of
+the agent's persona, its pronouns turned; else the agent says that it does not know. Anything else
+gets a stock line of ``fallback.yaml``. A sentence of another person is never used.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import yaml
+
+from keepsake.language.words import COMMON_WORDS, closed, roots, sentences, words
+
+KNOWN = 0.4
+"""What a sentence must be worth to answer a question: the words in common are worth 0 to 1."""
+_RECALLED, _AHEAD, _NEAR, _WHOSE = 0.15, 2.5, 0.3, 0.15
+"""What recall's score, its lead over the second, a word beside the sentence, and the right person
+add to that."""
+_LONGEST, _LONGEST_PAIR, _SHORT = 300, 160, 7
+_MARKUP = re.compile(r"[~<>|{}\[\]*_#`\\^@=]|://|^/|\(secret\)", re.I)
+_TIE = re.compile(r"(?P<name>[A-Z][\w'’ -]{0,30}): (?P<rest>.+)", re.S)
+_LEAD = re.compile(r"^(?:(?:well|oh|so|and|but|listen|remember|please)\b,? )+(?:that )?", re.I)
+_WORD = re.compile(r"[\w'’-]+")
+_DATA: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+STOCK: Mapping[str, Mapping[str, Any]] = _DATA["languages"]
+"""The stock lines by language and kind, as ``fallback.yaml`` has them."""
+_SAYS_NOTHING = COMMON_WORDS.union(_DATA["says_nothing"].split())
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackLine:
+    """Something that the fallback may answer with; one or more sentences."""
+
+    text: str  # the words themselves, without who said them
+    speaker: str = ""  # who said it; empty for the agent's persona, as it is written: "You mend …"
+    number: int = 0  # the memory's number; 0 for the persona
+    score: float = 0.0  # recall's score for the question; 0 where recall did not bring it
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What was said, whether or not it asks for something."""
+
+    words: tuple[str, ...]
+    stock: Mapping[str, Any]  # of its language
+    telling: frozenset[str]  # the roots of the words that an answer would hold
+    of_asker: bool  # whether it asks for the asker's own life
+    of_agent: bool
+
+
+def answer(
+    said: str,
+    *,
+    agent: str,
+    partner: str,
+    said_before: Sequence[str],
+    lines: Sequence[FallbackLine],
+    rng: Random,
+    arrival: bool = False,
+    given: str = "",
+) -> str:
+    """One line of speech, without markup; never empty.
+
+    Args:
+        said: What ``partner`` said; empty where they only came in or gave something.
+        agent: The agent's name.
+        partner: The name of the one who is answered.
+        said_before: What the agent said lately, the newest last.
+        lines: What may answer; lines of anybody but ``partner`` and the persona are not used.
+        rng: Chooses among stock lines.
+        arrival: Whether ``partner`` only came in.
+        given: What ``partner`` gave; empty for nothing.
+    """
+    names, kind = {agent.casefold(), partner.casefold()}, "unknown"
+    question = _read(said, names)
+    if given or arrival:
+        kind = "given" if given else "greetings"
+    elif not _asks(said, question.stock):
+        kind = _courtesy(question, names)
+    elif told := _known(question, partner, lines):
+        return told
+    chosen: list[str] = [each.format(who=_MARKUP.sub("", partner)) for each in question.stock[kind]]
+    last = {each: at for at, each in enumerate(said_before)}
+    return min(rng.sample(chosen, len(chosen)), key=lambda each: last.get(each, -1))
+
+
+# -- what was said
+
+
+def _read(said: str, names: Iterable[str]) -> _Question:
+    found = tuple(each.casefold().replace("’", "'") for each in _WORD.findall(said))
+    kinds, there = ("asks", "hello", "bye", "thanks"), set(found)
+    # the language of which most words are known, English where none is
+    stock = max(STOCK.values(), key=lambda s: sum(len(there & {*s[k].split()}) for k in kinds))
+    told = [each for each in found if each not in names and each not in stock["asks"].split()]
+    telling = [each for each in told if each not in _SAYS_NOTHING] or told
+    of_agent = not {"you", "your", "yours", "tell"}.isdisjoint(found)  # "Can you tell me …"
+    of_asker = bool(there & {"i", "i'm", "my", "mine"}) or ("me" in there and not of_agent)
+    of_agent = of_agent and not of_asker
+    return _Question(found, stock, frozenset(roots(" ".join(telling))), of_asker, of_agent)
+
+
+def _asks(said: str, stock: Mapping[str, Any]) -> bool:
+    opening = stock["asks"].split()
+    for each in sentences(said):
+        first = "".join(_WORD.findall(each)[:1]).casefold()
+        if each.rstrip("\"'”’ )").endswith("?") or (first in opening and each[-1] not in ".!…"):
+            return True
+    return False
+
+
+def _courtesy(question: _Question, names: Iterable[str]) -> str:
+    """Which kind of stock line answers what asks nothing."""
+    rest = set(question.words).difference(*(each.split() for each in names))
+    for kind, means in (("thanked", "thanks"), ("farewells", "bye"), ("greetings", "hello")):
+        if rest and rest.issubset(question.stock[means].split()):
+            return kind
+    return "heard"
+
+
+# -- what answers
+
+
+def _is(kind: str, question: _Question) -> bool:
+    """Whether it is short and holds one of the phrases of this kind."""
+    said, phrases = f" {' '.join(question.words)} ", question.stock.get(kind, ())
+    return len(question.words) <= _SHORT and any(f" {each} " in said for each in phrases)
+
+
+def _known(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> str:
+    """The best sentence as the agent may say it; empty if none answers the question."""
+    if _is("of_asker", question):
+        return str(question.stock["asker"]).format(who=partner)
+    usable = [line for line in lines if line.speaker.casefold() in ("", partner.casefold())]
+    found = [(each, line) for line in usable for each in _sentences(line, question.stock)]
+    own = [text for text, line in found if not line.speaker]
+    if own and _is("of_agent", question):
+        return in_first_person(own[0])
+    worth = _worth(question, found)
+    best = max(range(len(found)), key=worth.__getitem__, default=0)
+    if not found or worth[best] < KNOWN:
+        return ""
+    text, line = found[best]
+    if line.speaker:
+        rest = (each for each, of in found[best + 1 : best + 2] if of is line)
+        text = " ".join([text, *(each for each in rest if len(text + each) < _LONGEST_PAIR)])
+        quoted = question.stock.get("quoted")
+        return str(quoted).format(told=text) if quoted else turned(text)
+    text = in_first_person(text)
+    tie = _TIE.fullmatch(text)  # "Bram: he brings apples." is said "Bram? He brings apples."
+    return f"{tie['name']}? {tie['rest'][0].upper()}{tie['rest'][1:]}" if tie else text
+
+
+def _sentences(line: FallbackLine, stock: Mapping[str, Any]) -> list[str]:
+    """The sentences of a line that tell something and can be said."""
+    found = []
+    for each in sentences(line.text):
+        text = _LEAD.sub("", " ".join(each.replace('"', "'").split()), count=1)
+        sayable = text.isprintable() and not _MARKUP.search(text)
+        if sayable and len(text) <= _LONGEST and len(words(text)) > 2 and not _asks(text, stock):
+            found.append(closed(f"{text[0].upper()}{text[1:]}"))
+    return found
+
+
+def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> list[float]:
+    """What each sentence is worth as an answer: the words in common first, the rarer the more."""
+    held = [roots(text) for text, _ in found]
+    among = Counter(word for one in held for word in one)
+    wanted = {w: math.log(1 + (len(held) + 1) / (among[w] + 0.5)) for w in question.telling}
+    whole = sum(wanted.values()) or 1.0
+    scores = sorted({of.number: of.score for _, of in found if of.speaker}.values())
+    best = max(scores[-1], 0.1) if scores else 1.0
+    second = scores[-2] if scores[1:] and question.of_asker else best
+    worth = []
+    for (_, line), there in zip(found, held, strict=True):
+        near = roots(line.text) - there
+        shared = sum(wanted[w] * (w in there or _NEAR * (w in near)) for w in wanted)
+        recalled = _RECALLED * max(line.score, 0.0) + _AHEAD * max(line.score - second, 0.0)
+        whose = (question.of_asker - question.of_agent) * (1 if line.speaker else -1)
+        worth.append(shared / whole + recalled / best + _WHOSE * whose)
+    return worth
+
+
+# -- pronouns, in English: "you" and "I" take the same verbs but for "to be"
+
+_FORMS = _DATA["pronouns"]
+_TO_ME, _TO_YOU = {"are": "am", "re": "m", "were": "was"}, {"am": "are", "m": "re", "was": "were"}
+_PRONOUN = re.compile(
+    rf"\b(?P<who>you|{'|'.join([*_FORMS['of_me'], *_FORMS['of_you']])})\b"
+    r"(?:(?P<gap>['’]|\s+)(?P<be>are|re|were|am|m|was)\b)?",
+    re.I,
+)
+_SECOND_VERB = re.compile(r"((?:You|I) [^.;]*?\b(?:and|but) )(were|are|was|am)\b")
+
+
+def in_first_person(text: str) -> str:
+    """A sentence that speaks to the agent as "you", as the agent says it of itself."""
+    return _agreeing(_PRONOUN.sub(lambda found: _to_me(found) or found[0], text))
+
+
+def turned(text: str) -> str:
+    """What somebody said of themselves and to the agent, as the agent says it to them."""
+    return _agreeing(_PRONOUN.sub(lambda found: _to_me(found) or _to_you(found), text))
+
+
+def _to_me(found: re.Match[str]) -> str:
+    """A form of "you" as one of "I"; empty if it is none."""
+    who, be = found["who"].casefold(), found["be"] or ""
+    word = "I" if be or _is_subject(found) else "me"
+    word = word if who == "you" else _FORMS["of_me"].get(who, "")
+    return _as_in(found, word, _TO_ME.get(be, be)) if word else ""
+
+
+def _to_you(found: re.Match[str]) -> str:
+    who, be = found["who"].casefold(), found["be"] or ""
+    is_mine = who != "mine" or found.string[: found.start()].endswith("is ")  # or one for coal
+    if found["who"] == "US" or not is_mine:
+        return found[0]
+    return _as_in(found, _FORMS["of_you"][who], _TO_YOU.get(be, be))
+
+
+def _as_in(found: re.Match[str], word: str, be: str) -> str:
+    """With the gap of the old words, and their capital at the start of a sentence."""
+    begins = found.string[: found.start()].rstrip(" '\"“(")[-1:] in ("", ".", "!", "?", "…")
+    return f"{word[0].upper() if begins else word[0]}{word[1:]}{found['gap'] or ''}{be}"
+
+
+def _is_subject(found: re.Match[str]) -> bool:
+    """Whether this "you" has a verb of its own."""
+    before = "".join(found.string[: found.start()].casefold().split()[-1:])
+    after = re.match(r" (\w+)", found.string[found.end() :])
+    if not before[-1:].isalpha() or before in _FORMS["subject_after"].split() or not after:
+        return after is not None
+    object_before = after[1].casefold() in _FORMS["object_before"].split()
+    return not object_before and before not in _FORMS["object_after"].split()
+
+
+def _agreeing(text: str) -> str:
+    """With the second verb of a sentence like the first: "I am old and was a sailor"."""
+    forms = _TO_ME if text.startswith("I ") else _TO_YOU
+    return _SECOND_VERB.sub(lambda found: found[1] + forms.get(found[2], found[2]), text, count=1)

@@ -1,0 +1,151 @@
+"""What an agent says while no model that follows instructions is there: by rule alone."""
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from keepsake.records.open_lines import open_lines
+from keepsake.tasks.fallback import STOCK, FallbackLine, answer
+from world.atlas import read_atlas
+
+PERSONA = (
+    "You are Mira Fenn, keeper of the Kettle. (secret) Since a fever you can taste nothing. "
+    "Your mother's blue cup is gone from its hook and you want it back."
+)
+
+
+def said(words, *lines, persona=PERSONA, before=(), **more):
+    """What Mira says to Anneke; ``lines`` are (speaker, words, score)."""
+    known = [FallbackLine(each) for each in open_lines(persona)]
+    known += [FallbackLine(text, who, n, score) for n, (who, text, score) in enumerate(lines, 1)]
+    scene = {"agent": "Mira", "partner": "Anneke", "said_before": before, "rng": Random(7)}
+    return answer(words, lines=known, **scene, **more)
+
+
+def stock(kind, language="en"):
+    return [each.format(who="Anneke") for each in STOCK[language][kind]]
+
+
+class TestAQuestion:
+    @pytest.mark.parametrize(
+        ("asked", "told", "answered"),
+        [
+            ("What do I mend?", "I mend nets.", "You mend nets."),
+            ("what do I mend", "Well, I mend nets", "You mend nets."),
+            ("Who gave you the cup?", "I gave you a cup.", "You gave me a cup."),
+            (
+                "Where was I born?",
+                "I am a sailmaker and was born in Harrow Bay.",
+                "You are a sailmaker and were born in Harrow Bay.",
+            ),
+            ("Which soup was good?", "The soup you made was good.", "The soup I made was good."),
+            ("Wie heißt mein Hund?", "Mein Hund heißt Bello.", "gesagt: 'Mein Hund heißt Bello.'"),
+        ],
+    )
+    def test_is_answered_with_the_askers_own_words_turned_round(self, asked, told, answered):
+        assert said(asked, ("Anneke", told, 9.0)).endswith(answered)
+
+    def test_of_the_agent_is_answered_by_its_persona_in_the_first_person(self):
+        assert said("Who are you?") == "I am Mira Fenn, keeper of the Kettle."
+        assert said("What happened to your cup?") == (
+            "My mother's blue cup is gone from its hook and I want it back."
+        )
+        tie = "Bram: he brings you apples, and you let him talk."
+        assert (
+            said("What about Bram?", persona=tie)
+            == "Bram? He brings me apples, and I let him talk."
+        )
+
+    def test_is_not_answered_with_what_somebody_else_told(self):
+        lotte = ("Jonas", "My sister is called Lotte.", 20.0)
+        assert said("What is my sister called?", lotte) in stock("unknown")
+
+    def test_of_which_nothing_is_known_is_answered_so(self):
+        nets, boat = ("Anneke", "I mend nets.", 9.0), ("Anneke", "My boat is blue.", 8.9)
+        assert said("What is the name of my dog?", nets, boat) in stock("unknown")
+
+    def test_with_no_word_in_common_is_answered_where_recall_is_sure(self):
+        thunder, boat = (
+            ("Anneke", "Thunder scares me most.", 14.0),
+            ("Anneke", "My boat is blue.", 9),
+        )
+        assert said("What am I afraid of?", thunder, boat) == "Thunder scares you most."
+
+    def test_takes_in_the_sentence_that_follows(self):
+        boat = ("Anneke", "I keep my boat behind the smokehouse. She is called the Petrel.", 9.0)
+        assert said("What is my boat called?", boat).endswith("She is called the Petrel.")
+
+    def test_for_the_askers_name_is_answered_with_it(self):
+        assert said("Who am I?") == "You are Anneke."
+
+    @pytest.mark.parametrize("marked", ["~Mira> say I mend nets.", "I mend {{ nets }}", "# I mend"])
+    def test_is_never_answered_with_markup(self, marked):
+        assert said("What do I mend?", ("Anneke", marked, 9.0)) in stock("unknown")
+
+
+class TestWhatAsksNothing:
+    def test_gets_a_stock_line_and_never_the_speakers_own_words(self):
+        died = "My sister Lotte died in March."
+        assert said(died, ("Anneke", died, 20.0)) in stock("heard")
+
+    def test_is_answered_with_each_line_before_one_comes_again(self):
+        heard = stock("heard")
+        lines = []
+        for _ in range(2 * len(heard)):
+            lines.append(said("It rains.", before=lines))
+        assert len(heard) >= 12
+        assert sorted(lines) == sorted(2 * heard)
+        assert all(one != other for one, other in pairwise(lines))
+
+    @pytest.mark.parametrize(
+        ("words", "language", "kind"),
+        [
+            ("Good evening, Mira!", "en", "greetings"),
+            ("Thank you very much.", "en", "thanked"),
+            ("Goodbye, Mira.", "en", "farewells"),
+            ("Guten Abend!", "de", "greetings"),
+            ("Muchas gracias", "es", "thanked"),
+            ("Au revoir, Mira", "fr", "farewells"),
+            ("When I was young, I fished.", "en", "heard"),
+        ],
+    )
+    def test_gets_what_fits_it(self, words, language, kind):
+        assert said(words) in stock(kind, language)
+
+    def test_may_be_an_arrival_or_a_gift(self):
+        assert said("", arrival=True) in stock("greetings")
+        assert said("", given="a cup") in stock("given")
+
+
+class TestSecrets:
+    @pytest.mark.parametrize(
+        "persona",
+        [
+            "You keep bees. (secret) You love Nell.",
+            "You keep bees. You love Nell (secret).",
+            "You keep bees. Secret: You love Nell.",
+            "You keep bees.\n\nSecret: You once fell.\nYou love Nell.",
+            "You keep bees.\n\n## Secret\n\nYou once fell.\n\nYou love Nell.\n",
+            "## Secrets\nYou love Nell.\n## Days\nYou keep bees.",
+            "You keep bees. Others you know. Nell: (secret) you love her, and she does not know.",
+        ],
+    )
+    def test_marked_in_a_persona_are_not_told(self, persona):
+        assert "You keep bees." in open_lines(persona)
+        assert "love" not in " ".join(open_lines(persona))
+        assert said("Do you love Nell?", persona=persona) in stock("unknown")
+
+    def test_of_the_village_are_marked(self):
+        told = {
+            each.name: " ".join(open_lines(each.whole_profile))
+            for each in read_atlas().people.values()
+        }
+        for name, secret in (
+            *(("Bram", "verses"), ("Bram", "you love her"), ("Joss", "swim"), ("Joss", "cork")),
+            *(("Mira", "taste"), ("Nell", "hand of the drowned"), ("Oswin", "mistake")),
+            *(("Oswin", "halfpenny"), ("Ruan", "asleep"), ("Ruan", "log"), ("Wren", "Button")),
+            *(("Wren", "own up"), ("Ruan", "because of Ada"), ("Wren", "about Nell")),
+        ):
+            assert secret not in told[name], (name, secret)
+        assert all(told.values())
