@@ -21,6 +21,7 @@ from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.services import Services
 from keepsake.agent.surroundings import identity_of, people_near, show
 from keepsake.agent.tasks import Alarm, Inbox, Once, Routine
+from keepsake.agent.thinking import stopgap
 from keepsake.agent.thinking.actor import Act, Actor
 from keepsake.agent.thinking.fitting import Fitting
 from keepsake.agent.thinking.following import Following
@@ -41,7 +42,7 @@ from keepsake.agent.thinking.thought import (
 )
 from keepsake.agent.warming import cache_key
 from keepsake.archive.privacy import NOBODY
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import COURTESY, Memory, MemoryKind
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.events.types import Guard
 from keepsake.models.profiles import CHAT, SCRIPT, ModelProfile
@@ -200,6 +201,8 @@ class Thinking(ABC):
             way = self._way(self._services.gateway.profile(PROFILE), thought.impulse)
         except KeepsakeError:  # there is no model to ask, which is told when it is asked
             way = COMMAND
+        if way == RULES:
+            return await self._by_rules(thought)
         return await (self._turn(thought) if way == TURN else self._act(thought))
 
     @staticmethod
@@ -266,6 +269,24 @@ class Thinking(ABC):
         self.fitting.tell(agent)
         self._told(thought, "too large", costs=self.fitting.too_large)
         self.show_absent(agent, thought.impulse)
+
+    async def _by_rules(self, thought: ThoughtInProgress) -> Act | None:
+        """Answer without a model."""
+        agent = self._body()
+        turn = self._scenes.context_of(agent, thought.impulse)
+        thought.found = await self._relate(agent, turn)
+        agent = self._able_body(thought)
+        if not self._is_wanted(agent, thought):
+            self._told(thought, "dropped")
+            return None
+        words = stopgap.words_of(agent, turn, thought.found, self._memory, self._services)
+        whispered = self._scenes.is_whispered(agent, turn, thought.found)
+        act = self.actor.speak(agent, words, turn.partner, whispered=whispered, event=COURTESY)
+        if act.result is not None:
+            await act.result
+        log(log_line(agent.key, thought, None, act))
+        self._told(thought, "acted" if act.command else "refused", act)
+        return act
 
     # -- a turn: words and deeds together
 

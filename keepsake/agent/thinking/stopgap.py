@@ -1,0 +1,67 @@
+"""Talk of the shipped 270M model, which hardly answers: rules do, and no model is asked."""
+
+from __future__ import annotations
+
+from random import Random
+
+from keepsake.agent.body import Body
+from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.services import Services
+from keepsake.agent.thinking.scene import TurnContext
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.language.heard import heard, spoken
+from keepsake.recall.documents import Hit
+from keepsake.recall.related import SearchResult
+from keepsake.records.open_lines import open_lines
+from keepsake.tasks.fallback import FallbackLine, answer
+
+
+def words_of(
+    agent: Body,
+    turn: TurnContext,
+    found: SearchResult | None,
+    memory: MemoryComponent,
+    services: Services,
+) -> str:
+    """What the agent answers without a model.
+
+    Args:
+        agent: The agent.
+        turn: Whom it answers, and who hears it.
+        found: What recall brought.
+        memory: Its memory.
+        services: What all agents share.
+    """
+    window = memory.private.heard_by(memory.context().window, turn.audience)
+    scores = {hit.document.first: hit.score for hit in (found.memories if found else ())}
+    lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
+    before_window = [_memory_of(hit) for hit in (found.memories if found else ())]
+    for each in (*before_window, *window):
+        told = heard(each) if each.number < turn.impulse.memory else None
+        if told is not None:
+            score = scores.get(each.number, 0.0)
+            lines.append(FallbackLine(told.words, told.who, each.number, score))
+    before = [own.words for m in window if m.kind is MemoryKind.ACT and (own := spoken(m))]
+    kind = turn.impulse.trigger
+    return answer(
+        turn.words,
+        agent=agent.key,
+        partner=turn.partner,
+        said_before=before,
+        lines=lines,
+        rng=Random(services.random.random()),
+        arrival=kind == "arrival" and not turn.words,
+        given="something" if kind == "given" and not turn.words else "",
+    )
+
+
+def _memory_of(hit: Hit) -> Memory:
+    """What recall found, as the memory that it was made from."""
+    document = hit.document
+    return Memory(
+        document.first,
+        document.time,
+        MemoryKind.PERCEPTION,
+        document.text,
+        source=document.speaker,
+    )
