@@ -14,7 +14,6 @@ from rich.markup import escape
 
 from game.cli import index, models
 from game.cli.lab import commands as lab_commands
-from game.cli.lab import talk as talking
 from game.cli.logs import logs as event_logs
 from game.cli.output import err, out, plain_table, print_json
 from game.cli.progress import ProgressDisplay, bytes_bar
@@ -349,7 +348,6 @@ def evaluate_recall(
         out.print(recall.as_table(found))
 
 
-eval_app.command("talk")(talking.talk)
 eval_app.command("probes")(lab_commands.probes)
 eval_app.command("answers")(lab_commands.answers)
 

@@ -1,1 +1,1 @@
-"""The commands of the lab: simulate, replay, fork, eval talk."""
+"""The commands of the lab: simulate, replay, fork, eval."""

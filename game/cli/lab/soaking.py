@@ -9,9 +9,9 @@ from pathlib import Path
 from rich.markup import escape
 
 from game.cli.output import err, out, plain_table
+from game.lab.intervals import percentile
 from game.lab.soak.plan import SoakPlan
 from game.lab.soak.soak import Recovery, SoakReport, soak
-from game.lab.talk.scores import percentile
 from keepsake.errors import refusing
 from keepsake.paths import Places
 

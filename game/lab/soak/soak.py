@@ -12,12 +12,12 @@ from itertools import chain
 from threading import Thread, Timer
 
 from game.cli.world.processes import Component
+from game.lab.intervals import percentile
 from game.lab.soak import checks
 from game.lab.soak.fake_model import FaultyModel
 from game.lab.soak.plan import Kill, PlannedFault, SoakPlan
 from game.lab.soak.players import PATIENCE, SaidLine, SoakPlayer
 from game.lab.soak.world import Sample, SoakedWorld, until
-from game.lab.talk.scores import percentile
 
 _SAMPLE_SECONDS = 5.0
 _TELL_SECONDS = 10.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from game.lab.talk.scores import wilson
+from game.lab.intervals import wilson
 from game.lab.trials.journal import Row
 from game.lab.trials.probes import DELAY_NAMES, DELAYS
 from game.lab.trials.probing import MEMORY, PLACES, curve
