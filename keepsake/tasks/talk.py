@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
@@ -59,7 +60,7 @@ class TalkScene:
     partner: str = ""  # who is answered; empty for nobody
     words: str = ""  # what they said, where it is not the last thing that happened
     trigger: str = ""  # why it thinks: ``addressed``, ``arrival``, ``idle`` …
-    examples: tuple[str, ...] = ()  # lines that show its voice, ``Tom: Hello.``
+    examples: tuple[str, ...] = ()  # lines that show its voice, ``Tom: Hello.``; for a dialogue
     # what stands beside the template's variables
     window: tuple[Memory, ...] = ()  # as the hearers may know it, oldest first
     tools: tuple[Tool, ...] = ()  # the deeds for a model that calls tools
@@ -204,6 +205,15 @@ class Talk:
                 break
         rendered = Rendered("\n".join(line.text for line in lines), tuple(lines))
         return TalkPrompt(Question(text=rendered.text, stop=("\n",)), rendered, "", scene)
+
+
+def example_line(line: str, name: str) -> str:
+    """A line of a script, ``~Mira> say Good day! | kind``, as one of a dialogue."""
+    head, sign, command = line.partition("> ")
+    now = datetime.min.replace(tzinfo=UTC)
+    if sign and head.startswith("~"):
+        return _dialogue_line(Memory(0, now, MemoryKind.ACT, command.partition(" | ")[0]), name)
+    return _dialogue_line(Memory(0, now, MemoryKind.PERCEPTION, line), name)
 
 
 def as_text(messages: Sequence[ChatMessage]) -> str:

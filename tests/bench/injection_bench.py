@@ -35,7 +35,7 @@ def _in_the_world() -> list[Figure]:
                 found.setdefault(kind, []).append(tally)
 
     class Acts(Replies):
-        FORMAT = "script"
+        FORM = "script"
 
     for world in (Replies, Acts):
         live(world("measure"))

@@ -29,6 +29,8 @@ ANSWERS = Path(__file__).parents[1] / "data" / "good_answers.yaml"
 TOKENS_A_SECOND = 20.0
 QUIET = 4.0
 """Seconds without a new line after which an answer is over."""
+_SAID = re.compile(r'Mira says to you, "(.*?)"[ ]*(?=\n|$)', re.S)
+"""A line that telnet has wrapped ends with a quotation mark at the end of a line."""
 _CONFIG = """\
 ## agent
 **provider**: openai
@@ -122,7 +124,8 @@ class Heard:
 
 
 def squeezed(text: str) -> str:
-    return " ".join(text.split())
+    """Without blanks: telnet wraps lines, and one answer may be spoken in two."""
+    return "".join(text.split())
 
 
 def spoken_of(answer: str) -> str:
@@ -141,14 +144,14 @@ def play(player: Player, pairs: list[dict[str, str]], stand_in: StandIn, limit: 
         first, last, length = 0.0, began, 0
         while time.monotonic() - last < QUIET and time.monotonic() - began < 40:
             text = player.look_up()
-            said = re.findall(r'Mira says to you, "(.*?)"\s*(?:\n|$)', text)
+            said = "Mira says to you" in text
             if len(text) != length:
                 length, last = len(text), time.monotonic()
             if said and not first:
                 first = time.monotonic() - began
             time.sleep(0.02)
         text = re.sub(r"\r", "", player.look_up())
-        said = re.findall(r'Mira says to you, "(.*?)"\s*(?=\n|$)', text)
+        said = _SAID.findall(text)
         wanted = spoken_of(pair["answer"])
         calls = len(stand_in.asked) - before
         found.append(Heard(pair["say"], wanted, " ".join(said), calls, first))

@@ -52,7 +52,7 @@ _LLM = """\
 **model**: fake
 **stop**: ["\\n"]
 **time_limit**: 60
-**format**: {format}
+**format**: {form}
 
 ## summarizer
 **provider**: extractive
@@ -101,7 +101,7 @@ class CountedPool(Executor):
 class AgentsWorld(PeopleWorld):
     """Mira in the inn, Tom who is played by somebody, and a model that is scripted."""
 
-    FORMAT = "script"
+    FORM = "script"
     """The form of the agents' prompts; with this one an answer is a command."""
 
     def setUp(self) -> None:
@@ -134,7 +134,7 @@ class AgentsWorld(PeopleWorld):
         if not vault.exists():
             shutil.copytree(REPOSITORY / "vault" / "config", vault / "config")
             (vault / "config" / "llm.md").write_text(
-                _LLM.format(host=self.fake.address, format=self.FORMAT)
+                _LLM.format(host=self.fake.address, form=self.FORM)
             )
         places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
         new = services.Services(

@@ -49,7 +49,7 @@ class DeedsWorld(AgentsWorld):
 class TestWishes(DeedsWorld):
     """A small model only chooses: what is said before and after is said by rule."""
 
-    FORMAT = "auto"
+    FORM = "auto"
 
     def test_it_says_that_it_will_see_and_then_gives_or_declines(self):
         cup = self.holds("blue cup")
@@ -73,7 +73,7 @@ class TestWishes(DeedsWorld):
 
 
 class TestDeeds(DeedsWorld):
-    FORMAT = "auto\n**reply_tokens**: 1000"
+    FORM = "auto"
 
     def test_what_is_asked_for_is_given_and_the_log_tells_of_the_choice(self):
         cup = self.holds("blue cup")
@@ -128,7 +128,7 @@ class TestDeeds(DeedsWorld):
 
 
 class TestFollowing(DeedsWorld):
-    FORMAT = "auto"
+    FORM = "auto"
 
     def follow(self) -> None:
         self.deed = "follows Tom"

@@ -23,7 +23,7 @@ from world.deed_files import check_deeds
 class TestOneAnswer(DeedsVillage):
     """Whoever a step is told to has answered with it; the model has nothing to add."""
 
-    FORMAT = "auto"
+    FORM = "auto"
 
     def setUp(self) -> None:
         super().setUp()

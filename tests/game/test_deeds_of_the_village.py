@@ -112,7 +112,7 @@ def told_in_the_files(target: str) -> str:
 class TestTheCup(DeedsVillage):
     """Its consequences, one by one."""
 
-    FORMAT = "auto"
+    FORM = "auto"
 
     def test_the_hook_is_bare_no_more_and_mira_knows_who_brought_it(self):
         shown = self.give_the_cup_back()
@@ -328,7 +328,7 @@ class TestBuilders(DeedsVillage):
 class TestLongAfter(DeedsVillage):
     """A deed that has left the window."""
 
-    FORMAT = "auto"
+    FORM = "auto"
 
     def test_a_deed_is_still_found_when_much_else_has_happened(self):
         self.play_all("rosemary.to_mira")

@@ -429,7 +429,7 @@ class TestMeetings(Meeting):
 class TestHearsayInReplies(Meeting):
     """A day later somebody else knows, and can say who told it."""
 
-    FORMAT = "dialogue"
+    FORM = "dialogue"
 
     def setUp(self) -> None:
         super().setUp()

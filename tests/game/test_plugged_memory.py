@@ -135,7 +135,7 @@ class TestRag(PluggedWorld):
 class TestReplies(PluggedWorld):
     """What is answered in words."""
 
-    FORMAT = "dialogue"
+    FORM = "dialogue"
 
     def test_the_sentences_come_from_its_recall(self):
         self.has("rag")

@@ -29,7 +29,7 @@ from keepsake.prompt.verbs import CHAT_VERBS, COMPACT, Verb
 from keepsake.recall.related import Related, SearchResult
 from keepsake.tasks.conversation import day, daytime
 from keepsake.tasks.deed import tools_of
-from keepsake.tasks.talk import Talk, TalkScene
+from keepsake.tasks.talk import Talk, TalkScene, example_line
 
 ANSWERED = frozenset({"addressed", "named", "given", "arrival"})
 """What is answered with words to somebody; everything else is a reason to act."""
@@ -172,7 +172,9 @@ class SceneMaker:
             options=options.usages(naming),
             partner=turn.partner,
             trigger=turn.impulse.trigger,
-            examples=examples_of(agent),
+            examples=tuple(
+                shown for line in examples_of(agent) if (shown := example_line(line, agent.key))
+            ),
             tools=tools_of(verbs, options),
         )
 

@@ -1,0 +1,89 @@
+"""The window as a conversation."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepsake.archive.records import SHRUG, Memory, MemoryKind
+from keepsake.tasks.conversation import own_line, turns_of
+
+START = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)
+HEARD, ACT, RESULT = MemoryKind.PERCEPTION, MemoryKind.ACT, MemoryKind.RESULT
+
+
+def window(*lines: tuple[MemoryKind, str], minutes: int = 1) -> list[Memory]:
+    step = timedelta(minutes=minutes)
+    return [
+        Memory(n, START + n * step, kind, text, place="The Kettle")
+        for n, (kind, text) in enumerate(lines, start=1)
+    ]
+
+
+def test_what_happened_is_the_users_and_what_it_did_the_assistants():
+    turns = turns_of(
+        window(
+            (HEARD, "Jonas comes in from the quay."),
+            (HEARD, 'Jonas says to you, "The tide took two of my planks."'),
+            (ACT, "say Then it owes you two planks, Jonas."),
+            (ACT, "emote fills a bowl"),
+            (ACT, "give bowl to Jonas"),
+            (RESULT, "You give the bowl to Jonas."),
+        )
+    )
+    assert [turn.role for turn in turns] == ["user", "assistant", "user"]
+    assert turns[0].lines[0].endswith("The Kettle]")
+    assert turns[0].lines[1:] == (
+        "Jonas comes in from the quay.",
+        'Jonas says to you, "The tide took two of my planks."',
+    )
+    assert turns[1].lines == (
+        "Then it owes you two planks, Jonas.",
+        "*fills a bowl*",
+        "> give bowl to Jonas",
+    )
+    assert turns[2].lines == ("You give the bowl to Jonas.",)
+
+
+def test_the_day_and_the_place_are_told_where_they_change():
+    turns = turns_of(window((HEARD, "Rain."), (HEARD, "Wind."), (HEARD, "Fog."), minutes=60 * 24))
+    assert [line for turn in turns for line in turn.lines if line.startswith("[")][1:] == [
+        turns[0].lines[2],
+        turns[0].lines[4],
+    ]
+
+
+def test_a_sentence_that_was_spoken_ahead_is_one_line_with_the_rest():
+    turns = turns_of(
+        window((HEARD, "Rain."), (ACT, "say Sit down."), (ACT, "say The soup is hot."))
+    )
+    assert turns[-1].lines == ("Sit down. The soup is hot.",)
+
+
+def test_a_stock_phrase_is_no_example():
+    shrug = Memory(1, START, ACT, "say Hm.", event=SHRUG)
+    assert turns_of([shrug]) == []
+
+
+def test_own_acts_are_in_the_form_of_answers():
+    for text, line in (
+        ("say Good day!", "Good day!"),
+        ("emote nods.", "*nods.*"),
+        ("whisper Jonas = Now.", "> whisper Jonas = Now."),
+        ("wait", "> wait"),
+    ):
+        assert own_line(Memory(1, START, ACT, text)) == line
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([HEARD, ACT, RESULT]), st.sampled_from("abc")), max_size=20)
+)
+def test_roles_alternate_and_a_longer_window_begins_with_the_shorter(lines):
+    life = window(*((kind, f"say {text}" if kind is ACT else text) for kind, text in lines))
+    turns = turns_of(life)
+    roles = [turn.role for turn in turns]
+    assert roles == [("user", "assistant")[at % 2] for at in range(len(roles))]
+    for length in range(len(life)):
+        if before := turns_of(life[:length]):
+            assert turns[: len(before) - 1] == before[:-1], "all but the turn that goes on"
+            assert turns[len(before) - 1].message.text.startswith(before[-1].message.text)
