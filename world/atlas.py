@@ -108,13 +108,8 @@ class Person:
     @property
     def whole_profile(self) -> str:
         """The profile, with what the agent knows of the others after it."""
-        return with_ties(self.profile, self.ties)
-
-
-def with_ties(profile: str, ties: Mapping[str, str]) -> str:
-    """A profile, and behind it what others are to the agent, by their names."""
-    told = " ".join(f"{name}: {tie}." for name, tie in ties.items())
-    return f"{profile}\nOthers you know. {told}" if told else profile
+        told = " ".join(f"{name}: {tie}." for name, tie in self.ties.items())
+        return f"{self.profile}\nOthers you know. {told}" if told else self.profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,8 +177,8 @@ def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> li
     among = Counter(word for one in held for word in one)
     wanted = {w: math.log(1 + (len(held) + 1) / (among[w] + 0.5)) for w in question.telling}
     whole = sum(wanted.values()) or 1.0
-    scores = sorted({of.number: of.score for _, of in found if of.speaker}.values())
-    best = max(scores[-1], 0.1) if scores else 1.0
+    scores = sorted({of.number: of.score for _, of in found if of.score > 0}.values())
+    best = scores[-1] if scores else 1.0
     second = scores[-2] if scores[1:] and question.of_asker else best
     worth = []
     for (_, line), there in zip(found, held, strict=True):

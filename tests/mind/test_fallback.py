@@ -72,6 +72,10 @@ class TestAQuestion:
         )
         assert said("What am I afraid of?", thunder, boat) == "Thunder scares you most."
 
+    def test_is_not_answered_by_the_only_memory_that_recall_brought(self):
+        nets, boat = ("Anneke", "I mend nets.", 9.0), ("Anneke", "My boat is blue.", 0.0)
+        assert said("What am I afraid of?", nets, boat) in stock("unknown")
+
     def test_takes_in_the_sentence_that_follows(self):
         boat = ("Anneke", "I keep my boat behind the smokehouse. She is called the Petrel.", 9.0)
         assert said("What is my boat called?", boat).endswith("She is called the Petrel.")

@@ -82,13 +82,6 @@ def with_model(text: str, model: str, seed: int) -> str:
     return with_settings(text, AGENT, dict.fromkeys(_KEYS, "") | entries) if entries else text
 
 
-def section_of(text: str, name: str) -> tuple[str, str, str]:
-    """``llm.md`` up to the heading of that section, its body, and the rest; empty for none."""
-    heading = rf"(?mis)\A(.*?^##[ \t]+{re.escape(name)}[ \t]*$)(.*?)((?:^##\s.*)?)\Z"
-    found = re.match(heading, text)
-    return (found[1], found[2], found[3]) if found else ("", "", "")
-
-
 def _entries(model: str, seed: int) -> dict[str, str]:
     provider, _, rest = model.partition(":")
     name, _, host = rest.rpartition("@") if "@" in rest else (rest, "", "")
