@@ -92,7 +92,8 @@ class ServerWatch:
             try:
                 with suppress(ConfigError):  # the profiles' own callback tells of it
                     self.look_at_embedded()
-                well = all(each.health == READY for each in self._pool.servers.values())
+                servers = self._pool.servers.values()
+                well = all(each.health == READY and not each.missed for each in servers)
                 pause = PROBE_SECONDS if well else min(UNWELL_SECONDS, PROBE_SECONDS)
                 if self._pool.news.is_set() or time.monotonic() - last >= pause:
                     self._pool.news.clear()
@@ -145,8 +146,9 @@ class ServerWatch:
     def _is_ready(self, server: PooledServer, *, changed: bool) -> None:
         """Say that it answers again: less and less often, if calls go on to fail there."""
         now = time.monotonic()
-        if not changed and now - server.said < server.rest:
-            return
-        server.missed, server.said = False, now
-        server.rest = min(2 * server.rest, LONGEST_REST)
+        if not changed:
+            if now - server.said < server.rest:
+                return
+            server.said, server.rest = now, min(2 * server.rest, LONGEST_REST)
+        server.missed = False
         self._post(self._on_ready)

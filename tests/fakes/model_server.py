@@ -248,7 +248,7 @@ class FakeModelServer:
                 f"This model's maximum context length is {self.context} tokens. However, your "
                 f"messages resulted in {number} tokens."
             )
-        return self.refuse(call.body)
+        return self.refuse(call.body) if {"messages", "prompt"} & call.body.keys() else ""
 
     def _read(self, text: str) -> dict[str, int]:
         """How many tokens of a prompt were looked at, and how long that took in nanoseconds."""

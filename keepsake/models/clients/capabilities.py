@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
 from keepsake.models.profiles import CHAT, LLAMA_CPP, OLLAMA_SERVER, OTHER, SCRIPT, SCRIPTED, VLLM
@@ -83,7 +84,7 @@ class Lessons:
 
     def cut(self, looked_at: int, sent: int) -> None:
         """The server evaluated far fewer tokens than the prompt had, and did not say so."""
-        self.context = max(int(looked_at / self.share), _LEAST_CONTEXT)
+        self.context = max(ceil(looked_at / self.share), _LEAST_CONTEXT)
         self.note = f"it looked at {looked_at:,} of about {sent:,} tokens of a prompt"
         log.warning("[Model] %s: prompts are kept that small", self.note)
 
