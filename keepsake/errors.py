@@ -16,10 +16,14 @@
     ├── IndexUnavailable          recall cannot search now; words may still work
     └── ModelError
         ├── ModelUnavailable      no server answers (refused, circuit open, stopped)
+        │   └── ModelBusy         it loads the model, or is asked too often (HTTP 429, 503)
         ├── ModelMissing          the server is there, the model is not
         ├── ModelTimeout          no answer within the profile's time limit
         ├── ModelRejected         the server refused the request (HTTP 4xx)
+        │   └── PromptUnfit       the prompt must be built anew for what the model takes
+        │       └── PromptTooLong it has more tokens than the model looks at
         ├── ModelFailed           the server broke on the request (HTTP 5xx)
+        ├── AnswerBroken          a streamed answer ended before it was whole
         └── BadAnswer             empty, or not what the protocol promises
 """
 
@@ -110,11 +114,24 @@ class IndexUnavailable(KeepsakeError):
 
 
 class ModelError(KeepsakeError):
-    """A model call that gave no usable answer."""
+    """A model call that gave no usable answer; ``said`` is what the server sent in its place."""
+
+    said: str = ""
 
 
 class ModelUnavailable(ModelError):
     """No server answers: connection refused, circuit open, or stopped."""
+
+
+class ModelBusy(ModelUnavailable):
+    """The server is there and not ready: it loads the model, or is asked too often.
+
+    ``wait``: Seconds after which it wants to be asked again; 0 where it does not say.
+    """
+
+    def __init__(self, what: str, cure: str = "", wait: float = 0.0) -> None:
+        super().__init__(what, cure)
+        self.wait = wait
 
 
 class ModelMissing(ModelError):
@@ -129,8 +146,27 @@ class ModelRejected(ModelError):
     """The server refused the request (HTTP 4xx)."""
 
 
+class PromptUnfit(ModelRejected):
+    """The prompt does not suit the model, of which more is known now: build it anew."""
+
+
+class PromptTooLong(PromptUnfit):
+    """The prompt has more tokens than the model looks at.
+
+    ``limit``: Tokens of prompt and answer that it takes; 0 where the server does not say.
+    """
+
+    def __init__(self, what: str, cure: str = "", limit: int = 0) -> None:
+        super().__init__(what, cure)
+        self.limit = limit
+
+
 class ModelFailed(ModelError):
     """The server broke on the request (HTTP 5xx)."""
+
+
+class AnswerBroken(ModelError):
+    """A streamed answer ended before it was whole; a part of it was handed on."""
 
 
 class BadAnswer(ModelError):

@@ -7,7 +7,7 @@ Implementations live in :mod:`keepsake.models` (models, embedders) and in the ga
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -96,7 +96,9 @@ class GenerationRequest:
     tools: tuple[Tool, ...] = ()  # what the model may call; only with ``messages``
     # called with each piece of the answer while it is written, thoughts left out, in the thread
     # that asks; None to wait for the whole. A request is not retried once a piece has come
-    on_text: Callable[[str], None] | None = None
+    on_text: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
+    # whether nobody wants the answer any more; quick, asked in the thread that waits for it
+    given_up: Callable[[], bool] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,10 +81,7 @@ def use(name: Name) -> None:
     path = here.config / "llm.md"
 
     def make(text: str | None) -> str:
-        settings = _settings(model)
-        if not model.second_look and "**second_look**" not in (text or ""):
-            del settings["second_look"]  # that is the default
-        return _checked(path, with_settings(text or "", AGENT, settings))
+        return _checked(path, with_settings(text or "", AGENT, _settings(model)))
 
     vault_files.change(path, make)
     out.print(f"The agents use {model.name} now, by the section {AGENT} of {escape(str(path))}.")
@@ -94,9 +91,7 @@ def _settings(model: CatalogueModel) -> dict[str, str]:
     return {
         "provider": EMBEDDED,
         "model_file": "" if model.name == SHIPPED else Path(model.file).name,
-        "format": AUTO,
-        "reply_tokens": str(model.reply_tokens),
-        "second_look": "yes" if model.second_look else "no",
+        "form": AUTO,
     }
 
 

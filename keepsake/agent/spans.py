@@ -23,7 +23,7 @@ from keepsake.events.secrets import Scrubber
 from keepsake.events.subscribers import Taps
 from keepsake.events.types import Event, Thought
 from keepsake.models.gateway import Gateway
-from keepsake.models.profiles import CHAT
+from keepsake.models.profiles import CHAT, CHAT_ANSWER
 from keepsake.ports import Clock
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class ThoughtSpans:
             "gen_ai.request.model": profile.model or event.model,
             "gen_ai.response.model": event.model,
             "gen_ai.request.temperature": event.temperature,
-            "gen_ai.request.max_tokens": profile.max_tokens,
+            "gen_ai.request.max_tokens": profile.max_tokens or CHAT_ANSWER,
             "gen_ai.usage.input_tokens": event.prompt_tokens,
             "gen_ai.usage.cache_read.input_tokens": event.cached_tokens,
             "gen_ai.usage.output_tokens": event.completion_tokens,
@@ -142,7 +142,7 @@ class ThoughtSpans:
 
     def _operation(self) -> str:
         try:
-            chats = self._gateway.profile(_AGENT).format == CHAT
+            chats = self._gateway.profile(_AGENT).form == CHAT
         except ModelError:
             chats = False  # it has just been given another provider, which means no model
         return "chat" if chats else "text_completion"

@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from fnmatch import fnmatch
 from pathlib import Path
 
 from keepsake.errors import ConfigError, ModelMissing
 from keepsake.markdown_config import ConfigSection, parse
 from keepsake.models.embedded import weights
+from keepsake.models.profiles import FORMS
 
 SHIPPED = "shipped"
 """The name of the model that comes with Keepsake."""
 
+FORMS_SECTION = "forms"
+"""The heading under which families of models are named that another form suits than they say."""
 UNMEASURED = "not measured"
+_OLD = {"reply_tokens", "second_look"}
+"""Settings of earlier versions, which say nothing any more."""
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
 _FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.gguf")
 _HEX = {"revision": re.compile(r"[0-9a-f]{40}"), "sha256": re.compile(r"[0-9a-f]{64}")}
@@ -34,8 +40,6 @@ class CatalogueModel:
     licence: str  # its name
     memory: str  # what it takes when it runs, for people
     talk: str  # the measured share of right answers, for people
-    reply_tokens: int  # tokens of the prompt of a reply that suit it
-    second_look: bool = False  # whether it can tell what the agent knows from what it does not
 
     def path(self, models: Path) -> Path:
         """Where its file lies once it is fetched."""
@@ -54,6 +58,8 @@ def load_catalogue(path: Path) -> Mapping[str, CatalogueModel]:
     """
     found: dict[str, CatalogueModel] = {}
     for section in parse(path):
+        if section.name.lower() == FORMS_SECTION:
+            continue
         model = _model(section)
         if model.name in found:
             raise ConfigError(path, section.line, f"there are two models {model.name!r}")
@@ -76,7 +82,7 @@ def named(catalogue: Mapping[str, CatalogueModel], name: str) -> CatalogueModel:
 
 
 def _model(section: ConfigSection) -> CatalogueModel:
-    section.only(each.name for each in fields(CatalogueModel) if each.name != "name")
+    section.only(_OLD | {each.name for each in fields(CatalogueModel)} - {"name"})
     name = section.name.lower()
     shipped = name == SHIPPED
     return CatalogueModel(
@@ -90,9 +96,34 @@ def _model(section: ConfigSection) -> CatalogueModel:
         licence=section.text("licence"),
         memory=section.text("memory", "unknown"),
         talk=section.text("talk", UNMEASURED),
-        reply_tokens=section.integer("reply_tokens", 400, low=100, high=100_000),
-        second_look=section.flag("second_look", False),
     )
+
+
+def load_forms(path: Path) -> Mapping[str, str]:
+    """The forms of families: patterns of names, as ``qwen2.5-coder*0.5b*``, and their form.
+
+    Raises:
+        ConfigError: The file cannot be read, or names no form.
+    """
+    found: dict[str, str] = {}
+    for section in parse(path):
+        if section.name.lower() == FORMS_SECTION:
+            section.only(FORMS[1:])
+            for form, written in section.entries.items():
+                names = (each.value for each in written.items or (written,))
+                found |= {each.strip("`").lower(): form for name in names for each in name.split()}
+    return found
+
+
+def form_of(forms: Mapping[str, str], name: str) -> str:
+    """The form that suits a model; empty for what its server says.
+
+    Args:
+        forms: Patterns and their forms.
+        name: A model's name at its server, or its file.
+    """
+    last = name.lower().replace("\\", "/").rpartition("/")[2]
+    return next((form for pattern, form in forms.items() if fnmatch(last, pattern)), "")
 
 
 def _hex(section: ConfigSection, key: str) -> str:

@@ -8,20 +8,28 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from functools import partial
 
-from keepsake.errors import BadAnswer, ConfigError, ModelError, ModelUnavailable
+from keepsake.errors import (
+    BadAnswer,
+    ConfigError,
+    ModelError,
+    ModelFailed,
+    ModelMissing,
+    ModelUnavailable,
+)
 from keepsake.events.types import Health
 from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.pool import ServerPool
-from keepsake.models.profiles import ModelProfile, Profiles
+from keepsake.models.profiles import CHAT, ModelProfile, Profiles
 from keepsake.models.queue import Done, ModelQueue, Offer, Outcome, Post, Priority, Ticket
 from keepsake.models.servers import GuardedModel
 from keepsake.models.status import ServerStatus
 from keepsake.models.watch import ServerWatch
 from keepsake.models.wrappers import Sink, settle
 from keepsake.paths import Places
-from keepsake.ports import Generation, GenerationRequest
+from keepsake.ports import ChatMessage, Generation, GenerationRequest
 
 log = logging.getLogger("keepsake.llm")
 
@@ -49,6 +57,8 @@ class Gateway:
         embedded: The child process; made from ``places`` when None.
         sink: Called after each call, in a worker thread.
         changed: Called when the health of a server has changed, in the watcher's thread.
+        on_ready: Called in the owner's thread when a server answers again that did not answer a
+            call, or was not well; may be set later.
         executor: Runs the calls; threads of its own when None.
         clock: Monotonic seconds, for how long calls wait in their queue.
     """
@@ -63,10 +73,11 @@ class Gateway:
         embedded: Embedded | None = None,
         sink: Sink | None = None,
         changed: Callable[[Health], None] = lambda _: None,
+        on_ready: Callable[[], None] = lambda: None,
         executor: Executor | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.profiles = profiles
+        self.profiles, self.on_ready = profiles, on_ready
         self.embedded = embedded or Embedded(places)
         self._post = post
         self._owner = threading.get_ident()
@@ -81,7 +92,7 @@ class Gateway:
             sink=sink,
             wrapped=self._wrapped,
         )
-        self.watch = ServerWatch(self._pool, post, changed)
+        self.watch = ServerWatch(self._pool, post, changed, self._is_ready)
         self._lock = threading.Lock()
         self._blocked: set[Future[Generation]] = set()
         self._closed: ModelError | None = None
@@ -100,9 +111,10 @@ class Gateway:
         self.watch.start()
 
     def profile(self, name: str) -> ModelProfile:
-        """The profile of that name, as a prompt is made for it: with its form decided.
+        """The profile of that name, as a prompt is made for it: with its form and sizes decided.
 
-        Where it has several servers, it is that of the first that is well.
+        They are the best known: the model may not have been asked yet. Where the profile has
+        several servers, it is that of the first that is well.
 
         Raises:
             ConfigError: There is none.
@@ -119,8 +131,9 @@ class Gateway:
             profile_name: Whose settings to use.
             priority: How urgent it is.
             key: Who asks; two calls of one key are never made at once.
-            build: Makes the request, in the owner's thread, when the turn has come. The
-                profile that it gets names the form of its prompts, never ``auto``.
+            build: Makes the request, in the owner's thread, when the turn has come and the
+                model is known: the profile that it gets names the form and the size of its
+                prompts. It is called again, with a smaller size, after a prompt was too long.
             done: Gets the answer, the error, or None when ``build`` gave None; in
                 the owner's thread, once, unless the ticket is cancelled.
 
@@ -131,11 +144,25 @@ class Gateway:
         if self._closed is not None:
             raise self._closed
         offers = [
-            Offer(each.lane, each.model, partial(_request, each, build), each.is_well)
+            Offer(
+                each.lane,
+                each.model,
+                partial(_request, each, build),
+                each.is_well,
+                each.is_known,
+                each.learn,
+            )
             for each in self._pool.fleet(profile_name).members
         ]
+
+        def came(outcome: Outcome) -> None:
+            if isinstance(outcome, (Generation, ModelUnavailable, ModelFailed, ModelMissing)):
+                answered = isinstance(outcome, Generation)
+                self._pool.outcome([each.lane for each in offers], answered=answered)
+            done(outcome)
+
         agent = None if key is None else f"{profile_name} {key}"
-        return self._queue.submit(priority, key, offers, done, agent)
+        return self._queue.submit(priority, key, offers, came, agent)
 
     def generate(
         self,
@@ -224,6 +251,9 @@ class Gateway:
         if stop_embedded:
             self.embedded.stop()
 
+    def _is_ready(self) -> None:
+        self.on_ready()
+
     def _wrapped(self, guarded: GuardedModel) -> GuardedModel:
         """What is asked in place of a model that was built."""
         return guarded
@@ -238,7 +268,16 @@ class Gateway:
 
 
 def _request(model: GuardedModel, build: BuildFor) -> GenerationRequest | None:
-    return build(model.resolved())
+    """The request, in the form of the model: nothing else is sent to a chat model than messages."""
+    profile = model.resolved()
+    request = build(profile)
+    if request is None:
+        return None
+    if profile.form != CHAT:
+        return replace(request, messages=(), tools=())
+    if request.messages:
+        return request if profile.takes_tools else replace(request, tools=())
+    return replace(request, messages=(ChatMessage("user", request.prompt),))
 
 
 def _unless(given_up: threading.Event, future: Future[Generation]) -> Generation:

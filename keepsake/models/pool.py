@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
+from keepsake.markdown_config import ConfigFile
+from keepsake.models.catalogue import form_of, load_forms
+from keepsake.models.clients.capabilities import Lessons
 from keepsake.models.embedded.supervisor import Embedded, model_name
 from keepsake.models.profiles import (
     AS_LEARNED,
@@ -26,6 +29,9 @@ from keepsake.models.wrappers import Recorder, Sink
 log = logging.getLogger("keepsake.llm")
 
 
+LONGEST_REST = 300.0
+
+
 @dataclass(slots=True)
 class PooledServer:
     """One server, whatever profiles are asked there."""
@@ -34,6 +40,9 @@ class PooledServer:
     lane: Lane
     recorder: Recorder
     health: str = UNASKED  # ``ready``, or what is wrong and what to do
+    missed: bool = False  # whether a call found no answer there since it was last said to be ready
+    rest: float = 1.0  # seconds until it is said to be ready again, if calls go on to fail
+    said: float = float("-inf")  # when it was said last, in monotonic seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,9 @@ class ServerPool:
         self._fitted: object = None
         self._places: list[tuple[int, bool]] = []
         self._replaced: list[GuardedModel] = []
+        forms = profiles.path.with_name("models.md")
+        self._forms = ConfigFile[Mapping[str, str]](forms, load_forms, {}, rest=1.0)
+        self._lessons: dict[tuple[ServerKey, str], Lessons] = {}
         self.servers: dict[ServerKey, PooledServer] = {}
         self.fleets: dict[str, Fleet] = {}
         self.news = threading.Event()
@@ -165,6 +177,15 @@ class ServerPool:
         self.fit()
         return address
 
+    def outcome(self, lanes: Iterable[Lane], *, answered: bool) -> None:
+        """A call was answered by one of these servers, or by none of them."""
+        for server in self.servers.values():
+            if server.lane in lanes:
+                server.missed = not answered
+                server.rest = 1.0 if answered else server.rest
+        if not answered:
+            self.news.set()
+
     def close(self, reason: ModelError) -> None:
         """Answer who waits for an answer with ``reason``, and let go of all connections."""
         for fleet in self.fleets.values():
@@ -175,8 +196,10 @@ class ServerPool:
     def _built(self, profile: ModelProfile, before: Iterable[GuardedModel]) -> Fleet:
         """The servers of a profile; those whose settings are as they were stay what they are."""
         known = {each.profile: each for each in before}
+        alone = len(profile.members) == 1
         members = tuple(
-            known.pop(one) if one in known else self._model(one) for one in profile.members
+            known.pop(one) if one in known else self._model(one, alone=alone)
+            for one in profile.members
         )
         # These are closed at the end: calls of theirs may be in flight.
         self._replaced += known.values()
@@ -184,13 +207,22 @@ class ServerPool:
         self.news.set()
         return Fleet(profile, members)
 
-    def _model(self, profile: ModelProfile) -> GuardedModel:
+    def _model(self, profile: ModelProfile, *, alone: bool) -> GuardedModel:
         key = self._key(profile)
         if key not in self.servers:
             made = PooledServer(key, self.queue.lane(), Recorder(sink=self._sink))
             self.servers = {**self.servers, key: made}
-        server = self.servers[key]
-        built = build(profile, self.embedded, self._environ, server.recorder, server.lane)
+        server, name = self.servers[key], model_name(profile)
+        built = build(
+            profile,
+            self.embedded,
+            self._environ,
+            server.recorder,
+            server.lane,
+            lessons=self._lessons.setdefault((key, name), Lessons()),
+            family=form_of(self._forms.current, name),
+            alone=alone,
+        )
         return self._wrapped(built)
 
     def _key(self, profile: ModelProfile) -> ServerKey:
@@ -222,6 +254,7 @@ class ServerPool:
             drained=server.lane.drained,
             agents=self.queue.homes.agents(server.lane),
             moved=server.lane.moved,
+            notes=tuple(dict.fromkeys(each.lessons.note for each in asking if each.lessons.note)),
         )
 
 
@@ -244,8 +277,11 @@ def _places(model: GuardedModel) -> int:
 
 
 def _kind(asking: list[GuardedModel]) -> str:
-    """What a server is, and the forms of its prompts, for people."""
+    """What a server is, the forms of its prompts and their sizes, for people."""
     if not asking or not asking[0].capabilities().known:
         return "not known yet"
-    forms = sorted({each.resolved().format for each in asking})
-    return f"{asking[0].capabilities().kind}, {' and '.join(forms)}"
+    profiles = [each.resolved() for each in asking]
+    forms = " and ".join(sorted({each.form for each in profiles}))
+    tools = ", with tools" if any(each.takes_tools for each in profiles) else ""
+    most = max(each.prompt_tokens for each in profiles)
+    return f"{asking[0].capabilities().kind}, {forms}{tools}; prompts of {most:,} tokens at most"

@@ -17,16 +17,18 @@ from urllib.parse import urlsplit
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile, ConfigSection, Setting, between, one_of, parse
 from keepsake.models import hosts
-from keepsake.ports import ChatMessage, GenerationRequest
+from keepsake.models.embedded import weights
+from keepsake.ports import ChatMessage, GenerationRequest, Tool
 from keepsake.tasks.task import Question
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
 SCRIPTED = "scripted"
 AUTO, DIALOGUE, SCRIPT, CHAT = "auto", "dialogue", "script", "chat"
-FORMATS = (AUTO, DIALOGUE, SCRIPT, CHAT)
-"""The forms of a prompt. ``script`` asks for one command whatever happened, by the template of
-``thinking.md``; the others have a prompt of their own for a reply, as a dialogue to continue or as
-chat messages. ``auto`` asks the server which of these two its model was made for."""
+FORMS = (AUTO, CHAT, DIALOGUE, SCRIPT)
+"""The forms of a prompt: messages of a chat, a dialogue as raw text to continue, or the transcript
+of ``thinking.md``, which asks for one command. ``auto`` is what the model was made for, as its
+family in ``models.md`` or its server says."""
+YES, NO = "yes", "no"
 LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER = "llama.cpp", "vllm", "ollama", "other"
 SERVERS = (AUTO, LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER)
 """What a server behind the provider ``openai`` is; ``auto`` asks it."""
@@ -40,61 +42,83 @@ AS_LEARNED = 0
 """As ``in_flight``: what the server says of its slots, else :data:`IN_FLIGHT`."""
 
 
-CAPABLE = 1000
-"""Who gives a model so many ``reply_tokens`` says that it makes good use of them."""
+LARGEST_PROMPT = 8000
+"""Tokens of a prompt that no ``prompt_tokens`` of a profile allows more of."""
+CHAT_ANSWER, LINE_ANSWER = 400, 60
+"""Tokens of an answer, unless a profile says how many: in a chat, and of a model that goes on with
+a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """How one kind of call is made."""
+    """How one kind of call is made: a :class:`keepsake.ports.TargetModel` once it is suited.
+
+    As ``llm.md`` is read, ``form`` may be ``auto``, and the sizes 0; see :meth:`suited`.
+    """
 
     name: str  # the section's heading: ``agent``, ``summarizer`` …
     provider: str = one_of(EMBEDDED, PROVIDERS)
     host: str = ""  # base address of the server; empty for the provider's own default
     model: str = ""  # the model's name there; ``embedded`` has its own
     temperature: float = between(0.7, high=5.0)  # sampling temperature, 0 is greedy
-    max_tokens: int = between(128, low=1, high=32768)  # the most tokens of an answer
-    stop: tuple[str, ...] = ()  # strings that end an answer
+    max_tokens: int = between(CHAT_ANSWER, low=1, high=32768)  # of an answer; 0 for the form's
+    stop: tuple[str, ...] | None = ()  # strings that end an answer; None for the form's
     # seconds that one answer may take, retries included
     time_limit: float = between(60.0, low=0.1, high=3600.0)
     repeat_penalty: float = between(1.0, high=5.0)  # 1.0 is none
     # how strongly whole runs of words are kept from coming again; 0 is not at all. Only llama.cpp,
-    # which the embedded model is, reads it
+    # which the embedded model is, reads it, and no chat is sent it
     dry_multiplier: float = between(0.0, high=5.0)
     seed: int | None = None  # fixed seed, or None for a new one each time
-    # tokens the model can look at; None for the server's own setting. For ``embedded`` and
-    # ``ollama``
-    context_tokens: int | None = None
+    context_tokens: int | None = None  # tokens that the model looks at; None for what it says
     keep_alive: str = "30m"  # how long Ollama keeps the model loaded, such as ``30m``
     # calls that the server may work on at once; :data:`AS_LEARNED` for as many as it has slots
     in_flight: int = IN_FLIGHT
-    format: str = one_of(AUTO, FORMATS)
-    reply_tokens: int = between(400, low=100, high=100_000)  # tokens of the prompt of a reply
-    # whether an instruct model is first asked, where it is in doubt, if the agent knows the answer
-    second_look: bool = False
+    form: str = one_of(AUTO, FORMS)
+    # the most tokens of a prompt; 0 for three quarters of the context, and 8,000 at most
+    prompt_tokens: int = between(0, low=256, high=1_000_000)
+    # seconds that the evaluation of the new part of a prompt may take
+    evaluate_seconds: float = between(2.0, low=0.1, high=600.0)
+    tools: str = one_of(AUTO, (AUTO, YES, NO))  # whether tools are offered; ``auto`` if it says so
     server: str = one_of(AUTO, SERVERS)  # for ``openai``
     # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``; empty for the shipped
     # model
     model_file: str = ""
-    # not written in the file, but learnt: whether the server holds an answer to a GBNF grammar
-    takes_grammar: bool = False
+    # -- not written in the file, but learnt
+    takes_grammar: bool = False  # the server holds an answer to a GBNF grammar
+    takes_tools: bool = False  # the model can call tools
+    tail_tokens: int = 0  # tokens that may be new in a prompt since the last one; 0 for any number
     # where several servers are listed, a profile for each; all else is as in the first of them
     fleet: tuple[ModelProfile, ...] = ()
 
     @property
-    def capable(self) -> bool:
-        """Whether its model is heard in more than answers: who gives it room says so."""
-        return self.reply_tokens >= CAPABLE
-
-    @property
-    def speaks_unasked(self) -> bool:
-        """Whether what it says to nobody makes sense: a small model's did not."""
-        return self.capable or self.format == SCRIPT
+    def is_stopgap(self) -> bool:
+        """Whether it is the shipped 270M model."""
+        return self.provider == EMBEDDED and Path(self.model_file).name in ("", weights.NAME)
 
     @property
     def members(self) -> tuple[ModelProfile, ...]:
         """A profile of one server for each server that may answer: itself where it has one."""
         return self.fleet or (self,)
+
+    def suited(self, form: str, context: int = 0) -> ModelProfile:
+        """The profile with what it leaves open, for a model.
+
+        Args:
+            form: The model's own, where the profile has no other.
+            context: Tokens that the model looks at; 0 if that is not known.
+        """
+        form = form if self.form == AUTO else self.form
+        chat = form == CHAT
+        share = context * 3 // 4 or LARGEST_PROMPT
+        return replace(
+            self,
+            form=form,
+            prompt_tokens=self.prompt_tokens or min(share, LARGEST_PROMPT),
+            max_tokens=self.max_tokens or (CHAT_ANSWER if chat else LINE_ANSWER),
+            stop=(() if chat else ("\n",)) if self.stop is None else self.stop,
+            dry_multiplier=0.0 if chat else self.dry_multiplier,
+        )
 
     def request(
         self,
@@ -106,14 +130,17 @@ class ModelProfile:
         json_schema: Mapping[str, Any] | None = None,
         max_tokens: int | None = None,
         stop: tuple[str, ...] | None = None,
+        temperature: float | None = None,
         messages: tuple[ChatMessage, ...] = (),
+        tools: tuple[Tool, ...] = (),
+        on_text: Callable[[str], None] | None = None,
     ) -> GenerationRequest:
         """A request with this profile's settings; what is given here comes first."""
         return GenerationRequest(
             prompt=prompt,
-            max_tokens=self.max_tokens if max_tokens is None else max_tokens,
-            stop=self.stop if stop is None else stop,
-            temperature=self.temperature,
+            max_tokens=max_tokens or self.max_tokens or CHAT_ANSWER,
+            stop=(self.stop or ()) if stop is None else stop,
+            temperature=self.temperature if temperature is None else temperature,
             seed=self.seed if seed is None else seed,
             repeat_penalty=self.repeat_penalty,
             dry_multiplier=self.dry_multiplier,
@@ -121,61 +148,38 @@ class ModelProfile:
             grammar=grammar,
             cache_key=cache_key,
             messages=messages,
+            tools=tools,
+            on_text=on_text,
         )
 
     def request_for(self, question: Question, *, cache_key: str | None = None) -> GenerationRequest:
         """A task's question as a request; what the question leaves open is the profile's."""
         in_words = "\n\n".join(each.text for each in question.messages)
-        request = self.request(
+        return self.request(
             question.text or in_words,
             cache_key=cache_key,
             json_schema=question.json_schema,
             max_tokens=question.max_tokens or None,
             stop=question.stop,
+            temperature=question.temperature,
             messages=question.messages,
+            tools=question.tools,
         )
-        temperature = question.temperature
-        if temperature is None:
-            temperature = self.temperature
-        return replace(request, temperature=temperature, tools=question.tools)
-
-    # A profile as the target of a task, in so far as it is no field yet.
-    @property
-    def form(self) -> str:
-        """``chat``, ``dialogue`` or ``script``."""
-        return self.format
-
-    @property
-    def prompt_tokens(self) -> int:
-        """The most tokens of a prompt: three quarters of the context, 8,000 at most."""
-        return min(8000, (self.context_tokens or 4096) * 3 // 4)
-
-    @property
-    def tail_tokens(self) -> int:
-        """The most new tokens of a prompt; 0 for any number."""
-        return 0
-
-    @property
-    def takes_tools(self) -> bool:
-        """Whether the model can call tools."""
-        return False
-
-    @property
-    def is_stopgap(self) -> bool:
-        """Whether it is the shipped model, for which rules answer."""
-        return self.provider == EMBEDDED and not self.model_file
 
 
 EMBEDDER = "embedder"
 """The section that names what embeds texts."""
 
 SHIPPED: Mapping[str, ModelProfile] = {
-    "agent": ModelProfile("agent", stop=("\n",), max_tokens=60),
-    "summarizer": ModelProfile("summarizer", max_tokens=200),
+    "agent": ModelProfile("agent", stop=None, max_tokens=0),
+    "summarizer": ModelProfile("summarizer"),
 }
 """What counts until a good ``llm.md`` has been read."""
 
-_KEYS = frozenset(f.name for f in fields(ModelProfile)) - {"name", "takes_grammar", "fleet"}
+_LEARNT = {"name", "takes_grammar", "takes_tools", "tail_tokens", "fleet"}
+_KEYS = frozenset(f.name for f in fields(ModelProfile)) - _LEARNT
+_OLD = {"format", "reply_tokens", "second_look"}
+"""Settings of earlier versions: the first is ``form`` now, and the others say nothing any more."""
 _READ = {"host", "stop", "seed", "context_tokens", "in_flight", "model_file"}
 """Settings that take more to read than a field says."""
 _PLAIN = tuple(each for each in fields(ModelProfile) if each.name in _KEYS - _READ)
@@ -252,8 +256,15 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
     for name in SHIPPED:
         if name not in found:
             raise ConfigError(path, 0, f"the profile {name!r} is missing", f"Add '## {name}'")
-    embedded_profile(path, found.values())  # refuses two that name different files
-    return found
+    shared = embedded_profile(path, found.values())  # refuses two that name different files
+    if shared is None:
+        return found
+    return {
+        name: replace(each, model_file=shared.model_file, context_tokens=shared.context_tokens)
+        if each.provider == EMBEDDED
+        else each
+        for name, each in found.items()
+    }
 
 
 def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfile | None:
@@ -284,7 +295,9 @@ def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfi
 
 def _with_fleet(section: ConfigSection) -> ModelProfile:
     """A profile whose ``host`` may list several servers: each is read as if it were alone."""
-    section.only(_KEYS)
+    section.only(_KEYS | _OLD)
+    if "format" in section.entries:
+        section = replace(section, entries={"form": section.entries["format"], **section.entries})
     listed = hosts.listed(section)
     if len(listed) < 2:
         return _profile(replace(section, entries={**section.entries, **(listed or [{}])[0]}))
@@ -378,7 +391,7 @@ def host_of(section: ConfigSection) -> str:
     return parts.geturl()
 
 
-def _stop(section: ConfigSection, default: tuple[str, ...]) -> tuple[str, ...]:
+def _stop(section: ConfigSection, default: tuple[str, ...] | None) -> tuple[str, ...] | None:
     if "stop" not in section.entries:
         return default
     written = section.text("stop", "[]").strip("`")

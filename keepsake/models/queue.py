@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import chain
 
@@ -26,6 +26,7 @@ from keepsake.errors import (
     ModelMissing,
     ModelRejected,
     ModelUnavailable,
+    PromptUnfit,
 )
 from keepsake.models.fleet import Homes, ServerLoad, choose
 from keepsake.ports import Generation, GenerationRequest, LanguageModel
@@ -58,6 +59,8 @@ BACKGROUND = (Priority.COMPACTION, Priority.SLEEP)
 PATIENCE_SECONDS = 60.0
 """A job that has waited this long goes up one step, though never before a player's. What is
 asked in sleep stays where it is: the night is long, and everybody else's thoughts come first."""
+REBUILDS = 2
+"""How often a prompt is built anew for a server that has shown what it takes."""
 _MOVES = (ModelUnavailable, ModelFailed, ModelMissing, ModelRejected)
 """The server is gone, or refuses: another is asked. A time-out has cost all the time there was, and
 an empty answer is the model's."""
@@ -94,6 +97,9 @@ class Offer:
     model: LanguageModel
     build: Build  # makes the request, in the form that this server takes
     well: Callable[[], bool] = lambda: True  # whether it answers, as far as is known; quick
+    known: Callable[[], bool] = lambda: True  # whether prompts can be made for it; quick
+    # learns what it takes, in a worker thread; is given whether nobody wants the answer any more
+    learn: Callable[[Callable[[], bool]], None] = lambda _: None
 
 
 @dataclass(eq=False, slots=True)
@@ -111,6 +117,7 @@ class Ticket:
     asked: Offer | None = None  # where it is in flight
     tried: list[Offer] = field(default_factory=list)
     error: ModelError | None = None  # why the last one gave no answer
+    rebuilt: int = 0  # how often its prompt was built anew
 
     def cancel(self) -> None:
         """Give the place up; ``done`` will not be called. Too late does no harm."""
@@ -288,38 +295,72 @@ class ModelQueue:
             cure = "@llm-status/undrain lets one be asked again"
             self._tell(ticket, ticket.error or ModelUnavailable("Its servers are drained", cure))
             return
+        offer.lane.running.append(ticket)
+        if offer.known():
+            self._build(ticket, offer)
+        else:
+            self._run(ticket, offer, lambda: offer.learn(lambda: self._is_given_up(ticket)), None)
+
+    def _build(self, ticket: Ticket, offer: Offer) -> None:
+        """Build the prompt and have it answered; the place is taken."""
         try:
-            request = offer.build()
+            request = None if ticket.cancelled else offer.build()
         except Exception as error:  # whatever a builder does wrong must not stop the queue
             log.exception("[Model] The prompt of %s could not be built", ticket.key)
-            self._tell(ticket, ModelFailed(f"The prompt could not be built ({error})", "See log"))
+            failed = ModelFailed(f"The prompt could not be built ({error})", "See log")
+            self._end(ticket, offer, failed)
             return
         if request is None:
-            self._tell(ticket, None)
+            self._end(ticket, offer, None)
             return
-        self._call(ticket, offer, request)
-
-    def _call(self, ticket: Ticket, offer: Offer, request: GenerationRequest) -> None:
-        try:
-            future = self._executor.submit(offer.model.generate, request)
-        except RuntimeError:  # the executor is shut down
-            self._tell(ticket, ModelUnavailable("The world is shutting down"))
-            return
-        offer.lane.running.append(ticket)
         self.homes.keep(ticket.agent, offer.lane)
+        request = replace(request, given_up=lambda: self._is_given_up(ticket))
+        self._run(ticket, offer, offer.model.generate, request)
+
+    def _run(
+        self,
+        ticket: Ticket,
+        offer: Offer,
+        work: Callable[..., Generation | None],
+        request: GenerationRequest | None,
+    ) -> None:
+        """Have it done by a worker thread: an answer, or what a server takes is learnt."""
+        given = () if request is None else (request,)
+        try:
+            future = self._executor.submit(work, *given)
+        except RuntimeError:  # the executor is shut down
+            self._end(ticket, offer, ModelUnavailable("The world is shutting down"))
+            return
         future.add_done_callback(
             lambda ended: self._post(lambda: self._ended(ticket, offer, ended))
         )
 
-    def _ended(self, ticket: Ticket, offer: Offer, future: Future[Generation]) -> None:
+    def _ended(self, ticket: Ticket, offer: Offer, future: Future[Generation | None]) -> None:
         if ticket.asked is not offer:
             return  # it was given up, and is asked elsewhere
         outcome = _outcome(ticket, future)
-        if not (isinstance(outcome, _MOVES) and self._goes_on(ticket, outcome)):
-            offer.lane.running.remove(ticket)
-            ticket.asked = None
-            self._tell(ticket, outcome)
+        if outcome is None:  # it is known now
+            self._build(ticket, offer)
+        elif self._is_unfit(ticket, outcome):
+            ticket.rebuilt += 1
+            self._build(ticket, offer)
+        elif not (isinstance(outcome, _MOVES) and self._goes_on(ticket, outcome)):
+            self._end(ticket, offer, outcome)
         self._pump_soon()
+
+    def _end(self, ticket: Ticket, offer: Offer, outcome: Outcome) -> None:
+        """Give the place free and tell what came."""
+        offer.lane.running.remove(ticket)
+        ticket.asked = None
+        self._tell(ticket, outcome)
+
+    def _is_unfit(self, ticket: Ticket, outcome: Outcome) -> bool:
+        """Whether the prompt is to be built anew, for what is known of the server now."""
+        again = ticket.rebuilt < REBUILDS and not self._is_given_up(ticket)
+        return isinstance(outcome, PromptUnfit) and again
+
+    def _is_given_up(self, ticket: Ticket) -> bool:
+        return ticket.cancelled or self._closed is not None
 
     def _goes_on(self, ticket: Ticket, error: ModelError) -> bool:
         """Have another server asked, if there is one; this one did not take the call."""
@@ -351,7 +392,7 @@ class ModelQueue:
             self._tell(ticket, self._closed)
 
 
-def _outcome(ticket: Ticket, future: Future[Generation]) -> Generation | ModelError:
+def _outcome(ticket: Ticket, future: Future[Generation | None]) -> Outcome:
     if future.cancelled():
         return ModelUnavailable("The world is shutting down")
     error = future.exception()

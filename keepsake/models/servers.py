@@ -10,11 +10,20 @@ from typing import Protocol
 import httpx
 
 from keepsake.errors import ModelError, ModelUnavailable
-from keepsake.models.clients.capabilities import Capabilities
+from keepsake.models.clients.capabilities import Capabilities, Lessons
 from keepsake.models.clients.ollama import OllamaModel, ollama_host
 from keepsake.models.clients.openai import OpenAIModel, api_key
 from keepsake.models.embedded.supervisor import Embedded
-from keepsake.models.profiles import AUTO, EMBEDDED, LLAMA_CPP, OLLAMA, SCRIPTED, ModelProfile
+from keepsake.models.profiles import (
+    AUTO,
+    CHAT,
+    EMBEDDED,
+    LLAMA_CPP,
+    OLLAMA,
+    SCRIPTED,
+    YES,
+    ModelProfile,
+)
 from keepsake.models.queue import Lane
 from keepsake.models.scripted.model import ScriptedModel
 from keepsake.models.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
@@ -75,20 +84,55 @@ class GuardedModel:
     client: ModelClient  # the innermost, which talks to the server
     breaker: CircuitBreaker  # to be closed when the server was seen to answer
     limit: TimeLimit  # to be abandoned at shutdown
+    retry: Retry  # how a server that is busy is waited for
+    look: Callable[[], object]  # learns what the model takes; blocks, raises ModelError
     # gives what the server takes, as far as it is known; quick
     capabilities: Callable[[], Capabilities]
+    lessons: Lessons = field(default_factory=Lessons)
+    family: str = ""  # the form that ``models.md`` says of its family; empty for none
     lane: Lane = field(default_factory=Lane)  # the places of its server
     answers: bool = True  # whether it did when it was last looked at
+    learnt: bool = False  # whether the model was looked at since it was built
+    learning: threading.Lock = field(default_factory=threading.Lock)
 
     def is_well(self) -> bool:
         """Whether it answers, as far as is known; quick."""
         return self.answers and not self.breaker.is_open
 
+    def is_known(self) -> bool:
+        """Whether prompts can be made for it: it was asked what it takes; quick."""
+        return self.capabilities().known and (self.learnt or self.profile.provider != EMBEDDED)
+
+    def learn(self, given_up: Callable[[], bool]) -> None:
+        """Ask what the model takes; blocks, and waits for a server that is busy.
+
+        Raises:
+            ModelError: It could not be asked.
+        """
+        with self.learning:
+            if not self.is_known():
+                self.breaker.call(lambda: self.retry.call(self.look, given_up=given_up))
+                self.learnt = True
+
     def resolved(self) -> ModelProfile:
-        """The profile, with the form of its model's prompts in place of ``auto``."""
-        takes = self.capabilities()
-        form = takes.format if self.profile.format == AUTO else self.profile.format
-        return replace(self.profile, format=form, takes_grammar=takes.grammar)
+        """The profile as prompts are made for it, as far as its model is known."""
+        takes, lessons = self.capabilities(), self.lessons
+        if not takes.known and lessons.capabilities is not None:
+            takes = lessons.capabilities
+        context = self.profile.context_tokens or takes.context
+        found = self.profile.suited(self.family or takes.form, context)
+        room = found.prompt_tokens
+        if lessons.context:
+            room = min(room, int(lessons.context * lessons.share))
+        tail = int(lessons.rate * found.evaluate_seconds)
+        offers = takes.tools if found.tools == AUTO else found.tools == YES
+        return replace(
+            found,
+            prompt_tokens=room,
+            tail_tokens=tail if tail < room else 0,
+            takes_grammar=takes.grammar,
+            takes_tools=offers and found.form == CHAT and "tools" not in lessons.refused,
+        )
 
     def close(self, reason: ModelError) -> None:
         """Answer who waits for it with ``reason`` and let go of the connections.
@@ -111,38 +155,59 @@ def build(
     environ: Mapping[str, str],
     recorder: Recorder | None = None,
     lane: Lane | None = None,
+    *,
+    lessons: Lessons | None = None,
+    family: str = "",
+    alone: bool = True,
 ) -> GuardedModel:
     """The model of a profile of one host, guarded; connects to nothing yet.
+
+    Args:
+        profile: The profile, of one server.
+        embedded: The child process.
+        environ: The environment, for ``OLLAMA_HOST`` and the API key.
+        recorder: Counts its calls.
+        lane: The places of its server.
+        lessons: What calls have shown of the model so far.
+        family: The form that ``models.md`` says of its family.
+        alone: Whether no other server may answer in its place.
 
     Raises:
         ModelUnavailable: Its server's address is none.
     """
-    address = _address(profile, embedded, environ)
+    address, lessons = _address(profile, embedded, environ), lessons or Lessons()
     try:
-        client = _client(profile, address, environ)
+        client = _client(profile, address, environ, lessons)
     except (ValueError, httpx.InvalidURL) as error:  # OLLAMA_HOST may hold anything
         raise ModelUnavailable(
             f"{address!r} is no address of a model server ({error})",
             "Correct host in llm.md or OLLAMA_HOST in the environment",
         ) from error
-    inner: LanguageModel = Retry(client)
-    if profile.provider == EMBEDDED:
+    own = profile.provider == EMBEDDED  # its file says what its server would not
+    retry = Retry(client, seconds=profile.time_limit if alone else 0.0)
+    inner: LanguageModel = retry
+    if own:
         inner = WhenReady(inner, embedded, seconds=min(20.0, profile.time_limit))
     limit = TimeLimit(inner, profile.time_limit)
     breaker = CircuitBreaker(limit)
-    own = profile.provider == EMBEDDED  # its file says what its server would not
     return GuardedModel(
         profile,
         Recording(breaker, recorder or Recorder()),
         client,
         breaker,
         limit,
-        lambda: embedded.capabilities if own else client.capabilities,
+        retry,
+        (lambda: embedded.use(profile.model_file, profile.context_tokens)) if own else client.check,
+        (lambda: embedded.capabilities) if own else (lambda: client.capabilities),
+        lessons,
+        family,
         lane or Lane(),
     )
 
 
-def _client(profile: ModelProfile, address: str, environ: Mapping[str, str]) -> ModelClient:
+def _client(
+    profile: ModelProfile, address: str, environ: Mapping[str, str], lessons: Lessons
+) -> ModelClient:
     if profile.provider == SCRIPTED:
         return ScriptedModel(profile.seed or 0)
     if profile.provider == OLLAMA:
@@ -152,16 +217,25 @@ def _client(profile: ModelProfile, address: str, environ: Mapping[str, str]) -> 
             time_limit=profile.time_limit,
             keep_alive=profile.keep_alive,
             context_tokens=profile.context_tokens,
+            prompt_tokens=profile.prompt_tokens,
+            lessons=lessons,
         )
     if profile.provider == EMBEDDED:
         cure = "It is started again by itself; see model.log if it stays away"
-        return OpenAIModel(address, time_limit=profile.time_limit, kind=LLAMA_CPP, cure_absent=cure)
+        return OpenAIModel(
+            address,
+            time_limit=profile.time_limit,
+            kind=LLAMA_CPP,
+            cure_absent=cure,
+            lessons=lessons,
+        )
     return OpenAIModel(
         address,
         profile.model,
         time_limit=profile.time_limit,
         key=api_key(environ),
         kind=profile.server,
+        lessons=lessons,
     )
 
 

@@ -19,7 +19,7 @@ class ServerStatus:
     host: str  # its address
     # profile and model of all that is asked there, such as ``agent: llama3``
     models: tuple[str, ...]
-    kind: str  # what the server is and the form of its prompts, such as ``llama.cpp, chat``
+    kind: str  # what the server is, and the form and the size of its prompts
     health: str  # ``ready``, or what is wrong and what to do
     waiting: Mapping[Priority, int]  # jobs that wait, by priority
     running: int  # calls in flight
@@ -28,3 +28,4 @@ class ServerStatus:
     drained: bool = False  # whether it gets no new calls, by command
     agents: int = 0  # agents that are kept there for the sake of its cache
     moved: int = 0  # calls that it did not take and that went on at another server
+    notes: tuple[str, ...] = ()  # what calls have shown that people should know

@@ -11,7 +11,7 @@ from functools import partial
 
 from keepsake.errors import ConfigError, ModelError, ModelTimeout, ModelUnavailable
 from keepsake.events.types import Health
-from keepsake.models.pool import PooledServer, ServerPool
+from keepsake.models.pool import LONGEST_REST, PooledServer, ServerPool
 from keepsake.models.profiles import EMBEDDED, embedded_profile
 from keepsake.models.queue import Post
 from keepsake.models.servers import GuardedModel
@@ -20,7 +20,8 @@ from keepsake.models.status import READY
 log = logging.getLogger("keepsake.llm")
 
 WATCH_SECONDS = 1.0
-PROBE_SECONDS = 15.0
+PROBE_SECONDS, UNWELL_SECONDS = 15.0, 5.0
+"""How often servers are looked at, and while one of them is not well."""
 
 
 class ServerWatch:
@@ -30,10 +31,18 @@ class ServerWatch:
         pool: The servers.
         post: Runs a function in the owner's thread.
         changed: Called when the health of a server has changed, in a thread of the watcher's.
+        on_ready: Called in the owner's thread when a server answers again.
     """
 
-    def __init__(self, pool: ServerPool, post: Post, changed: Callable[[Health], None]) -> None:
+    def __init__(
+        self,
+        pool: ServerPool,
+        post: Post,
+        changed: Callable[[Health], None],
+        on_ready: Callable[[], None] = lambda: None,
+    ) -> None:
         self._pool, self._post, self._changed = pool, post, changed
+        self._on_ready = on_ready
         self._stopping = threading.Event()
 
     def start(self) -> None:
@@ -83,7 +92,10 @@ class ServerWatch:
             try:
                 with suppress(ConfigError):  # the profiles' own callback tells of it
                     self.look_at_embedded()
-                if self._pool.news.is_set() or time.monotonic() - last >= PROBE_SECONDS:
+                servers = self._pool.servers.values()
+                well = all(each.health == READY and not each.missed for each in servers)
+                pause = PROBE_SECONDS if well else min(UNWELL_SECONDS, PROBE_SECONDS)
+                if self._pool.news.is_set() or time.monotonic() - last >= pause:
                     self._pool.news.clear()
                     last = time.monotonic()
                     self.look()
@@ -123,8 +135,20 @@ class ServerWatch:
 
     def _is(self, server: PooledServer, health: str) -> None:
         changed, server.health = health != server.health, health
+        ready, (provider, host) = health == READY, server.key
         if changed:
             self._post(self._pool.queue.look)
-            ready, (provider, host) = health == READY, server.key
             problem = "" if ready else health
             self._changed(Health(provider=provider, host=host, ready=ready, problem=problem))
+        if ready and (changed or server.missed):
+            self._is_ready(server, changed=changed)
+
+    def _is_ready(self, server: PooledServer, *, changed: bool) -> None:
+        """Say that it answers again: less and less often, if calls go on to fail there."""
+        now = time.monotonic()
+        if not changed:
+            if now - server.said < server.rest:
+                return
+            server.said, server.rest = now, min(2 * server.rest, LONGEST_REST)
+        server.missed = False
+        self._post(self._on_ready)

@@ -15,11 +15,12 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, replace
 from functools import partial
-
-import tenacity
+from queue import Empty, SimpleQueue
 
 from keepsake.errors import (
+    AnswerBroken,
     BadAnswer,
+    ModelBusy,
     ModelError,
     ModelFailed,
     ModelMissing,
@@ -33,6 +34,9 @@ log = logging.getLogger("keepsake.llm")
 
 _ATTEMPTS = 3
 """Calls in all, where an error may pass."""
+_LONGEST_PAUSE = 5.0
+_LOOK_SECONDS = 0.1
+"""How often somebody who waits looks whether the answer is still wanted."""
 _REST = 10.0
 """Seconds until one call may try a server again that was down."""
 
@@ -40,29 +44,96 @@ _REST = 10.0
 class Retry:
     """Asks again after an error that may pass: nobody answered, or the server broke.
 
-    An empty answer is asked for again as well, unless a fixed seed would give the
-    same one. A time-out is not: it has cost all the time there was.
+    A server that is busy (it loads its model, or is asked too often) is waited for as long as the
+    time allows, as long as it says, else with pauses that grow. An empty answer is asked for again
+    as well, unless a fixed seed would give the same one. A time-out is not: it has cost all the
+    time there was. Neither is an answer of which a part was handed on.
 
     Args:
         inner: The model.
         first_wait: Seconds before the second call; doubles each time.
+        seconds: How long a busy server is waited for; 0 where another one may be asked.
+        clock: Monotonic seconds.
     """
 
-    def __init__(self, inner: LanguageModel, first_wait: float = 0.25) -> None:
+    def __init__(
+        self,
+        inner: LanguageModel,
+        first_wait: float = 0.25,
+        seconds: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._inner, self._first_wait = inner, first_wait
+        self._seconds, self._clock = seconds, clock
 
     def generate(self, request: GenerationRequest) -> Generation:
         """As the inner model; the last error is raised."""
         transient: tuple[type[ModelError], ...] = (ModelUnavailable, ModelFailed)
         if request.seed is None:
             transient += (BadAnswer,)
-        retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(_ATTEMPTS),
-            wait=tenacity.wait_exponential(multiplier=self._first_wait, max=5.0),
-            retry=tenacity.retry_if_exception_type(transient),
-            reraise=True,
-        )
-        return retrying(self._inner.generate, request)
+        work = partial(self._inner.generate, request)
+        if request.on_text is not None:
+            work = partial(_unbroken, self._inner, request, request.on_text)
+        return self.call(work, transient, request.given_up)
+
+    def call[T](
+        self,
+        work: Callable[[], T],
+        transient: tuple[type[ModelError], ...] = (ModelUnavailable, ModelFailed),
+        given_up: Callable[[], bool] | None = None,
+    ) -> T:
+        """What ``work`` gives, at last.
+
+        Raises:
+            ModelError: The last one.
+        """
+        until, pause, left = self._clock() + self._seconds, self._first_wait, _ATTEMPTS
+        while True:
+            try:
+                return work()
+            except transient as error:
+                left -= 1
+                wait, busy = pause, isinstance(error, ModelBusy)
+                if isinstance(error, ModelBusy) and error.wait:
+                    wait = error.wait
+                allowed = self._clock() + wait < until if busy and self._seconds else left > 0
+                if not allowed or not self._wait(wait, given_up):
+                    raise
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _wait(self, seconds: float, given_up: Callable[[], bool] | None) -> bool:
+        """Whether the answer is still wanted after so long."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if given_up is not None and given_up():
+                return False
+            time.sleep(min(left, _LOOK_SECONDS))
+        return given_up is None or not given_up()
+
+
+def _unbroken(
+    inner: LanguageModel, request: GenerationRequest, heard: Callable[[str], None]
+) -> Generation:
+    """The answer to a request whose pieces are handed on.
+
+    Raises:
+        AnswerBroken: It ended when a part of it had been handed on.
+    """
+    begun = False
+
+    def hand_on(piece: str) -> None:
+        nonlocal begun
+        begun = True
+        heard(piece)
+
+    try:
+        return inner.generate(replace(request, on_text=hand_on))
+    except ModelTimeout:
+        raise
+    except ModelError as error:
+        if not begun:
+            raise
+        raise AnswerBroken(f"The answer ended amid its words: {error.what}", error.cure) from error
 
 
 class TimeLimit:
@@ -91,10 +162,12 @@ class TimeLimit:
             if self._abandoned is not None:
                 raise self._abandoned
             self._waiting.add(future)
-        self._threads.run(partial(self._run, future, request))
         try:
+            if request.on_text is not None:
+                return self._streamed(future, request, request.on_text)
+            self._threads.run(partial(self._run, future, request))
             return future.result(self._seconds)
-        except TimeoutError:
+        except (TimeoutError, Empty):
             raise ModelTimeout(
                 f"There was no answer within {self._seconds:g} s",
                 "Raise time_limit in llm.md, or use a smaller model",
@@ -102,6 +175,28 @@ class TimeLimit:
         finally:
             with self._lock:
                 self._waiting.discard(future)
+
+    def _streamed(
+        self, future: Future[Generation], request: GenerationRequest, heard: Callable[[str], None]
+    ) -> Generation:
+        """The same; pieces are handed on in the thread that asks, and none after its time."""
+        until = time.monotonic() + self._seconds
+        came: SimpleQueue[str | None] = SimpleQueue()
+        ended = False
+
+        def hand_over(piece: str) -> None:
+            if ended:  # ends the call, and the server stops writing
+                raise ModelUnavailable("The call was given up", "Nobody waits for its answer")
+            came.put(piece)
+
+        self._threads.run(partial(self._run, future, replace(request, on_text=hand_over)))
+        future.add_done_callback(lambda _: came.put(None))
+        try:
+            while (piece := came.get(timeout=max(until - time.monotonic(), 0.0))) is not None:
+                heard(piece)
+        finally:
+            ended = True
+        return future.result()
 
     def abandon(self, reason: ModelError) -> None:
         """Answer every caller, now and from now on, with ``reason``."""
@@ -141,7 +236,7 @@ class CircuitBreaker:
         clock: Monotonic seconds.
     """
 
-    _COUNTS = (ModelUnavailable, ModelFailed, ModelMissing)
+    _COUNTS = (ModelUnavailable, ModelFailed, ModelMissing, AnswerBroken)
 
     def __init__(
         self,
@@ -174,9 +269,17 @@ class CircuitBreaker:
         Raises:
             ModelUnavailable: The circuit is open; says what opened it.
         """
+        return self.call(partial(self._inner.generate, request))
+
+    def call[T](self, work: Callable[[], T]) -> T:
+        """What ``work`` gives.
+
+        Raises:
+            ModelUnavailable: The circuit is open; says what opened it.
+        """
         self._enter()
         try:
-            answer = self._inner.generate(request)
+            answer = work()
         except self._COUNTS as error:
             self._failed(error)
             raise

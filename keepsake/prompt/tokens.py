@@ -32,6 +32,9 @@ _TOKENS_PER_PIECE = 1.05
 """To begin with; too much is the safer side. Measured for gemma's tokenizer on this game's prompts
 is 1.04, see ``tests/bench/token_bench.py``."""
 _LEAST, _MOST = 0.3, 4.0
+_LEAST_TOLD = 0.9 * _TOKENS_PER_PIECE
+"""What a server's own figure lowers that to at most: it may have looked at a part of a prompt, or
+leave out what it had cached."""
 _PIECES_THAT_CONVINCE = 2000
 _TRUST = 0.5
 _MOST_WAITING = 2000
@@ -100,26 +103,22 @@ class Heuristic:
 
     def observe(self, text: str, tokens: int) -> None:
         """Learn from the true count of a text."""
-        self._learn(pieces(text), tokens)
+        self._learn(pieces(text), tokens, _LEAST)
 
     def correct(self, estimated: int, tokens: int) -> None:
         """Learn from the true count of a text that this estimate was asked about; quick.
 
         Args:
             estimated: What :meth:`of` said, as the sum over its lines.
-            tokens: What the server says that it had.
+            tokens: What the server says that it had; lowers the estimate by a tenth at most.
         """
-        self._learn(estimated / self._factor, tokens)
+        self._learn(estimated / self._factor, tokens, min(_LEAST_TOLD, self._factor))
 
-    def _learn(self, number: float, tokens: int) -> None:
-        """Move towards what was seen: the further, the more text there was.
-
-        A count that cannot be true (a server that tells only what it had not cached)
-        moves the factor no further than to the nearest that can be.
-        """
+    def _learn(self, number: float, tokens: int, least: float) -> None:
+        """Move towards what was seen: the further, the more text there was."""
         if number <= 0 or tokens <= 0:
             return
-        seen = min(max(tokens / number, _LEAST), _MOST)
+        seen = min(max(tokens / number, least), _MOST)
         weight = _TRUST * min(1.0, number / _PIECES_THAT_CONVINCE)
         with self._lock:
             self._factor += weight * (seen - self._factor)

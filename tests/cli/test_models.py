@@ -41,7 +41,7 @@ def no_login(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def tiny(revision: str = COMMIT, sha256: str = SHA) -> CatalogueModel:
     return CatalogueModel(
-        "tiny", "", REPO, FILE, revision, sha256, len(DATA), "MIT", "1 GB", "not measured", 500
+        "tiny", "", REPO, FILE, revision, sha256, len(DATA), "MIT", "1 GB", "not measured"
     )
 
 
@@ -195,7 +195,7 @@ def test_from_the_list_to_the_agents(copy: Copy, hub: FakeHub):
     home.prepare(copy.here)
     (copy.here.config / "models.md").write_text(
         f"{SHIPPED_FILE.read_text()}\n## tiny\n**repo**: {REPO}\n**file**: {FILE}\n"
-        f"**size**: {len(DATA)}\n**licence**: MIT\n**reply_tokens**: 555\n"
+        f"**size**: {len(DATA)}\n**licence**: MIT\n"
     )
     assert "in use" in listed(copy)["shipped"]
     assert "in use" not in listed(copy)["tiny"]
@@ -213,7 +213,7 @@ def test_from_the_list_to_the_agents(copy: Copy, hub: FakeHub):
     assert copy.keepsake("model", "use", "tiny").returncode == 0
     profile = load(path)["agent"]
     assert (profile.provider, profile.model_file) == ("embedded", FILE)
-    assert (profile.format, profile.reply_tokens) == ("auto", 555)
+    assert profile.form == "auto"
     assert "in use" in listed(copy)["tiny"]
     assert copy.keepsake("model", "use", "shipped").returncode == 0
     assert path.read_text() == before

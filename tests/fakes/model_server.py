@@ -48,7 +48,10 @@ class Reply:
         gate: Nothing is sent before it is set, however long that takes.
         raw: Sent as the body in place of what the protocol says.
         hang_up: Close the connection without an answer.
-        drip: Seconds between the bytes of the body; 0 sends it at once.
+        drip: Seconds between the bytes of the body, or the pieces of a stream; 0 sends all at once.
+        cut: Close the connection after so many pieces of a stream; None for none.
+        headers: Sent along.
+        calls: The calls of tools in the answer: names and arguments.
         extra: Laid over the fields of the answer.
     """
 
@@ -59,6 +62,9 @@ class Reply:
     raw: bytes | None = None
     hang_up: bool = False
     drip: float = 0.0
+    cut: int | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    calls: Sequence[tuple[str, Any]] = ()
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -95,8 +101,12 @@ class FakeModelServer:
         models: Names that ``/api/tags`` and ``/v1/models`` list.
         strict: Whether a model that is not listed is answered with 404.
         kind: What it is besides: ``llama.cpp``, ``vllm``, ``ollama``, or none that can be told.
-        template: The model's chat template, as ``/props`` or ``/api/show`` shows it; without one
-            it answers no messages.
+        template: The model's chat template, as ``/props`` or ``/api/show`` shows it.
+        only: ``chat`` or ``completions``, if it has no other paths.
+        context: Tokens that the model looks at, which its kind of server says in its way; longer
+            prompts are refused, by Ollama cut; 0 for any number.
+        refuse: Why a request is refused with status 400, by its body; empty for those that are not.
+        speed: Tokens of a prompt that it says it evaluates in a second; 0 if it does not say.
         can: Ollama's list of what the model can.
         version: vLLM's.
         tokenizer: Whose ``/tokenize`` it has: ``llama.cpp``, ``old llama.cpp`` (one text a
@@ -120,7 +130,10 @@ class FakeModelServer:
         self.models = list(models)
         self.strict = strict
         self.kind = ""
-        self.template = ""
+        self.template = self.only = ""
+        self.context = 0
+        self.speed = 0.0
+        self.refuse: Callable[[dict[str, Any]], str] = lambda _: ""
         self.can = ["completion"]
         self.version = "0.12.0"
         self.tokenizer = ""
@@ -210,23 +223,39 @@ class FakeModelServer:
         if refusal := self._refusal(call):
             return 400, {"error": refusal}
         try:
-            return 200, speak(self, call.body, reply.text, model) | reply.extra
+            answer = speak(self, call.body, reply.text, model)
+            return 200, _with_calls(answer, reply.calls) | reply.extra
         except TypeError as error:
             return 400, {"error": str(error)}
 
     def _speaks(self, path: str) -> bool:
         if path == "/tokenize":
             return bool(self.tokenizer)
+        if self.only and path in ("/v1/completions", "/v1/chat/completions"):
+            return ("chat" in path) == (self.only == "chat")
         only = {"/props": "llama.cpp", "/version": "vllm"}
         return self.kind == only.get(path, self.kind)
 
     def _refusal(self, call: Call) -> str:
         """What the real servers refuse with HTTP 400."""
-        if call.path == "/v1/chat/completions" and not self.template:
-            return "the model has no chat template"
         if call.path == "/api/chat" and "think" in call.body and "thinking" not in self.can:
             return f'"{self.models[0]}" does not support thinking'
-        return ""
+        if call.path == "/api/chat" and call.body.get("tools") and "tools" not in self.can:
+            return f'"{self.models[0]}" does not support tools'
+        number = len(tokens(_asked(call.body)))
+        if self.context and number > self.context and call.path.startswith("/v1/"):
+            return (
+                f"This model's maximum context length is {self.context} tokens. However, your "
+                f"messages resulted in {number} tokens."
+            )
+        return self.refuse(call.body) if {"messages", "prompt"} & call.body.keys() else ""
+
+    def _read(self, text: str) -> dict[str, int]:
+        """How many tokens of a prompt were looked at, and how long that took in nanoseconds."""
+        number = len(tokens(text))
+        number = min(number, self.context or number)
+        time_ = {"prompt_eval_duration": int(number / self.speed * 1e9)} if self.speed else {}
+        return {"prompt_eval_count": number, **time_}
 
     def _has(self, model: str) -> bool:
         return model.removesuffix(":latest") in {m.removesuffix(":latest") for m in self.models}
@@ -244,26 +273,27 @@ class FakeModelServer:
             "response": words,
             "done": True,
             "done_reason": "stop",
-            "prompt_eval_count": len(str(body.get("prompt", "")).split()),
             "eval_count": len(words.split()),
+            **self._read(_asked(body)),
         }
 
     def _complete(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
         words = self._words(body, text, body.get("stop", ()))
-        prompt = len(str(body.get("prompt", "")).split())
+        prompt = len(tokens(_asked(body)))
         used = {"prompt_tokens": prompt, "completion_tokens": len(words.split())}
         choice = {"index": 0, "text": words, "finish_reason": "stop"}
-        return {"object": "text_completion", "model": model, "choices": [choice], "usage": used}
+        answer = {"object": "text_completion", "model": model, "choices": [choice], "usage": used}
+        if self.speed:
+            answer["timings"] = {"prompt_ms": prompt / self.speed * 1000, "cache_n": 0}
+        return answer
 
     def _chat(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
         answer = self._generate(body, text, model)
-        answer["prompt_eval_count"] = len(_asked(body).split())
         answer["message"] = {"role": "assistant", "content": answer.pop("response")}
         return answer
 
     def _chat_complete(self, body: dict[str, Any], text: str | None, model: str) -> dict[str, Any]:
         answer = self._complete(body, text, model)
-        answer["usage"]["prompt_tokens"] = len(_asked(body).split())
         (choice,) = answer["choices"]
         choice["message"] = {"role": "assistant", "content": choice.pop("text")}
         return answer | {"object": "chat.completion"}
@@ -272,14 +302,19 @@ class FakeModelServer:
         return {
             "template": self.template or "{{ .Prompt }}",
             "details": {"family": "fake"},
-            "model_info": {},
+            "model_info": {"fake.context_length": self.context} if self.context else {},
             "capabilities": self.can,
         }
 
     def _props(self, *_: object) -> dict[str, Any]:
         # llama.cpp shows a template of its own for a model that has none.
         template = self.template or LLAMA_CPP_DEFAULT_TEMPLATE
-        return {"default_generation_settings": {}, "build_info": "b1", "chat_template": template}
+        settings = {"n_ctx": self.context} if self.context else {}
+        return {
+            "default_generation_settings": settings,
+            "build_info": "b1",
+            "chat_template": template,
+        }
 
     def _version(self, *_: object) -> dict[str, Any]:
         return {"version": self.version}
@@ -289,7 +324,8 @@ class FakeModelServer:
 
     def _models(self, *_: object) -> dict[str, Any]:
         owner = {"llama.cpp": "llamacpp"}.get(self.kind, self.kind or "me")
-        rows = [{"id": name, "owned_by": owner} for name in self.models]
+        size = {"max_model_len": self.context} if self.kind == "vllm" and self.context else {}
+        rows = [{"id": name, "owned_by": owner, **size} for name in self.models]
         return {"object": "list", "data": rows}
 
     def _tokenize(self, body: dict[str, Any], *_: object) -> dict[str, Any]:
@@ -365,52 +401,135 @@ class _Server(ThreadingHTTPServer):
         """A client that gave up is no news."""
 
 
-def _handler(fake: FakeModelServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # Head and body go out as two packets; without this the second waits 40 ms.
-        disable_nagle_algorithm = True
+class _Handler(BaseHTTPRequestHandler):
+    fake: FakeModelServer
+    protocol_version = "HTTP/1.1"
+    # Head and body go out as two packets; without this the second waits 40 ms.
+    disable_nagle_algorithm = True
 
-        def do_GET(self) -> None:
-            self._handle()
+    def do_GET(self) -> None:
+        self._handle()
 
-        def do_POST(self) -> None:
-            self._handle()
+    def do_POST(self) -> None:
+        self._handle()
 
-        def log_message(self, *_: object) -> None:
-            pass
+    def log_message(self, *_: object) -> None:
+        pass
 
-        def _handle(self) -> None:
-            length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length) or b"{}")
-            headers, port = dict(self.headers), self.client_address[1]
-            call = Call(self.command, self.path, body, headers, time.time(), port)
-            reply = fake._note(call)
-            fake._count(+1)
-            try:
-                fake._closing.wait(reply.delay)
-                while reply.gate and not (reply.gate.wait(0.05) or fake._closing.is_set()):
-                    pass
-                self._send(call, reply)
-            finally:
-                fake._count(-1)
+    def _handle(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(length) or b"{}")
+        headers, port = dict(self.headers), self.client_address[1]
+        call = Call(self.command, self.path, body, headers, time.time(), port)
+        reply = self.fake._note(call)
+        self.fake._count(+1)
+        try:
+            self.fake._closing.wait(reply.delay)
+            while reply.gate and not (reply.gate.wait(0.05) or self.fake._closing.is_set()):
+                pass
+            self._send(call, reply)
+        finally:
+            self.fake._count(-1)
 
-        def _send(self, call: Call, reply: Reply) -> None:
-            if reply.hang_up or fake._closing.is_set():
+    def _send(self, call: Call, reply: Reply) -> None:
+        if reply.hang_up or self.fake._closing.is_set():
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        status, answer = self.fake._answer(call, reply)
+        if status == 200 and call.body.get("stream") and reply.raw is None:
+            self._stream(call, reply, answer)
+            return
+        data = json.dumps(answer).encode() if reply.raw is None else reply.raw
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        for piece in _pieces(data, reply.drip):
+            self.wfile.write(piece)
+            self.fake._closing.wait(reply.drip)
+
+    def _stream(self, call: Call, reply: Reply, answer: dict[str, Any]) -> None:
+        sse = call.path.startswith("/v1/")
+        self.send_response(200)
+        kind = "text/event-stream" if sse else "application/x-ndjson"
+        self.send_header("Content-Type", kind)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        usage = "stream_options" in call.body
+        for number, part in enumerate(_parts(answer, usage=usage)):
+            if number == reply.cut or self.fake._closing.is_set():
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
-            status, answer = fake._answer(call, reply)
-            data = json.dumps(answer).encode() if reply.raw is None else reply.raw
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            for piece in _pieces(data, reply.drip):
-                self.wfile.write(piece)
-                fake._closing.wait(reply.drip)
+            line = json.dumps(part)
+            self._chunk(f"data: {line}\n\n" if sse else f"{line}\n")
+            self.fake._closing.wait(reply.drip)
+        self._chunk("data: [DONE]\n\n" if sse else "")
+        self.wfile.write(b"0\r\n\r\n")
 
-    return Handler
+    def _chunk(self, text: str) -> None:
+        if data := text.encode():
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+
+
+def _handler(fake: FakeModelServer) -> type[BaseHTTPRequestHandler]:
+    return type("Handler", (_Handler,), {"fake": fake})
+
+
+def _with_calls(answer: dict[str, Any], calls: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """The answer with calls of tools in its message."""
+    if not calls:
+        return answer
+    sent = [{"function": {"name": name, "arguments": given}} for name, given in calls]
+    if "choices" not in answer:
+        return answer | {"message": {**answer["message"], "tool_calls": sent}}
+    sent = [{"id": f"c{i}", "type": "function", "index": i, **each} for i, each in enumerate(sent)]
+    (choice,) = answer["choices"]
+    choice |= {"finish_reason": "tool_calls", "message": {**choice["message"], "tool_calls": sent}}
+    return answer
+
+
+def _parts(answer: dict[str, Any], *, usage: bool) -> list[dict[str, Any]]:
+    """An answer as the pieces of a stream: a word each, then calls, then the end with figures."""
+    if "choices" not in answer:
+        message = answer.get("message")
+        words = str(message["content"] if message else answer["response"])
+
+        def piece(said: dict[str, Any]) -> dict[str, Any]:
+            return {"message": {"role": "assistant", "content": "", **said}} if message else said
+
+        key, calls = "content" if message else "response", (message or {}).get("tool_calls")
+        thought = {"thinking": message["thinking"]} if message and "thinking" in message else None
+        bits = [{"tool_calls": calls}] if calls else []
+        bits = [thought, *bits] if thought else bits
+        said = [piece(each) for each in [*({key: word} for word in _words(words)), *bits]]
+        begun = [{"model": answer["model"], "done": False, **each} for each in said]
+        return [*begun, answer | piece({key: ""})]
+    (choice,) = answer["choices"]
+    message = choice.pop("message", None)
+    words = str(message["content"] if message else choice.pop("text"))
+    said = [{"delta": {"content": w}} if message else {"text": w} for w in _words(words)]
+    if message and "reasoning_content" in message:
+        said.insert(0, {"delta": {"reasoning_content": message["reasoning_content"]}})
+    for call in (message or {}).get("tool_calls", ()):
+        given = call["function"].pop("arguments")
+        half = len(given) // 2
+        call["function"]["arguments"] = given[:half]
+        more = {"index": call["index"], "function": {"arguments": given[half:]}}
+        said += [{"delta": {"tool_calls": [each]}} for each in (call, more)]
+    head = {"model": answer["model"]}
+    sent = [head | {"choices": [{"index": 0, "finish_reason": None, **each}]} for each in said]
+    figures = {name: answer[name] for name in ("usage", "timings") if name in answer}
+    end = {"index": 0, "finish_reason": choice["finish_reason"]}
+    end |= {"delta": {}} if message else {"text": ""}
+    return [*sent, head | {"choices": [end]}, *([head | {"choices": [], **figures}] * usage)]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\s*\S+|\s+\Z", text)
 
 
 def _pieces(data: bytes, drip: float) -> list[bytes]:

@@ -62,7 +62,7 @@ def test_messages_are_answered_with_figures(provider: str, fake: FakeModelServer
     with asking(fake, provider) as model:
         answer = model.generate(REQUEST)
     assert answer.text == "I read: system: You are Mira."
-    assert (answer.prompt_tokens, answer.completion_tokens) == (8, 6)
+    assert (answer.prompt_tokens, answer.completion_tokens) == (13, 6)
     assert answer.finish_reason == "stop"
     body = fake.calls(CHAT_PATHS[provider])[0].body
     assert body["messages"] == SENT
@@ -109,7 +109,7 @@ def test_a_thought_that_the_server_keeps_apart_is_noticed_too(fake: FakeModelSer
     with asking(fake) as model:
         with pytest.raises(BadAnswer):
             model.generate(REQUEST)
-        assert model.capabilities.thinks
+        assert model.lessons.thinks
 
 
 PLAIN = {"prompt", "max_tokens", "temperature", "model"}
@@ -156,9 +156,9 @@ def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
         ("ollama", "ollama", "{{ .System }} {{ .Prompt }}", (CHAT, "ollama")),
         ("openai", "llama.cpp", "", (DIALOGUE, LLAMA_CPP)),
         ("openai", "llama.cpp", TEMPLATE, (CHAT, LLAMA_CPP)),
-        ("openai", "vllm", "", (DIALOGUE, VLLM)),
+        ("openai", "vllm", "", (CHAT, VLLM)),
         ("openai", "vllm", TEMPLATE, (CHAT, VLLM)),
-        ("openai", "", "", (DIALOGUE, OTHER)),
+        ("openai", "", "", (CHAT, OTHER)),
         ("openai", "", TEMPLATE, (CHAT, OTHER)),
     ],
 )
@@ -168,10 +168,11 @@ def test_a_server_is_asked_what_its_model_was_made_for(
     with asking(fake, provider) as model:
         fake.kind, fake.template = server, template
         before = model.capabilities
-        assert (before.known, before.format) == (False, DIALOGUE)
+        assert (before.known, before.form) == (False, CHAT)
         model.check()
+        assert not any("completion" in call.path for call in fake.calls()), "no answer is asked for"
         assert model.capabilities.known
-        assert (model.capabilities.format, model.capabilities.kind) == expected
+        assert (model.capabilities.form, model.capabilities.kind) == expected
         asked = len(fake.calls())
         model.check()
         assert len(fake.calls()) == asked + 1, "it is asked once"
@@ -183,17 +184,17 @@ def test_what_the_list_of_models_does_not_tell(fake: FakeModelServer):
     fake.plan("/v1/models", Reply(extra={"data": [{"id": "fake"}]}))
     with asking(fake) as model:
         model.check()
-        assert (model.capabilities.kind, model.capabilities.format) == (LLAMA_CPP, CHAT)
+        assert (model.capabilities.kind, model.capabilities.form) == (LLAMA_CPP, CHAT)
     asked = len(fake.calls("/props"))
     with asking(fake, server=VLLM) as model:
         model.check()
-        assert (model.capabilities.kind, model.capabilities.format) == (VLLM, CHAT)
+        assert (model.capabilities.kind, model.capabilities.form) == (VLLM, CHAT)
     assert len(fake.calls("/props")) == asked
     fake.kind = ""
-    fake.always("/v1/chat/completions", Reply(status=500))
+    fake.always("/v1/models", Reply(status=404))
     with asking(fake) as model:
-        assert model.check() == "ready"
-        assert not model.capabilities.known
+        assert model.check() == "ready", "it need not list its models"
+        assert model.capabilities.form == CHAT
         assert model.generate(GenerationRequest("x")).text
 
 
@@ -220,14 +221,14 @@ def test_a_server_that_came_back_is_asked_again():
     with FakeModelServer(port) as fake, asking(fake) as model:
         fake.kind = LLAMA_CPP
         model.check()
-        assert model.capabilities.format == DIALOGUE
+        assert model.capabilities.form == DIALOGUE
         fake.close()
         with pytest.raises(ModelUnavailable):
             model.check()
         with FakeModelServer(port) as again:
             again.kind, again.template = LLAMA_CPP, TEMPLATE
             model.check()
-            assert model.capabilities.format == CHAT
+            assert model.capabilities.form == CHAT
 
 
 def test_templates():
@@ -237,4 +238,4 @@ def test_templates():
     assert not is_chat_template(real)
     assert thinks_aloud("{{ x }}<think>")
     assert not thinks_aloud("{% if enable_thinking %}<think>")
-    assert ScriptedModel().capabilities.format == SCRIPT
+    assert ScriptedModel().capabilities.form == SCRIPT

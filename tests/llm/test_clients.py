@@ -10,6 +10,7 @@ import pytest
 
 from keepsake.errors import (
     BadAnswer,
+    ModelBusy,
     ModelError,
     ModelFailed,
     ModelMissing,
@@ -17,9 +18,9 @@ from keepsake.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from keepsake.models.clients.base import without_thoughts
 from keepsake.models.clients.ollama import OllamaModel, ollama_host
 from keepsake.models.clients.openai import OpenAIModel, api_key
+from keepsake.models.clients.thoughts import AnswerText
 from keepsake.models.profiles import LLAMA_CPP
 from keepsake.ports import GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -57,7 +58,7 @@ def test_an_answer_with_its_figures(model: Model, fake: FakeModelServer):
     answer = model.generate(REQUEST)
     assert answer.text == " say I read ~Mira>"
     assert answer.finish_reason == "stop"
-    assert (answer.prompt_tokens, answer.completion_tokens) == (1, 4)
+    assert (answer.prompt_tokens, answer.completion_tokens) == (3, 4)
     assert answer.model == "fake"
     assert answer.seconds > 0
 
@@ -81,7 +82,7 @@ def test_what_ollama_is_asked(fake: FakeModelServer):
     assert second == common | {
         "keep_alive": -1,
         "format": SCHEMA,
-        "options": {**options, "seed": 5},
+        "options": {**options, "seed": 5, "num_ctx": 11264},
     }
     assert first == common | {
         "keep_alive": "5m",
@@ -108,16 +109,17 @@ def test_the_key_is_sent_and_llama_cpps_own_figures_are_heard(fake: FakeModelSer
         (Reply(status=500, text="boom"), ModelFailed, "HTTP 500: .*boom"),
         (Reply(status=400, text="bad option"), ModelRejected, "HTTP 400: .*bad option"),
         (Reply(status=401, text="who"), ModelRejected, "KEEPSAKE_OPENAI_API_KEY"),
-        (Reply(status=429, text="slow"), ModelFailed, "HTTP 429"),
-        (Reply(status=503, text="loading"), ModelUnavailable, "not ready"),
+        (Reply(status=429, text="slow"), ModelBusy, "HTTP 429"),
+        (Reply(status=503, text="loading"), ModelBusy, "not ready"),
         (Reply(raw=b"<html>hello</html>"), BadAnswer, "sent"),
         (Reply(raw=b"[1, 2]"), BadAnswer, "sent"),
+        (Reply(raw=b"[" * 50_000), BadAnswer, "sent"),
         (Reply(raw=b"{}"), BadAnswer, "sent"),
         (Reply(raw=b"\xff\xfe\x00"), BadAnswer, "sent"),
         (Reply(raw=b'{"response": 5, "choices": [{"text": 5}]}'), BadAnswer, "sent"),
         (Reply(text="  \n"), BadAnswer, "empty answer"),
         (Reply(text=""), BadAnswer, "empty answer"),
-        (Reply(text="<think>Hmm. What"), BadAnswer, "inside its <think> block"),
+        (Reply(text="<think>Hmm. What"), BadAnswer, "a thought and no answer"),
         (Reply(hang_up=True), ModelUnavailable, "broke off|does not answer"),
     ],
 )
@@ -181,11 +183,27 @@ def test_a_refused_connection_names_no_login(kind: str):
         ("hm, so</think> say hi", "say hi"),
         ("say hi <think>was that right", "say hi "),
         ("<thinking>a</thinking>say a<think>b</think> b", "say a b"),
-        ("I think </b> of you", "I think </b> of you"),
+        ("I think </b> of [you", "I think </b> of [you"),
+        ("[THINK]hm[/THINK]Hello", "Hello"),
+        ("◁think▷hm◁/think▷Hi", "Hi"),
+        ("<reasoning>a</reasoning> B", "B"),
+        ("Thought: I greet.\nHe waits.\nAnswer: Hello!", "Hello!"),
+        ("Though I like it, no", "Though I like it, no"),
+        (
+            "<|channel|>analysis<|message|>We need<|end|><|start|>assistant"
+            "<|channel|>final<|message|>Hello<|return|>",
+            "Hello",
+        ),
     ],
 )
-def test_thoughts_are_taken_out(text: str, left: str):
-    assert without_thoughts(text) == left
+@pytest.mark.parametrize("size", [1, 3, 999])
+def test_thoughts_are_taken_out_whole_or_in_pieces(text: str, left: str, size: int):
+    heard: list[str] = []
+    answer = AnswerText(heard.append, hold=text.startswith("hm, so"))
+    for at in range(0, len(text), size):
+        answer.feed(text[at : at + size])
+    assert answer.finish() == left
+    assert "".join(heard) == left, "no piece of a thought is handed on"
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: P
         answer = httpx.get(f"{own.address}/props", trust_env=False).json()
         assert answer["model_alias"] == "mine"
         assert answer["default_generation_settings"]["n_ctx"] == 2048
-        assert own.capabilities.format == DIALOGUE
+        assert own.capabilities.form == DIALOGUE
     finally:
         own.stop()
 

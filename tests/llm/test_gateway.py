@@ -116,7 +116,7 @@ def test_an_answer_comes_in_the_owners_thread(
 
 def test_each_server_has_its_own_queue(gateway: Gateway, owner: Owner, fake: FakeModelServer):
     gate = threading.Event()
-    fake.plan("/v1/completions", Reply(gate=gate, text="slow"))
+    fake.plan("/v1/chat/completions", Reply(gate=gate, text="slow"))
     slow = ask(gateway, owner, name="summarizer")
     quick = ask(gateway, owner)
     until(lambda: quick)
@@ -129,7 +129,7 @@ def test_generate_blocks_until_the_answer_or_the_error(
     gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
 ):
     fake.script = lambda prompt: prompt.upper()
-    assert gateway.generate("summarizer", request("long ago")).text == "LONG AGO"
+    assert gateway.generate("summarizer", request("long ago")).text == "USER: LONG AGO"
     unset = threading.Event()
     assert gateway.generate("agent", request("so"), Priority.SLEEP, given_up=unset).text == "SO"
     built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
@@ -209,35 +209,84 @@ def test_a_changed_profile_is_used_from_the_next_call(
     assert gateway.profiles.problem.line == 2
 
 
-def forms(gateway: Gateway, owner: Owner, name: str = "agent") -> str:
-    """The form of prompt that the profile of a build names."""
+def built_for(gateway: Gateway, owner: Owner) -> list[ModelProfile]:
+    """Submit a call whose build only keeps the profile that it gets."""
     seen: list[ModelProfile] = []
 
     def build(profile: ModelProfile) -> None:
         seen.append(profile)
 
-    owner.call(lambda: gateway.submit(name, Priority.PLAYER, None, build, lambda _: None))
-    until(lambda: seen)
-    return seen[0].format
+    owner.call(lambda: gateway.submit("agent", Priority.PLAYER, None, build, lambda _: None))
+    return seen
 
 
-def test_a_build_gets_a_profile_whose_form_is_known(
+def test_no_prompt_is_built_before_the_model_is_known(
     home: Places, owner: Owner, fake: FakeModelServer
 ):
     gate = threading.Event()
-    fake.plan("/api/tags", Reply(gate=gate))
-    fake.template = "{{ .System }} {{ .Prompt }}"
+    fake.plan("/api/tags", Reply(gate=gate), Reply(gate=gate))
+    fake.template, fake.context = "{{ .System }} {{ .Prompt }}", 4096
+    fake.can = ["completion", "tools"]
     configure(home, fake.address)
     with running(home, owner) as gateway:
-        assert forms(gateway, owner) == "dialogue"  # until the server has said what it is
+        seen = built_for(gateway, owner)
+        fake.wait_for_calls("/api/tags", 2)
+        assert not seen
         assert ollama_status(gateway, owner).kind == "not known yet"
         gate.set()
-        until(lambda: ollama_status(gateway, owner).kind != "not known yet")
-        assert forms(gateway, owner) == "chat"
-        assert ollama_status(gateway, owner).kind == "ollama, chat"
+        until(lambda: seen)
+        (profile,) = seen
+        assert (profile.form, profile.prompt_tokens, profile.max_tokens) == ("chat", 3072, 400)
+        assert (profile.takes_tools, profile.stop, profile.is_stopgap) == (True, (), False)
+        assert "ollama, chat, with tools; prompts of 3,072" in ollama_status(gateway, owner).kind
+
+
+def test_a_changed_profile_is_learnt_anew_before_its_first_call(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.template = "{{ .System }} {{ .Prompt }}"
+    configure(home, fake.address)
+    path = home.config / "llm.md"
+    with running(home, owner) as gateway:
+        for number in range(4):  # 3 saves
+            path.write_text(f"{path.read_text()}\n_{number}_\n**seed**: {number}\n")
+            path.write_text(path.read_text().replace(f"**seed**: {number - 1}\n", ""))
+            assert owner.call(lambda: gateway.profile("agent")).form == "chat" or number == 0
+            gateway.generate("agent", lambda profile: profile.request("Hello"))
+        assert not fake.calls("/api/generate"), "nothing is sent raw to a chat model"
+        assert [each.body["messages"] for each in fake.calls("/api/chat")] == [
+            [{"role": "user", "content": "Hello"}]
+        ] * 4
+        path.write_text(path.read_text().replace("## agent", "## agent\n**form**: script"))
+        seen = built_for(gateway, owner)
+        until(lambda: seen)
+        assert seen[0].form == "script"
+
+
+def test_a_server_that_only_chats_is_asked_nothing_else(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.only = "chat"
+    configure(home, fake.address)
+    path = home.config / "llm.md"
+    path.write_text(path.read_text().replace("ollama", "openai"))
+    with running(home, owner) as gateway:
+        for name in ("agent", "summarizer"):
+            assert gateway.generate(name, request("x")).text
+    assert not fake.calls("/v1/completions")
+
+
+def test_models_md_names_the_form_of_a_family(home: Places, owner: Owner, fake: FakeModelServer):
+    fake.template, fake.models = "{{ .System }} {{ .Prompt }}", ["qwen2.5-coder:0.5b"]
+    (home.config / "models.md").write_text("## forms\n**dialogue**:\n- qwen2.5-coder*0.5b*\n")
+    configure(home, fake.address, model="qwen2.5-coder:0.5b")
+    with running(home, owner) as gateway:
+        gateway.generate("agent", request("x"))
+        assert gateway.profile("agent").form == "dialogue"
         path = home.config / "llm.md"
-        path.write_text(path.read_text().replace("## agent", "## agent\n**format**: script"))
-        assert forms(gateway, owner) == "script"
+        path.write_text(path.read_text().replace("## agent", "## agent\n**form**: chat"))
+        gateway.generate("agent", request("x"))
+    assert [len(fake.calls(path)) for path in ("/api/generate", "/api/chat")] == [1, 1]
 
 
 def test_others_are_asked_though_calls_before_them_took_too_long(
@@ -315,7 +364,7 @@ def test_the_watch_goes_on_after_a_look_that_broke(
 
 
 def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):
-    fake.delay = 300
+    fake.always("/api/generate", Reply(delay=300))
     configure(home, fake.address, limit=300)
     with running(home, owner) as gateway, ThreadPoolExecutor(4) as pool:
         blocked = [pool.submit(gateway.generate, "agent", request("x")) for _ in range(4)]

@@ -7,7 +7,15 @@ import pytest
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import with_settings
 from keepsake.models.embedding import load_embedder
-from keepsake.models.profiles import AS_LEARNED, ModelProfile, Profiles, embedded_profile, load
+from keepsake.models.profiles import (
+    AS_LEARNED,
+    CHAT,
+    DIALOGUE,
+    ModelProfile,
+    Profiles,
+    embedded_profile,
+    load,
+)
 from keepsake.paths import REPOSITORY
 
 GOOD = """# Models
@@ -34,8 +42,9 @@ def file(tmp_path: Path) -> Path:
 def test_the_shipped_file_is_good():
     found = load(REPOSITORY / "vault" / "config" / "llm.md")
     assert found["agent"].provider == "embedded"
-    assert found["agent"].stop == ("\n",)
-    assert found["summarizer"].stop == ()
+    assert found["agent"].suited(DIALOGUE).stop == ("\n",)
+    assert found["agent"].suited(CHAT).stop == ()
+    assert found["summarizer"].suited(DIALOGUE).stop == ()
 
 
 def test_a_profile_is_read(file: Path):
@@ -49,7 +58,7 @@ def test_a_profile_is_read(file: Path):
         temperature=0.2,
         seed=7,
         context_tokens=2048,
-        max_tokens=60,
+        max_tokens=0,
     )
     assert profiles.get("summarizer").provider == "extractive"
     assert profiles.get("summarizer").request("Tell it.").stop == (), "not that of the acts"
@@ -82,9 +91,9 @@ def test_a_request_takes_the_profile_and_what_is_given_comes_first(file: Path):
         ("**host**: http://x:99999", 3, "is no address"),
         ("**provider**: ollama", 2, "needs the name of a model"),
         ("**provider**: openai\n**model**: m", 2, "needs one"),
-        ("**format**: chatty", 3, "none of auto"),
+        ("**form**: chatty", 3, "none of auto"),
         ("**server**: lmstudio", 3, "none of auto"),
-        ("**reply_tokens**: 5", 3, "not between 100"),
+        ("**prompt_tokens**: 5", 3, "not between 256"),
         ("**provider**: scripted\n**model_file**: a.gguf", 4, "loads no file"),
     ],
 )
@@ -97,6 +106,36 @@ def test_wrong_values_are_refused_with_file_line_and_reason(
         load(path)
     assert caught.value.path == path
     assert line <= caught.value.line <= line + 1
+
+
+def test_what_a_profile_leaves_open_follows_from_its_model(tmp_path: Path):
+    path = tmp_path / "llm.md"
+    path.write_text("## agent\n**dry_multiplier**: 0.8\n## summarizer\n**max_tokens**: 9\n")
+    agent = load(path)["agent"]
+    chat, line = agent.suited(CHAT, 4096), agent.suited(DIALOGUE, 32768)
+    assert (chat.form, chat.prompt_tokens, chat.max_tokens, chat.stop) == ("chat", 3072, 400, ())
+    assert (line.prompt_tokens, line.max_tokens, line.stop) == (8000, 60, ("\n",))
+    assert (chat.dry_multiplier, line.dry_multiplier) == (0, 0.8)
+    own = "**form**: script\n**prompt_tokens**: 900\n**max_tokens**: 5\n**stop**: []"
+    path.write_text(f"## agent\n{own}\n## summarizer\n**max_tokens**: 9\n")
+    script = load(path)["agent"].suited(CHAT, 4096)
+    assert (script.form, script.prompt_tokens, script.max_tokens) == ("script", 900, 5)
+    assert script.stop == ()
+
+
+def test_a_file_of_an_earlier_version_can_be_read(tmp_path: Path):
+    path = tmp_path / "llm.md"
+    old = "**format**: script\n**reply_tokens**: 300\n**second_look**: yes"
+    path.write_text(f"## agent\n{old}\n## summarizer\n**max_tokens**: 9\n")
+    assert load(path)["agent"].form == "script"
+
+
+def test_only_the_shipped_model_is_a_stopgap(tmp_path: Path):
+    path, both = tmp_path / "llm.md", "## agent\n**time_limit**: 9\n## summarizer\n"
+    path.write_text(f"{both}**max_tokens**: 9\n")
+    assert load(path)["agent"].is_stopgap
+    path.write_text(f"{both}**model_file**: b.gguf\n")
+    assert not load(path)["agent"].is_stopgap, "they share one server, and so its file"
 
 
 def test_profiles_share_one_embedded_server(tmp_path: Path):
@@ -166,7 +205,7 @@ def test_a_profile_may_list_several_servers(tmp_path: Path):
     assert [each.in_flight for each in agent.members] == [3, AS_LEARNED, 3]
     assert [each.time_limit for each in agent.members] == [60, 60, 9]
     assert [each.server for each in agent.members] == ["auto", "auto", "llama.cpp"]
-    assert (agent.host, agent.model, agent.stop) == ("http://one:11434", "tiny", ("\n",))
+    assert (agent.host, agent.model, agent.stop) == ("http://one:11434", "tiny", None)
     assert [each.host for each in summarizer.members] == ["http://one:8000", "http://two:8000"]
     assert {each.in_flight for each in summarizer.members} == {AS_LEARNED}, "of several, as learned"
 

@@ -73,7 +73,7 @@ def test_one_short_line_teaches_little_and_nonsense_nothing_lasting():
     assert heuristic.factor == pytest.approx(before, rel=0.01)
     for _ in range(50):
         heuristic.correct(2000, 1)  # as of a server that tells only what was not cached
-    assert heuristic.factor >= 0.3
+    assert heuristic.factor >= 0.9 * before, "its figure lowers ours by a tenth at most"
 
 
 def test_where_nobody_counts_the_estimate_learns_from_whole_prompts():

@@ -56,7 +56,7 @@ def _file(path: Path) -> Finding:
     except ModelError as error:
         return Finding("Embedded model", False, error.what, error.cure)
     form = CHAT if is_chat_template(info.chat_template) else DIALOGUE
-    return Finding("Embedded model", True, f"{path.name}: {info.architecture}, format {form}")
+    return Finding("Embedded model", True, f"{path.name}: {info.architecture}, form {form}")
 
 
 def servers(here: Places) -> Iterator[Finding]:
@@ -106,8 +106,9 @@ def _server(here: Places, profile: ModelProfile, embedded: Embedded, address: st
             takes = client.capabilities
         except ModelError as error:
             return Finding(subject, False, error.what, error.cure)
-        form = takes.format if profile.format == AUTO else profile.format
-        what = f"{said}; {takes.kind}, format {form}" if takes.known else said
+        form = takes.form if profile.form == AUTO else profile.form
+        what = f"{said}; {takes.kind}, form {form}" if takes.known else said
+        what += f", {takes.context:,} tokens" if takes.context else ""
         what += f", {takes.slots} at once" if takes.slots else ""
         return Finding(subject, True, what)
 

@@ -13,7 +13,13 @@ from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import ConfigError, ModelError
 from keepsake.models.embedded.server import CONTEXT
 from keepsake.models.embedded.supervisor import Embedded
-from keepsake.models.profiles import EMBEDDED, EXTRACTIVE, OLLAMA, ModelProfile, Profiles
+from keepsake.models.profiles import (
+    EMBEDDED,
+    EXTRACTIVE,
+    OLLAMA,
+    ModelProfile,
+    Profiles,
+)
 from keepsake.models.servers import build
 from keepsake.models.tokens.local_tokenizer import cache_folder, cached, installed
 from keepsake.models.wrappers import Recorder
@@ -21,8 +27,6 @@ from keepsake.paths import Places
 from keepsake.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN
 
 AGENT = "agent"
-OLLAMA_CONTEXT = 4096
-"""Tokens that Ollama looks at when nobody tells it how many."""
 
 
 def budget(here: Places) -> Iterator[Finding]:
@@ -79,18 +83,17 @@ def _answer_room(config: CompactionConfig, profile: ModelProfile) -> Iterator[Fi
 
 
 def _context_room(config: CompactionConfig, profile: ModelProfile) -> Iterator[Finding]:
-    """The embedded model refuses a prompt longer than its context; Ollama cuts its head off."""
+    """The embedded model refuses a prompt longer than its context; Ollama drops a part of it."""
     wanted = config.context_tokens
     what = f"prompts and answers may have {wanted:,} tokens, and the agents' model looks at "
     lower = "ower context_tokens in memory_compaction.md"
     own = profile.context_tokens or CONTEXT
     if profile.provider == EMBEDDED and wanted > own:
         yield Finding("Token budget", False, f"{what}{own:,}", f"L{lower} to {own}")
-    given = profile.context_tokens or OLLAMA_CONTEXT
+    given = profile.context_tokens or wanted  # without it, it is told to look at enough
     if profile.provider == OLLAMA and wanted > given:
-        untold = "" if profile.context_tokens else ", unless it is told otherwise"
         cure = f"Write **context_tokens**: {wanted} into the section {AGENT} of llm.md, or l{lower}"
-        yield Finding("Token budget", False, f"{what}{given:,}{untold}", cure)
+        yield Finding("Token budget", False, f"{what}{given:,}", cure)
 
 
 def _writer(config: CompactionConfig, profiles: Profiles) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from typing import Any
 from keepsake import errors
 from keepsake.errors import ModelError, ModelFailed
 from keepsake.json_lines import parsed
-from keepsake.ports import Generation, GenerationRequest, LanguageModel
+from keepsake.ports import Generation, GenerationRequest, LanguageModel, ToolCall
 
 ANSWERS = "answers.jsonl"
 
@@ -77,7 +77,8 @@ class AnsweredModel:
 
     def generate(self, request: GenerationRequest) -> Generation:
         """As the inner model."""
-        values = [getattr(request, each.name) for each in fields(request)]
+        values = [getattr(request, each.name) for each in fields(request) if each.compare]
         asked = [self._profile, *values]
         found = self._answers.answer(asked, lambda: asdict(self._inner.generate(request)))
-        return Generation(**found)
+        calls = tuple(ToolCall(**each) for each in found.get("tool_calls", ()))
+        return Generation(**{**found, "tool_calls": calls})

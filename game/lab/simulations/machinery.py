@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -17,6 +17,7 @@ from game.lab.simulations.answers import AnsweredModel, Answers
 from game.lab.simulations.timeline import Asker, Timeline
 from keepsake.agent.agent_log import log
 from keepsake.agent.services import Changed, Machinery
+from keepsake.errors import ModelError
 from keepsake.index.service import IndexService
 from keepsake.models.gateway import BuildFor, Gateway
 from keepsake.models.profiles import EXTRACTIVE, SCRIPTED, Profiles
@@ -128,7 +129,12 @@ class TimelineGateway(Gateway):
         if answers is None or guarded.profile.provider == SCRIPTED:
             return guarded
         model = AnsweredModel(guarded.model, guarded.profile.name, answers)
-        return replace(guarded, model=model)
+
+        def look() -> None:  # what was answered once is answered without a server
+            with suppress(ModelError):
+                guarded.look()
+
+        return replace(guarded, model=model, look=look)
 
 
 class TimelineIndexes(IndexService):

@@ -13,6 +13,7 @@ from keepsake.models.embedded.supervisor import Embedded, model_name
 from keepsake.models.profiles import (
     AUTO,
     CHAT,
+    DIALOGUE,
     EMBEDDED,
     EXTRACTIVE,
     SCRIPTED,
@@ -66,7 +67,8 @@ class AnsweringModel:
         close: Callable[[], None] = lambda: None,
         seed: int = 0,
     ) -> None:
-        self.profile = replace(profile, repeat_penalty=1.0, dry_multiplier=0.0, seed=seed)
+        suited = profile.suited(CHAT if chat else DIALOGUE)
+        self.profile = replace(suited, repeat_penalty=1.0, dry_multiplier=0.0, seed=seed)
         self.chat, self.model, self.close = chat, model, close
 
     @property
@@ -83,7 +85,8 @@ class AnsweringModel:
         """
         text = prompt if self.chat else f"{prompt}\n{opening}"
         messages = (ChatMessage("user", prompt),) if self.chat else ()
-        stop = self.profile.stop if self.chat else (*self.profile.stop, "\n")
+        own = self.profile.stop or ()
+        stop = own if self.chat else (*own, "\n")
         try:
             made = self.model.generate(self.profile.request(text, stop=stop, messages=messages))
         except BadAnswer:
@@ -109,17 +112,17 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
         raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
     cure = "Start the world" if profile.provider == EMBEDDED else ""
     guarded = answering(here, profile, f"The model of the profile {name!r} does not answer", cure)
-    chat = _form(here, profiles, profile, guarded.client.capabilities.format) == CHAT
+    chat = _form(here, profiles, profile, guarded.client.capabilities.form) == CHAT
     return AnsweringModel(profile, chat, asked_model(profile, guarded), guarded.client.close, seed)
 
 
 def _form(here: Places, profiles: Profiles, profile: ModelProfile, learned: str) -> str:
-    if profile.format != AUTO or profile.provider != EMBEDDED:
-        return learned if profile.format == AUTO else profile.format
+    if profile.form != AUTO or profile.provider != EMBEDDED:
+        return learned if profile.form == AUTO else profile.form
     served = embedded_profile(profiles.path, profiles.all().values()) or profile
     embedded = Embedded(here)
     embedded.use(served.model_file, served.context_tokens)
-    return embedded.capabilities.format
+    return embedded.capabilities.form
 
 
 def prompt_for(asking: Asking, budget: int, tokens: Tokens) -> str:

@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from keepsake.errors import BadAnswer, ModelError, ModelMissing
-from keepsake.models.clients.capabilities import of_kind
-from keepsake.models.clients.http import ServerWords
-from keepsake.ports import Generation, GenerationRequest
+from keepsake.errors import (
+    BadAnswer,
+    ModelError,
+    ModelFailed,
+    ModelMissing,
+    ModelRejected,
+    ModelUnavailable,
+    PromptTooLong,
+    PromptUnfit,
+)
+from keepsake.models.clients.capabilities import Capabilities, Lessons, of_kind
+from keepsake.models.clients.http import ServerWords, inner
+from keepsake.models.clients.messages import alternating
+from keepsake.models.clients.thoughts import AnswerText
+from keepsake.models.profiles import OLLAMA_SERVER
+from keepsake.ports import Generation, GenerationRequest, ToolCall
+from keepsake.prompt.tokens import Heuristic
 
 THOUGHT_TOKENS = 1024
 """What a model that thinks aloud is given beside the tokens of its answer."""
 LOOK_SECONDS = 10.0
 """What a question about the server itself may take."""
+CUT_TOKENS = 1000
+"""Tokens from which on it is looked whether the server evaluated the whole prompt."""
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_MARK = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+_ROLES = re.compile(
+    r"system.{0,20}(?:role|message|prompt)|roles?\b.{0,40}\balternate|"
+    r"only (?:support )?user(?:,| and) (?:assistant|model)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What templates say that take no system message, or no two messages of one role in a row."""
+_SYSTEM = re.compile(r"system.{0,20}(?:role|message|prompt)", re.IGNORECASE | re.DOTALL)
+_PARTS = {
+    "stream_options": "stream_options",
+    "chat_template_kwargs": "chat_template_kwargs",
+    "think": "support thinking",
+}
+"""Parts of a request without which it is as good, and what a server says that refuses one."""
 
 
 class Server(Protocol):
@@ -38,20 +65,26 @@ class Server(Protocol):
     ) -> dict[str, Any]:
         """The answer's body; blocks, raises ModelError."""
 
+    def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The objects of an answer as they come; blocks, raises ModelError."""
+
     def close(self) -> None:
         """Close the kept connections."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RawAnswer:
     """What a server sent, as it sent it: any of it may be of a wrong type."""
 
-    text: Any
-    thought: Any
-    finish_reason: Any
-    prompt_tokens: Any
-    cached_tokens: Any
-    completion_tokens: Any
+    text: Any = None
+    thought: Any = None
+    finish_reason: Any = None
+    prompt_tokens: Any = None
+    cached_tokens: Any = None
+    completion_tokens: Any = None
+    evaluation_seconds: Any = None
+    model: Any = None
+    tool_calls: list[dict[str, Any]] = field(default_factory=list)
 
 
 class HttpModel(ABC):
@@ -61,16 +94,20 @@ class HttpModel(ABC):
         http: The server.
         model: The model's name there; empty lets the server choose.
         kind: What the server is, as far as it is known.
+        lessons: What calls have shown of the model so far.
 
     Attributes:
         capabilities: What the server takes, as far as :meth:`check` has learnt it.
     """
 
-    def __init__(self, http: Server, model: str, kind: str) -> None:
+    def __init__(self, http: Server, model: str, kind: str, lessons: Lessons | None = None) -> None:
         self.model, self.server = model, http.words
         self.capabilities = of_kind(kind)
+        self.lessons = lessons or Lessons()
         self._http = http
         self._names: list[str] = []
+        self._before = ""
+        """The prompt of the call before: the server may have what they have in common."""
 
     def generate(self, request: GenerationRequest) -> Generation:
         """Continue ``request.prompt`` or answer ``request.messages``; blocks.
@@ -80,23 +117,28 @@ class HttpModel(ABC):
         """
         started = time.monotonic()
         # A stop string in a thought would end the thought: the answer is cut here in its place.
-        aloud = bool(request.messages) and self.capabilities.thinks
+        aloud = bool(request.messages) and (self.capabilities.thinks or self.lessons.thinks)
         more = request.max_tokens + THOUGHT_TOKENS
         asked = replace(request, stop=(), max_tokens=more) if aloud else request
-        body = self._http.call("POST", *self._question(asked))
-        raw = self._answer(body, chat=bool(request.messages))
-        if request.messages and (raw.thought or _MARK.search(str(raw.text))):
-            self.capabilities = replace(self.capabilities, thinks=True)
-        prompt = count(raw.prompt_tokens)
-        return Generation(
-            text=self._clean(raw.text, request.stop if aloud else None),
+        words = AnswerText(request.on_text, request.stop if aloud else (), hold=aloud)
+        raw = self._asked(asked, words)
+        text = words.finish()
+        if request.messages and (raw.thought or words.thought):
+            self.lessons.thinks = True
+        answer = Generation(
+            text=text,
             finish_reason="length" if raw.finish_reason == "length" else "stop",
-            prompt_tokens=prompt,
+            prompt_tokens=(prompt := count(raw.prompt_tokens)),
             cached_tokens=min(count(raw.cached_tokens), prompt),
             completion_tokens=count(raw.completion_tokens),
             seconds=time.monotonic() - started,
-            model=str(body.get("model") or self.model),
+            model=str(raw.model or self.model),
+            tool_calls=self._tool_calls(raw.tool_calls),
+            evaluation_seconds=_seconds(raw.evaluation_seconds),
         )
+        self._learn_from(request, answer)
+        self._require_words(answer, thought=bool(raw.thought or words.thought))
+        return answer
 
     def check(self) -> str:
         """Whether the server answers and has the model; learns what it takes.
@@ -112,18 +154,142 @@ class HttpModel(ABC):
                     f"{self.server.name} has no model {self.model!r}",
                     f"{self.server.cure_missing}; it has {', '.join(names[:8]) or 'none'}",
                 )
-        except ModelError:
+        except ModelError as error:
             self.capabilities = replace(self.capabilities, known=False)
+            if isinstance(error, ModelUnavailable):
+                self.lessons.forget_context()
             raise
         if not self.capabilities.known or names != self._names:
             with suppress(ModelError):  # it serves all the same, and is asked again
-                self._learn(rows)
+                self.capabilities = self._learn(rows)
+                self.lessons.capabilities = self.capabilities
                 self._names = names
         return "ready"
 
     def close(self) -> None:
         """Close the kept connections."""
         self._http.close()
+
+    # -- one call
+
+    def _asked(self, request: GenerationRequest, words: AnswerText) -> RawAnswer:
+        """The answer; a request whose shape the server refuses is sent in another."""
+        while True:
+            try:
+                return self._once(self._shaped(request), words)
+            except PromptTooLong as error:
+                self.lessons.too_long(error.limit, self._size(request))
+                raise
+            except (ModelRejected, ModelFailed) as error:
+                if not self._is_taught(request, error):
+                    raise
+
+    def _once(self, request: GenerationRequest, words: AnswerText) -> RawAnswer:
+        path, body = self._question(request)
+        chat = bool(request.messages)
+        body = {name: value for name, value in body.items() if name not in self.lessons.refused}
+        if request.on_text is None:
+            answer = self._answer(self._http.call("POST", path, body), chat=chat)
+            self._take(words, answer.text, required=not (answer.tool_calls or answer.thought))
+            return answer
+        whole = RawAnswer()
+        with closing(self._http.stream(path, body)) as pieces:  # type: ignore[type-var]
+            for each in pieces:
+                part = self._answer(each, chat=chat, streamed=True)
+                self._take(words, part.text)
+                _add(whole, part)
+                if words.ended:
+                    return whole
+                if request.given_up is not None and request.given_up():
+                    raise ModelUnavailable("The call was given up", "Nobody wants its answer")
+        if whole.finish_reason is None:
+            what = f"{self.server.name} broke off amid its answer"
+            raise ModelUnavailable(what, self.server.cure_absent)
+        return whole
+
+    def _take(self, words: AnswerText, text: Any, *, required: bool = False) -> None:
+        if isinstance(text, str):
+            words.feed(text)
+        elif text is not None or required:
+            what = f"{self.server.name} sent {type(text).__name__} in place of text"
+            raise BadAnswer(what, "Look at its log")
+
+    def _shaped(self, request: GenerationRequest) -> GenerationRequest:
+        """The request, as this model was seen to take it."""
+        messages = alternating(request.messages, self.lessons.roles)
+        return replace(request, messages=messages) if messages != request.messages else request
+
+    def _is_taught(self, request: GenerationRequest, error: ModelError) -> bool:
+        """Whether the refusal shows how the request must be sent; then it is remembered.
+
+        Raises:
+            PromptUnfit: The prompt must be built anew.
+        """
+        lessons, said = self.lessons, error.said
+        for part, refusal in _PARTS.items():
+            if refusal in said and part not in lessons.refused:
+                lessons.refused.add(part)
+                return True
+        if request.messages and lessons.roles < 2 and _ROLES.search(said):
+            lessons.roles = 2 if _SYSTEM.search(said) else lessons.roles + 1
+            return True
+        if request.tools and "tool" in said.lower() and "tools" not in lessons.refused:
+            lessons.refused.add("tools")
+            raise PromptUnfit(f"{self.server.name} takes no tools", error.cure) from error
+        return False
+
+    def _learn_from(self, request: GenerationRequest, answer: Generation) -> None:
+        """What the figures of an answer tell of the server."""
+        read = answer.prompt_tokens - answer.cached_tokens
+        self.lessons.evaluated(read, answer.evaluation_seconds)
+        if self.capabilities.kind != OLLAMA_SERVER:
+            return
+        text = "\n".join(each.text for each in request.messages) or request.prompt
+        known = _common(text, self._before)
+        self._before = text
+        fresh = Heuristic().of(text[known:])  # it may count what it had cached or not
+        if fresh >= CUT_TOKENS and 0 < answer.prompt_tokens < fresh / 2:
+            self.lessons.cut(answer.prompt_tokens, fresh)
+
+    def _require_words(self, answer: Generation, *, thought: bool) -> None:
+        if answer.text.strip() or answer.tool_calls:
+            return
+        if thought and answer.finish_reason == "length":
+            used = f" its {answer.completion_tokens}" if answer.completion_tokens else " all its"
+            raise BadAnswer(
+                f"The model used up{used} tokens while it was thinking",
+                "Raise max_tokens in llm.md, or use a model that does not think",
+            )
+        if thought:
+            what = f"{self.server.name} sent a thought and no answer"
+            raise BadAnswer(what, "Ask again, or use a model that does not think")
+        what = f"{self.server.name} sent an empty answer"
+        raise BadAnswer(what, "Ask again, or change stop in llm.md")
+
+    def _tool_calls(self, sent: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+        """The calls of an answer.
+
+        Raises:
+            BadAnswer: One has no name, or arguments that are no JSON object.
+        """
+        calls = []
+        for each in sent:
+            name, arguments = each.get("name"), each.get("arguments") or {}
+            if isinstance(arguments, str):
+                try:
+                    arguments = json.loads(arguments)
+                except (ValueError, RecursionError):
+                    arguments = None
+            if not isinstance(name, str) or not name or not isinstance(arguments, dict):
+                said = self.server.quoted(str(dict(each)))
+                what = f"{self.server.name} sent a call of a tool that cannot be read ({said})"
+                raise BadAnswer(what, "Ask again, or write tools: no in llm.md")
+            calls.append(ToolCall(name, arguments))
+        return tuple(calls)
+
+    def _size(self, request: GenerationRequest) -> int:
+        """Tokens of a prompt, as we count."""
+        return Heuristic().of("\n".join(each.text for each in request.messages) or request.prompt)
 
     def _rows(self) -> list[Mapping[str, Any]]:
         """The models that the server lists: OpenAI's ``data``, Ollama's ``models``."""
@@ -132,20 +298,6 @@ class HttpModel(ABC):
         return (
             [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
         )
-
-    def _clean(self, text: Any, stop: Sequence[str] | None) -> str:
-        """The answer without its thoughts; ``stop`` ends one that was thought aloud."""
-        if not isinstance(text, str):
-            what = f"{self.server.name} sent {type(text).__name__} in place of text"
-            raise BadAnswer(what, "Look at its log")
-        answer = without_thoughts(text)
-        if stop is not None:
-            answer = answer.lstrip()
-            answer = answer[: min((answer.index(s) for s in stop if s in answer), default=None)]
-        if not answer.strip():
-            what = f"{self.server.name} sent an empty answer"
-            raise BadAnswer(what, "Ask again, or change stop in llm.md")
-        return answer
 
     @property
     @abstractmethod
@@ -157,42 +309,54 @@ class HttpModel(ABC):
         """Whether the model is among those that the server lists."""
 
     @abstractmethod
-    def _learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Ask what the server takes; may raise ModelError."""
+    def _learn(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
+        """What the server takes, as it says; may raise ModelError."""
 
     @abstractmethod
     def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
         """Path and body of a request."""
 
     @abstractmethod
-    def _answer(self, body: Mapping[str, Any], *, chat: bool) -> RawAnswer:
-        """What the body says; BadAnswer if it says nothing."""
+    def _answer(self, body: Mapping[str, Any], *, chat: bool, streamed: bool = False) -> RawAnswer:
+        """What a body says, or one piece of an answer; BadAnswer if it says nothing."""
 
 
-def without_thoughts(text: str) -> str:
-    """The answer without what a reasoning model said to itself.
-
-    Some templates open the block inside the prompt, so only its end comes back.
-
-    Raises:
-        BadAnswer: A block was opened and never closed: there is no answer behind it.
-    """
-    answer = _MARK.split(_THOUGHT.sub("", text))[-1]
-    cut_off = (text.lower().rfind("<think")) > text.lower().rfind("</think")
-    if cut_off and not answer.strip():
-        raise BadAnswer(
-            "The model was still inside its <think> block when it was cut off",
-            "Raise max_tokens or take '\\n' out of stop in llm.md, or use a model that"
-            " does not think aloud",
-        )
-    return answer.lstrip() if answer != text else text
-
-
-def messages(request: GenerationRequest) -> list[dict[str, str]]:
-    """The messages of a chat, as every server takes them."""
-    return [{"role": each.role, "content": each.text} for each in request.messages]
+def calls_in(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The calls of tools in a message or in a piece of one: name, arguments and number."""
+    listed = message.get("tool_calls")
+    found = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return [{"index": each.get("index"), **inner(each, "function")} for each in found]
 
 
 def count(value: Any) -> int:
     """A count as a server sent it; 0 when it sent none."""
     return value if isinstance(value, int) and value > 0 else 0
+
+
+def _seconds(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) and value > 0 else 0.0
+
+
+def _add(whole: RawAnswer, part: RawAnswer) -> None:
+    """Put a piece to what came before it; the text goes its own way."""
+    whole.thought = whole.thought or part.thought
+    for name in (
+        *("finish_reason", "prompt_tokens", "cached_tokens", "completion_tokens"),
+        *("evaluation_seconds", "model"),
+    ):
+        if (value := getattr(part, name)) is not None:
+            setattr(whole, name, value)
+    for call in part.tool_calls:
+        at = call.get("index")
+        begun = next((c for c in whole.tool_calls if at is not None and c["index"] == at), None)
+        if begun is None:
+            whole.tool_calls.append(call)
+        elif isinstance(more := call.get("arguments"), str):
+            begun["arguments"] = f"{begun.get('arguments') or ''}{more}"
+
+
+def _common(text: str, other: str) -> int:
+    """How many characters both begin with, in steps of 64."""
+    step, end = 64, min(len(text), len(other))
+    steps = range(0, end, step)
+    return next((at for at in steps if text[at : at + step] != other[at : at + step]), end)

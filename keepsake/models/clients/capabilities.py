@@ -1,19 +1,24 @@
-"""What a model server takes beyond plain text, and which form of prompt its model was made for."""
+"""What a model behind a server takes, and what calls have shown of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
 
-from keepsake.models.profiles import (
-    CHAT,
-    DIALOGUE,
-    LLAMA_CPP,
-    OLLAMA_SERVER,
-    OTHER,
-    SCRIPT,
-    SCRIPTED,
-    VLLM,
-)
+from keepsake.models.profiles import CHAT, LLAMA_CPP, OLLAMA_SERVER, OTHER, SCRIPT, SCRIPTED, VLLM
+
+log = logging.getLogger("keepsake.llm")
+
+PROMPT_SHARE = 0.75
+"""The share of a model's context that a prompt may fill."""
+_SMALLER = 0.75
+"""What that share shrinks by when a prompt that was small enough was refused all the same."""
+_LEAST_CONTEXT = 256
+_NEW_TOKENS, _WEIGHT = 32, 0.3
+"""Tokens that an evaluation must have had to tell how fast it is; how much one tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +26,71 @@ class Capabilities:
     """What one model behind one server takes."""
 
     kind: str  # ``llama.cpp``, ``vllm``, ``ollama``, ``other`` or ``scripted``
-    known: bool = False  # whether the server was asked; until then the rest is a careful guess
-    # the prompt that the model was made for: ``chat``, ``dialogue`` or ``script``
-    format: str = DIALOGUE
+    known: bool = False  # whether the server was asked; until then the rest is a guess
+    form: str = CHAT  # the prompt that the model was made for: ``chat``, ``dialogue``, ``script``
+    context: int = 0  # tokens of prompt and answer that it looks at; 0 where nobody says
+    tools: bool = False  # it can call tools
     grammar: bool = False  # it holds an answer to a GBNF grammar
-    thinks: bool = False  # the model thinks aloud and cannot be asked not to
+    thinks: bool = False  # it thinks aloud and cannot be asked not to
     slots: int = 0  # prompts that it works on at once; 0 where it does not say
 
-    def learned(self, *, chat: bool, thinks: bool = False, slots: int = 0) -> Capabilities:
-        """The same, now that the server was asked for its model's form."""
-        form = CHAT if chat else DIALOGUE
-        return replace(self, known=True, format=form, thinks=thinks, slots=slots)
+
+@dataclass(slots=True)
+class Lessons:
+    """What calls have shown of one model at one server; outlives the clients that ask it.
+
+    Attributes:
+        capabilities: What the server said last; None if nobody has asked yet.
+        context: The tokens that it was seen to look at, where it said more or nothing; 0 if it
+            kept its word.
+        share: The share of the context that a prompt may fill.
+        roles: How messages are sent: 0 as they are, 1 with roles that alternate, 2 without a
+            system message as well.
+        thinks: It thought though it was asked not to.
+        refused: Parts of a request that it does not take.
+        rate: Tokens of a prompt that it evaluates in a second; 0 while that is not known.
+        note: What people should know of it; empty if nothing.
+    """
+
+    capabilities: Capabilities | None = None
+    context: int = 0
+    share: float = PROMPT_SHARE
+    roles: int = 0
+    thinks: bool = False
+    refused: set[str] = field(default_factory=set)
+    rate: float = 0.0
+    note: str = ""
+
+    def evaluated(self, tokens: int, seconds: float) -> None:
+        """So many new tokens of a prompt took so long."""
+        if tokens >= _NEW_TOKENS and seconds > 0:
+            seen = tokens / seconds
+            self.rate = self.rate + _WEIGHT * (seen - self.rate) if self.rate else seen
+
+    def too_long(self, limit: int, sent: int) -> None:
+        """A prompt was too long.
+
+        Args:
+            limit: Tokens of prompt and answer that the server takes; 0 if it did not say.
+            sent: Tokens of the prompt, as we count.
+        """
+        known = self.context or (self.capabilities.context if self.capabilities else 0)
+        limit = max(limit or sent, _LEAST_CONTEXT)
+        if limit == self.context or limit * self.share >= sent * _SMALLER:
+            self.share *= _SMALLER  # our counts are too low for it
+        self.context = min(limit, known or limit)
+        self.note = f"a prompt was too long: the model looks at {self.context:,} tokens"
+        log.warning("[Model] %s; prompts get %d tokens", self.note, self.context * self.share)
+
+    def cut(self, looked_at: int, sent: int) -> None:
+        """The server evaluated far fewer tokens than the prompt had, and did not say so."""
+        self.context = max(ceil(looked_at / self.share), _LEAST_CONTEXT)
+        self.note = f"it looked at {looked_at:,} of about {sent:,} tokens of a prompt"
+        log.warning("[Model] %s: prompts are kept that small", self.note)
+
+    def forget_context(self) -> None:
+        """The server was gone: it may come back with another context."""
+        self.context, self.share, self.note = 0, PROMPT_SHARE, ""
 
 
 _KINDS = {
@@ -39,7 +98,7 @@ _KINDS = {
     VLLM: Capabilities(VLLM, grammar=True),
     OLLAMA_SERVER: Capabilities(OLLAMA_SERVER),
     OTHER: Capabilities(OTHER),
-    SCRIPTED: Capabilities(SCRIPTED, known=True, format=SCRIPT),
+    SCRIPTED: Capabilities(SCRIPTED, known=True, form=SCRIPT),
 }
 
 
@@ -65,6 +124,11 @@ def is_chat_template(template: str) -> bool:
 def thinks_aloud(template: str) -> bool:
     """Whether a model with this template thinks and its template has no switch for it."""
     return "<think>" in template and "enable_thinking" not in template
+
+
+def takes_tools(template: str, caps: Mapping[str, Any]) -> bool:
+    """Whether a model with this Jinja template calls tools; ``caps`` is what llama.cpp found."""
+    return bool(caps.get("supports_tools", "tools" in template))
 
 
 def is_ollama_chat(template: str) -> bool:

@@ -8,24 +8,30 @@ llama.cpp and Ollama both stop generating when it closes.
 from __future__ import annotations
 
 import functools
+import json
 import logging
 import re
 import ssl
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 import httpx
 
 from keepsake.errors import (
     BadAnswer,
+    ModelBusy,
     ModelError,
     ModelFailed,
     ModelMissing,
     ModelRejected,
     ModelTimeout,
     ModelUnavailable,
+    PromptTooLong,
 )
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
@@ -35,6 +41,17 @@ HIDDEN = "[secret]"
 _EXCERPT = 200
 _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=64)
 _LOGIN = re.compile(r"(?<=://)[^\s/@]+@")
+_TOO_LONG = re.compile(
+    r"exceed\w*[\w ]{0,24}context|context[_ ](?:length|size|window)|maximum model length"
+    r"|prompt is too long|max_new_tokens.? must be <=",
+    re.IGNORECASE,
+)
+"""What OpenAI, vLLM, llama.cpp, Ollama, LM Studio and TGI say of a prompt that is too long."""
+_LIMIT = re.compile(
+    r"n_ctx\W{1,4}(\d+)|(?:context|model)[_ ](?:length|size|window)\D{0,24}(\d+)"
+    r"|> (\d+) maximum|must be <= (\d+)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +64,14 @@ class ServerWords:
     # what it is sent as a key, which its errors may quote; nothing says it on
     key: str = field(default="", repr=False)
 
-    def quoted(self, body: str) -> str:
-        """The beginning of what it said, on one line, without the key."""
+    def without_key(self, body: str) -> str:
+        """What it said, on one line, without the key."""
         line = " ".join(body.split())
-        if self.key:  # before it is cut: half a key would not be known for one
-            line = line.replace(self.key, HIDDEN)
+        return line.replace(self.key, HIDDEN) if self.key else line
+
+    def quoted(self, body: str) -> str:
+        """The beginning of that."""
+        line = self.without_key(body)  # before it is cut: half a key would not be known for one
         return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
 
 
@@ -115,20 +135,58 @@ class JsonServer:
             ModelError: There was no answer, or none that can be used.
         """
         limit = seconds or self._time_limit
-        try:
+        with named_errors(self.words, limit):
             response = self._http.request(method, path, json=body, timeout=waits(limit))
-        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
-            # httpx raises RuntimeError when the client was closed under a call.
-            raise from_transport(error, self.words, limit) from error
+        self._require_success(response)
+        return self._object(response.text)
+
+    def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The objects of an answer that is streamed, as they come; blocks.
+
+        A server that does not stream sends one, which is the whole answer.
+
+        Raises:
+            ModelError: There was no answer, none that can be used, or it broke off.
+        """
+        with (
+            named_errors(self.words, self._time_limit),
+            self._http.stream("POST", path, json=body, timeout=waits(self._time_limit)) as response,
+        ):
+            if not response.is_success:
+                response.read()
+                self._require_success(response)
+            if "event-stream" not in response.headers.get("Content-Type", ""):
+                response.read()
+                yield self._object(response.text)
+                return
+            for line in response.iter_lines():
+                data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+                if data == "[DONE]":
+                    return
+                if data:
+                    yield self._event(data)
+
+    def _event(self, data: str) -> dict[str, Any]:
+        found = self._object(data)
+        if (error := found.get("error")) is not None:
+            code = error.get("code") if isinstance(error, dict) else None
+            status = code if isinstance(code, int) and code >= 400 else 500
+            raise from_status(status, json.dumps(error), self.words)
+        return found
+
+    def _require_success(self, response: httpx.Response) -> None:
         if not response.is_success:
-            raise from_status(response.status_code, response.text, self.words)
+            wait = retry_after(response.headers.get("Retry-After", ""))
+            raise from_status(response.status_code, response.text, self.words, wait)
+
+    def _object(self, text: str) -> dict[str, Any]:
         try:
-            found = response.json()
-        except ValueError:
+            found = json.loads(text)
+        except (ValueError, RecursionError):  # brackets without end
             found = None
         if not isinstance(found, dict):
             raise BadAnswer(
-                f"{self.words.name} sent no JSON object ({self.words.quoted(response.text)})",
+                f"{self.words.name} sent no JSON object ({self.words.quoted(text)})",
                 "Check that host in llm.md is a model server",
             )
         return found
@@ -174,18 +232,60 @@ def from_transport(error: Exception, server: ServerWords, seconds: float) -> Mod
     return BadAnswer(f"{server.name} sent what cannot be read ({error})", "Look at its log")
 
 
-def from_status(status: int, body: str, server: ServerWords) -> ModelError:
-    """The named error for a status that is no success."""
+@contextmanager
+def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
+    """Give what the HTTP client raises a name.
+
+    Raises:
+        ModelError: In place of its errors.
+    """
+    try:
+        yield
+    except (httpx.HTTPError, httpx.InvalidURL, ConnectionError, RuntimeError) as error:
+        # httpx raises RuntimeError when the client was closed under a call.
+        raise from_transport(error, server, seconds) from error
+
+
+def retry_after(written: str) -> float:
+    """Seconds of a header ``Retry-After``, which is a number or a date; 0 if it says nothing."""
+    try:
+        return max(float(written), 0.0)
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(written)
+    except ValueError:
+        return 0.0
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def from_status(status: int, body: str, server: ServerWords, wait: float = 0.0) -> ModelError:
+    """The named error for a status that is no success; ``said`` of it is the whole body.
+
+    ``wait``: Seconds after which the server wants to be asked again; 0 if it does not say.
+    """
+    error = _from_status(status, body, server, wait)
+    error.said = server.without_key(body)
+    return error
+
+
+def _from_status(status: int, body: str, server: ServerWords, wait: float) -> ModelError:
     what = f"HTTP {status}: {server.quoted(body)}"
-    if status == 404 or (status == 400 and "not found" in body):
+    if status in (400, 413, 422, 500) and _TOO_LONG.search(body):
+        limits = [int(each) for found in _LIMIT.findall(body) for each in found if each]
+        cure = "Prompts are made shorter; or give the model a larger context"
+        told = f"{server.name} found the prompt too long ({what})"
+        return PromptTooLong(told, cure, min(limits, default=0))
+    if status in (404, 405) or (status == 400 and "not found" in body):
         return ModelMissing(f"{server.name} has no such model ({what})", server.cure_missing)
     if status in (401, 403):
         cure = "Set KEEPSAKE_OPENAI_API_KEY in the environment of the game"
         return ModelRejected(f"{server.name} refused the key ({what})", cure)
     if status == 429:
-        return ModelFailed(f"{server.name} is asked too often ({what})", "Lower in_flight")
-    if status == 503:
-        return ModelUnavailable(f"{server.name} is not ready ({what})", "Wait a little")
+        return ModelBusy(f"{server.name} is asked too often ({what})", "Lower in_flight", wait)
+    if status == 503 or (status >= 500 and "loading model" in body.lower()):
+        return ModelBusy(f"{server.name} is not ready ({what})", "Wait a little", wait)
     if status >= 500:
         return ModelFailed(f"{server.name} failed ({what})", "Look at its log")
     cure = "Check model, context_tokens and max_tokens in llm.md"

@@ -1,36 +1,49 @@
 """Ollama, by its official client.
 
-Prompts go to ``/api/generate`` with ``raw``, no template around them; messages to ``/api/chat``.
-What the model was made for comes from ``/api/show``.
+Messages go to ``/api/chat``, and text to continue to ``/api/generate`` with ``raw``, without a
+template around it. What the model was made for comes from ``/api/show``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from keepsake.errors import BadAnswer
-from keepsake.models.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, messages
-from keepsake.models.clients.capabilities import is_chat_template, is_ollama_chat, thinks_aloud
+from keepsake.models.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, calls_in, count
+from keepsake.models.clients.capabilities import (
+    Capabilities,
+    Lessons,
+    is_chat_template,
+    is_ollama_chat,
+    thinks_aloud,
+)
 from keepsake.models.clients.http import (
     DeadlineTransport,
     ServerWords,
     from_status,
-    from_transport,
     inner,
+    named_errors,
+    retry_after,
     shown,
     waits,
 )
-from keepsake.models.profiles import OLLAMA_SERVER
+from keepsake.models.clients.messages import as_sent, tools_as_sent
+from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA_SERVER
 from keepsake.ports import GenerationRequest
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 DEFAULT_HOST = "http://127.0.0.1:11434"
+_STEP = 1024
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 
 
 def ollama_host(host: str = "", environ: Mapping[str, str] = os.environ) -> str:
@@ -69,7 +82,11 @@ class OllamaServer:
         # Its clients have one time limit for all, and a look at a server that hangs must end soon.
         client, looks = (
             ollama.Client(
-                host, timeout=waits(seconds), transport=DeadlineTransport(), trust_env=False
+                host,
+                timeout=waits(seconds),
+                transport=DeadlineTransport(),
+                trust_env=False,
+                event_hooks={"response": [self._require_success]},
             )
             for seconds in (time_limit, LOOK_SECONDS)
         )
@@ -94,17 +111,40 @@ class OllamaServer:
         Raises:
             ModelError: There was no answer, or none that can be used.
         """
-        try:
+        with self._named(seconds or self._time_limit):
             return self._calls[path](**(body or {})).model_dump(by_alias=True)
-        except self._refusal as error:
-            raise from_status(error.status_code, str(error.error), self.words) from error
+
+    def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The pieces of an answer as they come; blocks.
+
+        Raises:
+            ModelError: There was no answer, none that can be used, or it broke off.
+        """
+        with self._named(self._time_limit):
+            pieces: Any = self._calls[path](**body)
+            for each in pieces:
+                yield each.model_dump(by_alias=True)
+
+    @contextmanager
+    def _named(self, seconds: float) -> Iterator[None]:
+        """Give what the client raises a name."""
+        try:
+            with named_errors(self.words, seconds):
+                yield
+        except self._refusal as error:  # amid a stream
+            raise from_status(500, str(error.error), self.words) from error
         except (ValueError, TypeError) as error:  # JSON, and pydantic's errors, are ValueErrors
             raise BadAnswer(
                 f"{self.words.name} sent what is not Ollama's protocol ({str(error)[:120]})",
                 "Check that host in llm.md is an Ollama",
             ) from error
-        except (httpx.HTTPError, ConnectionError, RuntimeError) as error:
-            raise from_transport(error, self.words, seconds or self._time_limit) from error
+
+    def _require_success(self, response: httpx.Response) -> None:
+        """Refusals are told here: the client does not hand on their headers."""
+        if not response.is_success:
+            response.read()
+            wait = retry_after(response.headers.get("Retry-After", ""))
+            raise from_status(response.status_code, response.text, self.words, wait)
 
     def close(self) -> None:
         """Close the kept connections."""
@@ -120,7 +160,9 @@ class OllamaModel(HttpModel):
         model: The model's name, such as ``llama3.2:1b``.
         time_limit: Seconds an answer may take.
         keep_alive: How long the model stays loaded after a call.
-        context_tokens: Context size to load it with; None for the model's own.
+        context_tokens: Tokens that it is to look at; None for as many as prompts need.
+        prompt_tokens: The most tokens of a prompt.
+        lessons: What calls have shown of the model so far.
     """
 
     _list = "/api/tags"
@@ -133,10 +175,14 @@ class OllamaModel(HttpModel):
         time_limit: float = 60.0,
         keep_alive: str = "30m",
         context_tokens: int | None = None,
+        prompt_tokens: int = 0,
+        lessons: Lessons | None = None,
     ) -> None:
-        super().__init__(OllamaServer(host, model, time_limit), model, OLLAMA_SERVER)
+        super().__init__(OllamaServer(host, model, time_limit), model, OLLAMA_SERVER, lessons)
         self._keep_alive = keep_alive
         self._context_tokens = context_tokens
+        # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
+        self._needed = -(-(prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         # Only a model that can think may be asked not to: the others answer with HTTP 400.
         self._may_think = False
 
@@ -147,23 +193,37 @@ class OllamaModel(HttpModel):
     def _has(self, names: Sequence[str]) -> bool:
         return self.model in names or f"{self.model}:latest" in names
 
-    def _learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _learn(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
         said = self._http.call("POST", "/api/show", {"model": self.model}, seconds=LOOK_SECONDS)
         listed = said.get("capabilities")
         can = listed if isinstance(listed, list) else []
-        own = str(inner(said, "model_info").get("tokenizer.chat_template", ""))
+        info = inner(said, "model_info")
+        own = str(info.get("tokenizer.chat_template", ""))
         # A model that takes tools or thinks was made for chat, whatever renders its prompt.
         chat = is_ollama_chat(str(said.get("template") or "")) or is_chat_template(own)
         self._may_think = "thinking" in can
-        self.capabilities = self.capabilities.learned(
-            chat=chat or "tools" in can or self._may_think,
+        return replace(
+            self.capabilities,
+            known=True,
+            form=CHAT if chat or "tools" in can or self._may_think else DIALOGUE,
+            context=self._context(info, str(said.get("parameters") or "")),
+            tools="tools" in can,
             thinks=not self._may_think and thinks_aloud(own),
         )
+
+    def _context(self, info: Mapping[str, Any], parameters: str) -> int:
+        """Tokens that it is told to look at: as the profile or its own file says, or as needed."""
+        if self._context_tokens:
+            return self._context_tokens
+        if (written := _NUM_CTX.search(parameters)) is not None:
+            return int(written[1])
+        sizes = [count(size) for name, size in info.items() if name.endswith(".context_length")]
+        return min([self._needed, *(size for size in sizes if size)])
 
     def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
         body: dict[str, Any] = {
             "model": self.model,
-            "stream": False,
+            "stream": request.on_text is not None,
             "options": self._options(request),
             "keep_alive": _keep_alive(self._keep_alive),
         }
@@ -173,18 +233,25 @@ class OllamaModel(HttpModel):
             return "/api/generate", body | {"prompt": request.prompt, "raw": True}
         if self._may_think:
             body["think"] = False
-        return "/api/chat", body | {"messages": messages(request)}
+        if request.tools:
+            body["tools"] = tools_as_sent(request.tools)
+        return "/api/chat", body | {"messages": as_sent(request.messages)}
 
-    def _answer(self, body: Mapping[str, Any], *, chat: bool) -> RawAnswer:
+    def _answer(self, body: Mapping[str, Any], *, chat: bool, streamed: bool = False) -> RawAnswer:
         message = inner(body, "message")
+        nanoseconds = body.get("prompt_eval_duration")
+        done = body.get("done_reason") or ("stop" if body.get("done") else None)
         return RawAnswer(
             text=message.get("content") if chat else body.get("response"),
             thought=message.get("thinking"),
-            finish_reason=body.get("done_reason"),
+            finish_reason=done,
             # Ollama says how many it was given and is silent about its cache.
             prompt_tokens=body.get("prompt_eval_count"),
             cached_tokens=0,
             completion_tokens=body.get("eval_count"),
+            evaluation_seconds=nanoseconds / 1e9 if isinstance(nanoseconds, int) else None,
+            model=body.get("model"),
+            tool_calls=calls_in(message),
         )
 
     def _options(self, request: GenerationRequest) -> dict[str, Any]:
@@ -194,7 +261,7 @@ class OllamaModel(HttpModel):
             "repeat_penalty": request.repeat_penalty,
             "stop": list(request.stop) or None,
             "seed": request.seed,
-            "num_ctx": self._context_tokens,
+            "num_ctx": self.capabilities.context or self._context_tokens or self._needed,
         }
         return {name: value for name, value in options.items() if value is not None}
 

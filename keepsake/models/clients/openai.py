@@ -9,13 +9,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
-from keepsake.models.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, count, messages
-from keepsake.models.clients.capabilities import is_chat_template, of_kind, thinks_aloud
+from keepsake.models.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, calls_in, count
+from keepsake.models.clients.capabilities import (
+    Capabilities,
+    Lessons,
+    is_chat_template,
+    of_kind,
+    takes_tools,
+    thinks_aloud,
+)
 from keepsake.models.clients.http import JsonServer, ServerWords, inner, shown
-from keepsake.models.profiles import AUTO, LLAMA_CPP, OTHER, VLLM
+from keepsake.models.clients.messages import as_sent, tools_as_sent
+from keepsake.models.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OLLAMA_SERVER, OTHER, VLLM
 from keepsake.models.tokens.tokenizer import Tokenizer
 from keepsake.ports import GenerationRequest
 
@@ -24,7 +33,9 @@ KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
 
 STRUCTURED, GUIDED = "structured_outputs", "guided_grammar"
 """Where vLLM takes a grammar: since 0.11, and before."""
-_OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP}
+_OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP, "library": OLLAMA_SERVER}
+_CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
+"""What servers call a model's context in their list: vLLM, OpenRouter, Groq, LM Studio."""
 _NO_SUCH_THING = (ModelMissing, ModelRejected, BadAnswer)
 _DRY = {"dry_base": 1.75, "dry_allowed_length": 3, "dry_penalty_last_n": 8192}
 """Runs of up to three words are free; the whole prompt counts, not its end alone."""
@@ -45,6 +56,7 @@ class OpenAIModel(HttpModel):
         key: API key, or None.
         kind: What the server is, one of :data:`keepsake.models.profiles.SERVERS`.
         cure_absent: What to do when nobody answers.
+        lessons: What calls have shown of the model so far.
     """
 
     _list = "/v1/models"
@@ -58,11 +70,12 @@ class OpenAIModel(HttpModel):
         key: str | None = None,
         kind: str = AUTO,
         cure_absent: str = "Start the server, or correct host in llm.md",
+        lessons: Lessons | None = None,
     ) -> None:
         cure_missing = f"Load {model!r} there, or correct model and host in llm.md"
         name = f"The model server at {shown(host)}"
         server = ServerWords(name, cure_absent, cure_missing, key or "")
-        super().__init__(JsonServer(host, server, time_limit), model, kind)
+        super().__init__(JsonServer(host, server, time_limit), model, kind, lessons)
         self._kind = kind
         self._grammar_key = STRUCTURED
         self._tokenizer = Tokenizer(
@@ -83,20 +96,36 @@ class OpenAIModel(HttpModel):
 
     # -- what the server is
 
-    def _learn(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _rows(self) -> list[Mapping[str, Any]]:
+        try:
+            return super()._rows()
+        except (ModelMissing, BadAnswer):  # it need not list its models
+            return []
+
+    def _learn(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
         kind = self._kind_of(rows) if self._kind == AUTO else self._kind
         if kind == VLLM:
             self._grammar_key = self._vllm_grammar_key()
         if kind != LLAMA_CPP:
-            self.capabilities = of_kind(kind).learned(chat=self._chats())
-            return
+            return replace(of_kind(kind), known=True, form=CHAT, context=self._context(rows))
         props = self._get("/props")
         template = str(props.get("chat_template") or "")
-        self.capabilities = of_kind(kind).learned(
-            chat=is_chat_template(template),
+        own = is_chat_template(template) or "chat_template" not in props
+        return replace(
+            of_kind(kind),
+            known=True,
+            form=CHAT if own else DIALOGUE,
+            context=count(inner(props, "default_generation_settings").get("n_ctx")),
+            tools=own and takes_tools(template, inner(props, "chat_template_caps")),
             thinks=thinks_aloud(template),
             slots=count(props.get("total_slots")),
         )
+
+    def _context(self, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Tokens that the model looks at, as the list of models says; 0 if it does not."""
+        own = [each for each in rows if each.get("id") == self.model] or rows[:1]
+        sizes = [count(each.get(name)) for each in own for name in _CONTEXTS]
+        return next((size for size in sizes if size), 0)
 
     def _kind_of(self, rows: Sequence[Mapping[str, Any]]) -> str:
         """What the server is, from the models that it lists and from paths of its own."""
@@ -113,16 +142,6 @@ class OpenAIModel(HttpModel):
         old = major == "0" and minor.isdecimal() and int(minor) < 11
         return GUIDED if old else STRUCTURED
 
-    def _chats(self) -> bool:
-        """Whether it answers a message; vLLM refuses where the model has no template."""
-        body: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
-        body |= {"model": self.model} if self.model else {}
-        try:
-            found = self._http.call("POST", "/v1/chat/completions", body, seconds=LOOK_SECONDS)
-        except _NO_SUCH_THING:
-            return False
-        return "choices" in found
-
     def _get(self, path: str) -> Mapping[str, Any]:
         try:
             return self._http.call("GET", path, seconds=LOOK_SECONDS)
@@ -132,7 +151,7 @@ class OpenAIModel(HttpModel):
     # -- what it is asked, and what it answers
 
     def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
-        body = {
+        body: dict[str, Any] = {
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "model": self.model or None,
@@ -141,9 +160,13 @@ class OpenAIModel(HttpModel):
         }
         body = {name: value for name, value in body.items() if value is not None}
         body |= self._extras(request)
-        if request.messages:
-            return "/v1/chat/completions", body | {"messages": messages(request)}
-        return "/v1/completions", body | {"prompt": request.prompt}
+        if request.on_text is not None:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        if not request.messages:
+            return "/v1/completions", body | {"prompt": request.prompt}
+        if request.tools:
+            body["tools"] = tools_as_sent(request.tools)
+        return "/v1/chat/completions", body | {"messages": as_sent(request.messages)}
 
     def _extras(self, request: GenerationRequest) -> dict[str, Any]:
         """What of the request is beyond the protocol, in the words of this kind of server."""
@@ -164,21 +187,30 @@ class OpenAIModel(HttpModel):
             found["chat_template_kwargs"] = {"enable_thinking": False}
         return found
 
-    def _answer(self, body: Mapping[str, Any], *, chat: bool) -> RawAnswer:
+    def _answer(self, body: Mapping[str, Any], *, chat: bool, streamed: bool = False) -> RawAnswer:
         choices = body.get("choices")
-        if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+        there = isinstance(choices, list) and bool(choices) and isinstance(choices[0], dict)
+        if not there and not streamed:
             said = self.server.quoted(json.dumps(body, ensure_ascii=False))
             raise BadAnswer(f"{self.server.name} sent no choices ({said})", "Check host in llm.md")
-        message = inner(choices[0], "message")
-        usage = inner(body, "usage")
+        choice: Mapping[str, Any] = choices[0] if there and isinstance(choices, list) else {}
+        message = inner(choice, "delta") or inner(choice, "message")
+        usage, timings = inner(body, "usage"), inner(body, "timings")  # llama.cpp's own
         cached = inner(usage, "prompt_tokens_details").get("cached_tokens")
+        milliseconds = timings.get("prompt_ms")
+        text = message.get("content") if chat else choice.get("text")
         return RawAnswer(
-            text=(message.get("content") or "") if chat else choices[0].get("text"),
+            text="" if text is None and chat else text,
             thought=message.get("reasoning_content") or message.get("reasoning"),
-            finish_reason=choices[0].get("finish_reason"),
+            finish_reason=choice.get("finish_reason"),
             prompt_tokens=usage.get("prompt_tokens"),
-            cached_tokens=inner(body, "timings").get("cache_n", cached),  # llama.cpp's own
+            cached_tokens=timings.get("cache_n", cached),
             completion_tokens=usage.get("completion_tokens"),
+            evaluation_seconds=(
+                milliseconds / 1000 if isinstance(milliseconds, int | float) else None
+            ),
+            model=body.get("model"),
+            tool_calls=calls_in(message),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keepsake.child.supervisor import Supervisor
@@ -14,12 +14,13 @@ from keepsake.models.clients.capabilities import (
     Capabilities,
     is_chat_template,
     of_kind,
+    takes_tools,
     thinks_aloud,
 )
 from keepsake.models.embedded import gguf, weights
 from keepsake.models.embedded.gguf import ModelInfo
 from keepsake.models.embedded.server import CONTEXT, POOL
-from keepsake.models.profiles import EMBEDDED, LLAMA_CPP, ModelProfile
+from keepsake.models.profiles import CHAT, DIALOGUE, EMBEDDED, LLAMA_CPP, ModelProfile
 
 log = logging.getLogger("keepsake.llm")
 
@@ -66,10 +67,16 @@ class Embedded(Supervisor):
     def capabilities(self) -> Capabilities:
         """What the model that is served takes; quick."""
         if (model := self._model) is None:
-            return of_kind(LLAMA_CPP)
+            return replace(of_kind(LLAMA_CPP), form=DIALOGUE)
         template = model.info.chat_template
-        return of_kind(LLAMA_CPP).learned(
-            chat=is_chat_template(template), thinks=thinks_aloud(template)
+        chat = is_chat_template(template)
+        return replace(
+            of_kind(LLAMA_CPP),
+            known=True,
+            form=CHAT if chat else DIALOGUE,
+            context=model.context,
+            tools=chat and takes_tools(template, {}),
+            thinks=thinks_aloud(template),
         )
 
     def use(self, file: str = "", context: int | None = None) -> None:
