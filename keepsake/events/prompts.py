@@ -113,7 +113,7 @@ def shared(one: str, other: str) -> int:
     return low
 
 
-class Prompts:
+class PromptStore:
     """Gives prompts back by their hash."""
 
     def __init__(self, folder: Path) -> None:

@@ -89,6 +89,8 @@ def _object(kind: type[Event]) -> dict[str, Any]:
 
 def _property(column: Column) -> dict[str, Any]:
     made: dict[str, Any] = {"type": column.type}
+    if column.type == "integers":
+        return {"type": "array", "items": {"type": "integer"}, "description": column.help}
     if column.type in ("counts", "numbers"):
         inner = "integer" if column.type == "counts" else "number"
         made = {"type": "object", "additionalProperties": {"type": inner}}

@@ -22,7 +22,7 @@ from keepsake.archive.records import HEARSAY, SCENE, Memory, MemoryKind, Summary
 from keepsake.archive.tier_lines import SummaryState
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.agent_names import Names, id_of, time_of
-from keepsake.events.prompts import Prompts
+from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import newest_first
 from keepsake.events.reasons import Leant, PromptSource, Under, Why
 from keepsake.events.types import Guard, Recalled, Thought
@@ -146,7 +146,7 @@ def _prompt(log: Path, record: Record) -> str | None:
     name = record.get("prompt")
     if not name:
         return None
-    return Prompts(log).text(str(name), int(record["seq"]))
+    return PromptStore(log).text(str(name), int(record["seq"]))
 
 
 def _numbers(act: Record) -> Sequence[int]:

@@ -22,7 +22,7 @@ _SPEECH = "say"
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationTurn:
+class ChatTurn:
     """Some lines of one side of the conversation."""
 
     role: str  # ``user`` for what happened, ``assistant`` for what the character did
@@ -34,7 +34,7 @@ class ConversationTurn:
         return ChatMessage(self.role, "\n".join(self.lines))
 
 
-def turns_of(window: Iterable[Memory]) -> list[ConversationTurn]:
+def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
     """The turns of a window.
 
     Args:
@@ -58,7 +58,7 @@ def turns_of(window: Iterable[Memory]) -> list[ConversationTurn]:
             turns.append((role, []))
         _add(turns[-1][1], memory, before)
         shown, before = heading, memory
-    return [ConversationTurn(role, tuple(lines)) for role, lines in turns]
+    return [ChatTurn(role, tuple(lines)) for role, lines in turns]
 
 
 def own_line(act: Memory) -> str:

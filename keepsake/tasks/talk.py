@@ -19,7 +19,7 @@ from keepsake.ports import ChatMessage, TargetModel, Tool
 from keepsake.prompt.marks import FRAME, Marks, PromptLine
 from keepsake.prompt.template import Rendered
 from keepsake.tasks.answer import AnswerReader
-from keepsake.tasks.conversation import ASSISTANT, SYSTEM, USER, ConversationTurn, turns_of
+from keepsake.tasks.conversation import ASSISTANT, SYSTEM, USER, ChatTurn, turns_of
 from keepsake.tasks.guards import fault_of
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.task import Question
@@ -180,7 +180,7 @@ class Talk:
                 break
         return scene, lines
 
-    def _newest(self, turns: list[ConversationTurn], room: int) -> list[ConversationTurn]:
+    def _newest(self, turns: list[ChatTurn], room: int) -> list[ChatTurn]:
         """The newest turns that fit, beginning with one of the user."""
         costs = [sum(self.count(turn.lines)) + 4 for turn in turns]
         while turns and (sum(costs) > room or turns[0].role == ASSISTANT):
@@ -232,7 +232,7 @@ def _text(lines: Sequence[PromptLine]) -> str:
     return "\n".join(line.text for line in lines).strip()
 
 
-def _shown(turn: ConversationTurn, name: str) -> list[str]:
+def _shown(turn: ChatTurn, name: str) -> list[str]:
     return [f"{name}: {line}" for line in turn.lines] if turn.role == ASSISTANT else [*turn.lines]
 
 

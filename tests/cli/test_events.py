@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from keepsake.events.files import files_of
 from keepsake.events.log import EventLog
-from keepsake.events.prompts import Prompts
+from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import EventFollower, events, follow
 from keepsake.events.types import (
     Compaction,
@@ -59,7 +59,7 @@ def test_what_was_said_to_be_written_survives_kill_9(tmp_path, file_bytes):
         assert [each["n"] for each in lived if each["kind"] == "memory"] == list(
             range(1, len(lived) + 1, 2)
         )
-        prompts = dict(Prompts(folder).each({each.get("prompt", "") for each in found}))
+        prompts = dict(PromptStore(folder).each({each.get("prompt", "") for each in found}))
         for n, each in enumerate(lived, 1):
             if each["kind"] == "thought":
                 assert prompts[each["prompt"]].endswith(f"\n{n}")

@@ -10,7 +10,7 @@ import jsonschema
 
 from keepsake.agent import agent_log, logged_events, services
 from keepsake.events.log import EventLog
-from keepsake.events.prompts import Prompts
+from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import events
 from keepsake.events.types import KINDS, World
 from keepsake.memory import CompactReason
@@ -83,7 +83,7 @@ class ThoughtsTest(EventsWorld):
         assert thought["command"] == "say The leek soup."
         assert thought["reason"] == "Tom is hungry"
         assert (thought["outcome"], thought["model"]) == ("acted", "fake")
-        prompt = Prompts(self.log.folder).text(thought["prompt"], thought["seq"])
+        prompt = PromptStore(self.log.folder).text(thought["prompt"], thought["seq"])
         assert prompt is not None
         assert prompt in self.fake.prompts()
         assert prompt.endswith("~Mira>")

@@ -29,7 +29,7 @@ from keepsake.books.notes import NoteBook
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import files_of, wait_until_packed
 from keepsake.events.log import EventLog
-from keepsake.events.prompts import Prompts
+from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import events
 from keepsake.events.types import MemoryChange, Thought
 from keepsake.paths import REPOSITORY, Places, Ports
@@ -174,7 +174,7 @@ def test_the_log_ends_at_the_point_with_the_prompts_that_it_names(world, tmp_pat
     names = {each["prompt"] for each in copied if each["kind"] == "thought"}
     later = {each["prompt"] for each in original if each["kind"] == "thought"} - names
     assert later
-    prompts = dict(Prompts(made.places.events).each(names | later))
+    prompts = dict(PromptStore(made.places.events).each(names | later))
     assert set(prompts) == names
     log = EventLog(made.places.events)
     log.emit(MemoryChange(agent=NAME, op="append", n=CUT + 1, of="act"))

@@ -9,7 +9,7 @@ from game.lab.replays.accounting import Charged
 from game.lab.replays.aftermath import MOST, aftermath
 from game.lab.replays.cells import CURRENT, Cell, axes, cells, lived_for, settings_of
 from game.lab.replays.figures import Failed, all_figures, as_csv, as_figures
-from game.lab.replays.grid import Task, run
+from game.lab.replays.grid import ReplayTask, run
 from game.lab.replays.lived import find_agent, read_life
 from game.lab.replays.replay import LifeSetup, replay
 from game.lab.replays.writers import NONE, SummaryAuthor, writer
@@ -191,7 +191,7 @@ def test_options_that_cannot_be_read_say_how_they_are_written():
 
 
 def grid_of(here, life, written, jobs):
-    task = Task(here, life, NONE, LifeSetup(overhead=500, probed=False))
+    task = ReplayTask(here, life, NONE, LifeSetup(overhead=500, probed=False))
     done = []
     results = run(task, cells(axes(**written)), jobs, done.append)
     assert sorted(each.cell.name for each in done) == sorted(each.cell.name for each in results)

@@ -10,7 +10,7 @@ from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.simulate import create, run
 from keepsake.agent.spans import check_spans
 from keepsake.errors import KeepsakeError
-from keepsake.events.prompts import Prompts
+from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import Filter, last
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
@@ -57,7 +57,7 @@ def test_each_thought_is_a_span_and_the_call_of_its_model_one_below(places, monk
     below = {each.parent_span_id: each for each in receiver.spans if each.parent_span_id}
     assert len(parents) == len(told) > 5
     assert len(below) == sum(bool(each["model"]) for each in told) > 5
-    prompts = dict(Prompts(lab.places().events).each({each["prompt"] for each in told}))
+    prompts = dict(PromptStore(lab.places().events).each({each["prompt"] for each in told}))
     for span, thought in zip(parents, told, strict=True):
         own = attributes(span)
         assert span.name == "invoke_agent Bram"

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from keepsake.events.log import EventLog
-from keepsake.events.prompts import Prompts
+from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import events
 from keepsake.events.secrets import HIDDEN, Scrubber, secrets_in
 from keepsake.events.types import Fault, Health, MemoryChange, Recall, Recalled, Thought
@@ -210,7 +210,7 @@ def test_no_field_of_any_event_lets_a_secret_in(tmp_path):
     log.emit(Health(provider="openai", host=f"http://u:{KEY}@h", ready=False, problem=KEY))
     assert log.flush()
     (thought, *_) = events(tmp_path)
-    text = Prompts(tmp_path).text(thought["prompt"])
+    text = PromptStore(tmp_path).text(thought["prompt"])
     log.close()
     assert text == f'who she is: {HIDDEN}\nTom says, "connect Tom {HIDDEN}"\n~Mira>'
     for path in tmp_path.iterdir():

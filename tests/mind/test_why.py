@@ -92,23 +92,6 @@ def life(tmp_path):
     lived.archive.close()
 
 
-def test_a_reply_leans_on_the_sentences_of_a_summary_that_stood_in_its_prompt(life):
-    life.hears('Ada says, "I hid the brass key under the well."', "Ada")
-    for n in range(9):
-        life.hears(f'Tom says, "Song {n} is about the river."')
-    assert life.memory.compact(CompactReason.MANUAL).number == 1
-    sections = {"who it is": 5, "situation": 9, "headings": 1, "related past": 12}
-    said = 'Ada said, "I hid the brass key under the well."\nTom: Where is it?\nMira:'
-    life.acts("say Under the well.", prompt=said, sections=sections)
-    (leant,) = life.why().summaries
-    assert [each for each in leant.told if "brass key" not in each] == []
-    assert leant.told
-    assert life.why().window is None
-    life.acts("say I see.", prompt="Tom: The river is high.\nMira:", sections=sections)
-    assert life.why().summaries == ()
-    assert life.why().under == ()
-
-
 def test_a_summary_is_shown_as_it_was_edited_by_the_time_of_the_act(life):
     for n in range(10):
         life.hears(f'Tom says, "Song {n} is about the river."')

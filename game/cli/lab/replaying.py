@@ -26,7 +26,7 @@ from game.lab.replays.figures import (
     as_table,
     lived,
 )
-from game.lab.replays.grid import Task, run
+from game.lab.replays.grid import ReplayTask, run
 from game.lab.replays.lived import ArchivedLife, find_agent, read_life
 from game.lab.replays.replay import LifeSetup
 from game.lab.replays.writers import NONE, writer
@@ -82,7 +82,7 @@ def replay(
     folder, name = find_agent(here.agents, agent)
     life, log = read_life(folder, name), read_log(here.events, name)
     given = replace(_given(here, log, overhead), probed=probed)
-    task = Task(here, life, model, given)
+    task = ReplayTask(here, life, model, given)
     wanted = [cell for cell in grid if lived_as[cell] is cell and cell not in problems]
     with items_bar(shown := f"Living {name}'s life", len(wanted)) as done:
         found = run(task, wanted, jobs or os.cpu_count() or 1, lambda _: done(shown, 1))

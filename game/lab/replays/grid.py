@@ -22,7 +22,7 @@ from keepsake.paths import Places
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ReplayTask:
     """What every process is given."""
 
     here: Places  # whose configuration and whose model
@@ -48,7 +48,7 @@ class Task:
         return Failed(cell, ENDED)
 
 
-def _lived(task: Task, author: SummaryAuthor, cell: Cell) -> Result:
+def _lived(task: ReplayTask, author: SummaryAuthor, cell: Cell) -> Result:
     """One cell; whatever goes wrong in it is its own."""
     try:
         settings = settings_of(cell, task.here.config)
@@ -58,7 +58,7 @@ def _lived(task: Task, author: SummaryAuthor, cell: Cell) -> Result:
 
 
 def run(
-    task: Task, cells: Sequence[Cell], jobs: int, done: Callable[[Result], None]
+    task: ReplayTask, cells: Sequence[Cell], jobs: int, done: Callable[[Result], None]
 ) -> list[Result]:
     """Live through every cell; blocks.
 

@@ -427,7 +427,7 @@ class UnderView(Shape):
     """How telling these are together; only comparable within one act."""
 
 
-class Cost(Shape):
+class PromptCost(Shape):
     """What the thought cost."""
 
     sections: Mapping[str, int]
@@ -491,7 +491,7 @@ class WhyView(Shape):
     """Raw memories under them that share words with the act, the most telling first."""
     window: tuple[int, int] | None
     """First and last memory that stood word for word; None if that is not known."""
-    cost: Cost | None
+    cost: PromptCost | None
     """What it cost; None if that is not known."""
     missing: tuple[str, ...]
     """What cannot be told any more, and why, a sentence each."""

@@ -14,9 +14,9 @@ from pathlib import Path
 from game.web.api.archive_views import memory_view
 from game.web.api.lives import ArchiveAccess, Bounds
 from game.web.api.shapes import (
-    Cost,
     HitView,
     LeantView,
+    PromptCost,
     PromptView,
     RecallView,
     Section,
@@ -30,7 +30,7 @@ from game.web.api.shapes import (
 from game.web.api.source import source
 from keepsake.errors import KeepsakeError
 from keepsake.events.agent_names import Names, time_of
-from keepsake.events.prompts import Prompts
+from keepsake.events.prompts import PromptStore
 from keepsake.events.reasons import PromptSource, Under, Why
 from keepsake.events.recent_activity import MOST_BYTES
 from keepsake.events.types import Thought
@@ -76,8 +76,8 @@ def _view(found: Why, bounds: Bounds) -> WhyView:
     )
 
 
-def _cost(thought: Thought) -> Cost:
-    return Cost.of(
+def _cost(thought: Thought) -> PromptCost:
+    return PromptCost.of(
         thought,
         prompt=thought.prompt_tokens,
         cached=thought.cached_tokens,
@@ -210,7 +210,7 @@ def _trigger(thought: Record) -> str:
 
 
 def _prompt_view(log: Path, thought: Record) -> PromptView:
-    text = Prompts(log).text(str(thought["prompt"]), int(thought["seq"]))
+    text = PromptStore(log).text(str(thought["prompt"]), int(thought["seq"]))
     sections = tuple(_sections(thought))
     ended = time_of(thought.get("t"))
     latency = timedelta(seconds=float(thought.get("latency") or 0.0))

@@ -69,7 +69,7 @@ type Build = Callable[[Body, ModelProfile], GenerationRequest | None]
 
 
 @dataclass
-class Answered:
+class AnswerProgress:
     """What has come of one answer so far."""
 
     turn: TurnContext
@@ -314,12 +314,12 @@ class Thinking(ABC):
         question = question_of(agent, memory)
         return await keeper.relate(question, scene=True, audience=turn.audience)
 
-    async def _answer(self, thought: ThoughtInProgress, turn: TurnContext) -> Answered:
+    async def _answer(self, thought: ThoughtInProgress, turn: TurnContext) -> AnswerProgress:
         """Ask the model; a first part that is refused is asked for once more, with the reason."""
-        answered = Answered(turn)
+        answered = AnswerProgress(turn)
         for attempt in range(1, TRIES + 1):
             thought.attempt = attempt
-            answered = Answered(turn, answered.fault)
+            answered = AnswerProgress(turn, answered.fault)
             agent, outcome = await self._hear(thought, answered)
             if isinstance(outcome, Generation):
                 self._count(outcome)
@@ -340,7 +340,9 @@ class Thinking(ABC):
             self.show_absent(self._body(), thought.impulse)
         return answered
 
-    async def _hear(self, thought: ThoughtInProgress, answered: Answered) -> tuple[Body, Outcome]:
+    async def _hear(
+        self, thought: ThoughtInProgress, answered: AnswerProgress
+    ) -> tuple[Body, Outcome]:
         """Have the model asked, and each part done as soon as it is whole."""
         inbox: Inbox[str | tuple[Outcome]] = Inbox()
 
@@ -371,7 +373,7 @@ class Thinking(ABC):
         agent: Body,
         thought: ThoughtInProgress,
         outcome: Outcome,
-        answered: Answered,
+        answered: AnswerProgress,
     ) -> None:
         """What was still missing its end, an answer that came in one piece, and tool calls."""
         if not isinstance(outcome, Generation) or answered.reader is None:
@@ -394,7 +396,7 @@ class Thinking(ABC):
         agent: Body,
         thought: ThoughtInProgress,
         part: AnswerPart,
-        answered: Answered,
+        answered: AnswerProgress,
     ) -> None:
         """Do one part, unless a guard refuses it."""
         if answered.fault and not answered.acts:
@@ -418,7 +420,7 @@ class Thinking(ABC):
     def _turn_request(
         self,
         thought: ThoughtInProgress,
-        answered: Answered,
+        answered: AnswerProgress,
         agent: Body,
         profile: ModelProfile,
     ) -> GenerationRequest | None:
@@ -439,7 +441,7 @@ class Thinking(ABC):
         return self._sending(thought, request, prompt.rendered, costs, basis)
 
     def _record(
-        self, agent: Body, thought: ThoughtInProgress, outcome: Outcome, answered: Answered
+        self, agent: Body, thought: ThoughtInProgress, outcome: Outcome, answered: AnswerProgress
     ) -> None:
         """Log what came of an answer."""
         answer = outcome if isinstance(outcome, Generation) else None
