@@ -85,7 +85,7 @@ def _add(lines: list[str], memory: Memory, before: Memory | None) -> None:
     """One memory more; a sentence that was spoken ahead is joined to the rest of its line."""
     if memory.kind is not MemoryKind.ACT:
         lines.append(for_prompt(memory.line))
-    elif _goes_on(memory, before):
+    elif lines and _goes_on(memory, before):
         lines[-1] = f"{lines[-1]} {own_line(memory)}"
     else:
         lines.append(own_line(memory))

@@ -1,0 +1,190 @@
+"""What three guests told an agent before two compactions, asked for: is it in the prompt?
+
+The life is ``tests/data/three_guests.yaml``: 309 lines of nine days, twenty facts in them, two of
+them whispered. It is lived in a world of its own, with recall over Chroma or by words alone; then
+each fact is asked for by whoever told it. ``python -m tests.bench.remembered_bench FOLDER`` also
+writes the prompts of sixty lines, and the raw transcript, for a comparison by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import frontmatter
+import yaml
+
+from keepsake.paths import REPOSITORY
+from tests.bench.figures import Figure
+from tests.bench.in_the_world import figures_of, live, print_figures
+
+PERSONA = REPOSITORY / "world" / "agents" / "mira.md"
+LIFE = Path(__file__).parents[1] / "data" / "three_guests.yaml"
+BEGAN = datetime(2026, 11, 17, tzinfo=UTC)
+_SECONDS = 1800
+
+
+@dataclass
+class Asked:
+    """What a question's prompt had."""
+
+    who: str
+    question: str
+    answer: str
+    in_prompt: bool
+
+
+@dataclass
+class Lived:
+    """What came of the life."""
+
+    compactions: int = 0
+    asked: list[Asked] = field(default_factory=list)
+    leaked: int = 0  # whispered answers that stood in a prompt that answers another
+    prompts: list[dict[str, Any]] = field(default_factory=list)
+    transcript: str = ""
+
+
+def measure() -> Iterator[Figure]:
+    """How many of the twenty facts stand in the prompt of their question."""
+    yield from figures_of(__name__, seconds=_SECONDS)
+
+
+def main() -> None:
+    """Measure in this process, and print the figures as JSON."""
+    print_figures(_figures)
+
+
+def _figures() -> list[Figure]:
+    found = lived()
+    for each in found.asked:
+        if not each.in_prompt:
+            print(f"missing: {each.who}: {each.question} ({each.answer})", file=sys.stderr)
+    if len(sys.argv) > 1:
+        folder = Path(sys.argv[1])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "prompts.json").write_text(json.dumps(found.prompts, ensure_ascii=False))
+        (folder / "transcript.txt").write_text(found.transcript)
+    asked = len(found.asked)
+    return [
+        Figure("compactions of a life of so many lines", 309, found.compactions, ""),
+        Figure("facts in the prompt of their question", asked, _in_prompt(found), ""),
+        Figure("whispers in the prompt of another's question", asked, found.leaked, ""),
+    ]
+
+
+def _in_prompt(found: Lived) -> int:
+    return sum(each.in_prompt for each in found.asked)
+
+
+def lived() -> Lived:
+    """Live the life, and ask."""
+    from keepsake.agent import services  # noqa: PLC0415 - with the world
+    from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
+    from keepsake.archive.records import MemoryKind  # noqa: PLC0415
+    from keepsake.index.service import IndexService  # noqa: PLC0415
+    from keepsake.models.clients.minilm import MiniLMEmbedder  # noqa: PLC0415
+    from keepsake.ports import FixedClock  # noqa: PLC0415
+    from keepsake.recall.config import RecallConfig  # noqa: PLC0415
+    from tests.game.test_talk_world import TalkWorld  # noqa: PLC0415
+
+    told = yaml.safe_load(LIFE.read_text(encoding="utf-8"))
+    found = Lived()
+
+    class Guests(TalkWorld):
+        def start_services(self) -> Any:
+            new = super().start_services()
+            embedder = MiniLMEmbedder()
+            new.indexes = IndexService(new.places, RecallConfig(), embedder, lambda _: None)
+            new.indexes.start()
+            new.embedder = embedder
+            new.recall = services.Fixed(RecallConfig(patience=30.0))
+            new.clock = FixedClock(BEGAN)
+            return new
+
+        def measure(self) -> None:
+            self.mira.db.profile = frontmatter.loads(PERSONA.read_text("utf-8")).content
+            self.room1.key = "The Kettle"
+            guests = {name: self.guest(10 + n, name) for n, name in enumerate(told["people"])}
+            self.char1.location = None
+            self.mira.db.paused = True
+            memory = self.mind.memory
+            for line in told["lines"]:
+                self._live(line, guests, memory)
+                self.settle(lambda: not memory.compacting)
+            self.indexed()
+            self.mira.attributes.remove("paused")
+            found.compactions = memory.memory.status().compactions
+            found.transcript = "\n".join(_transcript(each) for each in told["lines"])
+            for fact in told["facts"]:
+                shown = self._prompt(guests[fact["who"]], fact["question"])
+                there = fact["answer"].casefold() in shown.casefold()
+                found.asked.append(Asked(fact["who"], fact["question"], fact["answer"], there))
+                if fact.get("whispered"):
+                    others = (guest for name, guest in guests.items() if name != fact["who"])
+                    answers = [self._prompt(each, fact["question"]) for each in others]
+                    found.leaked += sum(fact["answer"] in each for each in answers)
+            for each in told["lines_now"]:
+                shown = self._prompt(guests[each["who"]], each["say"])
+                found.prompts.append({**each, "prompt": shown})
+
+        def _live(self, line: dict[str, Any], guests: dict[str, Any], memory: Any) -> None:
+            hours, minutes = map(int, str(line["time"]).split(":"))
+            when = BEGAN + timedelta(days=line["day"] - 1, hours=hours, minutes=minutes)
+            self.services.clock.time = max(when, self.services.clock.time)
+            who = line["who"]
+            if who == "Mira":
+                last = next((each for each in reversed(self.spoke) if each), "")
+                words = _own(line, last)
+                memory.remember(words, MemoryKind.ACT, place="The Kettle", to=last)
+                return
+            guest, facts = guests[who], {"source": who, "source_id": identity_of(guests[who])}
+            if "say" in line:
+                text, event = f'{who} says to you, "{line["say"]}"', "talk"
+            elif "whisper" in line:
+                text, event = f'{who} whispers to you, "{line["whisper"]}"', "whisper"
+            else:
+                text, event = str(line.get("event") or f"{who} {line['emote']}"), "pose"
+                event = event if "emote" in line else ""
+            self.spoke.append(guest.key)
+            memory.remember(text, place="The Kettle", event=event, **facts)
+
+        def _prompt(self, guest: Any, words: str) -> str:
+            shown: list[str] = []
+            everybody = [each for each in self.room1.contents if each.has_account]
+            for other in everybody:
+                other.location = None
+            guest.location = self.room1
+            self.mind.thinker.show_reply(self.mira, guest, words, shown.append)
+            self.settle(lambda: bool(shown))
+            guest.location = None
+            return shown[0]
+
+        spoke: list[str] = []  # noqa: RUF012 - one life a process
+
+    live(Guests("measure"))
+    return found
+
+
+def _own(line: dict[str, Any], to: str) -> str:
+    if "whisper" in line:
+        return f"whisper {to} = {line['whisper']}"
+    return f"say {line['say']}" if "say" in line else f"emote {line['emote']}"
+
+
+def _transcript(line: dict[str, Any]) -> str:
+    who, when = line["who"], f"[day {line['day']}, {line['time']}]"
+    if "say" in line:
+        return f"{when} {who}: {line['say']}"
+    if "whisper" in line:
+        return f"{when} {who} (whispering): {line['whisper']}"
+    return f"{when} {line.get('event') or who + ' ' + line['emote']}"
+
+
+if __name__ == "__main__":
+    main()
