@@ -9,6 +9,7 @@ from typing import Unpack
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.tiers import Tiers
+from keepsake.archive.verdicts import Rate, RoundtripQuestion
 from keepsake.compaction.dependencies import Dependencies, MemoryParts
 from keepsake.compaction.view import View
 from keepsake.events.types import MemoryChange
@@ -20,7 +21,6 @@ from keepsake.memory import (
     MemoryStatus,
     Undone,
 )
-from keepsake.summaries.roundtrip import Rate, RoundtripQuestion
 
 
 class AgentMemory(ABC):

@@ -7,8 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from keepsake.archive.records import Memory, Position, Summary
-from keepsake.summaries.roundtrip import Rate
-from keepsake.summaries.verification import SummaryVerdict
+from keepsake.archive.verdicts import Rate, SummaryVerdict
 
 
 class CompactReason(StrEnum):

@@ -13,9 +13,9 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
+from keepsake.archive.verdicts import Rate
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory import Undone
-from keepsake.summaries.roundtrip import Rate
 
 COVERED_SHOWN = 12
 """Memories that are shown of what was summarised; @memories shows them all."""

@@ -11,9 +11,8 @@ from evennia.utils.ansi import strip_ansi
 from commands.building.base import plain
 from commands.wording import counted
 from keepsake.archive.history import PastCompaction
+from keepsake.archive.verdicts import Rate, SummaryVerdict
 from keepsake.memory import CompactionResult, Load
-from keepsake.summaries.roundtrip import Rate
-from keepsake.summaries.verification import SummaryVerdict
 
 LINE = 78
 """Signs of a line."""

@@ -266,7 +266,6 @@ def simulate(
     raise typer.Exit(0 if simulating.show(out, lab) else 1)
 
 
-app.command("replay")(lab_commands.replay)
 app.command("fork")(lab_commands.fork)
 app.command("sweep")(lab_commands.sweep)
 app.command("soak")(lab_commands.soak)

@@ -120,9 +120,6 @@ def compacted(
         good=verdict.good if verdict else None,
         wanted=verdict.wanted if verdict else 0,
         put_back=len(verdict.put_back) if verdict else 0,
-        details=verdict.details if verdict else 0,
-        vanished=verdict.vanished if verdict else 0,
-        invented=len(verdict.invented) if verdict else 0,
         tries=verdict.tries if verdict else 0,
         problem=" ".join(verdict.problems) if verdict else "",
     )

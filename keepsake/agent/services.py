@@ -61,6 +61,7 @@ from keepsake.sleep.asking import Generate
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import NARRATIVE, Strategies, Strategy
 from keepsake.tasks.prompt_file import PromptFile, Prompts
+from keepsake.tasks.summary_prompts import FOLDER, SummaryPrompts
 from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, TALK_VARIABLES
 from keepsake.tasks.task import Ask, Question
 
@@ -354,6 +355,12 @@ class Services:
     def _strategies(self) -> Strategies:
         spare = REPOSITORY / "vault" / "config" / STRATEGIES
         return Strategies(self.places.config / STRATEGIES, spare, report, rest=self.rest)
+
+    @cached_property
+    def summary_prompts(self) -> SummaryPrompts:
+        """The prompts that summaries are asked for with; any thread may read them."""
+        spare = REPOSITORY / "vault" / "config" / FOLDER
+        return SummaryPrompts.of(self.places.config / FOLDER, spare, report, rest=self.rest)
 
     def template(self) -> TemplateFile:
         """The prompt template that ``thinking.md`` names now."""

@@ -15,10 +15,9 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Position
 from keepsake.archive.tier_lines import SummaryState
+from keepsake.archive.verdicts import Rate, RoundtripQuestion, SummaryVerdict
 from keepsake.json_lines import Record
 from keepsake.memory import Outcome, Rung, RungStep
-from keepsake.summaries.roundtrip import Rate, RoundtripQuestion
-from keepsake.summaries.verification import SummaryVerdict
 
 
 @dataclass(frozen=True, slots=True)

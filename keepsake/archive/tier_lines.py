@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from keepsake.archive.records import Summary, Tier
+from keepsake.archive.verdicts import Rate, SummaryVerdict
 from keepsake.json_lines import Record
-from keepsake.summaries.roundtrip import Rate
-from keepsake.summaries.verification import SummaryVerdict
 
 
 @dataclass(frozen=True, slots=True)

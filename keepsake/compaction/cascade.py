@@ -20,6 +20,7 @@ from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.archive.tiers import load_tiers
+from keepsake.archive.verdicts import Rate
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.compaction.ladder import Triggers
 from keepsake.compaction.planning import CompactionPlan
@@ -38,7 +39,6 @@ from keepsake.memory import (
 )
 from keepsake.summaries.copies import VaultCopies
 from keepsake.summaries.files import SummaryFolder
-from keepsake.summaries.roundtrip import Rate
 from keepsake.summaries.strategy import Layout
 
 

@@ -33,7 +33,7 @@ class Dependencies:
     strategy: Callable[[], Strategy] = lambda: NARRATIVE
     log: Callable[[str], None] = lambda _: None
     tokens: Tokens | None = None  # knows what a line costs in a prompt
-    # the constraints and open loops that have to stay in what the agent sees
+    # the lines of pins and open promises, all of which the agent must see
     must_keep: Callable[[], Sequence[str]] = tuple
     # the lines that stand in the prompt whatever is compacted, such as pins
     standing: Callable[[], Sequence[str]] = tuple

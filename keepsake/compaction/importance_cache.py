@@ -8,8 +8,7 @@ than anybody needs is heard like everybody else.
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from keepsake.archive.records import Memory
 from keepsake.books.journal.entries import LEAST, MOST
@@ -19,12 +18,6 @@ type Judge = Callable[[Memory], int]
 
 UNSHORTENED = 7
 """From here on the mask leaves a memory as it is."""
-REMEMBERED = 6
-"""From here on a summary is known to hold a memory, and the next one is made with that."""
-MOST_REMEMBERED, MOST_OF_ONE = 32, 8
-"""The most memories that a summary is known to hold, of all and of one person."""
-_ONE_GO = 2048
-"""Memories that are sooner read than a segment of the archive is begun anew."""
 
 
 class ImportanceCache:
@@ -77,47 +70,6 @@ class ImportanceCache:
             return LEAST
 
 
-def picked(
-    read: Callable[[int, int], Sequence[Memory]], numbers: Sequence[int]
-) -> tuple[Memory, ...]:
-    """Single memories from the archive; those that it cannot give are left out.
-
-    ``numbers``: Which, ascending.
-    """
-    found: list[Memory] = []
-    for first, last in _runs(numbers):
-        found += (memory for memory in read(first, last) if memory.number in numbers)
-    return tuple(found)
-
-
-def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """First and last of those that are best read in one go."""
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and number - runs[-1][1] <= _ONE_GO:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return runs
-
-
 def who(memory: Memory) -> str:
     """Who has a share in what may stand out: whoever caused it, whatever they are called."""
     return memory.source_id or memory.source
-
-
-def remembered(memories: Iterable[Memory], importance: Judge) -> tuple[Memory, ...]:
-    """The memories that a summary should be known to hold, in order of their numbers.
-
-    Those that matter most, and of those that matter as much the newest; of nobody more than
-    :data:`MOST_OF_ONE`.
-    """
-    weighty = [memory for memory in memories if importance(memory) >= REMEMBERED]
-    weighty.sort(key=lambda memory: (importance(memory), memory.number), reverse=True)
-    count: Counter[str] = Counter()
-    kept: list[Memory] = []
-    for memory in weighty:
-        if count[who(memory)] < MOST_OF_ONE and len(kept) < MOST_REMEMBERED:
-            count[who(memory)] += 1
-            kept.append(memory)
-    return tuple(sorted(kept, key=lambda memory: memory.number))

@@ -12,18 +12,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from keepsake.archive.records import Memory, Summary, Tier
-from keepsake.compaction import importance_cache, truncation
+from keepsake.archive.verdicts import SummaryVerdict
+from keepsake.compaction import truncation
 from keepsake.compaction.costs import TokenCounter
 from keepsake.compaction.importance_cache import ImportanceCache
-from keepsake.compaction.key_memories import KeyMemory, SentenceMatcher
 from keepsake.compaction.masking import Mask
-from keepsake.compaction.planning import LEAST_SUMMARY, CompactionPlan, source_line
+from keepsake.compaction.planning import LEAST_SUMMARY, CompactionPlan
 from keepsake.memory import Rung, RungStep
-from keepsake.summaries import verification
-from keepsake.summaries.retelling import day_of
 from keepsake.summaries.source import Draft, SummarySource
 from keepsake.summaries.summarizer import ExtractiveSummarizer
-from keepsake.summaries.verification import SummaryVerdict
 from keepsake.summaries.writing import SummaryWriter
 
 
@@ -36,15 +33,14 @@ class LadderRun:
     writer: SummaryWriter
     now: datetime
     importance: ImportanceCache
-    # the memories that matter, of those that the summaries of before still tell
-    mattered: Sequence[Memory] = ()
+    must_keep: tuple[str, ...] = ()  # lines of pins and open promises
+    standing: tuple[str, ...] = ()  # those that the prompt shows in a block of their own
     steps: list[RungStep] = field(default_factory=list)
     written: list[Draft] = field(default_factory=list)
     # longer versions of summaries that a later rung made shorter
     earlier: dict[Tier, str] = field(default_factory=dict)
     verdict: SummaryVerdict | None = None
     _summaries: dict[Tier, Summary | None] = field(default_factory=dict)
-    _sources: list[str] = field(default_factory=list)
     _window: int = 0
 
     @property
@@ -67,7 +63,6 @@ class LadderRun:
         """
         before = self.plan.before
         self._summaries = {Tier.LONGTERM: before.longterm, Tier.RECENT: before.recent}
-        self._sources = [truncation.without_note(each.text) for each in self._present()]
         self._window = sum(before.weights)
         self.steps = [RungStep(Rung.MASK, before.summaries + before.plain, before.tokens)]
         if self.plan.leaving:
@@ -87,7 +82,6 @@ class LadderRun:
 
     def _summarise(self) -> None:
         sources = self._new_sources()
-        self._sources = [line for source in sources for line in source.lines]
         written = self._written(sources)
         before, leaving = self._tokens, self.plan.leaving
         first = self.plan.before.longterm or self.plan.before.recent
@@ -151,20 +145,12 @@ class LadderRun:
     # -- the check
 
     def _check(self) -> None:
-        """Put back what must be kept and is not seen any more, at whatever cost but the budget."""
-        texts = [truncation.without_note(each.text) for each in self._present()]
-        last = self.plan.leaving[-1].number if self.plan.leaving else 0
-        window = [memory.line for memory in self.plan.before.shown if memory.number > last]
-        verdict = verification.judge(
-            summaries=texts,
-            sources=self._sources,
-            visible=[*self.writer.standing, *texts, *window],
-            must_keep=self.writer.must_keep,
-            agent=self.counter.agent,
-        )
-        tries = max((each.tries for each in self.written), default=1)
-        if verdict.put_back:
-            text = truncation.put_back(self.recent.text, verdict.put_back)
+        """See that pins and open promises are seen word for word; put back those that are not."""
+        texts = (truncation.without_note(each.text) for each in self._present())
+        seen = "\n".join(map(_folded, (*self.standing, *texts)))
+        missing = [line for line in self.must_keep if _folded(line) not in seen]
+        if lines := truncation.fitting(missing):
+            text = truncation.put_back(self.recent.text, lines)
             self._summaries[Tier.RECENT] = self._with_text(self.recent, text, self.recent.model)
         config = self.plan.config
         if self._used > config.budget:
@@ -173,21 +159,26 @@ class LadderRun:
             self._truncate(config.budget, all_of_it=True)
         # Where all else takes more than the budget, a cut takes these out again.
         there = frozenset(truncation.put_back_in(self.recent.text))
-        kept = tuple(x for x in verdict.put_back if " ".join(x.split()) in there)
-        self.verdict = replace(verdict, tries=tries, put_back=kept)
+        lost = [line for line in missing if _folded(line) not in there]
+        self.verdict = SummaryVerdict(
+            wanted=len(self.must_keep),
+            seen=len(self.must_keep) - len(lost),
+            put_back=tuple(line for line in lines if _folded(line) in there),
+            problems=tuple(f"there was no room for: {line}" for line in lost),
+            tries=max((each.calls for each in self.written), default=0) or 1,
+        )
 
     # -- what the rungs are made of
 
     def _new_sources(self) -> list[SummarySource]:
-        pruned, agent = self._pruned(), self.counter.agent
+        pruned = self._pruned()
         memories = tuple(memory for memory in pruned if not memory.is_stock) or pruned
-        lines = tuple(source_line(agent, memory) for memory in memories)
         older = tuple(truncation.without_added(each.text) for each in self._present())
         if self.plan.replaces:
             limit = self.plan.config.longterm_tokens
-            return [self._source(Tier.RECENT, older + lines, memories, limit=limit)]
-        sources = [self._source(Tier.RECENT, lines, memories)]
-        return [*sources, self._source(Tier.LONGTERM, older)] if older else sources
+            return [self._source(Tier.RECENT, memories, older, limit)]
+        sources = [self._source(Tier.RECENT, memories)]
+        return [*sources, self._source(Tier.LONGTERM, older=older)] if older else sources
 
     def _pruned(self) -> tuple[Memory, ...]:
         """The memories that leave, all masked: no model is paid for what says nothing."""
@@ -198,37 +189,27 @@ class LadderRun:
         return mask.view(leaving, leaving[-1].number) or leaving
 
     def _source(
-        self, tier: Tier, lines: tuple[str, ...], memories: Sequence[Memory] = (), limit: int = 0
+        self,
+        tier: Tier,
+        memories: tuple[Memory, ...] = (),
+        older: tuple[str, ...] = (),
+        limit: int = 0,
     ) -> SummarySource:
-        """What a summary is made of; the last of ``lines`` are ``memories``, those before older."""
-        older = len(lines) - len(memories)
         return SummarySource(
             tier=tier,
             agent=self.counter.agent,
-            lines=lines,
-            numbers=(0,) * older + tuple(memory.number for memory in memories),
-            importance=(0,) * older + tuple(map(self.importance.of, memories)),
-            days=("",) * older + tuple(day_of(memory.time) for memory in memories),
-            weighty=self._weighty(self.mattered) if older else (),
+            memories=memories,
+            older=older,
             strategy=self.plan.strategy,
             limit_tokens=limit,
             tokens=self.counter.text,
-            must_keep=self.writer.held_by(lines),
+            importance=self.importance.of,
         )
 
-    def _weighty(self, memories: Sequence[Memory]) -> tuple[KeyMemory, ...]:
-        agent, of = self.counter.agent, self.importance.of
-        return tuple(KeyMemory(m.number, source_line(agent, m), of(m)) for m in memories)
-
     def _again(self, summary: Summary, limit: int) -> SummarySource:
-        source = self._source(summary.tier, (truncation.without_added(summary.text),), limit=limit)
-        return replace(source, weighty=self._weighty(self._known))
-
-    @property
-    def _known(self) -> list[Memory]:
-        """The memories that matter, of those that the new summaries may tell."""
-        leaving = importance_cache.remembered(self.plan.leaving, self.importance.of)
-        return [*self.mattered, *leaving]
+        return self._source(
+            summary.tier, older=(truncation.without_added(summary.text),), limit=limit
+        )
 
     def _by_rules(self, tier: Tier, limit: int) -> None:
         summary = self._summaries[tier]
@@ -247,18 +228,10 @@ class LadderRun:
         return replace(summary, text=text, model=model, time=self.now, tokens_after=tokens)
 
     def _summary(self, source: SummarySource, span: tuple[int, int], draft: Draft) -> Summary:
-        before = sum(map(self.counter.text, source.lines))
+        before = sum(map(self.counter.text, source.older))
+        before += self.counter.memories(source.memories)
         after = self.counter.text(draft.text)
-        summary = Summary(source.tier, *span, draft.text, draft.model, self.now, before, after)
-        return replace(summary, mattered=self._still_told(summary))
-
-    def _still_told(self, summary: Summary) -> tuple[int, ...]:
-        """Numbers of what matters and stands in a new summary: what the next one goes by."""
-        agent = self.counter.agent
-        covered = [each for each in self._known if summary.first <= each.number <= summary.last]
-        told = SentenceMatcher(self._weighty(covered), agent).numbers_in(summary.text, agent)
-        there = (memory for memory in covered if memory.number in told)
-        return tuple(m.number for m in importance_cache.remembered(there, self.importance.of))
+        return Summary(source.tier, *span, draft.text, draft.model, self.now, before, after)
 
     def _step(self, rung: Rung, before: int, *written: Draft) -> None:
         if self._tokens != before or written:
@@ -281,3 +254,7 @@ class LadderRun:
     @property
     def _used(self) -> int:
         return self.plan.before.overhead + self._tokens
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

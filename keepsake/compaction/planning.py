@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from keepsake.archive.records import Memory, MemoryKind, Summary
+from keepsake.archive.records import Memory, Summary
 from keepsake.compaction.config import CompactionConfig
 from keepsake.memory import CompactReason
 from keepsake.summaries.strategy import Layout, Strategy
@@ -221,11 +221,3 @@ def _index(window: Sequence[Memory], number: int | None) -> int:
     if number is None:
         return len(window)
     return next((i for i, memory in enumerate(window) if memory.number >= number), len(window))
-
-
-def source_line(agent: str, memory: Memory) -> str:
-    """A memory as a summarizer reads it; own acts carry the agent's cursor, and their reason."""
-    if memory.kind is not MemoryKind.ACT:
-        return memory.line
-    # A decision is to be kept with its reason; prose leaves it away again.
-    return f"~{agent}> {memory.line}" + (f" | {memory.reason}" if memory.reason else "")

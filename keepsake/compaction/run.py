@@ -13,10 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from keepsake.archive.history import question_record, step_record
-from keepsake.archive.privacy import outward
-from keepsake.archive.records import Memory
 from keepsake.archive.tier_lines import SummaryState
-from keepsake.compaction import importance_cache
+from keepsake.archive.verdicts import RoundtripQuestion
 from keepsake.compaction.dependencies import MemoryParts
 from keepsake.compaction.ladder_run import LadderRun
 from keepsake.compaction.planning import CompactionPlan
@@ -24,7 +22,6 @@ from keepsake.errors import ArchiveError, CompactionError, KeepsakeError
 from keepsake.memory import CompactionResult, CompactReason, Load, Outcome, Rung
 from keepsake.summaries import roundtrip
 from keepsake.summaries.copies import VaultCopies
-from keepsake.summaries.roundtrip import RoundtripQuestion
 from keepsake.summaries.source import Draft, Summarizer
 from keepsake.summaries.strategy import Layout
 from keepsake.summaries.summarizer import ExtractiveSummarizer
@@ -44,7 +41,6 @@ class CompactionMaker:
         self.last_failure = ""
         self.questions: tuple[RoundtripQuestion, ...] = ()
         self._unwritten = 0
-        self._past: dict[int, Memory] = {}
         self._parts, self._outside, self._copies = parts, parts.outside, copies
 
     @property
@@ -88,13 +84,18 @@ class CompactionMaker:
         writer = SummaryWriter(
             summarizer=self._summarizer(plan, again=again),
             forgiving=plan.reason is CompactReason.EMERGENCY,
-            must_keep=tuple(self._outside.must_keep()),
-            standing=tuple(self._outside.standing()),
             log=self._parts.log,
         )
         parts, now = self._parts, self._outside.clock.now()
-        mattered = self._mattered(plan)
-        run = LadderRun(plan, parts.counter, writer, now, parts.importance, mattered)
+        run = LadderRun(
+            plan,
+            parts.counter,
+            writer,
+            now,
+            parts.importance,
+            must_keep=tuple(self._outside.must_keep()),
+            standing=tuple(self._outside.standing()),
+        )
         if not run.make():
             return self.nothing(plan.reason)
         result = _result(run, self._outside.ticks() - began)
@@ -144,28 +145,6 @@ class CompactionMaker:
         too_much = plan.leaving_tokens > plan.config.context_tokens
         return again or too_much or (plan.reason is CompactReason.EMERGENCY and failed)
 
-    def _mattered(self, plan: CompactionPlan) -> list[Memory]:
-        """The memories that matter, of those that both summaries of before still tell."""
-        both = (plan.before.longterm, plan.before.recent)
-        numbers = sorted({number for each in both if each for number in each.mattered})
-        known = self._past | self._read([n for n in numbers if n not in self._past])
-        leaving = importance_cache.remembered(plan.leaving, self._parts.importance.of)
-        self._past = {n: known[n] for n in numbers if n in known}
-        mattered = list(self._past.values())
-        # The next compaction asks for these: what leaves now is at hand without the archive.
-        self._past |= {memory.number: memory for memory in leaving}
-        return mattered
-
-    def _read(self, numbers: Sequence[int]) -> dict[int, Memory]:
-        """Memories from the archive, which after a restart alone knows them."""
-        try:
-            read = importance_cache.picked(self._parts.archive.read, numbers)
-        except (OSError, KeyError, ValueError) as error:
-            # Summaries are as good as they were before anything was known to matter.
-            self._parts.log(f"What mattered in the summaries cannot be looked up ({error!r})")
-            return {}
-        return {memory.number: outward(memory) for memory in read}
-
     # -- afterwards
 
     def nothing(self, reason: CompactReason) -> CompactionResult:
@@ -195,6 +174,7 @@ class CompactionMaker:
             position = parts.archive.append(line)
             tiers.compacted(made, tiers.step + 1)
         self.failures, self.retry_at, self.last_failure, self._unwritten = 0, None, "", 0
+        self._count_promises(result)
         parts.sync()
         for name, summary in (("Long-term", run.longterm), ("Short-term", run.recent)):
             if summary is not None:
@@ -204,6 +184,13 @@ class CompactionMaker:
         self._copies.write_both(position, keep=True)
         parts.log(f"Compaction complete ({result.outcome})")
         return replace(result, number=made.standing, position=position)
+
+    def _count_promises(self, result: CompactionResult) -> None:
+        """Say so if a pin or a promise went while the summaries were written."""
+        verdict, now = result.verdict, len(self._outside.must_keep())
+        if verdict and (now < verdict.wanted or not verdict.good):
+            before = f"{verdict.wanted} pins and open promises before, {now} after"
+            self._parts.log("; ".join([before, *verdict.problems]))
 
 
 def _result(run: LadderRun, seconds: float) -> CompactionResult:

@@ -13,6 +13,7 @@ from keepsake.agent_memory import AgentMemory
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.archive.tiers import Tiers
+from keepsake.archive.verdicts import Rate
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.compaction.planning import LEAST_VERBATIM
 from keepsake.errors import CompactionError
@@ -25,7 +26,6 @@ from keepsake.memory import (
     Outcome,
     Undone,
 )
-from keepsake.summaries.roundtrip import Rate
 
 
 class SlidingMemory(AgentMemory):

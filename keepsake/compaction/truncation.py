@@ -7,14 +7,17 @@ to bring it back. The oldest goes first; what must be kept is never cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from keepsake.archive.records import Summary
-from keepsake.language.words import sentences
+from keepsake.prompt.tokens import most_tokens
 
 KEPT = "I must not forget: "
 """Begins a line that was put back word for word."""
+LIMIT = 300
+"""Estimated tokens of all that is put back: it is never cut, so it may not fill a prompt."""
 
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 _NOTE = "(Left out here: part of memories {first}-{last}. `recall` and a name bring it back.)"
 # All of it, word for word: with less, what somebody says could take others' words away.
 _NOTES = re.compile(
@@ -67,6 +70,16 @@ def put_back(text: str, lines: tuple[str, ...]) -> str:
     return "\n".join([text, *(KEPT + " ".join(line.split()) for line in lines)])
 
 
+def fitting(lines: Iterable[str]) -> tuple[str, ...]:
+    """The first of ``lines`` that fit into :data:`LIMIT`."""
+    room, found = LIMIT, []
+    for line in lines:
+        if (cost := most_tokens(line)) <= room:
+            room -= cost
+            found.append(line)
+    return tuple(found)
+
+
 def unmarked(text: str) -> str:
     """``text`` as it was written, with no line that would pass for one that was put back."""
     bare = f"{KEPT.rstrip(': ')} "
@@ -93,7 +106,7 @@ def without_added(text: str) -> str:
 
 def _parts(line: str) -> list[str]:
     """A line of a list as it is, prose sentence by sentence."""
-    return [line] if line.lstrip()[:1] in "-*#" else sentences(line)
+    return [line] if line.lstrip()[:1] in "-*#" else _SENTENCE.split(line)
 
 
 def _is_list(text: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -13,7 +14,6 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.commitments import Commitments
-from keepsake.compaction.carried_over import must_keep
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.config import FOLDER, CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
@@ -25,13 +25,16 @@ from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, dated
 from keepsake.memories.windows import first_within
 from keepsake.memory import CompactReason
 from keepsake.paths import REPOSITORY
-from keepsake.ports import Generation, GenerationRequest, LanguageModel
+from keepsake.ports import Generation, GenerationRequest, LanguageModel, TargetModel
 from keepsake.recall.recall import MemorySearch
 from keepsake.recall.related import about_memory
 from keepsake.summaries.files import SummaryFolder
 from keepsake.summaries.source import Summarizer
 from keepsake.summaries.strategy import Layout, Strategies
 from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
+from keepsake.tasks.summary_prompts import FOLDER as PROMPTS
+from keepsake.tasks.summary_prompts import SummaryPrompts
+from keepsake.tasks.task import Question
 
 SHIPPED = REPOSITORY / "vault" / "config"
 CONFIG, FILE = "config", "memory_compaction.md"
@@ -80,7 +83,10 @@ class KeepsakeMemory:
                 summarizer=lambda: summarizer or _summarizer(given),
                 strategy=lambda: ways.get(self._config.strategy),
                 tokens=given.tokens,
-                must_keep=lambda: must_keep(self._memory.context(), self._noticed, given.agent),
+                must_keep=lambda: (
+                    *self._noticed.lines,
+                    *(item.line for item in self._noticed.refused),
+                ),
                 standing=lambda: self._noticed.lines,
                 asleep=lambda: self._asleep,
             ),
@@ -228,8 +234,25 @@ def _sized(given: Surroundings, written: Mapping[str, str]) -> Iterator[tuple[st
 def _summarizer(given: Surroundings) -> Summarizer:
     if given.model is None:
         return ExtractiveSummarizer()
-    return ModelSummarizer(partial(_generated, given.model), context_tokens=given.budget)
+    ask = partial(_asked, given.model, BaseModel(given.budget))
+    return ModelSummarizer(ask, SummaryPrompts.of(SHIPPED / PROMPTS))
 
 
-def _generated(model: LanguageModel, prompt: str, stop: tuple[str, ...]) -> Generation:
-    return model.generate(GenerationRequest(prompt, max_tokens=_SUMMARY_TOKENS, stop=stop))
+@dataclass(frozen=True, slots=True)
+class BaseModel:
+    """A model that continues text, as a task sees it."""
+
+    prompt_tokens: int
+    form: str = "dialogue"
+    tail_tokens: int = 0
+    max_tokens: int = _SUMMARY_TOKENS
+    takes_tools: bool = False
+    is_stopgap: bool = False
+
+
+def _asked(
+    model: LanguageModel, target: BaseModel, build: Callable[[TargetModel], Question]
+) -> Generation:
+    question = build(target)
+    most = question.max_tokens or target.max_tokens
+    return model.generate(GenerationRequest(question.text, max_tokens=most, stop=question.stop))

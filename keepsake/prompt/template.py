@@ -22,7 +22,7 @@ from keepsake.markdown_config import ConfigFile
 from keepsake.prompt.marks import Marks, PromptLine
 from keepsake.prompt.script import RenderedMemory, cursor, script
 from keepsake.prompt.window_script import RenderedWindow, WindowScript
-from keepsake.summaries import sections
+from keepsake.summaries.text import shown
 
 _LONGEST_SUMMARY = 20_000
 
@@ -229,7 +229,7 @@ def _paragraphs(text: str) -> str:
 
 def _told(summary: str) -> str:
     """A summary, its lines kept apart: one with headings has many."""
-    return "\n".join(sections.shown(summary))
+    return "\n".join(shown(summary))
 
 
 def _example(line: str) -> str:

@@ -18,7 +18,6 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from operator import truediv
 
-from keepsake.books.noticing import promises
 from keepsake.language.times import tells_when
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.query import RecallQuery, family, stems
@@ -52,8 +51,8 @@ class Weights:
     place: float = 0.4  # lived at a place that the question names
     time: float = 3.5  # lived at a time that the question names
     when: float = 0.75  # for a text that names a time, when one is asked for
-    # taken off from what the agent said itself, unless it promised something: it may be a model's
-    # nonsense, or say again what somebody else said
+    # taken off from what the agent said itself: it may be a model's nonsense, or say again what
+    # somebody else said
     own: float = 1.0
     asking: float = 0.8  # taken off from a line that only asks, when a question is to be answered
     full: float = 2.0  # for a line of :data:`_FULL_LINE` words or more, less for a shorter one
@@ -120,14 +119,13 @@ def between_blanks(found: Iterable[str]) -> str:
 
 
 def _said_by(agent: str, documents: Iterable[Document]) -> list[int]:
-    """Places of what the agent said itself and promised nothing with."""
+    """Places of what the agent said itself."""
     return [
         place
         for place, document in enumerate(documents)
         if document.speaker == agent
         and document.kind is DocumentKind.MEMORY
         and _SPEECH.match(document.text)
-        and not promises(document.text)
     ]
 
 

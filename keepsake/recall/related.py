@@ -19,7 +19,7 @@ from keepsake.prompt.tool_results import (
 )
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.summaries import sections
+from keepsake.summaries.text import plain
 
 LONGEST_NOTE, LONGEST_SUMMARY, LONGEST_MEMORY = 300, 450, 300
 """Characters of one found thing; its number stays, so that `remember` leads to the rest."""
@@ -181,7 +181,7 @@ def _brief(document: Document) -> str:
     if document.kind is DocumentKind.NOTE:
         return shorten(f"note {document.title}: {text}", 160)
     if document.kind is DocumentKind.SUMMARY:
-        text = for_prompt(" ".join(sections.plain(document.text)))
+        text = for_prompt(" ".join(plain(document.text)))
         return f"{_numbers(document)}: {shorten(text, 160)}"
     where = _when(document.time, document.place)
     return f"{_numbers(document)} {where} {shorten(_told(document), 160)}"

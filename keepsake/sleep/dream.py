@@ -23,8 +23,7 @@ from keepsake.records import files as vault_files
 from keepsake.sleep.asking import Ask
 from keepsake.sleep.steps import Figures
 from keepsake.summaries import draft_checks
-from keepsake.summaries.extractive import is_noise
-from keepsake.summaries.retelling import is_private, join, retell
+from keepsake.summaries.retelling import is_noise, is_private, join, retell
 
 FOLDER = "dreams"
 FEWEST, MOST = 2, 4

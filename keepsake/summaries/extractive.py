@@ -1,299 +1,173 @@
-"""A summary without a model: the most telling sentences, one thing a line, in order of time.
+"""A summary without a model: the sentences that tell most, in their own words, in order of time.
 
-Every sentence is worth the names, numbers and new words in it that no chosen
-sentence has yet, in relation to its length. The best one is taken again and
-again until the space is used up (greedy maximum coverage, evaluated lazily).
-What costs much and tells little sinks by itself: a room looked at five times
-is new once, a greeting never. What matters counts for more, however plain its words.
-
-What others said counts for more than what the agent said itself, which may be a model's nonsense:
-an own line that only says again what somebody else said is left out.
+A sentence is worth its rare words that no chosen sentence has yet, in relation to its length. What
+matters, and what people say, counts for more. Each line has its day where that changes, and who
+spoke: ``- 4 May: Ann told me: "I am Ann, a sailmaker."`` A line that matters begins with ``* ``, so
+that it still counts for more when it is summarised again.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from keepsake.books.noticing import promises, rules_in
-from keepsake.compaction.key_memories import counting
-from keepsake.language.details import counts
-from keepsake.language.perception import shorten
-from keepsake.language.words import COMMON_WORDS, stem, telling, words
-from keepsake.summaries.retelling import ToldSentence, as_line, as_list, is_private, retell
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.language.perception import for_prompt, shorten
+from keepsake.language.words import DAY, short_day
+from keepsake.summaries.lines import spoken, told
+from keepsake.summaries.source import SummarySource
+from keepsake.summaries.text import MARK, lines_of
 
-_NAME, _NUMBER, _WORD = 2.5, 3.0, 1.0
-_TIMES = frozenset({"half", "noon", "midnight"})
-_BINDING = 2.5  # what a rule from somebody, or a promise of one's own, counts
-_MOST_BINDING = 8  # of one speaker: nobody fills a summary with rules
-_LENGTH_POWER = 0.75
-_OVERHEAD = 12  # characters a sentence costs beside its own
-_OWN = 0.6  # what own words count that promise nothing, beside those of others
-_ECHO, _LEAST_ECHO = 0.6, 2
-"""The share of an own line's telling words, and how many, that somebody else's sentence has."""
+MATTERS, MOST_MATTERING, _EACH = 6, 4, 2.5
+"""From which importance on a sentence counts for more than its words, how many of one person do (so
+that nobody fills a summary with their own), and what each point adds."""
+_OWN, _UNSPOKEN, _NOBODYS, _ASKED = 0.9, 0.7, 0.35, 0.6
+"""What the agent's own words count, what somebody did, what nobody caused, and a question."""
+_NAMED, _NUMBER, _SHORT = 4.0, 2.0, 0.05
+"""What a capital within a sentence counts, a number, and a word of three letters or fewer."""
+_RARITY, _LENGTH, _OVERHEAD, _LONGEST = 4, 0.9, 12, 240
 
-_PERSONAL = re.compile(
-    r"\b(?:my|mine|i'm|i’m|promise\w*|secret\w*|remember\w*|because|never|always|love\w*|hate\w*"
-    r"|afraid|birthday|born|named?|called|live[ds]?|tomorrow|yesterday|tonight|gave|gives?|lost"
-    r"|found|hid(?:den)?|buried|owes?|marr\w+|died|brother|sister|mother|father|daughter|son)\b",
-    re.I,
-)
-_TO_SOMEBODY = re.compile(r"\byou", re.I)
-_NOISE = re.compile(
-    r"^(?:you tried|i tried|exits?\b|you see\b|here:|also here|i looked|i waited|i went)"
-    r"|(?:exits:|\b(?:arrives?|leaves|enters|has (?:arrived|left))\b[^,\"“]*\.?$)"
-    r"|^\W*(?:hello|hi|hey|good (?:day|morning|evening|night)|welcome|thank|thanks|bye)\b"
-    r"[^.!?]{0,30}[.!?\"”]*$",
-    re.I,
-)
+_DAY = re.compile(rf"^(?P<day>{DAY}): (?=\S)")
+_SIGN = re.compile(r"^[-*] ")
+_QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]$', re.S)
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+_WORD = re.compile(r"[^\W_]+")
+_WIDE = 0x2E80
+"""From this character on, scripts are written without blanks between words."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
-    told: ToldSentence
-    terms: dict[str, float]
+class _Saying:
+    """One sentence, the text that it is of and its place in it."""
+
+    text: int
+    place: int
+    words: str
+    who: str  # ``Ann told me``; empty if nobody speaks
+    day: str
+    matters: bool
     factor: float
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A memory, or a line of an older summary."""
-
-    text: str  # own acts as ``~Mira> say …``
-    importance: int = 0  # how much it matters, 1 to 10; 0 where that is not known
-    day: str = ""  # when it was, as in ``4 May``; empty where that is not known or the text says it
-
-
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A sentence, the text that it stands in and where in it, and what it matters."""
-
-    told: ToldSentence
-    text: int
-    position: int
-    matters: int
-
-
-def summarize(
-    texts: Sequence[str | Text],
-    *,
-    max_chars: int,
-    own_name: str,
-    weigh: Callable[[int, ToldSentence], int] = lambda known, _: known,
-) -> str:
-    """The most telling sentences of ``texts``, in their order, as lines.
-
-    ``texts``: Memories and lines of older summaries, oldest first.
-    Uses of the own memory (notes, searches, their results) are left out.
-    ``max_chars``: The most characters it may have.
-    ``weigh``: How much a sentence matters, for what its text does.
+def summarize(source: SummarySource) -> str:
+    """The sentences of ``source`` that tell most, as many as it may have.
 
     Returns:
-        Never more than ``max_chars`` characters; empty only if there are no words.
+        A list, empty only if there are no words.
     """
-    found = select(texts, max_chars=max_chars, own_name=own_name, weigh=weigh)
-    return shorten(as_list(each.text for each in found), max_chars)
-
-
-def select(
-    texts: Sequence[str | Text],
-    *,
-    max_chars: int,
-    own_name: str,
-    weigh: Callable[[int, ToldSentence], int] = lambda known, _: known,
-) -> list[Text]:
-    """The lines of :func:`summarize` without their sign, with what each matters.
-
-    They fit into ``max_chars``, unless there is only one.
-    """
-    every = [text if isinstance(text, Text) else Text(text) for text in texts]
-    lived = [each for each in every if not is_private(each.text)] or every
-    told: list[_Placed] = []
-    for number, each in enumerate(lived):
-        for position, one in enumerate(retell(each.text, own_name)):
-            dated = one if one.day else replace(one, day=each.day)
-            told.append(_Placed(dated, number, position, weigh(each.importance, one)))
-    weighed = _weighed([each.told for each in told], own_name, [each.matters for each in told])
-    fitting = _most_that_fit(told, _ranked(weighed, max_chars), max_chars)
-    return fitting or (_lines(told, [len(told) - 1]) if told else [])
-
-
-def echoes(told: Sequence[ToldSentence]) -> set[int]:
-    """Positions of own words that only say again what somebody else said.
-
-    A promise to somebody is none: it says what the agent will do, in whatever words it was asked.
-    """
-    terms = [telling(each.words) for each in told]
-    others = [
-        words for each, words in zip(told, terms, strict=True) if each.speaker and not each.own
-    ]
-    return {
-        position
-        for position, each in enumerate(told)
-        if each.own
-        and len(own := terms[position]) >= _LEAST_ECHO
-        and not _promised(each)
-        and any(len(own & words) >= max(_ECHO * len(own), _LEAST_ECHO) for words in others)
-    }
-
-
-def _promised(told: ToldSentence) -> bool:
-    return bool(promises(told.words)) and _TO_SOMEBODY.search(told.words) is not None
-
-
-def binding(summary: str, own_name: str) -> tuple[str, ...]:
-    """The rules from others and the promises of one's own that a summary tells, in their words."""
-    told = (each for line in summary.splitlines() for each in retell(line, own_name))
-    return tuple(each.words for each in told if _binds(each))
-
-
-def is_noise(sentence: str) -> bool:
-    """Whether a sentence is a greeting, a coming or going, or a look around."""
-    return _NOISE.search(sentence) is not None
-
-
-def ranking(
-    told: Sequence[ToldSentence], own_name: str, characters: int, importance: Sequence[int] = ()
-) -> list[int]:
-    """Positions in ``told``, the most telling first, about ``characters`` characters of them.
-
-    What a better one before it says already, or what says nothing, is not among them. How much
-    each matters, 1 to 10 or 0, is ``importance``.
-    """
-    return _ranked(_weighed(told, own_name, importance), max(characters // 2, 1))
-
-
-def _weighed(
-    told: Sequence[ToldSentence], own_name: str, importance: Sequence[int] = ()
-) -> list[_Sentence]:
-    """Each sentence with what every word of it is worth: rare words more than frequent ones."""
-    kinds = [_kinds(t, own_name) for t in told]
-    spread = Counter(term for terms in kinds for term in terms)
-    # A name counts as one wherever it stands, also at the start of a sentence.
-    named = {term for terms in kinds for term, kind in terms.items() if kind == _NAME}
-    count = max(len(told), 1)
-    weighed = []
-    bound_by: Counter[str] = Counter()
-    mattering = counting(told, importance)
-    echoed = echoes(told)
-    for position, (sentence, terms) in enumerate(zip(told, kinds, strict=True)):
-        matters = mattering[position]
-        values = {
-            term: max(kind, _NAME if term in named else 0.0) * _rarity(spread[term], count)
-            for term, kind in terms.items()
-        }
-        factor = _factor(sentence.words) * (_OWN if sentence.own else 1.0)
-        if _binds(sentence) and (bound := bound_by[sentence.speaker]) < _MOST_BINDING:
-            bound_by[sentence.speaker] = bound + 1
-            factor = _BINDING
-        if matters > 1 and not is_noise(sentence.words):
-            # A question may matter most; the greeting before it never does.
-            factor = max(factor, 1.0) * matters
-        if position in echoed:
-            factor = 0.0
-        weighed.append(_Sentence(sentence, values, factor))
-    return weighed
-
-
-def _rarity(occurrences: int, count: int) -> float:
-    return 1.0 + 0.5 * math.log(1.0 + count / occurrences) / math.log(2.0 + count)
-
-
-def _kinds(told: ToldSentence, own_name: str) -> dict[str, float]:
-    """The telling words of a sentence, by stem, each with the weight of its kind."""
-    own = {stem(word) for word in words(own_name)}
-    terms: dict[str, float] = {}
-    for position, word in enumerate(words(told.words)):
-        key = stem(word)
-        if key in own or word.casefold() in COMMON_WORDS:
-            continue
-        if counts(word.casefold()) or word.casefold() in _TIMES:
-            kind = _NUMBER
-        else:
-            kind = _NAME if position and word[0].isupper() else _WORD
-        terms[key] = max(kind, terms.get(key, 0.0))
-    for word in words(told.speaker):
-        if stem(word) not in own and word.casefold() not in COMMON_WORDS:
-            terms.setdefault(stem(word), _WORD)
-    return terms
-
-
-def _binds(told: ToldSentence) -> bool:
-    """Whether it is a rule from somebody, or a promise of one's own."""
-    if not told.speaker or _NOISE.search(told.words):
-        return False
-    return bool(promises(told.words) if told.own else rules_in(told.words))
-
-
-def _factor(text: str) -> float:
-    """How much a sentence counts by what kind it is."""
-    if _NOISE.search(text):
-        return 0.25
-    factor = 1.4 if _PERSONAL.search(text) else 1.0
-    return factor * (0.6 if text.rstrip("\"”' ").endswith("?") else 1.0)
-
-
-def _ranked(sentences: Sequence[_Sentence], max_chars: int) -> list[int]:
-    """Positions of sentences, best first, somewhat more than fit into ``max_chars``."""
-    covered: set[str] = set()
-    heap = [(-_gain(s, covered), i) for i, s in enumerate(sentences)]
-    heapq.heapify(heap)
-    chosen: list[int] = []
-    space = 2 * max_chars
-    while heap and space > 0:
-        _, position = heapq.heappop(heap)
-        sentence = sentences[position]
-        # Gains only shrink: if it still beats the next one's old gain, it is the best.
-        gain = _gain(sentence, covered)
-        if gain <= 0:
-            continue
-        if heap and (-gain, position) > heap[0]:
-            heapq.heappush(heap, (-gain, position))
-            continue
-        chosen.append(position)
-        covered |= sentence.terms.keys()
-        space -= len(sentence.told.words)
-    return chosen
-
-
-def _gain(sentence: _Sentence, covered: set[str]) -> float:
-    fresh = sum(value for term, value in sentence.terms.items() if term not in covered)
-    cost = math.pow(len(sentence.told.words) + _OVERHEAD, _LENGTH_POWER)
-    return sentence.factor * fresh / cost
-
-
-def _most_that_fit(told: Sequence[_Placed], ranked: Sequence[int], max_chars: int) -> list[Text]:
-    """The best sentences in order of time; one that is too long leaves room for the next."""
-    kept: list[int] = []
-    best: list[Text] = []
-    used = 0
-    for position in ranked:
-        lines = _lines(told, sorted([*kept, position]))
-        length = len(as_list(line.text for line in lines))
-        if length <= max_chars:
-            kept.append(position)
-            best, used = lines, length
-        elif max_chars - used < _OVERHEAD:
+    sayings = list(_sayings(source))
+    kept: list[_Saying] = []
+    best = ""
+    for saying in _ranked(sayings):
+        tried = sorted([*kept, saying], key=lambda each: (each.text, each.place))
+        if source.fits(text := _listed(tried)):
+            kept, best = tried, text
+        elif source.characters - len(best) < _OVERHEAD:
             break
-    return best
+    return best or shorten(_listed(sayings[-1:]), source.characters)
 
 
-def _lines(told: Sequence[_Placed], positions: Sequence[int]) -> list[Text]:
-    """One line for each thing: neighbours of one text, by one speaker, stand in one."""
+def _sayings(source: SummarySource) -> Iterator[_Saying]:
+    """Every sentence there is, oldest first."""
+    lines = [line for summary in source.older for line in lines_of(summary)]
+    day = ""
+    for number, line in enumerate(lines):
+        sign, bare = line.startswith("* "), _SIGN.sub("", line)
+        if dated := _DAY.match(bare):
+            day, bare = dated["day"], bare[dated.end() :]
+        quoted = _QUOTED.match(bare)
+        who, said = (quoted["who"], quoted["said"]) if quoted else ("", bare)
+        factor = (_OWN if who.startswith("I ") else 1.0) * (1 + _EACH if sign else 1.0)
+        for place, words in enumerate(() if line.startswith(MARK) else _split(said)):
+            yield _Saying(number, place, words, who, day, sign, factor)
+    mattering = Counter[str]()
+    for number, memory in enumerate(source.memories, len(lines)):
+        who, said, factor = _retold(memory, source.agent)
+        above, person = source.importance(memory) - MATTERS + 1, memory.source_id or memory.source
+        for place, words in enumerate(_split(said)):
+            asked = words.rstrip("\"”'").endswith(("?", "？"))
+            matters = above > 0 and mattering[person] < MOST_MATTERING
+            mattering[person] += matters
+            weight = max(factor, 1.0) * (1 + _EACH * above) if matters else factor
+            weight *= _ASKED if asked and not matters else 1.0
+            yield _Saying(number, place, words, who, short_day(memory.time), matters, weight)
 
-    def belongs(numbered: tuple[int, int]) -> tuple[int, int, str]:
-        order, position = numbered
-        each = told[position]
-        # The same for sentences that follow each other, in their text and in what is kept of it.
-        return each.text, each.position - order, each.told.teller
 
-    runs = ([told[at] for _, at in run] for _, run in groupby(enumerate(positions), key=belongs))
-    return [
-        Text(as_line([each.told for each in run]), max(each.matters for each in run))
-        for run in runs
-    ]
+def _retold(memory: Memory, agent: str) -> tuple[str, str, float]:
+    """Who speaks in a memory, what is said or done, and what that counts by its kind."""
+    line = for_prompt(memory.line)
+    if memory.kind is MemoryKind.ACT:
+        words, to = spoken(memory)
+        if words:
+            return (f"I told {to}" if to else "I said"), for_prompt(words), _OWN
+        return "", told(memory).replace("You ", f"{agent} ", 1), _OWN
+    quoted = _QUOTED.match(line)
+    if memory.kind is MemoryKind.PERCEPTION and memory.source and quoted:
+        to_me = quoted["who"].endswith(" you")
+        return f"{memory.source} {'told me' if to_me else 'said'}", quoted["said"], 1.0
+    return "", line, _UNSPOKEN if memory.source else _NOBODYS
+
+
+def _split(text: str) -> list[str]:
+    parts = (shorten(part.strip(), _LONGEST) for part in _SENTENCE.split(text))
+    return [part for part in parts if _WORD.search(part)]
+
+
+def _ranked(sayings: Sequence[_Saying]) -> Iterator[_Saying]:
+    """The best first: after each, the words that it has are worth nothing any more."""
+    terms = [_terms(saying.words) for saying in sayings]
+    spread, count = Counter(term for each in terms for term in each), len(sayings)
+    worth = {
+        term: (math.log(1.0 + count / times) / math.log(2.0 + count)) ** _RARITY
+        for term, times in spread.items()
+    }
+    covered: set[str] = set()
+
+    def gain(place: int) -> float:
+        fresh = sum(kind * worth[t] for t, kind in terms[place].items() if t not in covered)
+        cost = math.pow(len(sayings[place].words) + _OVERHEAD, _LENGTH)
+        return sayings[place].factor * fresh / cost
+
+    left = {place: gain(place) for place in range(len(sayings))}
+    while left:
+        # Gains only shrink, so one that is still the best after it is looked at anew is the best.
+        place = max(left, key=left.__getitem__)
+        if (now := gain(place)) < left[place]:
+            left[place] = now
+            continue
+        del left[place]
+        if now <= 0.0:
+            continue
+        covered |= terms[place].keys()
+        yield sayings[place]
+
+
+def _terms(text: str) -> dict[str, float]:
+    """The words of a sentence by their beginnings, and what each counts by its kind."""
+    found: dict[str, float] = {}
+    for match in _WORD.finditer(text):
+        word, low = match[0], match[0].casefold()
+        if ord(word[0]) >= _WIDE:  # pairs of characters, as no blank says where a word ends
+            found |= dict.fromkeys((low[at : at + 2] for at in range(len(low))), 1.0)
+            continue
+        named = word[0].isupper() and match.start() > 0 and len(word) > 1
+        kind = _NAMED if named else _NUMBER if word.isdigit() else 1.0 if len(word) > 3 else _SHORT
+        found[low[:6]] = max(kind, found.get(low[:6], 0.0))
+    return found
+
+
+def _listed(sayings: Sequence[_Saying]) -> str:
+    """The sentences as lines: neighbours in one text are one, a day is said where it is new."""
+    lines, day = [], ""
+    for _, run in groupby(enumerate(sayings), lambda each: (each[1].text, each[1].place - each[0])):
+        some = [saying for _, saying in run]
+        first, said = some[0], " ".join(saying.words for saying in some)
+        text = f'{first.who}: "{said}"' if first.who else said
+        dated = f"{first.day}: " if first.day and first.day != day else ""
+        day = first.day or day
+        lines.append(f"{'* ' if any(each.matters for each in some) else '- '}{dated}{text}")
+    return "\n".join(lines)

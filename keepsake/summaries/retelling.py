@@ -47,6 +47,20 @@ _REFERENCE = re.compile(rf"(?<=[.!?…\"”’')])(?:\s*{_SOURCE}\.?)+|\s*{_SOUR
 _TOLD_ME = re.compile(r" (?:said|told) (?:to )?me$")
 
 
+_NOISE = re.compile(
+    r"^(?:you tried|i tried|exits?\b|you see\b|here:|also here|i looked|i waited|i went)"
+    r"|(?:exits:|\b(?:arrives?|leaves|enters|has (?:arrived|left))\b[^,\"“]*\.?$)"
+    r"|^\W*(?:hello|hi|hey|good (?:day|morning|evening|night)|welcome|thank|thanks|bye)\b"
+    r"[^.!?]{0,30}[.!?\"”]*$",
+    re.I,
+)
+
+
+def is_noise(sentence: str) -> bool:
+    """Whether a sentence is a greeting, a coming or going, or a look around."""
+    return _NOISE.search(sentence) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class ToldSentence:
     """One sentence of a summary."""

@@ -1,93 +1,111 @@
-"""Writing summaries: by a language model, or without one.
-
-How a summary is to look comes from a template (:mod:`keepsake.summaries.strategy`): prose, or
-notes under headings. The prompt is a plain text to continue, so that base models can follow it:
-the memories, a heading that says what comes, and a cursor (with its blank: without it a small
-model wanders).
-"""
+"""Writing summaries: with a language model, or without one."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import dataclass, replace
 
-from keepsake.archive.records import Memory, MemoryKind
-from keepsake.ports import Generation
-from keepsake.prompt.script import cursor
+from keepsake.archive.records import Memory
 from keepsake.recall.related import about_memory
-from keepsake.summaries import prose, sections_writer
-from keepsake.summaries.source import Calls, Draft, SummarySource
+from keepsake.summaries import extractive
+from keepsake.summaries.lines import numbered
+from keepsake.summaries.source import Draft, SummarySource
+from keepsake.tasks.merge import Merge
+from keepsake.tasks.summarise import Summarise
+from keepsake.tasks.summary_prompts import SummaryBrief, SummaryPrompts
+from keepsake.tasks.task import FALLBACK, Ask, TaskResult, run
 
 EXTRACTIVE = "extractive"
 """The name of the summarizer that needs no model."""
-MERGED = "merged"
-"""Who wrote a summary that needed no model: both older ones fit together."""
-
-_LEAST_PART_TOKENS = 250
 
 
 class ExtractiveSummarizer:
-    """Picks the most telling sentences; never fails and never invents."""
+    """Picks the sentences that tell most; never fails and never invents."""
 
     def summarize(self, source: SummarySource) -> Draft:
-        """Summarise ``source`` without a model, as its strategy wants it."""
+        """Summarise ``source`` without a model."""
         began = time.perf_counter()
-        source = _relevant(source)
-        write = sections_writer.by_rules if source.way.headings else prose.by_rules
-        text = write(source)
+        text = extractive.summarize(_relevant(source))
         return Draft(text, EXTRACTIVE, seconds=time.perf_counter() - began)
 
 
+def nobody() -> frozenset[str]:
+    """The names where no game tells any."""
+    return frozenset()
+
+
+@dataclass(frozen=True)
 class ModelSummarizer:
-    """Has a language model write the summary and checks it.
+    """Has a language model write the summary; one that is refused twice is made without it."""
 
-    Args:
-        context_tokens: What fits into one prompt; longer sources are cut into parts that
-            are summarised one after the other.
-    """
-
-    def __init__(
-        self,
-        generate: Callable[[str, tuple[str, ...]], Generation],
-        *,
-        context_tokens: int = 4096,
-    ) -> None:
-        self._generate = generate
-        self._part_tokens = max(context_tokens * 3 // 4, _LEAST_PART_TOKENS)
+    ask: Ask
+    prompts: SummaryPrompts
+    names: Callable[[], frozenset[str]] = nobody  # of the people and places that the game knows
+    persona: Callable[[], str] = str  # who the agent is, a paragraph; mostly empty
 
     def summarize(self, source: SummarySource) -> Draft:
-        """Summarise ``source``, part by part where it is too long for one prompt.
+        """Summarise ``source``, piece by piece where it is too long for one prompt.
 
         Raises:
-            ModelError: No usable answer.
-            SummaryRefused: Every answer failed its checks.
-            ConfigError: The strategy's template fails on these memories.
+            ModelError: No answer.
+            ConfigError: A template fails on these memories.
         """
         source = _relevant(source)
-        call = Calls(self._generate)
-        write = sections_writer.by_model if source.way.headings else prose.by_model
-        text = write(source, call, self._part_tokens)
-        return replace(call.cost, text=text, model=call.cost.model or MERGED)
+        return self._summarised(source) if source.memories else self._merged(source)
+
+    def _summarised(self, source: SummarySource) -> Draft:
+        drafts: list[Draft] = []
+        older, left = "\n\n".join(source.older), list(source.memories)
+        while left:
+
+            def by_rules(
+                count: int, before: str = older, some: tuple[Memory, ...] = tuple(left)
+            ) -> str:
+                piece = replace(source, older=(before,) if before else (), memories=some[:count])
+                return extractive.summarize(piece)
+
+            prompts = self.prompts.summarise.current
+            task = Summarise(self._brief(source), prompts, numbered(left), older, by_rules)
+            drafts.append(_draft(run(task, self.ask, forgiving=False)))
+            older, left = drafts[-1].text, left[max(task.taken, 1) :]
+        return drafts[-1].with_costs(drafts[:-1])
+
+    def _merged(self, source: SummarySource) -> Draft:
+        def by_rules() -> str:
+            return extractive.summarize(source)
+
+        prompts = self.prompts.merge.current
+        task = Merge(self._brief(source), prompts, source.older, by_rules)
+        return _draft(run(task, self.ask, forgiving=False))
+
+    def _brief(self, source: SummarySource) -> SummaryBrief:
+        return SummaryBrief(
+            agent=source.agent,
+            persona=self.persona(),
+            wanted=source.way.wanted(source.tier, source.agent),
+            headings=source.way.headings,
+            words=source.words,
+            most_tokens=source.most_tokens,
+            tokens=source.tokens,
+            names=self.names(),
+        )
+
+
+def _draft(result: TaskResult[str]) -> Draft:
+    cost = result.cost
+    return Draft(
+        result.value,
+        EXTRACTIVE if result.by == FALLBACK else result.by,
+        cost.calls,
+        cost.prompt_tokens,
+        cost.completion_tokens,
+        cost.seconds,
+        result.refusals,
+    )
 
 
 def _relevant(source: SummarySource) -> SummarySource:
     """Without what the agent did with its own memory, unless there is nothing else."""
-    lines = source.lines
-    kept = [i for i, line in enumerate(lines) if not _about_memory(line, source.agent)]
-    if not kept or len(kept) == len(lines):
-        return source
-    fields: dict[str, Any] = {
-        name: tuple(getattr(source, name)[i] for i in kept)
-        for name in ("lines", "numbers", "importance", "days")
-    }
-    return replace(source, **fields)
-
-
-def _about_memory(line: str, agent: str) -> bool:
-    """Whether a line tells of a note, a search or what one brought."""
-    act = line.removeprefix(cursor(agent)).lstrip()
-    kind = MemoryKind.RESULT if act == line.lstrip() else MemoryKind.ACT
-    return about_memory(Memory(0, datetime.min.replace(tzinfo=UTC), kind, act))
+    kept = tuple(memory for memory in source.memories if not about_memory(memory))
+    return replace(source, memories=kept) if kept or source.older else source

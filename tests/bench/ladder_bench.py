@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from game.lab.replays.accounting import Charged, compacted, thought
 from keepsake.archive.log import Archive
 from keepsake.compaction import masking
 from keepsake.compaction.cascade import CascadeMemory
@@ -24,6 +23,7 @@ from keepsake.compaction.dependencies import Dependencies
 from keepsake.ports import SystemClock
 from keepsake.summaries.files import SummaryFolder
 from tests.bench.figures import Figure
+from tests.bench.ladder_accounting import Charged, compacted, thought
 from tests.bench.ladder_chart import SHIPPED_NAME, chart
 from tests.bench.ladder_ledger import HORIZON, LadderLedger, together
 from tests.bench.ladder_lives import OUTPUTS, Outputs, life

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from game.lab.replays.accounting import CostLedger
 from keepsake.memory import Rung
+from tests.bench.ladder_accounting import CostLedger
 
 HORIZON = 50
 """Thoughts over which a saving is counted."""

@@ -469,7 +469,7 @@ class TestBuilders(Building, LadderWorld):
         self.mira.db.paused = True
 
     def talk(self, count):
-        self.char1.execute_cmd("say The mark is |rred|n.")
+        self.char1.execute_cmd("say The Marker of Harrow Bay is |rred|n.")
         self.chatter(count - 1)
 
     def test_the_result_and_the_status_have_all_figures(self):

@@ -1,25 +1,20 @@
-"""What a model notices in an agent's sleep, and what summaries carry on, in the game.
-
-The summaries are written over the wire by a scripted model that keeps all but one rule.
-"""
+"""What a model notices in an agent's sleep, in the game."""
 
 from __future__ import annotations
 
 import re
 
-from keepsake.compaction import truncation
 from keepsake.sleep.config import SleepConfig
 from keepsake.sleep.steps import Step
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import FixedConfig
 from tests.game.test_ladder_world import TOLD, LadderWorld
-from typeclasses.minds import close_all
 
 REREAD = "Answer with the numbers of the lines alone"
 
 
 class ModelWorld(LadderWorld):
-    """Summaries are written by a model too, over the wire; one rule it blurs past knowing."""
+    """Summaries are written by a model too, over the wire."""
 
     def setUp(self):
         super().setUp()
@@ -34,13 +29,13 @@ class ModelWorld(LadderWorld):
         """What the model writes for the memory; empty for a thought."""
         if REREAD in prompt:
             return f" {', '.join(re.findall(r'^([0-9]+)[.] Tom: Whoever', prompt, re.M)) or 'none'}"
-        if not prompt.startswith("# What Mira remembers"):
+        if not prompt.startswith("# Memories:"):
             return ""
         if self.gone:
             self.fake.always("/api/generate", Reply(status=500))
-        told = re.findall(r"^- .+", prompt.partition("\n# ")[0], re.M)
-        lines = "\n".join(told).replace(", and then left for home", "")
-        return lines.replace("Never open the eel trap", "Never mind the eel trap")
+        told = " ".join(re.findall(r"^[0-9]+[.] (.+)", prompt, re.M))
+        names = dict.fromkeys(re.findall(r"\b[A-Z]\w+", told))
+        return f"I heard of casks of herring and of much else: {', '.join(names)}."
 
     def says(self, *lines, chatter=0):
         self.mira.db.paused = True
@@ -146,49 +141,3 @@ class TestNoModelAsleep(LadderWorld):
         assert [past.reason for past in self.past()] == ["sleep"]
         assert not [prompt for prompt in self.fake.prompts() if REREAD in prompt]
         assert not any("[Notes]" in line for line in self.logged)
-
-
-class TestRefused(ModelWorld):
-    """A rule for which the noticed block has no room is carried on by the summaries."""
-
-    PLACES = ("attic", "boathouse", "cellar", "dairy", "eel trap")
-    LINE = re.compile(r"Tom told you: Never open the eel trap[.] [(]memory [0-9]+[)]")
-
-    def setUp(self):
-        super().setUp()
-        self.budget(immediate_window=4, recent_window=8, preserve_memories=4, preserve_share=0.01)
-
-    def told(self):
-        """Tom gives one rule more than he may have in the block; and it leaves the window."""
-        self.says(*(f"Never open the {place}." for place in self.PLACES))
-        self.settle(lambda: bool(self.mind.memory.noticed.block.refused))
-        assert len(self.mind.memory.noticed.block.lines) == 4
-        self.says(chatter=40)  # nobody who waits is held open that long
-        window = self.mind.memory.context().window
-        assert not any("eel trap" in memory.text for memory in window)
-
-    def carried(self):
-        """How often the summaries say it, word for word and put back."""
-        context = self.mind.memory.context()
-        texts = [each.text for each in (context.longterm, context.recent) if each]
-        lines = [line for text in texts for line in truncation.put_back_in(text)]
-        assert sum(len(self.LINE.findall(text)) for text in texts) == len(lines)
-        return len(lines)
-
-    def test_each_compaction_carries_it_on_word_for_word_until_it_is_taken_back(self):
-        self.told()
-        put_back = [line for past in self.past() for line in past.verdict.put_back]
-        assert put_back
-        assert all(self.LINE.fullmatch(line) for line in put_back)
-        assert self.past()[-1].verdict.wanted == 5
-        assert self.carried() == 1
-        prompt = self.thinks("Who are you?", "say Mira.")[0]
-        assert self.LINE.search(prompt.split("\n---\n")[0])
-        close_all()  # a restart
-        assert self.mind.memory.noticed.block.refused == ()
-        before = len(self.past())
-        self.says(chatter=30)
-        assert len(self.past()) >= before + 2
-        assert self.carried() == 1
-        self.says("You may open the eel trap again.", chatter=40)
-        assert self.carried() == 0

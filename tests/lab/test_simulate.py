@@ -2,7 +2,7 @@
 
 Real worlds in processes of their own, two simulated hours of two agents and two visitors. Their
 windows and budgets are small, so that memories are compacted, and their days short, so that they
-sleep. The one that nobody disturbs is forked and replayed as well.
+sleep. The one that nobody disturbs is forked as well.
 """
 
 import hashlib
@@ -30,13 +30,9 @@ from rich.console import Console
 
 from game.cli.lab.simulate import _RunDisplay, show
 from game.lab.forks.lab_fork import fork_lab, fork_lab_world
-from game.lab.replays.cells import CURRENT, Cell, settings_of
-from game.lab.replays.course import course
 from game.lab.replays.event_history import read_log
-from game.lab.replays.figures import as_figures, lived
+from game.lab.replays.figures import lived
 from game.lab.replays.lived import find_agent, read_life
-from game.lab.replays.replay import LifeSetup, replay
-from game.lab.replays.writers import NONE, writer
 from game.lab.simulations import checkpoints
 from game.lab.simulations.plan import Lab, SimulationPlan, lab_of
 from game.lab.simulations.simulate import Run, SimulationReport, create, resumed, run
@@ -539,55 +535,17 @@ def test_its_world_can_be_taken_out_of_the_lab_once_it_is_made(places, uninterru
     assert "--resume unmade" in refused.value.cure
 
 
-# -- replays of the unchanged configuration, against the life as its event log has it
+# -- the figures of its event log
 
 
-def replayed(here, name, **given):
-    life = read_life(*find_agent(here.agents, name))
-    cell = Cell(CURRENT)
-    settings, hand = settings_of(cell, here.config), writer(here, NONE)
-    return life, replay(cell, settings, life, hand, given=LifeSetup(probed=False, **given))
-
-
-def test_the_unchanged_configuration_makes_the_compactions_that_were_made(uninterrupted):
-    here, reasons = uninterrupted.places(), set()
-    for name in ("Bram", "Joss"):
-        log = read_log(here.events, name)
-        life, again = replayed(here, name, overhead=log.overhead, log=log)
-        was = [each["last"] for each in log.made]
-        made = [each.last for each in again.ledger.made]
-        # A thought that began beside a compaction may have weighed it a memory earlier or later.
-        assert abs(len(made) - len(was)) <= 1
-        near = [any(abs(last - other) <= 2 for other in was) for last in made]
-        assert near.count(False) <= 1
-        assert len(was) > 2
-        assert course(life, log).whole
-        figures, told = as_figures(again), lived(log, life.memories)
-        # Where a thought began in the same moment as a compaction, either may have been first.
-        for figure, share in {
-            **{"memories": 0.0, "thoughts": 0.0, "window": 0.05},
-            **{"tokens_sent": 0.02, "largest_prompt": 0.02},
-        }.items():
-            assert figures[figure] == pytest.approx(told[figure], rel=share), figure
-        reasons |= {each["reason"] for each in log.made}
-    assert reasons >= {"count", "high", "emergency"}
-
-
-def test_what_no_log_tells_is_lived_with_what_is_assumed(uninterrupted, tmp_path):
+def test_a_life_is_counted_from_its_event_log(uninterrupted):
     here = uninterrupted.places()
-    life, again = replayed(here, "Bram")
-    assert again.ledger.thoughts == life.acts
-    assert again.ledger.memories == life.memories
-    shutil.copytree(here.events, tmp_path / "events")
-    first, *_ = sorted((tmp_path / "events").glob("events-*.jsonl"))
-    lines = first.read_bytes().split(b"\n")
-    first.write_bytes(b"\n".join(lines[len(lines) // 2 :]))
-    log = read_log(tmp_path / "events", "Bram")
-    part = course(life, log)
-    assert 0 < part.untold < len(life.steps)
-    assert not part.whole
-    assert 0 < len(log.prompts) < len(read_log(here.events, "Bram").prompts)
-    assert part.thoughts > len(log.prompts)
+    for name in ("Bram", "Joss"):
+        life = read_life(*find_agent(here.agents, name))
+        told = lived(read_log(here.events, name), life.memories)
+        assert told["compactions"] > 2
+        assert 0 < told["largest_prompt"] <= 1
+        assert told["memories"] > told["window"] > 0
 
 
 # -- what a terminal shows

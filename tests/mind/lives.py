@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import MemoryKind, Tier
+from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
@@ -88,10 +88,15 @@ class ScriptedSummarizer:
             raise ModelUnavailable("nobody answers", "Start the model server")
         if self.bad:
             return Draft("Quux plugh xyzzy, and fnord.", "scripted", calls=1)
-        # Some of each end: with less it would be refused for telling too little.
-        first, last = source.lines[: 4 if len(source.lines) > 5 else 1], source.lines[-1]
-        # No calls: what no model was asked for is not measured beside the extractive summary.
+        lines = (*source.older, *map(_raw, source.memories))
+        first, last = lines[: 4 if len(lines) > 5 else 1], lines[-1]
         return Draft(" ".join(line[:40] for line in dict.fromkeys([*first, last])), "scripted")
+
+
+def _raw(memory: Memory) -> str:
+    if memory.kind is not MemoryKind.ACT:
+        return memory.line
+    return f"~Mira> {memory.line}" + (f" | {memory.reason}" if memory.reason else "")
 
 
 @dataclass

@@ -84,7 +84,8 @@ def test_the_old_short_term_summary_flows_into_the_long_term_one(life, memory):
     memory.append("say good evening", MemoryKind.ACT, reason="he looks cold")
     assert compacted(memory, 7).outcome is Outcome.FIRST
     assert [source.tier for source in sources] == [Tier.RECENT]
-    assert sources[0].lines[:2] == ("~Mira> say good evening | he looks cold", "Thing 2 happened.")
+    own = 'You say, "good evening" (your reason: he looks cold)'
+    assert sources[0].lines[:2] == (own, "Thing 2 happened.")
     first = memory.context()
     assert (first.longterm, first.recent.first, first.recent.last) == (None, 1, 4)
     assert compacted(memory, 3).outcome is Outcome.WATERFALL

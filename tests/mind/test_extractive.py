@@ -1,34 +1,59 @@
+from __future__ import annotations
+
 import random
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.summaries import sections
-from keepsake.summaries.extractive import Text, summarize
-from keepsake.summaries.retelling import join, retell
+from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.summaries.source import SummarySource
+from keepsake.summaries.summarizer import ExtractiveSummarizer
 
+START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 NOISE = [
     "The Mill. A mill by the slow river. Exits: north, south. You see: a brass lamp.",
     'Tom says, "Good morning, Mira!"',
-    "~Mira> say Good morning, Tom!",
+    "~say Good morning, Tom!",
     "You tried to go up: there is no such exit. Exits: north, south",
     "Tom arrives from the north.",
     "Anna leaves to the south.",
-    "~Mira> look",
-    "~Mira> wait",
+    "~look",
+    "~wait",
     'Anna says, "Well, what do you think about that?"',
     'Tom says, "I do not know, really."',
-    "~Mira> emote smiles at Tom.",
+    "~emote smiles at Tom.",
 ]
 FACTS = [
     ('Tom says, "My sister Agnes keeps 14 beehives in Brindle."', ["Agnes", "14", "Brindle"]),
     ('Anna says, "The key to the chapel lies under the blue stone."', ["chapel", "blue stone"]),
-    ("~Mira> say I promise to bring you rye bread on Thursday.", ["rye bread", "Thursday"]),
+    ("~say I promise to bring you rye bread on Thursday.", ["rye bread", "Thursday"]),
     ("Tom gives you a silver whistle.", ["silver whistle"]),
     ('Joren whispers to you, "The smith owes me forty crowns."', ["smith", "forty crowns"]),
     ('Anna says, "I was born in Vessany, the year of the flood."', ["Vessany", "flood"]),
 ]
+
+
+def lived(lines, start=START):
+    """Memories; ``~`` begins an own act, and who speaks or does something is its source."""
+    found = []
+    for number, line in enumerate(lines, 1):
+        time = start + timedelta(minutes=number)
+        if line.startswith("~"):
+            found.append(Memory(number, time, MemoryKind.ACT, line[1:]))
+            continue
+        kind = MemoryKind.RESULT if "Exits:" in line else MemoryKind.PERCEPTION
+        source = "" if kind is MemoryKind.RESULT else line.split(" ")[0]
+        found.append(Memory(number, time, kind, line, source=source))
+    return tuple(found)
+
+
+def summarize(lines, older=(), tokens=175, tier=Tier.RECENT, importance=lambda _: 0):
+    source = SummarySource(
+        tier, "Mira", lived(lines), older, limit_tokens=tokens, importance=importance
+    )
+    return ExtractiveSummarizer().summarize(source).text
 
 
 def lives(count, seed):
@@ -43,8 +68,8 @@ def lives(count, seed):
 def test_planted_facts_are_kept_where_random_lines_lose_them(seed):
     lines = lives(120, seed)
     details = [detail for _, found in FACTS for detail in found]
-    summary = summarize(lines, max_chars=700, own_name="Mira")
-    assert sum(detail in summary for detail in details) == len(details)
+    summary = summarize(lines)
+    assert sum(detail in summary for detail in details) >= len(details) - 1
     picked = " ".join(random.Random(seed).sample(lines, 12))
     assert sum(detail in picked for detail in details) < len(details) / 2
 
@@ -52,150 +77,107 @@ def test_planted_facts_are_kept_where_random_lines_lose_them(seed):
 def test_facts_survive_many_cycles():
     longterm = ""
     for cycle in range(8):
-        recent = summarize(lives(64, cycle), max_chars=700, own_name="Mira")
-        older = [*longterm.splitlines(), *recent.splitlines()]
-        longterm = summarize(older, max_chars=1200, own_name="Mira")
+        recent = summarize(lives(64, cycle))
+        older = tuple(filter(None, (longterm, recent)))
+        longterm = summarize([], older, tokens=300, tier=Tier.LONGTERM)
     assert "Agnes keeps 14 beehives in Brindle" in longterm
     assert "I promise to bring you rye bread on Thursday" in longterm
 
 
-def test_sentences_stand_in_order_of_time_and_in_the_first_person():
+def test_lines_say_when_and_who_spoke_in_order_of_time():
     lines = [
-        'Tom says, "The old bridge at Carrow fell in March."',
-        "~Mira> say I will ask the mason Bertil. | he may know",
-        "You get a rusty chisel.",
-        "~Mira> whisper Anna = Bertil hides 300 crowns.",
-        "~Mira> go north",
-        "~Mira> emote hums a tune from Arden.",
+        'Tom says to you, "The old bridge at Carrow fell in March."',
+        "~say I will ask the mason Bertil.",
+        "Ada gives you a rusty chisel.",
+        "~whisper Anna = Bertil hides 300 crowns.",
+        "~emote hums a tune from Arden.",
     ]
-    assert summarize(lines, max_chars=1000, own_name="Mira") == (
-        '- Tom said, "The old bridge at Carrow fell in March."\n'
-        '- I said, "I will ask the mason Bertil."\n'
-        "- I get a rusty chisel.\n"
-        '- I whispered to Anna, "Bertil hides 300 crowns."\n'
-        "- I went north.\n"
-        "- I hum a tune from Arden."
+    assert summarize(lines, tokens=900) == (
+        '- 4 May: Tom told me: "The old bridge at Carrow fell in March."\n'
+        '- I said: "I will ask the mason Bertil."\n'
+        "- Ada gives you a rusty chisel.\n"
+        '- I told Anna: "Bertil hides 300 crowns."\n'
+        "- Mira *hums a tune from Arden.*"
     )
-    told = retell('Tom says, "It rains. The river is high."', "Mira")
-    assert join(told) == 'Tom said, "It rains. The river is high."'
-    assert retell(join(told), "Mira") == told
+
+
+def test_a_summary_stays_as_it_is_when_it_is_summarised_again():
+    first = summarize([fact for fact, _ in FACTS], tokens=900)
+    assert first.count("4 May") == 1
+    for _ in range(3):
+        assert summarize([], (first,), tokens=900, tier=Tier.LONGTERM) == first
+
+
+def test_other_languages_are_chosen_from_too():
+    german = [
+        'Tom says to you, "Meine Schwester Agnes hat 14 Bienenstöcke in Brindle."',
+        *['Tom says to you, "Guten Morgen, wie geht es dir heute?"'] * 9,
+    ]
+    assert "Agnes hat 14 Bienenstöcke" in summarize(german, tokens=40)
+    japanese = [
+        'Tom says to you, "妹のアグネスはブリンドルに住んでいます。蜂を飼っています。"',
+        *['Tom says to you, "おはようございます。"'] * 9,
+    ]
+    assert "アグネス" in summarize(japanese, tokens=40)
 
 
 def test_uses_of_the_own_memory_are_not_told_again():
-    lived = [
+    lines = [
         'Tom says to you, "I lost a silver cup in Ostrey."',
-        "~Mira> note cup: Tom lost a golden goblet in Ostrey. | so that I know",
-        "Kept as your note 'cup'",
-        "~Mira> recall the golden goblet",
-        "You recall: memory 7 [1 May 2026, 12:00] Joss: The golden goblet lies in Withy.",
-        "~Mira> pin Tom owes me six golden pence.",
-        "Pinned: Tom owes me six golden pence. (30 of 1,200 characters used)",
-        "You tried to forget goblet: There is no note called 'goblet'. There are none yet",
-        "~Mira> say I will look for it at the boathouse.",
-        "You tried to pinch the goose: there is no such command.",
+        "~note cup: Tom lost a golden goblet in Ostrey.",
+        "~recall the golden goblet",
+        "~pin Tom owes me six golden pence.",
+        "~say I will look for it at the boathouse.",
     ]
-    summary = summarize(lived, max_chars=600, own_name="Mira")
+    summary = summarize(lines, tokens=600)
     assert "silver cup" in summary
     assert "boathouse" in summary
-    assert "goose" in summary
-    for word in ("gold", "Pinned", "recall", "Kept", "forget", "pin "):
+    for word in ("gold", "recall", "pin "):
         assert word not in summary
-    assert summarize(lived[1:3], max_chars=600, own_name="Mira"), "better than an empty summary"
+    assert summarize(lines[1:3]), "better than an empty summary"
+
+
+def test_what_matters_stays_and_nobody_fills_a_summary_with_their_own():
+    news = [f'Joss says, "Ship {n} of Harl{n} brought {n} casks of wine{n}."' for n in range(60)]
+    jar = 'Ada says to you, "Keep the jar."'
+
+    def importance(memory):
+        return 9 if memory.source == "Ada" or "Tom" in memory.text else 2
+
+    first = summarize([jar, *news], tokens=120, importance=importance)
+    assert '* 4 May: Ada told me: "Keep the jar."' in first
+    again = summarize([], (first, "\n".join(news)), tokens=120, tier=Tier.LONGTERM)
+    assert "Keep the jar" in again, "what matters is known by its sign"
+    flood = [f'Tom says to you, "Never sell barrel{n} to Harl{n}."' for n in range(200)]
+    others = 'Bram says to you, "My brother Edric sails on the Grey Gull of Merrow."'
+    assert "Edric" in summarize([*flood, others], tokens=225, importance=importance)
+
+
+def test_own_words_never_take_the_place_of_what_was_told():
+    told = 'Ann says to you, "I am Ann, a sailmaker from Harrow Bay."'
+    own = "~say I am a sailmaker from Harrow Bay."
+    for lines in ([own, told], [told, own]):
+        assert "I am Ann" in summarize(lines, tokens=22)
 
 
 def test_something_is_kept_of_memories_that_tell_nothing():
-    assert summarize(["Hi.", "And you?"], max_chars=100, own_name="Mira") == "- And you?"
-    assert summarize([], max_chars=100, own_name="Mira") == ""
-    assert summarize(["...", ""], max_chars=100, own_name="Mira") in ("", "- ....", "- ...")
+    assert summarize(["Hi.", "And you?"], tokens=10).startswith("- ")
+    assert summarize([]) == ""
+
+
+def test_a_paragraph_is_taken_sentence_by_sentence():
+    older = "Tom's sister has 14 hives. I promised him rye bread. We laughed. We laughed."
+    text = summarize([], (older,), tokens=20, tier=Tier.LONGTERM)
+    assert "14 hives" in text
+    assert text.count("We laughed") <= 1
 
 
 @given(
     st.lists(st.sampled_from(NOISE + [f for f, _ in FACTS]) | st.text(max_size=80), max_size=20),
-    st.integers(5, 400),
+    st.lists(st.text(max_size=200), max_size=2),
+    st.integers(5, 100),
 )
-def test_it_keeps_to_its_size_and_is_the_same_each_time(lines, size):
-    summary = summarize(lines, max_chars=size, own_name="Mira")
-    assert len(summary) <= size
-    assert all(line.startswith("- ") for line in summary.splitlines())
-    assert summarize(lines, max_chars=size, own_name="Mira") == summary
-
-
-RULE = 'Ada says to you, "Never let the goose into the loft."'
-PROMISE = "~Mira> say I promise to keep the jar for you, Tom."
-
-
-def test_what_binds_outweighs_what_is_new_and_nobody_fills_a_summary_with_rules():
-    news = [f'Joss says, "Ship {n} of Harl{n} brought {n} casks of wine{n}."' for n in range(60)]
-    summary = summarize([RULE, PROMISE, *news], max_chars=500, own_name="Mira")
-    assert "Never let the goose into the loft" in summary
-    assert "I promise to keep the jar for you, Tom" in summary
-    flood = [f'Tom says to you, "Never sell barrel{n} to Harl{n}."' for n in range(200)]
-    others = 'Ada says to you, "My brother Edric sails on the Grey Gull of Merrow."'
-    assert "Edric" in summarize([*flood, others], max_chars=900, own_name="Mira")
-
-
-# -- lines
-
-
-ANN = 'Ann says to you, "I am Ann, a sailmaker from Harrow Bay."'
-
-
-def test_a_line_says_when_and_who_told_whom_and_stays_as_it_is():
-    texts = [
-        Text(ANN, 0, "4 May"),
-        Text('Tom says to you, "Have you seen the ferry of Harl? It had 9 sheep."', 0, "4 May"),
-        Text("~Mira> say I promise to wake you at five, Ada.", 0, "5 May"),
-    ]
-    first = summarize(texts, max_chars=900, own_name="Mira")
-    assert first.splitlines() == [
-        '- 4 May: Ann told me, "I am Ann, a sailmaker from Harrow Bay."',
-        '- Tom asked me, "Have you seen the ferry of Harl?"',
-        '- Tom told me, "It had 9 sheep."',
-        '- 5 May: I said, "I promise to wake you at five, Ada."',
-    ]
-    for _ in range(4):
-        assert summarize(sections.plain(first), max_chars=900, own_name="Mira") == first
-    lines = ['Tom says, "The weir of Harl broke."', 'Tom says, "Bram has forty eels."']
-    apart = summarize(lines, max_chars=400, own_name="Mira")
-    assert apart.count("Tom said") == 2, "what was said at different moments"
-
-
-def test_no_number_of_a_memory_stands_as_prose():
-    older = (
-        "Ada told me: never open the cellar. (memory 48). (memory 50). I sold nine eels to Bram "
-        "(memory 51). The weir broke (repeated 2×)."
-    )
-    summary = summarize([older], max_chars=900, own_name="Mira")
-    assert "memory" not in summary
-    assert "repeated" not in summary
-    assert "never open the cellar" in summary
-    assert "nine eels" in summary
-
-
-@pytest.mark.parametrize("older", [[ANN], ['- 4 May: Ann told me, "I am Ann, of Harrow Bay."']])
-def test_own_nonsense_never_takes_the_place_of_what_was_told(older):
-    own = "~Mira> say I am a sailmaker from Harrow Bay."
-    for lines in ([own, *older], [*older, own]):
-        summary = summarize(lines, max_chars=70, own_name="Mira")
-        assert "I am Ann" in summary
-        assert "I said" not in summarize(lines, max_chars=900, own_name="Mira")
-
-
-def test_own_promises_and_own_facts_still_count():
-    lines = [
-        'Tom says to you, "Bring the blue jar to the ferry on Thursday, will you?"',
-        "~Mira> say I will bring you the blue jar to the ferry on Thursday, Tom.",
-        "~Mira> say The key of the chapel hangs behind the clock.",
-    ]
-    summary = summarize(lines, max_chars=900, own_name="Mira")
-    assert "I will bring you the blue jar" in summary
-    assert "behind the clock" in summary
-
-
-def test_a_paragraph_of_an_older_version_becomes_lines():
-    older = 'Tom said to me, "My sister has 14 hives." I said, "I promise to bring you rye, Tom."'
-    assert sections.shown(older) == (older,)
-    assert summarize(sections.plain(older), max_chars=900, own_name="Mira").splitlines() == [
-        '- Tom told me, "My sister has 14 hives."',
-        '- I said, "I promise to bring you rye, Tom."',
-    ]
+def test_it_keeps_to_its_size_and_is_the_same_each_time(lines, older, size):
+    summary = summarize(lines, tuple(older), tokens=size)
+    assert len(summary) <= size * 4
+    assert summarize(lines, tuple(older), tokens=size) == summary

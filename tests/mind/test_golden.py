@@ -21,8 +21,8 @@ from tests.mind.golden_life import GOLDEN, write_all
 from tests.mind.lives import Life, covered
 
 _SECONDS = re.compile(rb'"seconds":[\d.]+')
-_NEWER = re.compile(rb'"agent_id":0,')
-"""A field that events have got since."""
+_NEWER = re.compile(rb'"agent_id":0,|"verdict":\{[^}]*\},')
+"""A field that events have got since, and one that holds other figures since."""
 
 
 @pytest.fixture(autouse=True)

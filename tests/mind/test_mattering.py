@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.compaction import importance_cache
-from keepsake.compaction.importance_cache import ImportanceCache, picked, remembered
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.compaction.importance_cache import ImportanceCache
 from keepsake.memory import CompactReason, Rung
 from keepsake.summaries.strategy import NARRATIVE
 from keepsake.summaries.summarizer import ExtractiveSummarizer
@@ -89,41 +84,6 @@ def test_rules_that_fail_are_told_once_and_everything_is_routine():
     assert "counts as routine" in told[0]
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcde"), st.integers(1, 10)), max_size=120))
-def test_what_a_summary_is_known_to_hold_is_bounded(lived):
-    window = [replace(m, source=lived[m.number - 1][0]) for m in memories(len(lived))]
-
-    def judge(memory):
-        return lived[memory.number - 1][1]
-
-    kept = remembered(window, judge)
-    numbers = [m.number for m in kept]
-    assert numbers == sorted(set(numbers))
-    assert len(kept) <= importance_cache.MOST_REMEMBERED
-    assert all(judge(m) >= importance_cache.REMEMBERED for m in kept)
-    for source in "abcde":
-        mine = [judge(m) for m in window if m.source == source and judge(m) >= 6]
-        count = sum(m.source == source for m in kept)
-        assert count <= importance_cache.MOST_OF_ONE
-        if len(kept) < importance_cache.MOST_REMEMBERED:
-            assert count == min(len(mine), importance_cache.MOST_OF_ONE)
-            best = sorted(mine, reverse=True)[:count]
-            assert sorted((judge(m) for m in kept if m.source == source), reverse=True) == best
-
-
-@given(st.sets(st.integers(1, 30_000), max_size=20))
-def test_single_memories_are_read_in_few_goes(wanted):
-    goes: list[tuple[int, int]] = []
-
-    def read(first, last):
-        goes.append((first, last))
-        return [replace(memories(1)[0], number=n) for n in range(first, last + 1) if n in wanted]
-
-    found = picked(read, sorted(wanted))
-    assert [m.number for m in found] == sorted(wanted)
-    assert all(b > a for (_, a), (b, _) in pairwise(goes))
-
-
 # -- in summaries
 
 
@@ -132,8 +92,7 @@ def test_the_summarizer_is_told_what_each_line_matters(life, memory, scores):
     fill(memory, 0.9)
     memory.compact(HIGH)
     source = life.summarizer.sources[0]
-    assert len(source.importance) == len(source.lines)
-    assert source.importance[:5] == (2, 2, 9, 6, 2)
+    assert [source.importance(each) for each in source.memories[:5]] == [2, 2, 9, 6, 2]
 
 
 def plain_and_weighty(life, memory, scores, strategy, cycles):
@@ -160,13 +119,6 @@ def test_plain_words_that_matter_outlive_many_compactions(life, memory, scores, 
     cup = plain_and_weighty(life, memory, scores, strategy, 3)
     assert cup == 5
     assert "The cup is yours" in told(memory)
-    context = memory.context()
-    assert cup in (context.longterm or context.recent).mattered
-
-
-def test_without_it_they_are_gone_at_once(life, memory, scores):
-    plain_and_weighty(life, memory, scores, life.strategy, 1)
-    assert "The cup is yours" not in told(memory)
 
 
 def test_after_a_restart_it_is_known_as_before(life, scores, tmp_path):
@@ -182,63 +134,6 @@ def test_after_a_restart_it_is_known_as_before(life, scores, tmp_path):
         memory.compact(HIGH)
     assert "The cup is yours" in told(memory)
     memory.close()
-
-
-def test_what_comes_to_matter_less_is_let_go(life, memory, scores):
-    scores[5] = 9
-    plain_and_weighty(life, memory, scores, life.strategy, 2)
-    assert "The cup is yours" in told(memory)
-    scores[5] = 2
-    for _ in range(3):
-        fill(memory, 0.88)
-        memory.compact(HIGH)
-    # The line may stand on where nothing else fits into the room that is left.
-    assert 5 not in memory.context().longterm.mattered
-
-
-def test_an_archive_that_cannot_be_read_stops_no_compaction(life, scores, monkeypatch):
-    scores[5] = 9
-    memory = life.open()
-    plain_and_weighty(life, memory, scores, life.strategy, 2)
-    memory.close()
-    memory = life.open()
-    fill(memory, 0.88)
-
-    def unreadable(first, last):
-        raise OSError("no such disk")
-
-    monkeypatch.setattr(memory.archive, "read", unreadable)
-    assert memory.compact(HIGH).number
-    assert any("cannot be looked up" in line for line in life.log)
-    memory.close()
-
-
-def test_lines_of_before_it_was_kept_are_read(life, memory, scores):
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    memory.close()
-    segment = next((life.folder / "archive").glob("0*.jsonl"))
-    lines = [json.loads(line) for line in segment.read_text().splitlines()]
-    assert not any("mattered" in (line.get("recent") or {}) for line in lines), "nothing matters"
-    memory = life.open()
-    assert memory.context().recent.mattered == ()
-    memory.close()
-
-
-def test_an_edit_by_hand_and_an_undoing_keep_what_is_known(life, memory, scores):
-    scores[3] = 9
-    life.summarizer = ExtractiveSummarizer()
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    file = memory.summaries.path(Tier.RECENT)
-    file.write_text(file.read_text().rstrip() + " And that was that.\n")
-    memory.adopt_edits()
-    assert memory.context().recent.model == "edited by hand"
-    assert memory.context().recent.mattered == (3,)
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    memory.undo()
-    assert memory.context().recent.mattered == (3,)
 
 
 def test_summaries_made_shorter_again_keep_what_matters(life, memory, scores):

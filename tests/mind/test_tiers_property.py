@@ -19,9 +19,9 @@ from keepsake.archive import history
 from keepsake.archive import log as archive_module
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Tier
+from keepsake.archive.verdicts import Rate
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
 from keepsake.memory import CompactReason, MemoryContext
-from keepsake.summaries.roundtrip import Rate
 from keepsake.summaries.strategy import NARRATIVE
 from tests.mind.lives import REPLACE, SLIDING, SMALL, STRUCTURED, Life, covered, live, spread, talk
 

@@ -10,9 +10,9 @@ from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.archive.tier_lines import SummaryState
+from keepsake.archive.verdicts import Rate
 from keepsake.errors import CompactionError, CompactionRunning
 from keepsake.memory import CompactReason, Rung
-from keepsake.summaries.roundtrip import Rate
 from tests.mind.lives import SMALL, covered, live
 from tests.mind.test_cascade import edit, under_way
 

@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.summaries.draft_checks import check, clean
-from keepsake.summaries.extractive import summarize
 
 SOURCE = [
     "The Mill. A mill by the slow river. Exits: north, south.",
@@ -22,10 +21,6 @@ GOOD = (
 
 def test_a_good_summary_passes():
     assert check(GOOD, SOURCE) is None
-
-
-def test_an_extractive_summary_passes():
-    assert check(summarize(SOURCE, max_chars=300, own_name="Mira"), SOURCE) is None
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""The commands of the lab: simulate, replay, fork, eval."""
+"""The commands of the lab: simulate, fork, eval."""

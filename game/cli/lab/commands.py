@@ -1,4 +1,4 @@
-"""``keepsake replay``, ``fork`` and ``soak``: what they are asked for on the command line.
+"""``keepsake fork`` and ``soak``: what they are asked for on the command line.
 
 What they do is imported when it is wanted: models and charts take a second that no other
 command needs.
@@ -21,54 +21,6 @@ MemorySettings = Annotated[
 QuestionLimit = Annotated[
     int, typer.Option(min=0, help="At most so many questions, spread over all; 0: all.")
 ]
-
-
-def replay(
-    agent: Annotated[str, typer.Argument(help="Whose life.")],
-    *,
-    strategy: Annotated[str, typer.Option(help="Templates: structured,narrative.")] = "",
-    windows: Annotated[str, typer.Option(help="Immediate/recent: 32/32,64/64.")] = "",
-    high: Annotated[str, typer.Option(help="High marks: 0.85,0.95.")] = "",
-    low: Annotated[str, typer.Option(help="Low marks: 0.4,0.6.")] = "",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Another setting: longterm_tokens=300,600; may be repeated."),
-    ] = None,
-    model: Annotated[
-        str, typer.Option(help="The profile of llm.md that writes summaries; none: by rules.")
-    ] = "none",
-    probes: Annotated[
-        bool, typer.Option(help="Live nine days more, in which visitors ask what they told.")
-    ] = True,
-    overhead: Annotated[
-        int | None,
-        typer.Option(min=0, help="Tokens of a prompt beside the memory; else from the event log."),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Processes; one for each core without it.")
-    ] = None,
-    chart_file: Annotated[
-        Path | None, typer.Option("--chart", help="Draw the grid: a .png or .svg file.")
-    ] = None,
-    csv_file: Annotated[Path | None, typer.Option("--csv", help="The figures as CSV.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
-    lab: Annotated[str, typer.Option(help="In this simulated world.")] = "",
-) -> None:
-    """Live an agent's archived life once more at other settings: what it would cost and keep."""
-    from game.cli.lab.replaying import Output  # noqa: PLC0415 - other commands need not wait
-    from game.cli.lab.replaying import replay as live_again  # noqa: PLC0415
-    from game.lab.replays.cells import axes, cells  # noqa: PLC0415
-
-    grid = cells(axes(strategy, windows, high, low, settings or ()))
-    output = Output(chart_file, csv_file, as_json)
-    if not live_again(
-        *(places_of(lab), agent, grid, output),
-        model=model,
-        overhead=overhead,
-        probed=probes,
-        jobs=jobs,
-    ):
-        raise typer.Exit(1)
 
 
 def answers(

@@ -10,9 +10,8 @@ from rich.table import Table
 from game.cli.lab.evaluating import lived_through
 from game.cli.output import out, plain_table, print_wide
 from game.lab.intervals import percentile, wilson
-from game.lab.replays.chart import check_form
 from game.lab.trials.cell import TrialCell
-from game.lab.trials.curves import draw
+from game.lab.trials.curves import check_form, draw
 from game.lab.trials.evaluating import IN_REACH
 from game.lab.trials.journal import Row
 from game.lab.trials.probes import DELAY_NAMES, DELAYS, KEPT

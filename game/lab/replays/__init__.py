@@ -1,1 +1,1 @@
-"""Archived lives, lived once more at other configurations."""
+"""Archived lives and event logs, read without a lock."""

@@ -13,11 +13,27 @@ from game.lab.intervals import wilson
 from game.lab.trials.journal import Row
 from game.lab.trials.probes import DELAY_NAMES, DELAYS
 from game.lab.trials.probing import MEMORY, PLACES, curve
+from keepsake.errors import KeepsakeError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STYLES = dict(zip(PLACES, (":", "-", "--"), strict=True))
+
+
+FORMS = (".png", ".svg")
+
+
+def check_form(path: Path) -> None:
+    """Refuse a file that no chart can be written to, before hours are spent on it.
+
+    Raises:
+        KeepsakeError: Its ending is none of :data:`FORMS`.
+    """
+    if path.suffix.casefold() not in FORMS:
+        raise KeepsakeError(
+            f"A chart cannot be written as {path.name!r}", f"End its name in {' or '.join(FORMS)}"
+        )
 
 
 def draw(results: Sequence[Row], path: Path) -> None:

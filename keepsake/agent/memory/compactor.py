@@ -34,6 +34,7 @@ class Compactor(ABC):
 
     Attributes:
         compacting: Whether a compaction is under way, or waits for a thread.
+        known_names: Those of people and places when the last compaction was begun.
         no_room: Why the last compaction at the emergency mark made no room; None if it did.
     """
 
@@ -42,7 +43,8 @@ class Compactor(ABC):
         self.summaries = SummaryFolder(life.folder / "summaries", life.name)
         self.compacting = self._considering = False
         self.no_room: CompactionError | None = None
-        self._owner, self._services = owner, services
+        self.known_names: frozenset[str] = frozenset()
+        self._owner, self._services, self._find_names = owner, services, life.names
         self._slept: deque[tuple[Sequence[Memory], int]] = deque(maxlen=UNREAD)
         self._after: list[Callable[[], None]] = []
 
@@ -84,6 +86,7 @@ class Compactor(ABC):
     def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
         """Compact; ``done`` is called on the reactor thread."""
         window: tuple[Memory, ...] = ()
+        self.known_names = self._find_names()  # a worker thread may not ask the world
 
         def change(memory: AgentMemory) -> CompactionResult:
             nonlocal window

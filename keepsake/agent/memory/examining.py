@@ -16,10 +16,11 @@ from keepsake.agent.services import Services
 from keepsake.agent.tasks import Alarm
 from keepsake.archive import history
 from keepsake.archive.history import PastCompaction
+from keepsake.archive.verdicts import Rate, RoundtripQuestion
 from keepsake.errors import KeepsakeError
 from keepsake.memory import CompactionResult, MemoryContext
 from keepsake.recall.related import related
-from keepsake.summaries.roundtrip import Rate, RoundtripQuestion, rate
+from keepsake.summaries.roundtrip import rate
 
 LOOK_SECONDS = 1.0
 SEARCH_SECONDS = 10.0

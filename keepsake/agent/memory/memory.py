@@ -23,7 +23,6 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.spill import Line, not_yet_in
-from keepsake.compaction import carried_over
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
@@ -78,6 +77,7 @@ class MemoryComponent(Compactor):
             self.summaries,
             services,
             of_the_agent,
+            lambda: self.known_names,
             plugged=life.memory not in OURS,
         )
 
@@ -208,8 +208,7 @@ class MemoryComponent(Compactor):
         """
         may = partial(self.private.may_hear, audience=NOBODY)
         refused = [item.line for item in self.noticed.block.refused if may(item.number)]
-        found = carried_over.carried_over(self.context(), refused, self.name, may)
-        return tuple(dict.fromkeys((*self.always_shown(), *found)))
+        return tuple(dict.fromkeys((*self.always_shown(), *refused)))
 
     def compact_if_due(self) -> None:
         """Start a compaction in the background when one is due."""

@@ -22,7 +22,8 @@ from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 class Opener:
     """Makes the memory of one agent, and makes it anew when another kind is wanted.
 
-    ``of_the_agent`` makes what memories need of the agent and, as given, of the services. Where
+    ``of_the_agent`` makes what memories need of the agent and, as given, of the services;
+    ``names`` gives those of all people and places, from any thread. Where
     another memory is ``plugged`` in, the newest memories are all that stands here.
     """
 
@@ -32,10 +33,12 @@ class Opener:
         summaries: SummaryFolder,
         services: Services,
         of_the_agent: Callable[..., Dependencies],
+        names: Callable[[], frozenset[str]],
         *,
         plugged: bool = False,
     ) -> None:
         self._name, self._summaries, self._services = name, summaries, services
+        self._names = names
         self._of_the_agent, self._plugged = of_the_agent, plugged
         self._slid = self._slides()
 
@@ -83,10 +86,9 @@ class Opener:
     def _summarizer(self) -> Summarizer:
         """The summarizer that the configuration names; called in a worker thread."""
         name = self._config.profile
-        if (generate := self._services.writer(name)) is None:
+        if (ask := self._services.asker(name)) is None:
             return ExtractiveSummarizer()
-        profile = self._services.gateway.profiles.get(name)
-        return ModelSummarizer(generate, context_tokens=profile.context_tokens or 4096)
+        return ModelSummarizer(ask, self._services.summary_prompts, self._names)
 
     @property
     def _config(self) -> CompactionConfig:

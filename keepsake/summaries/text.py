@@ -1,0 +1,57 @@
+"""The text of a summary as lines: for a prompt, for a search, and by heading.
+
+A summary is prose, a list of ``- `` lines, or notes under ``## `` headings. A line of a list that
+matters begins with ``* ``; the summary without a model writes it so, and finds it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from keepsake.language.perception import for_prompt
+
+MARK = "## "
+_ITEM = re.compile(r"^[-*] ")
+_LONGEST = 20_000
+"""Characters of one line of prose."""
+
+
+@lru_cache(maxsize=256)  # a summary stands in every prompt until the next one is made
+def shown(text: str) -> tuple[str, ...]:
+    """A summary as harmless lines of a prompt; prose as one line.
+
+    A heading becomes ``Facts:``; one without notes is left out. No line starts like a heading, a
+    rule or a cursor.
+    """
+    lines: list[str] = []
+    heading = ""
+    for line in lines_of(text):
+        if line.startswith(MARK):
+            heading = for_prompt(line, limit=80).strip(" :")
+            continue
+        if heading:
+            lines, heading = [*lines, f"{heading}:"], ""
+        sign = "- " if _ITEM.match(line) else ""
+        lines.append(sign + for_prompt(line[len(sign) :], limit=_LONGEST))
+    return tuple(line for line in lines if line.strip("- "))
+
+
+def plain(text: str) -> tuple[str, ...]:
+    """Its lines without headings and list signs; prose as one line."""
+    return tuple(_ITEM.sub("", line) for line in lines_of(text) if not line.startswith(MARK))
+
+
+def lacking(text: str, headings: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``headings`` that have no line of their own in ``text``, in any case."""
+    there = {line.strip("#*: ").casefold() for line in text.splitlines()}
+    return tuple(heading for heading in headings if heading.casefold() not in there)
+
+
+def lines_of(text: str) -> list[str]:
+    """Each line of a list or of notes, with its sign; prose, with all its line ends, as one."""
+    lines = [folded for line in text.splitlines() if (folded := " ".join(line.split()))]
+    if any(_ITEM.match(line) or line.startswith(MARK) for line in lines):
+        return lines
+    return [" ".join(lines)] if lines else []

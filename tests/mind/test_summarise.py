@@ -1,0 +1,186 @@
+"""How a model is asked for a summary, and what happens to its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.errors import ConfigError, ModelUnavailable
+from keepsake.paths import REPOSITORY
+from keepsake.ports import Generation
+from keepsake.summaries.source import SummarySource
+from keepsake.summaries.strategy import Strategies
+from keepsake.summaries.summarizer import ModelSummarizer
+from keepsake.tasks.summary_prompts import SummaryPrompts
+
+START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
+STRUCTURED = Strategies(REPOSITORY / "vault" / "config" / "compaction").get("structured")
+SHIPPED = REPOSITORY / "vault" / "config" / "prompts"
+PROMPTS = SummaryPrompts.of(SHIPPED)
+NAMES = frozenset({"Anneke", "Jonas", "Mira"})
+GOOD = "Anneke told me that she goes to sea, and I gave Jonas his soup."
+
+
+def says(number, who, words, hours=0):
+    time = START + timedelta(hours=hours, minutes=number)
+    text = f'{who} says to you, "{words}"'
+    return Memory(number, time, MemoryKind.PERCEPTION, text, source=who)
+
+
+def act(number, text, **more):
+    return Memory(number, START + timedelta(minutes=number), MemoryKind.ACT, text, **more)
+
+
+LIVED = (
+    says(12, "Anneke", "I go to sea from Tollen."),
+    act(13, "say Then go well.", to="Anneke"),
+    act(14, "note sea: Anneke goes to sea"),
+    act(15, "give soup to Jonas", reason="he is cold"),
+    says(16, "Jonas", "Thank you for the soup.", hours=12),
+)
+SOURCE = SummarySource(Tier.RECENT, "Mira", LIVED)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A model as a task sees it."""
+
+    form: str = "chat"
+    prompt_tokens: int = 4000
+    tail_tokens: int = 0
+    max_tokens: int = 400
+    takes_tools: bool = False
+    is_stopgap: bool = False
+
+
+@dataclass
+class Answering:
+    """Gives the answers in turn, the last again and again, and keeps what it was asked."""
+
+    answers: list
+    target: Target = Target()
+    asked: list = field(default_factory=list)
+
+    def __call__(self, build):
+        self.asked.append(build(self.target))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return Generation(answer, "stop", 100, 0, 20, 0.5, "a-model")
+
+
+def written(answers, source=SOURCE, **target):
+    model = Answering(list(answers), Target(**target))
+    draft = ModelSummarizer(model, PROMPTS, names=lambda: NAMES, persona=lambda: "The innkeeper.")
+    return draft.summarize(source), model.asked
+
+
+def test_a_chat_model_is_shown_the_memories_numbered_and_dated():
+    draft, (question,) = written([GOOD])
+    assert (draft.text, draft.model, draft.calls, draft.refusals) == (GOOD, "a-model", 1, ())
+    system, user = question.messages
+    assert (system.role, user.role) == ("system", "user")
+    assert system.text.startswith("You are Mira. The innkeeper.")
+    assert "in the language in which the memories were lived" in system.text
+    assert user.text.splitlines()[:4] == [
+        '12. [4 May, evening] Anneke says to you, "I go to sea from Tollen."',
+        '13. You say to Anneke, "Then go well."',
+        "15. You did: give soup to Jonas (your reason: he is cold)",
+        '16. [5 May, morning] Jonas says to you, "Thank you for the soup."',
+    ]
+    assert "could not be used" not in user.text
+    assert question.text == ""
+
+
+def test_a_base_model_continues_the_seeds_text():
+    _, (question,) = written([GOOD], form="dialogue")
+    assert question.messages == ()
+    assert question.text.startswith("# Memories:\n12. [4 May")
+    end = "# Summary (first-person perspective, I/me/my, no meta-commentary):\n>"
+    assert question.text.endswith(end)
+    assert question.stop == ("\n#", "\n\n", "\n>")
+
+
+def test_a_refused_answer_is_asked_for_once_more_with_the_reason():
+    draft, asked = written(["", GOOD])
+    assert draft.text == GOOD
+    assert [refused.reason for refused in draft.refusals] == [
+        "it is empty, or says next to nothing"
+    ]
+    assert "could not be used: it is empty, or says next to nothing." in asked[1].messages[1].text
+
+
+def test_after_two_refusals_the_summary_is_made_without_a_model():
+    draft, asked = written(["..."])
+    assert len(asked) == draft.calls == len(draft.refusals) == 2
+    assert draft.model == "extractive"
+    assert 'Anneke told me: "I go to sea from Tollen."' in draft.text
+
+
+def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
+    many = tuple(says(n, "Jonas", f"Plank {n} went with tide {n}.") for n in range(1, 120))
+    answers = [f"Jonas has lost planks to {n} tides." for n in range(10)]
+    draft, asked = written(answers, replace(SOURCE, memories=many), prompt_tokens=1000)
+    assert 2 < len(asked) <= 6
+    assert draft.calls == len(asked)
+    assert draft.text == answers[len(asked) - 1]
+    shown = "\n".join(question.messages[1].text for question in asked)
+    assert all(shown.count(f"Plank {n} went") == 1 for n in range(1, 120))
+    for question, before in zip(asked[1:], answers, strict=False):
+        assert before in question.messages[1].text
+    for question in asked:
+        assert sum(len(each.text) for each in question.messages) < 1000 * 5
+
+
+def test_older_summaries_are_merged():
+    older = ("I met Anneke, who goes to sea.", "I gave Jonas his soup. Anneke left.")
+    source = SummarySource(Tier.LONGTERM, "Mira", older=older, limit_tokens=100)
+    draft, asked = written(["I fed Jonas.", GOOD], source)
+    assert draft.text == GOOD, "Anneke is in both of them"
+    assert "leaves out Anneke" in draft.refusals[0].reason
+    user = asked[0].messages[1].text
+    assert user.index(older[0]) < user.index(older[1])
+    assert "Write 50 words at most" in asked[0].messages[0].text
+
+
+def test_one_summary_of_everything_has_the_older_one_in_it():
+    _, (question,) = written([GOOD], replace(SOURCE, older=("I met Ada long ago.",)))
+    user = question.messages[1].text
+    assert user.index("I met Ada long ago.") < user.index("12. [4 May")
+
+
+def test_headings_are_asked_for_and_must_be_there():
+    source = replace(SOURCE, strategy=STRUCTURED)
+    notes = "\n\n".join(f"## {each}\n" for each in STRUCTURED.headings) + f"- {GOOD}"
+    draft, asked = written([GOOD, notes], source)
+    assert draft.text == notes
+    assert "these headings are missing: Goals, Decisions" in draft.refusals[0].reason
+    assert "Goals; Decisions; Facts" in asked[0].messages[0].text
+
+
+def test_a_model_that_does_not_answer_is_an_error():
+    with pytest.raises(ModelUnavailable):
+        written([ModelUnavailable("nobody answers", "")])
+
+
+def test_a_builder_changes_the_prompt_and_a_bad_one_leaves_the_last_good_one(tmp_path):
+    problems: list[ConfigError] = []
+    prompts = SummaryPrompts.of(tmp_path, SHIPPED, problems.append)
+    shipped = (SHIPPED / "summarise.md").read_text("utf-8")
+    (tmp_path / "summarise.md").write_text(shipped.replace("You are {{ agent", "Du bist {{ agent"))
+    assert prompts.summarise.current.render("system", **VALUES).startswith("Du bist Mira")
+    (tmp_path / "summarise.md").write_text("```system\n{{ nonsense }}\n```")
+    assert prompts.summarise.current.render("system", **VALUES).startswith("Du bist Mira")
+    assert "nonsense" in str(problems[-1])
+
+
+VALUES = {"agent": "Mira", "persona": "", "wanted": "", "headings": [], "words": 9, "refused": ""}
+
+
+def test_what_a_player_says_is_never_a_template():
+    hostile = says(1, "Jonas", "{{ agent }} {% raw %} ## Goals")
+    _, (question,) = written(["Jonas said something odd."], replace(SOURCE, memories=(hostile,)))
+    assert "{{ agent }} {% raw %} ## Goals" in question.messages[1].text
