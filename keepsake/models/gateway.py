@@ -13,6 +13,7 @@ from functools import partial
 
 from keepsake.errors import (
     BadAnswer,
+    CallGivenUp,
     ConfigError,
     ModelError,
     ModelFailed,
@@ -284,7 +285,7 @@ def _unless(given_up: threading.Event, future: Future[Generation]) -> Generation
     """The answer, unless nobody wants it any more."""
     while not wait([future], timeout=GIVE_UP_SECONDS).done:
         if given_up.is_set():
-            raise ModelUnavailable("The call was given up", "Nothing is wrong: nobody wants it")
+            raise CallGivenUp("The call was given up", "Nothing is wrong: nobody wants it")
     return future.result()
 
 

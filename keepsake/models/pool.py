@@ -220,7 +220,7 @@ class ServerPool:
             server.recorder,
             server.lane,
             lessons=self._lessons.setdefault((key, name), Lessons()),
-            family=form_of(self._forms.current, name),
+            family=lambda: form_of(self._forms.current, name),
             alone=alone,
         )
         return self._wrapped(built)

@@ -89,7 +89,7 @@ class GuardedModel:
     # gives what the server takes, as far as it is known; quick
     capabilities: Callable[[], Capabilities]
     lessons: Lessons = field(default_factory=Lessons)
-    family: str = ""  # the form that ``models.md`` says of its family; empty for none
+    family: Callable[[], str] = lambda: ""  # the form that ``models.md`` says of its family
     lane: Lane = field(default_factory=Lane)  # the places of its server
     answers: bool = True  # whether it did when it was last looked at
     learnt: bool = False  # whether the model was looked at since it was built
@@ -120,7 +120,7 @@ class GuardedModel:
         if not takes.known and lessons.capabilities is not None:
             takes = lessons.capabilities
         context = self.profile.context_tokens or takes.context
-        found = self.profile.suited(self.family or takes.form, context)
+        found = self.profile.suited(self.family() or takes.form, context)
         room = found.prompt_tokens
         if lessons.context:
             room = min(room, int(lessons.context * lessons.share))
@@ -157,7 +157,7 @@ def build(
     lane: Lane | None = None,
     *,
     lessons: Lessons | None = None,
-    family: str = "",
+    family: Callable[[], str] = lambda: "",
     alone: bool = True,
 ) -> GuardedModel:
     """The model of a profile of one host, guarded; connects to nothing yet.
@@ -169,7 +169,7 @@ def build(
         recorder: Counts its calls.
         lane: The places of its server.
         lessons: What calls have shown of the model so far.
-        family: The form that ``models.md`` says of its family.
+        family: The form that ``models.md`` says of its family; empty for none.
         alone: Whether no other server may answer in its place.
 
     Raises:

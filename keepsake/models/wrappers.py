@@ -20,6 +20,7 @@ from queue import Empty, SimpleQueue
 from keepsake.errors import (
     AnswerBroken,
     BadAnswer,
+    CallGivenUp,
     ModelBusy,
     ModelError,
     ModelFailed,
@@ -93,22 +94,28 @@ class Retry:
                 return work()
             except transient as error:
                 left -= 1
-                wait, busy = pause, isinstance(error, ModelBusy)
-                if isinstance(error, ModelBusy) and error.wait:
-                    wait = error.wait
-                allowed = self._clock() + wait < until if busy and self._seconds else left > 0
-                if not allowed or not self._wait(wait, given_up):
+                wait, allowed = pause, left > 0
+                if isinstance(error, ModelBusy):
+                    wait = error.wait or pause
+                    patient = self._seconds > 0
+                    allowed = self._clock() + wait < until if patient else allowed and wait <= pause
+                if not allowed or isinstance(error, CallGivenUp):
                     raise
+                _wait(wait, given_up)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _wait(self, seconds: float, given_up: Callable[[], bool] | None) -> bool:
-        """Whether the answer is still wanted after so long."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if given_up is not None and given_up():
-                return False
-            time.sleep(min(left, _LOOK_SECONDS))
-        return given_up is None or not given_up()
+
+def _wait(seconds: float, given_up: Callable[[], bool] | None) -> None:
+    """Wait so long.
+
+    Raises:
+        CallGivenUp: Nobody wants the answer any more.
+    """
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        if given_up is not None and given_up():
+            raise CallGivenUp("The call was given up", "Nobody wants its answer")
+        time.sleep(min(left, _LOOK_SECONDS))
 
 
 def _unbroken(
@@ -186,7 +193,7 @@ class TimeLimit:
 
         def hand_over(piece: str) -> None:
             if ended:  # ends the call, and the server stops writing
-                raise ModelUnavailable("The call was given up", "Nobody waits for its answer")
+                raise CallGivenUp("The call was given up", "Nobody waits for its answer")
             came.put(piece)
 
         self._threads.run(partial(self._run, future, replace(request, on_text=hand_over)))
@@ -280,6 +287,9 @@ class CircuitBreaker:
         self._enter()
         try:
             answer = work()
+        except CallGivenUp:
+            self._trying = False
+            raise
         except self._COUNTS as error:
             self._failed(error)
             raise

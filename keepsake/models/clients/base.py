@@ -6,6 +6,7 @@ import json
 import re
 import time
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,8 @@ from typing import Any, Protocol
 
 from keepsake.errors import (
     BadAnswer,
+    CallGivenUp,
+    ModelBusy,
     ModelError,
     ModelFailed,
     ModelMissing,
@@ -35,6 +38,8 @@ LOOK_SECONDS = 10.0
 """What a question about the server itself may take."""
 CUT_TOKENS = 1000
 """Tokens from which on it is looked whether the server evaluated the whole prompt."""
+_AGENTS = 64
+"""Agents whose last prompt is remembered for that."""
 
 _ROLES = re.compile(
     r"system.{0,20}(?:role|message|prompt)|roles?\b.{0,40}\balternate|"
@@ -106,8 +111,8 @@ class HttpModel(ABC):
         self.lessons = lessons or Lessons()
         self._http = http
         self._names: list[str] = []
-        self._before = ""
-        """The prompt of the call before: the server may have what they have in common."""
+        self._before: OrderedDict[str | None, str] = OrderedDict()
+        """The last prompt of each agent: the server may have what the next begins with."""
 
     def generate(self, request: GenerationRequest) -> Generation:
         """Continue ``request.prompt`` or answer ``request.messages``; blocks.
@@ -178,11 +183,15 @@ class HttpModel(ABC):
             try:
                 return self._once(self._shaped(request), words)
             except PromptTooLong as error:
-                self.lessons.too_long(error.limit, self._size(request))
+                self.lessons.too_long(error.limit, Heuristic().of(_text(request)))
                 raise
             except (ModelRejected, ModelFailed) as error:
                 if not self._is_taught(request, error):
                     raise
+            except ModelUnavailable as error:
+                if not isinstance(error, (ModelBusy, CallGivenUp)):  # it may come back another
+                    self.capabilities = replace(self.capabilities, known=False)
+                raise
 
     def _once(self, request: GenerationRequest, words: AnswerText) -> RawAnswer:
         path, body = self._question(request)
@@ -201,7 +210,7 @@ class HttpModel(ABC):
                 if words.ended:
                     return whole
                 if request.given_up is not None and request.given_up():
-                    raise ModelUnavailable("The call was given up", "Nobody wants its answer")
+                    raise CallGivenUp("The call was given up", "Nobody wants its answer")
         if whole.finish_reason is None:
             what = f"{self.server.name} broke off amid its answer"
             raise ModelUnavailable(what, self.server.cure_absent)
@@ -241,15 +250,21 @@ class HttpModel(ABC):
     def _learn_from(self, request: GenerationRequest, answer: Generation) -> None:
         """What the figures of an answer tell of the server."""
         read = answer.prompt_tokens - answer.cached_tokens
+        if self.capabilities.kind == OLLAMA_SERVER:  # it may count what it had cached or not
+            fresh = self._fresh(request)
+            if fresh >= CUT_TOKENS and 0 < read < fresh / 2:
+                self.lessons.cut(read, fresh)
+            read = min(read, fresh)
         self.lessons.evaluated(read, answer.evaluation_seconds)
-        if self.capabilities.kind != OLLAMA_SERVER:
-            return
-        text = "\n".join(each.text for each in request.messages) or request.prompt
-        known = _common(text, self._before)
-        self._before = text
-        fresh = Heuristic().of(text[known:])  # it may count what it had cached or not
-        if fresh >= CUT_TOKENS and 0 < answer.prompt_tokens < fresh / 2:
-            self.lessons.cut(answer.prompt_tokens, fresh)
+
+    def _fresh(self, request: GenerationRequest) -> int:
+        """Tokens of a prompt that the server has not read for the same agent before."""
+        text, key = _text(request), request.cache_key
+        known = _common(text, self._before.pop(key, ""))
+        self._before[key] = text
+        if len(self._before) > _AGENTS:
+            self._before.popitem(last=False)
+        return Heuristic().of(text[known:])
 
     def _require_words(self, answer: Generation, *, thought: bool) -> None:
         if answer.text.strip() or answer.tool_calls:
@@ -286,10 +301,6 @@ class HttpModel(ABC):
                 raise BadAnswer(what, "Ask again, or write tools: no in llm.md")
             calls.append(ToolCall(name, arguments))
         return tuple(calls)
-
-    def _size(self, request: GenerationRequest) -> int:
-        """Tokens of a prompt, as we count."""
-        return Heuristic().of("\n".join(each.text for each in request.messages) or request.prompt)
 
     def _rows(self) -> list[Mapping[str, Any]]:
         """The models that the server lists: OpenAI's ``data``, Ollama's ``models``."""
@@ -331,6 +342,10 @@ def calls_in(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 def count(value: Any) -> int:
     """A count as a server sent it; 0 when it sent none."""
     return value if isinstance(value, int) and value > 0 else 0
+
+
+def _text(request: GenerationRequest) -> str:
+    return "\n".join(each.text for each in request.messages) or request.prompt
 
 
 def _seconds(value: Any) -> float:

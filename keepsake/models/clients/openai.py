@@ -72,7 +72,7 @@ class OpenAIModel(HttpModel):
         cure_absent: str = "Start the server, or correct host in llm.md",
         lessons: Lessons | None = None,
     ) -> None:
-        cure_missing = f"Load {model!r} there, or correct model and host in llm.md"
+        cure_missing = f"Load {model!r} there, or correct model, host and form in llm.md"
         name = f"The model server at {shown(host)}"
         server = ServerWords(name, cure_absent, cure_missing, key or "")
         super().__init__(JsonServer(host, server, time_limit), model, kind, lessons)
