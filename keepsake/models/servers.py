@@ -119,8 +119,8 @@ class GuardedModel:
         takes, lessons = self.capabilities(), self.lessons
         if not takes.known and lessons.capabilities is not None:
             takes = lessons.capabilities
-        context = self.profile.context_tokens or takes.context
-        found = self.profile.suited(self.family() or takes.form, context)
+        contexts = filter(None, (self.profile.context_tokens, takes.context))
+        found = self.profile.suited(self.family() or takes.form, min(contexts, default=0))
         room = found.prompt_tokens
         if lessons.context:
             room = min(room, int(lessons.context * lessons.share))

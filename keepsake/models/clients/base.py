@@ -52,8 +52,10 @@ _PARTS = {
     "stream_options": "stream_options",
     "chat_template_kwargs": "chat_template_kwargs",
     "think": "support thinking",
+    "max_tokens": "Use 'max_completion_tokens'",
+    "temperature": "'temperature' does not support",
 }
-"""Parts of a request without which it is as good, and what a server says that refuses one."""
+"""Parts of a request that may be left out, and what a server says that refuses one."""
 
 
 class Server(Protocol):

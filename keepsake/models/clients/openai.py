@@ -151,8 +151,11 @@ class OpenAIModel(HttpModel):
     # -- what it is asked, and what it answers
 
     def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
+        refused = self.lessons.refused
         body: dict[str, Any] = {
             "max_tokens": request.max_tokens,
+            # What OpenAI's own newer models take in its place.
+            "max_completion_tokens": request.max_tokens if "max_tokens" in refused else None,
             "temperature": request.temperature,
             "model": self.model or None,
             "stop": list(request.stop) or None,
