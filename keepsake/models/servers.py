@@ -33,6 +33,8 @@ ServerKey = tuple[str, str]
 """Provider and address: what has places of its own for calls."""
 
 
+LEAST_TAIL = 256
+"""Tokens that may be new in a prompt, however slow the server is: with fewer nothing is said."""
 IN_PROCESS = "in this process"
 """The address of a model that needs no server."""
 
@@ -124,7 +126,7 @@ class GuardedModel:
         room = found.prompt_tokens
         if lessons.context:
             room = min(room, int(lessons.context * lessons.share))
-        tail = int(lessons.rate * found.evaluate_seconds)
+        tail = max(int(lessons.rate * found.evaluate_seconds), LEAST_TAIL) if lessons.rate else 0
         offers = takes.tools if found.tools == AUTO else found.tools == YES
         return replace(
             found,

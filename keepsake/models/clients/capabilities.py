@@ -17,7 +17,7 @@ PROMPT_SHARE = 0.75
 _SMALLER = 0.75
 """What that share shrinks by when a prompt that was small enough was refused all the same."""
 _LEAST_CONTEXT, _LEAST_CUT = 256, 2048
-_NEW_TOKENS, _WEIGHT = 32, 0.3
+_NEW_TOKENS, _WEIGHT = 128, 0.3
 """Tokens that an evaluation must have had to tell how fast it is; how much one tells."""
 
 
