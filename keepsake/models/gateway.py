@@ -25,10 +25,11 @@ from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.pool import ServerPool
 from keepsake.models.profiles import CHAT, ModelProfile, Profiles
 from keepsake.models.queue import Done, ModelQueue, Offer, Outcome, Post, Priority, Ticket
+from keepsake.models.recording import Sink
 from keepsake.models.servers import GuardedModel
 from keepsake.models.status import ServerStatus
 from keepsake.models.watch import ServerWatch
-from keepsake.models.wrappers import Sink, settle
+from keepsake.models.wrappers import settle
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
 

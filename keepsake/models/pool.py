@@ -22,9 +22,9 @@ from keepsake.models.profiles import (
     Profiles,
 )
 from keepsake.models.queue import Lane, ModelQueue
+from keepsake.models.recording import Recorder, Sink
 from keepsake.models.servers import GuardedModel, ServerKey, build, server_key
 from keepsake.models.status import UNASKED, ServerStatus
-from keepsake.models.wrappers import Recorder, Sink
 
 log = logging.getLogger("keepsake.llm")
 

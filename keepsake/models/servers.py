@@ -25,8 +25,9 @@ from keepsake.models.profiles import (
     ModelProfile,
 )
 from keepsake.models.queue import Lane
+from keepsake.models.recording import Recorder, Recording
 from keepsake.models.scripted.model import ScriptedModel
-from keepsake.models.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
+from keepsake.models.wrappers import CircuitBreaker, Retry, TimeLimit
 from keepsake.ports import Generation, GenerationRequest, LanguageModel
 
 ServerKey = tuple[str, str]

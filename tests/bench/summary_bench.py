@@ -23,7 +23,7 @@ from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import SummaryRefused
 from keepsake.models.profiles import OPENAI, ModelProfile
 from keepsake.models.servers import build
-from keepsake.models.wrappers import Recorder
+from keepsake.models.recording import Recorder
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, LanguageModel
 from keepsake.prompt.script import cursor

@@ -17,7 +17,8 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.models.clients.openai import OpenAIModel
-from keepsake.models.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
+from keepsake.models.recording import Recorder, Recording
+from keepsake.models.wrappers import CircuitBreaker, Retry, TimeLimit
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.llm.conftest import until

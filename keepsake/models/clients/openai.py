@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
-from keepsake.models.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, calls_in, count
+from keepsake.models.clients.base import LOOK_SECONDS, HttpModel
 from keepsake.models.clients.capabilities import (
     Capabilities,
     Lessons,
@@ -24,6 +24,7 @@ from keepsake.models.clients.capabilities import (
 )
 from keepsake.models.clients.http import JsonServer, ServerWords, inner, shown
 from keepsake.models.clients.messages import as_sent, tools_as_sent
+from keepsake.models.clients.raw import RawAnswer, calls_in, count
 from keepsake.models.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OLLAMA_SERVER, OTHER, VLLM
 from keepsake.models.tokens.tokenizer import Tokenizer
 from keepsake.ports import GenerationRequest
@@ -205,7 +206,7 @@ class OpenAIModel(HttpModel):
         return RawAnswer(
             text="" if text is None and chat else text,
             thought=message.get("reasoning_content") or message.get("reasoning"),
-            finish_reason=choice.get("finish_reason"),
+            finish_reason=choice.get("finish_reason") or ("stop" if body.get("done") else None),
             prompt_tokens=usage.get("prompt_tokens"),
             cached_tokens=timings.get("cache_n", cached),
             completion_tokens=usage.get("completion_tokens"),
