@@ -16,6 +16,7 @@
     ├── IndexUnavailable          recall cannot search now; words may still work
     └── ModelError
         ├── ModelUnavailable      no server answers (refused, circuit open, stopped)
+        │   ├── CallGivenUp       nobody wants the answer any more
         │   └── ModelBusy         it loads the model, or is asked too often (HTTP 429, 503)
         ├── ModelMissing          the server is there, the model is not
         ├── ModelTimeout          no answer within the profile's time limit
@@ -121,6 +122,10 @@ class ModelError(KeepsakeError):
 
 class ModelUnavailable(ModelError):
     """No server answers: connection refused, circuit open, or stopped."""
+
+
+class CallGivenUp(ModelUnavailable):
+    """Nobody wants the answer any more; says nothing of the server."""
 
 
 class ModelBusy(ModelUnavailable):

@@ -22,8 +22,8 @@ class CmdLlmStatus(BuilderCommand):
       @llm-status/drain <address>
       @llm-status/undrain <address>
 
-    For each model server: who asks it for what, what server it is and the form of
-    its prompts (dialogue, script or chat), whether it answers, how many
+    For each model server: who asks it for what, what server it is, the form of its
+    prompts (dialogue, script or chat) and their size, whether it answers, how many
     calls wait (players before events before idle thoughts before compactions),
     how long answers take, how many tokens went in and out, what share of the
     prompts the server found in its cache, and how many agents are kept there for
@@ -94,6 +94,7 @@ def describe(status: ServerStatus) -> str:
     lines = [
         ("Profiles", plain(", ".join(status.models)) or "none asked yet"),
         ("Server", plain(status.kind)),
+        *[("Note", f"|y{plain(each)}|n") for each in status.notes],
         ("Health", f"{colour}{plain(status.health)}|n"),
         *([("Drained", "|yno new calls; @llm-status/undrain ends it|n")] if status.drained else []),
         ("Queue", f"{status.running} of {status.in_flight} in flight; waiting: {waiting or '0'}"),

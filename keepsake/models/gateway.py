@@ -13,6 +13,7 @@ from functools import partial
 
 from keepsake.errors import (
     BadAnswer,
+    CallGivenUp,
     ConfigError,
     ModelError,
     ModelFailed,
@@ -24,10 +25,11 @@ from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.pool import ServerPool
 from keepsake.models.profiles import CHAT, ModelProfile, Profiles
 from keepsake.models.queue import Done, ModelQueue, Offer, Outcome, Post, Priority, Ticket
+from keepsake.models.recording import Sink
 from keepsake.models.servers import GuardedModel
 from keepsake.models.status import ServerStatus
 from keepsake.models.watch import ServerWatch
-from keepsake.models.wrappers import Sink, settle
+from keepsake.models.wrappers import settle
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
 
@@ -284,7 +286,7 @@ def _unless(given_up: threading.Event, future: Future[Generation]) -> Generation
     """The answer, unless nobody wants it any more."""
     while not wait([future], timeout=GIVE_UP_SECONDS).done:
         if given_up.is_set():
-            raise ModelUnavailable("The call was given up", "Nothing is wrong: nobody wants it")
+            raise CallGivenUp("The call was given up", "Nothing is wrong: nobody wants it")
     return future.result()
 
 

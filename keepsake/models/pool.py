@@ -22,9 +22,9 @@ from keepsake.models.profiles import (
     Profiles,
 )
 from keepsake.models.queue import Lane, ModelQueue
+from keepsake.models.recording import Recorder, Sink
 from keepsake.models.servers import GuardedModel, ServerKey, build, server_key
 from keepsake.models.status import UNASKED, ServerStatus
-from keepsake.models.wrappers import Recorder, Sink
 
 log = logging.getLogger("keepsake.llm")
 
@@ -220,7 +220,7 @@ class ServerPool:
             server.recorder,
             server.lane,
             lessons=self._lessons.setdefault((key, name), Lessons()),
-            family=form_of(self._forms.current, name),
+            family=lambda: form_of(self._forms.current, name),
             alone=alone,
         )
         return self._wrapped(built)

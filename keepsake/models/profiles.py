@@ -8,6 +8,7 @@ used is refused as a whole and the last good one stays.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -15,11 +16,21 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from keepsake.errors import ConfigError
-from keepsake.markdown_config import ConfigFile, ConfigSection, Setting, between, one_of, parse
+from keepsake.markdown_config import (
+    ConfigFile,
+    ConfigSection,
+    Setting,
+    between,
+    note,
+    one_of,
+    parse,
+)
 from keepsake.models import hosts
 from keepsake.models.embedded import weights
 from keepsake.ports import ChatMessage, GenerationRequest, Tool
 from keepsake.tasks.task import Question
+
+log = logging.getLogger("keepsake.llm")
 
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
 SCRIPTED = "scripted"
@@ -249,6 +260,8 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
     for section in parse(path):
         if section.name.lower() == EMBEDDER:
             continue  # no model that writes: see keepsake.models.embedding
+        if old := sorted(section.entries.keys() & _OLD - {"format"}):
+            log.info("[Note] %s: %s", path, note(old))
         profile = _with_fleet(section)
         if profile.name in found:
             raise ConfigError(path, section.line, f"there are two profiles {profile.name!r}")

@@ -25,14 +25,17 @@ from keepsake.models.profiles import (
     ModelProfile,
 )
 from keepsake.models.queue import Lane
+from keepsake.models.recording import Recorder, Recording
 from keepsake.models.scripted.model import ScriptedModel
-from keepsake.models.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
+from keepsake.models.wrappers import CircuitBreaker, Retry, TimeLimit
 from keepsake.ports import Generation, GenerationRequest, LanguageModel
 
 ServerKey = tuple[str, str]
 """Provider and address: what has places of its own for calls."""
 
 
+LEAST_TAIL = 256
+"""Tokens that may be new in a prompt, however slow the server is: with fewer nothing is said."""
 IN_PROCESS = "in this process"
 """The address of a model that needs no server."""
 
@@ -89,7 +92,7 @@ class GuardedModel:
     # gives what the server takes, as far as it is known; quick
     capabilities: Callable[[], Capabilities]
     lessons: Lessons = field(default_factory=Lessons)
-    family: str = ""  # the form that ``models.md`` says of its family; empty for none
+    family: Callable[[], str] = lambda: ""  # the form that ``models.md`` says of its family
     lane: Lane = field(default_factory=Lane)  # the places of its server
     answers: bool = True  # whether it did when it was last looked at
     learnt: bool = False  # whether the model was looked at since it was built
@@ -119,12 +122,12 @@ class GuardedModel:
         takes, lessons = self.capabilities(), self.lessons
         if not takes.known and lessons.capabilities is not None:
             takes = lessons.capabilities
-        context = self.profile.context_tokens or takes.context
-        found = self.profile.suited(self.family or takes.form, context)
+        contexts = filter(None, (self.profile.context_tokens, takes.context))
+        found = self.profile.suited(self.family() or takes.form, min(contexts, default=0))
         room = found.prompt_tokens
         if lessons.context:
             room = min(room, int(lessons.context * lessons.share))
-        tail = int(lessons.rate * found.evaluate_seconds)
+        tail = max(int(lessons.rate * found.evaluate_seconds), LEAST_TAIL) if lessons.rate else 0
         offers = takes.tools if found.tools == AUTO else found.tools == YES
         return replace(
             found,
@@ -157,7 +160,7 @@ def build(
     lane: Lane | None = None,
     *,
     lessons: Lessons | None = None,
-    family: str = "",
+    family: Callable[[], str] = lambda: "",
     alone: bool = True,
 ) -> GuardedModel:
     """The model of a profile of one host, guarded; connects to nothing yet.
@@ -169,7 +172,7 @@ def build(
         recorder: Counts its calls.
         lane: The places of its server.
         lessons: What calls have shown of the model so far.
-        family: The form that ``models.md`` says of its family.
+        family: The form that ``models.md`` says of its family; empty for none.
         alone: Whether no other server may answer in its place.
 
     Raises:

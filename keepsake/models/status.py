@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from keepsake.models.queue import Priority
-from keepsake.models.wrappers import Figures
+from keepsake.models.recording import Figures
 
 READY, UNASKED = "ready", "not asked yet"
 

@@ -10,16 +10,16 @@ import contextlib
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
 
 from keepsake.errors import (
     AnswerBroken,
     BadAnswer,
+    CallGivenUp,
     ModelBusy,
     ModelError,
     ModelFailed,
@@ -93,22 +93,28 @@ class Retry:
                 return work()
             except transient as error:
                 left -= 1
-                wait, busy = pause, isinstance(error, ModelBusy)
-                if isinstance(error, ModelBusy) and error.wait:
-                    wait = error.wait
-                allowed = self._clock() + wait < until if busy and self._seconds else left > 0
-                if not allowed or not self._wait(wait, given_up):
+                wait, allowed = pause, left > 0
+                if isinstance(error, ModelBusy):
+                    wait = error.wait or pause
+                    patient = self._seconds > 0
+                    allowed = self._clock() + wait < until if patient else allowed and wait <= pause
+                if not allowed or isinstance(error, CallGivenUp):
                     raise
+                _wait(wait, given_up)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _wait(self, seconds: float, given_up: Callable[[], bool] | None) -> bool:
-        """Whether the answer is still wanted after so long."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if given_up is not None and given_up():
-                return False
-            time.sleep(min(left, _LOOK_SECONDS))
-        return given_up is None or not given_up()
+
+def _wait(seconds: float, given_up: Callable[[], bool] | None) -> None:
+    """Wait so long.
+
+    Raises:
+        CallGivenUp: Nobody wants the answer any more.
+    """
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        if given_up is not None and given_up():
+            raise CallGivenUp("The call was given up", "Nobody wants its answer")
+        time.sleep(min(left, _LOOK_SECONDS))
 
 
 def _unbroken(
@@ -186,7 +192,7 @@ class TimeLimit:
 
         def hand_over(piece: str) -> None:
             if ended:  # ends the call, and the server stops writing
-                raise ModelUnavailable("The call was given up", "Nobody waits for its answer")
+                raise CallGivenUp("The call was given up", "Nobody waits for its answer")
             came.put(piece)
 
         self._threads.run(partial(self._run, future, replace(request, on_text=hand_over)))
@@ -280,6 +286,9 @@ class CircuitBreaker:
         self._enter()
         try:
             answer = work()
+        except CallGivenUp:
+            self._trying = False
+            raise
         except self._COUNTS as error:
             self._failed(error)
             raise
@@ -315,92 +324,3 @@ class CircuitBreaker:
                 if self._opened_at is None:
                     log.warning("[Model] Not asking for %g s: %s", _REST, error)
                 self._opened_at = self._clock()
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What :class:`Recording` has counted."""
-
-    calls: int = 0  # calls made, failures included
-    failures: int = 0  # calls that gave no answer
-    last_error: str = ""  # the newest failure since the last answer; empty when there is none
-    p50: float = 0.0  # median seconds of the last calls that were answered
-    p95: float = 0.0  # 95th percentile of the same
-    prompt_tokens: int = 0  # tokens of all prompts, cached ones included
-    cached_tokens: int = 0  # those of them that were not evaluated again
-    completion_tokens: int = 0  # tokens generated
-
-    @property
-    def cached_share(self) -> float:
-        """Share of prompt tokens that came from the cache, 0 to 1."""
-        return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
-
-
-Sink = Callable[[GenerationRequest, Generation | ModelError, float], None]
-"""Called after each call with what was asked, what came, and the seconds it took."""
-
-
-class Recorder:
-    """Counts for one server; several :class:`Recording` models may share one.
-
-    Args:
-        keep: Of how many calls latencies are kept.
-        sink: Called after each call, in the calling thread.
-    """
-
-    def __init__(self, keep: int = 200, sink: Sink | None = None) -> None:
-        self.sink = sink
-        self._lock = threading.Lock()
-        self._seconds: deque[float] = deque(maxlen=keep)
-        self._figures = Figures()
-
-    def add(
-        self, request: GenerationRequest, outcome: Generation | ModelError, seconds: float
-    ) -> None:
-        """Count one call."""
-        with self._lock:
-            before = replace(self._figures, calls=self._figures.calls + 1)
-            if isinstance(outcome, ModelError):
-                failures = before.failures + 1
-                self._figures = replace(before, failures=failures, last_error=str(outcome))
-            else:
-                self._seconds.append(seconds)
-                self._figures = replace(
-                    before,
-                    last_error="",
-                    prompt_tokens=before.prompt_tokens + outcome.prompt_tokens,
-                    cached_tokens=before.cached_tokens + outcome.cached_tokens,
-                    completion_tokens=before.completion_tokens + outcome.completion_tokens,
-                )
-        if self.sink is not None:
-            self.sink(request, outcome, seconds)
-
-    def figures(self) -> Figures:
-        """The counts as they are now."""
-        with self._lock:
-            ordered, counted = sorted(self._seconds), self._figures
-        return replace(counted, p50=_percentile(ordered, 0.50), p95=_percentile(ordered, 0.95))
-
-
-class Recording:
-    """Tells a :class:`Recorder` of every call."""
-
-    def __init__(self, inner: LanguageModel, recorder: Recorder) -> None:
-        self._inner = inner
-        self._recorder = recorder
-
-    def generate(self, request: GenerationRequest) -> Generation:
-        """As the inner model."""
-        started = time.monotonic()
-        try:
-            answer = self._inner.generate(request)
-        except ModelError as error:
-            self._recorder.add(request, error, time.monotonic() - started)
-            raise
-        self._recorder.add(request, answer, time.monotonic() - started)
-        return answer
-
-
-def _percentile(ordered: list[float], share: float) -> float:
-    """The nearest-rank percentile of sorted values; 0 of none."""
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0

@@ -34,7 +34,6 @@ _LLM = """\
 **host**: {host}
 **model**: fake
 **format**: dialogue
-**reply_tokens**: 1000
 **in_flight**: {in_flight}
 **time_limit**: 600
 

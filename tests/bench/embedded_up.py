@@ -13,7 +13,7 @@ from keepsake.child.supervisor import Supervisor
 from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.profiles import ModelProfile, Profiles
 from keepsake.models.servers import build
-from keepsake.models.wrappers import Recorder
+from keepsake.models.recording import Recorder
 from keepsake.paths import REPOSITORY, Places, Ports
 from keepsake.ports import LanguageModel
 

@@ -77,7 +77,7 @@ def test_each_server_of_a_fleet_is_looked_at(copy):
         copy.here.drained.write_text(f"{drained.address}\n")
         findings, (wrong,) = examined(copy)
     told = {each["subject"].rpartition(" ")[2]: each["what"] for each in findings}
-    assert told[here.address] == "ready; llama.cpp, format dialogue, 5 at once"
+    assert told[here.address] == "ready; llama.cpp, form dialogue, 5 at once"
     assert wrong["subject"] == f"Model server openai at {gone}"
     assert "@llm-status/undrain" in told[drained.address]
     assert drained.calls() == []

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from keepsake.child.supervisor import Patience
-from keepsake.errors import ModelMissing, ModelRejected
+from keepsake.errors import ModelMissing, PromptTooLong
 from keepsake.models.clients.openai import OpenAIModel
 from keepsake.models.embedded import weights
 from keepsake.models.embedded.gguf import ModelInfo
@@ -46,6 +46,18 @@ def test_it_writes_in_character(model: OpenAIModel):
     assert 0 < answer.completion_tokens <= 30
 
 
+def test_it_streams_and_tells_how_long_it_read(model: OpenAIModel):
+    heard: list[str] = []
+    prompt = "The mill stands by the water, and the miller counts his sacks. " * 9
+    request = GenerationRequest(prompt, max_tokens=12, seed=3, on_text=heard.append)
+    answer = model.generate(request)
+    assert len(heard) > 1
+    assert "".join(heard) == answer.text
+    assert answer.prompt_tokens > 100
+    assert 0 < answer.evaluation_seconds < 60
+    assert model.lessons.rate > 0
+
+
 def test_a_seed_makes_it_repeatable(model: OpenAIModel):
     request = GenerationRequest("Once upon a time", max_tokens=12, temperature=0.9, seed=11)
     # The first finds its prompt in no cache, and is computed in other batches than the rest.
@@ -73,8 +85,9 @@ def test_tokens_are_counted_by_the_model(model: OpenAIModel):
 
 
 def test_a_prompt_beyond_the_context_is_refused(model: OpenAIModel):
-    with pytest.raises(ModelRejected, match="exceeds the available context"):
+    with pytest.raises(PromptTooLong, match="exceeds the available context") as caught:
         model.generate(GenerationRequest("word " * 9000, max_tokens=1))
+    assert caught.value.limit == 8192
 
 
 def test_agents_who_take_turns_keep_their_prompts(model: OpenAIModel):

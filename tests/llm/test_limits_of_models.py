@@ -220,6 +220,10 @@ def test_a_slow_server_gets_a_short_tail(home: Places, owner: Owner, fake: FakeM
         it.gateway.generate("agent", it.long)
         it.gateway.generate("agent", it.long)
         assert [each.tail_tokens for each in it.profiles] == [0, 900]
+        fake.speed = 10
+        for _ in range(30):
+            it.gateway.generate("agent", it.long)
+        assert it.profiles[-1].tail_tokens == 256
         fake.speed = 100_000
         for _ in range(30):
             it.gateway.generate("agent", it.long)

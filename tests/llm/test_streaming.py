@@ -183,6 +183,21 @@ def test_a_server_that_refuses_an_option_is_asked_without_it(fake: FakeModelServ
     assert ["stream_options" in each.body for each in asked] == [True, False, False]
 
 
+def test_openais_newer_models_get_their_own_words(fake: FakeModelServer):
+    fake.refuse = lambda body: (
+        "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        if "max_tokens" in body
+        else "'temperature' does not support 0.7 with this model."
+        if "temperature" in body
+        else ""
+    )
+    model = OpenAIModel(fake.address, "fake")
+    assert model.generate(CHAT).text
+    model.close()
+    body = fake.calls("/v1/chat/completions")[-1].body
+    assert body.keys() == {"model", "messages", "max_completion_tokens"}
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 def test_tools_are_offered_and_called(
     provider: str, model: Model, fake: FakeModelServer, streamed: bool

@@ -7,6 +7,8 @@ import pytest
 
 from keepsake.errors import (
     BadAnswer,
+    CallGivenUp,
+    ModelBusy,
     ModelError,
     ModelFailed,
     ModelMissing,
@@ -15,7 +17,8 @@ from keepsake.errors import (
     ModelUnavailable,
 )
 from keepsake.models.clients.openai import OpenAIModel
-from keepsake.models.wrappers import CircuitBreaker, Recorder, Recording, Retry, TimeLimit
+from keepsake.models.recording import Recorder, Recording
+from keepsake.models.wrappers import CircuitBreaker, Retry, TimeLimit
 from keepsake.ports import Generation, GenerationRequest
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.llm.conftest import until
@@ -218,3 +221,20 @@ def test_percentiles_of_latency():
     figures = recorder.figures()
     assert (figures.p50, figures.p95) == (150.0, 195.0)
     assert Recorder().figures().p95 == 0.0
+
+
+def test_who_gives_up_waiting_says_nothing_of_the_server():
+    given_up = threading.Event()
+    model = Scripted(ModelBusy("It loads", wait=30))
+    breaker = CircuitBreaker(Retry(model, seconds=60), failures=1)
+    threading.Timer(0.2, given_up.set).start()
+    with pytest.raises(CallGivenUp):
+        breaker.generate(GenerationRequest("hello", given_up=given_up.is_set))
+    assert (model.calls, breaker.is_open) == (1, False)
+
+
+def test_a_busy_server_is_not_waited_for_where_another_may_answer():
+    model = Scripted(ModelBusy("It loads", wait=30))
+    with pytest.raises(ModelBusy):
+        Retry(model, first_wait=0.001).generate(REQUEST)
+    assert model.calls == 1

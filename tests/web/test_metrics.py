@@ -30,8 +30,8 @@ from game.web.live.metrics import (
 )
 from keepsake.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
 from keepsake.models.queue import Priority
+from keepsake.models.recording import Figures
 from keepsake.models.status import ServerStatus
-from keepsake.models.wrappers import Figures
 from keepsake.paths import REPOSITORY
 
 TOKEN = "a-token-of-more-than-sixteen"

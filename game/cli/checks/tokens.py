@@ -20,9 +20,9 @@ from keepsake.models.profiles import (
     ModelProfile,
     Profiles,
 )
+from keepsake.models.recording import Recorder
 from keepsake.models.servers import build
 from keepsake.models.tokens.local_tokenizer import cache_folder, cached, installed
-from keepsake.models.wrappers import Recorder
 from keepsake.paths import Places
 from keepsake.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN
 

@@ -6,13 +6,16 @@ import json
 import re
 import time
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from keepsake.errors import (
     BadAnswer,
+    CallGivenUp,
+    ModelBusy,
     ModelError,
     ModelFailed,
     ModelMissing,
@@ -22,8 +25,9 @@ from keepsake.errors import (
     PromptUnfit,
 )
 from keepsake.models.clients.capabilities import Capabilities, Lessons, of_kind
-from keepsake.models.clients.http import ServerWords, inner
-from keepsake.models.clients.messages import alternating
+from keepsake.models.clients.http import ServerWords
+from keepsake.models.clients.messages import NO_SYSTEM, alternating
+from keepsake.models.clients.raw import RawAnswer, add_piece, count, seconds
 from keepsake.models.clients.thoughts import AnswerText
 from keepsake.models.profiles import OLLAMA_SERVER
 from keepsake.ports import Generation, GenerationRequest, ToolCall
@@ -35,6 +39,10 @@ LOOK_SECONDS = 10.0
 """What a question about the server itself may take."""
 CUT_TOKENS = 1000
 """Tokens from which on it is looked whether the server evaluated the whole prompt."""
+_SHAPES = 5
+"""Ways in which a request is sent before its refusal counts."""
+_AGENTS = 64
+"""Agents whose last prompt is remembered for that."""
 
 _ROLES = re.compile(
     r"system.{0,20}(?:role|message|prompt)|roles?\b.{0,40}\balternate|"
@@ -47,8 +55,10 @@ _PARTS = {
     "stream_options": "stream_options",
     "chat_template_kwargs": "chat_template_kwargs",
     "think": "support thinking",
+    "max_tokens": "Use 'max_completion_tokens'",
+    "temperature": "'temperature' does not support",
 }
-"""Parts of a request without which it is as good, and what a server says that refuses one."""
+"""Parts of a request that may be left out, and what a server says that refuses one."""
 
 
 class Server(Protocol):
@@ -72,21 +82,6 @@ class Server(Protocol):
         """Close the kept connections."""
 
 
-@dataclass(slots=True)
-class RawAnswer:
-    """What a server sent, as it sent it: any of it may be of a wrong type."""
-
-    text: Any = None
-    thought: Any = None
-    finish_reason: Any = None
-    prompt_tokens: Any = None
-    cached_tokens: Any = None
-    completion_tokens: Any = None
-    evaluation_seconds: Any = None
-    model: Any = None
-    tool_calls: list[dict[str, Any]] = field(default_factory=list)
-
-
 class HttpModel(ABC):
     """Continues text and chats by one server. Safe to use from several threads.
 
@@ -106,8 +101,8 @@ class HttpModel(ABC):
         self.lessons = lessons or Lessons()
         self._http = http
         self._names: list[str] = []
-        self._before = ""
-        """The prompt of the call before: the server may have what they have in common."""
+        self._before: OrderedDict[str | None, str] = OrderedDict()
+        """The last prompt of each agent: the server may have what the next begins with."""
 
     def generate(self, request: GenerationRequest) -> Generation:
         """Continue ``request.prompt`` or answer ``request.messages``; blocks.
@@ -134,7 +129,7 @@ class HttpModel(ABC):
             seconds=time.monotonic() - started,
             model=str(raw.model or self.model),
             tool_calls=self._tool_calls(raw.tool_calls),
-            evaluation_seconds=_seconds(raw.evaluation_seconds),
+            evaluation_seconds=seconds(raw.evaluation_seconds),
         )
         self._learn_from(request, answer)
         self._require_words(answer, thought=bool(raw.thought or words.thought))
@@ -174,15 +169,21 @@ class HttpModel(ABC):
 
     def _asked(self, request: GenerationRequest, words: AnswerText) -> RawAnswer:
         """The answer; a request whose shape the server refuses is sent in another."""
-        while True:
+        for left in reversed(range(_SHAPES)):
+            roles = self.lessons.roles
             try:
                 return self._once(self._shaped(request), words)
             except PromptTooLong as error:
-                self.lessons.too_long(error.limit, self._size(request))
+                self.lessons.too_long(error.limit, Heuristic().of(_text(request)))
                 raise
             except (ModelRejected, ModelFailed) as error:
-                if not self._is_taught(request, error):
+                if not self._is_taught(request, error, roles) or not left:
                     raise
+            except ModelUnavailable as error:
+                if not isinstance(error, (ModelBusy, CallGivenUp)):  # it may come back another
+                    self.capabilities = replace(self.capabilities, known=False)
+                raise
+        raise AssertionError("the last try returns or raises")
 
     def _once(self, request: GenerationRequest, words: AnswerText) -> RawAnswer:
         path, body = self._question(request)
@@ -197,11 +198,11 @@ class HttpModel(ABC):
             for each in pieces:
                 part = self._answer(each, chat=chat, streamed=True)
                 self._take(words, part.text)
-                _add(whole, part)
+                add_piece(whole, part)
                 if words.ended:
                     return whole
                 if request.given_up is not None and request.given_up():
-                    raise ModelUnavailable("The call was given up", "Nobody wants its answer")
+                    raise CallGivenUp("The call was given up", "Nobody wants its answer")
         if whole.finish_reason is None:
             what = f"{self.server.name} broke off amid its answer"
             raise ModelUnavailable(what, self.server.cure_absent)
@@ -219,21 +220,23 @@ class HttpModel(ABC):
         messages = alternating(request.messages, self.lessons.roles)
         return replace(request, messages=messages) if messages != request.messages else request
 
-    def _is_taught(self, request: GenerationRequest, error: ModelError) -> bool:
+    def _is_taught(self, request: GenerationRequest, error: ModelError, roles: int) -> bool:
         """Whether the refusal shows how the request must be sent; then it is remembered.
+
+        ``roles``: The level of :attr:`Lessons.roles` that it was sent with.
 
         Raises:
             PromptUnfit: The prompt must be built anew.
         """
         lessons, said = self.lessons, error.said
         for part, refusal in _PARTS.items():
-            if refusal in said and part not in lessons.refused:
+            if refusal in said:
                 lessons.refused.add(part)
                 return True
-        if request.messages and lessons.roles < 2 and _ROLES.search(said):
-            lessons.roles = 2 if _SYSTEM.search(said) else lessons.roles + 1
+        if request.messages and roles < NO_SYSTEM and _ROLES.search(said):
+            lessons.roles = max(lessons.roles, NO_SYSTEM if _SYSTEM.search(said) else roles + 1)
             return True
-        if request.tools and "tool" in said.lower() and "tools" not in lessons.refused:
+        if request.tools and "tool" in said.lower():
             lessons.refused.add("tools")
             raise PromptUnfit(f"{self.server.name} takes no tools", error.cure) from error
         return False
@@ -241,15 +244,21 @@ class HttpModel(ABC):
     def _learn_from(self, request: GenerationRequest, answer: Generation) -> None:
         """What the figures of an answer tell of the server."""
         read = answer.prompt_tokens - answer.cached_tokens
+        if self.capabilities.kind == OLLAMA_SERVER:  # it may count what it had cached or not
+            fresh = self._fresh(request)
+            if fresh >= CUT_TOKENS and 0 < read < fresh / 2:
+                self.lessons.cut(read, fresh)
+            read = min(read, fresh)
         self.lessons.evaluated(read, answer.evaluation_seconds)
-        if self.capabilities.kind != OLLAMA_SERVER:
-            return
-        text = "\n".join(each.text for each in request.messages) or request.prompt
-        known = _common(text, self._before)
-        self._before = text
-        fresh = Heuristic().of(text[known:])  # it may count what it had cached or not
-        if fresh >= CUT_TOKENS and 0 < answer.prompt_tokens < fresh / 2:
-            self.lessons.cut(answer.prompt_tokens, fresh)
+
+    def _fresh(self, request: GenerationRequest) -> int:
+        """Tokens of a prompt that the server has not read for the same agent before."""
+        text, key = _text(request), request.cache_key
+        known = _common(text, self._before.pop(key, ""))
+        self._before[key] = text
+        if len(self._before) > _AGENTS:
+            self._before.popitem(last=False)
+        return Heuristic().of(text[known:])
 
     def _require_words(self, answer: Generation, *, thought: bool) -> None:
         if answer.text.strip() or answer.tool_calls:
@@ -287,10 +296,6 @@ class HttpModel(ABC):
             calls.append(ToolCall(name, arguments))
         return tuple(calls)
 
-    def _size(self, request: GenerationRequest) -> int:
-        """Tokens of a prompt, as we count."""
-        return Heuristic().of("\n".join(each.text for each in request.messages) or request.prompt)
-
     def _rows(self) -> list[Mapping[str, Any]]:
         """The models that the server lists: OpenAI's ``data``, Ollama's ``models``."""
         body = self._http.call("GET", self._list, seconds=LOOK_SECONDS)
@@ -321,38 +326,8 @@ class HttpModel(ABC):
         """What a body says, or one piece of an answer; BadAnswer if it says nothing."""
 
 
-def calls_in(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The calls of tools in a message or in a piece of one: name, arguments and number."""
-    listed = message.get("tool_calls")
-    found = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    return [{"index": each.get("index"), **inner(each, "function")} for each in found]
-
-
-def count(value: Any) -> int:
-    """A count as a server sent it; 0 when it sent none."""
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _seconds(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) and value > 0 else 0.0
-
-
-def _add(whole: RawAnswer, part: RawAnswer) -> None:
-    """Put a piece to what came before it; the text goes its own way."""
-    whole.thought = whole.thought or part.thought
-    for name in (
-        *("finish_reason", "prompt_tokens", "cached_tokens", "completion_tokens"),
-        *("evaluation_seconds", "model"),
-    ):
-        if (value := getattr(part, name)) is not None:
-            setattr(whole, name, value)
-    for call in part.tool_calls:
-        at = call.get("index")
-        begun = next((c for c in whole.tool_calls if at is not None and c["index"] == at), None)
-        if begun is None:
-            whole.tool_calls.append(call)
-        elif isinstance(more := call.get("arguments"), str):
-            begun["arguments"] = f"{begun.get('arguments') or ''}{more}"
+def _text(request: GenerationRequest) -> str:
+    return "\n".join(each.text for each in request.messages) or request.prompt
 
 
 def _common(text: str, other: str) -> int:

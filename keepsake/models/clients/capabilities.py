@@ -16,8 +16,8 @@ PROMPT_SHARE = 0.75
 """The share of a model's context that a prompt may fill."""
 _SMALLER = 0.75
 """What that share shrinks by when a prompt that was small enough was refused all the same."""
-_LEAST_CONTEXT = 256
-_NEW_TOKENS, _WEIGHT = 32, 0.3
+_LEAST_CONTEXT, _LEAST_CUT = 256, 2048
+_NEW_TOKENS, _WEIGHT = 128, 0.3
 """Tokens that an evaluation must have had to tell how fast it is; how much one tells."""
 
 
@@ -84,7 +84,7 @@ class Lessons:
 
     def cut(self, looked_at: int, sent: int) -> None:
         """The server evaluated far fewer tokens than the prompt had, and did not say so."""
-        self.context = max(ceil(looked_at / self.share), _LEAST_CONTEXT)
+        self.context = max(ceil(looked_at / self.share), _LEAST_CUT)
         self.note = f"it looked at {looked_at:,} of about {sent:,} tokens of a prompt"
         log.warning("[Model] %s: prompts are kept that small", self.note)
 

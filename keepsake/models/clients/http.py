@@ -143,7 +143,7 @@ class JsonServer:
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The objects of an answer that is streamed, as they come; blocks.
 
-        A server that does not stream sends one, which is the whole answer.
+        The last one is ``{"done": True}``. A server that does not stream sends its whole answer.
 
         Raises:
             ModelError: There was no answer, none that can be used, or it broke off.
@@ -162,6 +162,7 @@ class JsonServer:
             for line in response.iter_lines():
                 data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
                 if data == "[DONE]":
+                    yield {"done": True}
                     return
                 if data:
                     yield self._event(data)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from keepsake.errors import BadAnswer
-from keepsake.models.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, calls_in, count
+from keepsake.models.clients.base import LOOK_SECONDS, HttpModel
 from keepsake.models.clients.capabilities import (
     Capabilities,
     Lessons,
@@ -35,6 +35,7 @@ from keepsake.models.clients.http import (
     waits,
 )
 from keepsake.models.clients.messages import as_sent, tools_as_sent
+from keepsake.models.clients.raw import RawAnswer, calls_in, count
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA_SERVER
 from keepsake.ports import GenerationRequest
 

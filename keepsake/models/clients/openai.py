@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from keepsake.errors import BadAnswer, ModelFailed, ModelMissing, ModelRejected
-from keepsake.models.clients.base import LOOK_SECONDS, HttpModel, RawAnswer, calls_in, count
+from keepsake.models.clients.base import LOOK_SECONDS, HttpModel
 from keepsake.models.clients.capabilities import (
     Capabilities,
     Lessons,
@@ -24,6 +24,7 @@ from keepsake.models.clients.capabilities import (
 )
 from keepsake.models.clients.http import JsonServer, ServerWords, inner, shown
 from keepsake.models.clients.messages import as_sent, tools_as_sent
+from keepsake.models.clients.raw import RawAnswer, calls_in, count
 from keepsake.models.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OLLAMA_SERVER, OTHER, VLLM
 from keepsake.models.tokens.tokenizer import Tokenizer
 from keepsake.ports import GenerationRequest
@@ -72,7 +73,7 @@ class OpenAIModel(HttpModel):
         cure_absent: str = "Start the server, or correct host in llm.md",
         lessons: Lessons | None = None,
     ) -> None:
-        cure_missing = f"Load {model!r} there, or correct model and host in llm.md"
+        cure_missing = f"Load {model!r} there, or correct model, host and form in llm.md"
         name = f"The model server at {shown(host)}"
         server = ServerWords(name, cure_absent, cure_missing, key or "")
         super().__init__(JsonServer(host, server, time_limit), model, kind, lessons)
@@ -151,8 +152,11 @@ class OpenAIModel(HttpModel):
     # -- what it is asked, and what it answers
 
     def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
+        refused = self.lessons.refused
         body: dict[str, Any] = {
             "max_tokens": request.max_tokens,
+            # What OpenAI's own newer models take in its place.
+            "max_completion_tokens": request.max_tokens if "max_tokens" in refused else None,
             "temperature": request.temperature,
             "model": self.model or None,
             "stop": list(request.stop) or None,
@@ -202,7 +206,7 @@ class OpenAIModel(HttpModel):
         return RawAnswer(
             text="" if text is None and chat else text,
             thought=message.get("reasoning_content") or message.get("reasoning"),
-            finish_reason=choice.get("finish_reason"),
+            finish_reason=choice.get("finish_reason") or ("stop" if body.get("done") else None),
             prompt_tokens=usage.get("prompt_tokens"),
             cached_tokens=timings.get("cache_n", cached),
             completion_tokens=usage.get("completion_tokens"),

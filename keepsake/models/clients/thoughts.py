@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 
 _MARK = re.compile(
-    r"(?P<open><(?:think|thinking|thought|reasoning)>|\[think\]|◁think▷"
+    r"(?P<open><(?:think|thinking|thought|reasoning)>|(?-i:\[THINK\])|◁think▷"
     r"|<\|channel\|>(?!final)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>)"
-    r"|(?P<close></(?:think|thinking|thought|reasoning)>|\[/think\]|◁/think▷)"
+    r"|(?P<close></(?:think|thinking|thought|reasoning)>|(?-i:\[/THINK\])|◁/think▷)"
     r"|(?P<label><\|start\|>(?:assistant)?|<\|channel\|>final[^<]*<\|message\|>"
     r"|<\|(?:end|return|call)\|>)",
     re.IGNORECASE,
