@@ -12,8 +12,8 @@ from game.cli.world.ports import free_base
 from keepsake.child.supervisor import Supervisor
 from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.profiles import ModelProfile, Profiles
-from keepsake.models.servers import build
 from keepsake.models.recording import Recorder
+from keepsake.models.servers import build
 from keepsake.paths import REPOSITORY, Places, Ports
 from keepsake.ports import LanguageModel
 

@@ -19,8 +19,8 @@ from random import Random
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.compaction.config import CompactionConfig
 from keepsake.models.profiles import CHAT, OPENAI, ModelProfile
-from keepsake.models.servers import build
 from keepsake.models.recording import Recorder
+from keepsake.models.servers import build
 from keepsake.paths import REPOSITORY
 from keepsake.summaries.source import Draft, Summarizer, SummarySource
 from keepsake.summaries.strategy import Layout, Strategies, Strategy
