@@ -237,6 +237,8 @@ class Services:
     # what waits until all agents are open; None while none is being opened
     _after_opening: list[Callable[[], None]] | None = None
     _templates: dict[str, TemplateFile] = field(default_factory=dict)
+    # the most tokens of a prompt of the agents' chat model; 0 while they have none
+    chat_tokens: int = 0
     _prompts: dict[str, PromptFile] = field(default_factory=dict)
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
@@ -370,6 +372,11 @@ class Services:
             path = self.places.config / name
             self._templates[name] = TemplateFile(path, spare, report, rest=self.rest)
         return self._templates[name]
+
+    @property
+    def ladder(self) -> CompactionConfig:
+        """The settings of compaction, for the model that the agents think with; any thread."""
+        return self.compaction.current.for_model(self.chat_tokens)
 
     def prompts(self, task: str) -> Prompts:
         """The prompts of a task, ``talk`` or ``act``, as its template in the vault is now."""

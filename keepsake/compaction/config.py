@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keepsake.books import commitments_room, pins
@@ -22,6 +22,10 @@ NOTICED_TOKENS = commitments_room.LIMIT
 """What the lines that were noticed for it may take."""
 
 
+AUTO, USUAL_CONTEXT = 0, 4096
+"""As ``context_tokens``: what the agents' model takes; this many where that is not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class CompactionConfig(FileSettings):
     """When to compact, how far, and who writes the summaries.
@@ -33,7 +37,7 @@ class CompactionConfig(FileSettings):
     strategy: str = "narrative"
     immediate_window: int = between(64, low=1, high=LARGEST_WINDOW)
     recent_window: int = between(64, low=1, high=LARGEST_WINDOW)
-    context_tokens: int = between(4096, low=256, high=LARGEST_CONTEXT)
+    context_tokens: int = between(AUTO, high=LARGEST_CONTEXT)
     reserve_tokens: int = between(256, low=1, high=LARGEST_CONTEXT)
     high: float = 0.85
     low: float = 0.60
@@ -55,7 +59,13 @@ class CompactionConfig(FileSettings):
     @property
     def budget(self) -> int:
         """Tokens that a prompt may have."""
-        return self.context_tokens - self.reserve_tokens
+        return (self.context_tokens or USUAL_CONTEXT) - self.reserve_tokens
+
+    def for_model(self, prompt_tokens: int) -> CompactionConfig:
+        """These settings for a model whose prompts may have so many tokens, if none is written."""
+        if self.context_tokens or not prompt_tokens:
+            return self
+        return replace(self, context_tokens=prompt_tokens + self.reserve_tokens)
 
     @property
     def low_tokens(self) -> int:
@@ -135,11 +145,11 @@ def _check_marks(settings: ConfigSection, config: CompactionConfig) -> None:
 
 def _check_room(settings: ConfigSection, config: CompactionConfig) -> None:
     """The budget holds at least all that no compaction takes out of a prompt."""
-    if config.reserve_tokens >= config.context_tokens:
+    if config.budget <= 0:
         raise settings.refuse(
             _written(settings, "reserve_tokens", "context_tokens"),
             f"a reserve of {config.reserve_tokens:,} leaves nothing of a context of"
-            f" {config.context_tokens:,} tokens",
+            f" {config.context_tokens or USUAL_CONTEXT:,} tokens",
             "Lower reserve_tokens or raise context_tokens",
         )
     newest = round(config.preserve_share * config.budget)

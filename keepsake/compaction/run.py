@@ -142,7 +142,7 @@ class CompactionMaker:
         if plan.reason.asked:
             return False
         failed = self.backing_off and bool(self._unwritten)
-        too_much = plan.leaving_tokens > plan.config.context_tokens
+        too_much = plan.leaving_tokens > plan.config.budget
         return again or too_much or (plan.reason is CompactReason.EMERGENCY and failed)
 
     # -- afterwards

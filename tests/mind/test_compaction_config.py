@@ -114,7 +114,7 @@ def test_the_other_schools_marks_can_be_set(file: Path):
         (["preserve_share**: 0.6"], 3, "preserve_share 0.6 is not below low", "Lower preserve"),
         *(([f"{key}**: {value}"], 3, f"{key}: ", "0.6") for value in ("0", "1", "85", "0.0")
           for key in ("high", "low", "sleep", "emergency")),
-        (["context_tokens**: 255"], 3, "not between 256", ""),
+        (["context_tokens**: 255"], 3, "leaves nothing", ""),
         (["reserve_tokens**: 0"], 3, "not between 1", ""),
         (["immediate_window**: 0"], 3, "not between 1", ""),
         (["immediate_window**: many"], 3, "not a whole number", ""),

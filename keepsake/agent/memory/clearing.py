@@ -52,7 +52,7 @@ def compact_for(memory: MemoryComponent, services: Services, place: str) -> Once
 
 def _why_not(memory: AgentMemory, services: Services, name: str) -> str:
     """Why nothing is to be compacted now, in words for the agent; empty if it may."""
-    config = services.compaction.current
+    config = services.ladder
     if not config.on_agent:
         return "that is not for you to do here"
     could_leave = _could_leave(memory.context().window, config.immediate_window, name)

@@ -92,7 +92,7 @@ class Opener:
 
     @property
     def _config(self) -> CompactionConfig:
-        config = self._services.compaction.current
+        config = self._services.ladder
         if self._plugged:  # what is older is for the other memory to bring
             return replace(config, immediate_window=max(config.preserve_memories, 1))
         return config

@@ -127,7 +127,7 @@ class Fitting:
     ) -> tuple[Rendered, Costs]:
         """The first prompt that keeps within the budget, else the smallest there is."""
         services, context = self._services, memory.context()
-        budget = services.compaction.current.budget
+        budget = services.ladder.budget
         for less in kept.ever_less():
             rendered = prompt_for(agent, context, services, less, nudge, script=self._script)
             costs = costs_of(rendered, services.tokens, budget)

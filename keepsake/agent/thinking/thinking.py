@@ -430,6 +430,7 @@ class Thinking(ABC):
         if self._way(profile, thought.impulse) != TURN:
             thought.rerouted = True
             return None
+        self._services.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
         talk, basis = self._scenes.talk(agent, answered.turn, thought.found)
         answered.talk, answered.reader = talk, talk.reader()
         answered.prompt = prompt = talk.prompt(profile, answered.refused)
