@@ -51,7 +51,10 @@ def ask(here: Places, fake: FakeModelServer, provider: str = "openai") -> Findin
 
 def test_a_fresh_copy_has_a_budget_and_somebody_who_counts(here: Places):
     (budget,) = tokens.budget(here)
-    assert (budget.well, budget.what) == (True, "3,840 of 4,096 tokens for a prompt")
+    assert (budget.well, budget.what) == (
+        True,
+        "for a prompt, as many tokens as the agents' model takes",
+    )
     (counts,) = tokens.counting(here)
     assert counts.well
     assert "model server" in counts.what

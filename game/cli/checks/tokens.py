@@ -42,7 +42,9 @@ def budget(here: Places) -> Iterator[Finding]:
     ]
     yield from wrong
     if not wrong:
-        what = f"{config.budget:,} of {config.context_tokens:,} tokens for a prompt"
+        what = "for a prompt, as many tokens as the agents' model takes"
+        if config.context_tokens:
+            what = f"{config.budget:,} of {config.context_tokens:,} tokens for a prompt"
         yield Finding("Token budget", True, what)
 
 
