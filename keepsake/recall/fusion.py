@@ -18,7 +18,6 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from operator import truediv
 
-from keepsake.books.noticing import promises
 from keepsake.language.times import tells_when
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.query import RecallQuery, family, stems
@@ -120,14 +119,13 @@ def between_blanks(found: Iterable[str]) -> str:
 
 
 def _said_by(agent: str, documents: Iterable[Document]) -> list[int]:
-    """Places of what the agent said itself and promised nothing with."""
+    """Places of what the agent said itself."""
     return [
         place
         for place, document in enumerate(documents)
         if document.speaker == agent
         and document.kind is DocumentKind.MEMORY
         and _SPEECH.match(document.text)
-        and not promises(document.text)
     ]
 
 

@@ -129,14 +129,13 @@ def test_scores_come_by_kind_and_for_all():
     assert scores([]) == []
 
 
-def test_own_words_weigh_less_than_those_of_others_unless_they_promise():
+def test_own_words_weigh_less_than_those_of_others():
     held = documents(
         "say The cup and the bell are mine.",
         "The cup and the bell are mine.",
-        "say I promise to keep the cup and the bell for you.",
     )
-    own = {key: each._replace(speaker="Mira") for key, each in held.items() if key[-1] in "13"}
+    own = {key: each._replace(speaker="Mira") for key, each in held.items() if key[-1] == "1"}
     found = Candidates(held | own, dict.fromkeys(held, 4.0), {})
     hits = rank(read("cup bell", [], NOW), found, NOW, limit=9, weights=PLAIN, agent="Mira")
     scores = {hit.document.key: hit.score for hit in hits}
-    assert scores["memory:1"] < scores["memory:2"] == scores["memory:3"]
+    assert scores["memory:1"] < scores["memory:2"]

@@ -126,7 +126,7 @@ class _Living:
         self._weighing.opened()
         self._tokens = Heuristic()
         self._marks = WindowMarks(self._life.name, self._tokens)
-        self._noticed = Commitments(self._folder / "noticed.md")
+        self._commitments = Commitments(self._folder / "noticed.md")
         self.memory = self._opened()
 
     def _opened(self) -> AgentMemory:
@@ -140,8 +140,8 @@ class _Living:
             tokens=self._tokens,
             strategy=lambda: settings.strategy,
             # As in the game, but for pins, whose times nobody knows.
-            must_keep=lambda: must_keep(self.memory.context(), self._noticed, name),
-            standing=lambda: self._noticed.lines,
+            must_keep=lambda: must_keep(self.memory.context(), self._commitments, name),
+            standing=lambda: self._commitments.lines,
             asleep=lambda: self._asleep,
             importance=self._weighing.of,
         )
@@ -159,10 +159,9 @@ class _Living:
     def result(self, cell: Cell) -> Replayed:
         """What it came to, and what is left of it at its end."""
         self._clock.time = self._life.steps[-1].time
-        noticed, context = self._noticed, self.memory.context()
-        wanted = [item.line for item in (*noticed.items, *noticed.refused)]
+        noticed, context = self._commitments, self.memory.context()
+        wanted = [item.line for item in noticed.items]
         visible = (*noticed.lines, *context.lines)
-        noticed.save()
         self.memory.close()
         kept = retention(self._life, visible, wanted, self._known_after(cell))
         config = self._settings.config
@@ -225,14 +224,11 @@ class _Living:
     def _open_anew(self) -> None:
         self.memory.close()
         self._open()
-        self._noticed.catch_up(self.memory.context().window, self._life.name)
 
     def _remember(self, step: Memory) -> None:
         self._pass_to(step.time)
         known = {name: getattr(step, name) for name in _OF_A_STEP}
         memory = self.memory.append(step.text, step.kind, **known)
-        if self._noticed.follow(memory, self._life.name):
-            self._noticed.save()
         self._weighing.saw(memory)
         # It is made beside the game, so what happens in the same moment is there by then.
         self._due = self._due or self.memory.next_turn()

@@ -41,22 +41,15 @@ class Weighing:
     def __init__(self, name: str, journal: Mapping[int, Weighed], clock: Clock) -> None:
         self._name, self._journal, self._clock = name, journal, clock
         self._seen: set[str] = set()
-        self._places: set[str] = set()
         self._scores: dict[int, int] = {}
 
     def saw(self, memory: Memory) -> None:
-        """A memory came in: who and where is new to the agent is known now, and not later."""
+        """A memory came in: who is new to the agent is known now, and not later."""
         if memory.repeats > 1:
             return
-        at_home = not self._places
-        new = ImportanceContext(
-            met=not memory.source_id or memory.source_id in self._seen,
-            been_here=not memory.place or at_home or memory.place in self._places,
-        )
+        new = ImportanceContext(met=not memory.source_id or memory.source_id in self._seen)
         self._scores[memory.number] = importance(memory, self._name, new).score
         self._seen.add(memory.source_id)
-        if memory.place:
-            self._places.add(memory.place)
 
     def opened(self) -> None:
         """What it had in RAM alone is gone."""
