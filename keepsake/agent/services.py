@@ -380,6 +380,11 @@ class Services:
         """The settings of compaction, for the model that the agents think with; any thread."""
         return self.compaction.current.for_model(self.chat_tokens)
 
+    @property
+    def recalling(self) -> RecallConfig:
+        """The settings of recall, for the model that the agents think with; any thread."""
+        return self.recall.current.for_prompt(self.chat_tokens)
+
     def prompts(self, task: str) -> Prompts:
         """The prompts of a task, ``talk`` or ``act``, as its template in the vault is now."""
         if task not in self._prompts:

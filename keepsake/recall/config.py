@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from keepsake.markdown_config import ConfigSection, FileSettings, between
 
 CHILD, NONE = "child", "none"
+SHARE = 6
+"""The part of a chat model's prompt that recall may fill: one of so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,17 @@ class RecallConfig(FileSettings):
     remembered: int = 24
     remembered_tokens: int = 600
     remembered_thoughts: int = 3
+
+    def for_prompt(self, tokens: int) -> RecallConfig:
+        """These settings for a chat model, of whose prompt a sixth may be recalled.
+
+        Args:
+            tokens: The most tokens of its prompt; 0 for a model that does not chat.
+        """
+        if not self.budget or tokens // SHARE <= self.budget:
+            return self
+        memories = self.memories * (tokens // SHARE) // self.budget
+        return replace(self, budget=tokens // SHARE, memories=memories)
 
     def checked(self, read: ConfigSection) -> RecallConfig:
         """These settings, ``chroma`` as one of its two words or an address."""

@@ -52,7 +52,9 @@ class TalkScene:
     carried: tuple[str, ...] = ()
     exits: tuple[str, ...] = ()
     people: tuple[str, ...] = ()  # what it knows of those who are there
-    recalled: tuple[str, ...] = ()  # memories that bear on now, with their dates
+    # memories that bear on now, each with its number, the best first; shown oldest first
+    recalled: tuple[tuple[int, str], ...] = ()
+    experiences: tuple[str, ...] = ()  # earlier summaries that bear on now
     notes: tuple[str, ...] = ()
     journal: tuple[str, ...] = ()
     called_back: tuple[str, ...] = ()
@@ -70,6 +72,8 @@ class TalkScene:
         found: dict[str, Any] = {}
         for name in _SHOWN:
             value = getattr(self, name)
+            if name == "recalled":
+                value = [line for _, line in sorted(value)]
             if name in _LONG:
                 found[name] = "\n".join(
                     for_prompt(x, limit=_LONGEST_TEXT) for x in value.splitlines()
@@ -86,8 +90,11 @@ _LONG = frozenset({"persona", "longterm", "recent"})
 TALK_VARIABLES = frozenset({*_SHOWN, "refused", "talk"})
 """The names that ``talk.md`` and ``act.md`` may use."""
 _MARKS = Marks(sorted(TALK_VARIABLES), anywhere=("name", "partner"))
-_FEWER = ("recalled", "called_back", "notes", "journal", "things", "people", "description")
-"""What a turn is shown less of where it may not be so long, in this order, the last lines first."""
+_FEWER = (
+    *("experiences", "recalled", "called_back", "notes", "journal"),
+    *("things", "people", "description"),
+)
+"""What a turn is shown less of where it may not be so long, in this order, the last first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,13 +111,15 @@ def lived() -> Lived:
             self.mira.db.profile = frontmatter.loads(PERSONA.read_text("utf-8")).content
             self.room1.key = "The Kettle"
             guests = {name: self.guest(10 + n, name) for n, name in enumerate(told["people"])}
-            self.char1.location = None
+            self.char1.location = self.char2.location = None
+            self.mind.thinker.show_reply(self.mira, guests["Jonas"], "Hello.", lambda _: None)
             self.mira.db.paused = True
             memory = self.mind.memory
             for line in told["lines"]:
                 self._live(line, guests, memory)
                 self.settle(lambda: not memory.compacting)
             self.indexed()
+            self.mind.acquaintances.settle()
             self.mira.attributes.remove("paused")
             found.compactions = memory.memory.status().compactions
             found.transcript = "\n".join(_transcript(each) for each in told["lines"])

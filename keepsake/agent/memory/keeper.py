@@ -336,7 +336,7 @@ class MemoryTools:
 
     @property
     def _config(self) -> RecallConfig:
-        return self._services.recall.current
+        return self._services.recalling
 
 
 def _to_whom(argument: str) -> tuple[str, str]:

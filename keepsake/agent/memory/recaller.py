@@ -108,7 +108,7 @@ class Recaller:
         audience: Audience = NOBODY,
         asker: str = "",
     ) -> SearchResult | None:
-        config, recall = self._services.recall.current, self._recall
+        config, recall = self._services.recalling, self._recall
         if self._plugged is not None:  # whatever it brings is as anybody may hear it
             words = f"{asker}: {text}" if asker else text
             return self._plugged.find(words, config.memories + SPARE)

@@ -24,10 +24,12 @@ from keepsake.agent.thinking.prompting import examples_of
 from keepsake.archive.privacy import NOBODY, Audience, is_private
 from keepsake.archive.records import Memory, MemoryKind, Summary
 from keepsake.language.heard import heard
+from keepsake.language.perception import for_prompt
 from keepsake.prompt.options import NAMING, Options
 from keepsake.prompt.verbs import CHAT_VERBS, COMPACT, Verb
-from keepsake.recall.related import Related, SearchResult
-from keepsake.tasks.conversation import day, daytime
+from keepsake.recall.documents import DocumentKind
+from keepsake.recall.related import Related, SearchResult, line_of
+from keepsake.tasks.conversation import day, daytime, own_line
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.talk import Talk, TalkScene, example_line
 
@@ -140,7 +142,12 @@ class SceneMaker:
         """What it keeps beside summaries and window, and what was found for this turn."""
         mind = self._mind
         kept: dict[str, Any] = {
-            "recalled": related.experiences,
+            "recalled": _recalled(related, mind.memory.name),
+            "experiences": tuple(
+                line_of(hit.document)
+                for hit in related.hits
+                if hit.document.kind is DocumentKind.SUMMARY
+            ),
             "notes": related.notes,
             "called_back": tuple(mind.keeper.remembered),
             "always": mind.keeper.shown_pins,
@@ -180,7 +187,7 @@ class SceneMaker:
 
     def _people(self, agent: Body, turn: TurnContext) -> tuple[str, ...]:
         """What it knows of those who are here, as far as they may all hear it."""
-        return tuple(self._mind.acquaintances.lines(agent))
+        return tuple(self._mind.acquaintances.lines(agent, turn.audience))
 
 
 def unanswered(window: Sequence[Memory], impulse: Impulse) -> list[Memory]:
@@ -216,6 +223,19 @@ def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
     last_act = next((m.number for m in reversed(window) if m.kind is MemoryKind.ACT), 0)
     asked = turn.impulse.memory
     return turn.words if turn.partner and turn.words and asked and asked < last_act else ""
+
+
+def _recalled(related: Related, name: str) -> tuple[tuple[int, str], ...]:
+    """Memories that were found, the best first, each with its number; own acts as ``you``."""
+    found = [hit.document for hit in related.hits if hit.document.kind is DocumentKind.MEMORY]
+    lines = []
+    for each in found:
+        line = line_of(each)
+        if each.speaker == name:
+            act = own_line(Memory(each.first, each.time, MemoryKind.ACT, each.text))
+            line = line.replace(f"{name}: {for_prompt(each.text)}", f"you: {act}")
+        lines.append((each.first, line))
+    return tuple(lines)
 
 
 def _shown(objects: Sequence[Any]) -> tuple[str, ...]:

@@ -198,12 +198,18 @@ class Thinking(ABC):
 
     async def _take(self, thought: ThoughtInProgress) -> Act | None:
         try:
-            way = self._way(self._services.gateway.profile(PROFILE), thought.impulse)
+            way = self._way(self._profile(), thought.impulse)
         except KeepsakeError:  # there is no model to ask, which is told when it is asked
             way = COMMAND
         if way == RULES:
             return await self._by_rules(thought)
         return await (self._turn(thought) if way == TURN else self._act(thought))
+
+    def _profile(self) -> ModelProfile:
+        """How the model is asked; what its prompts may have counts for the memory too."""
+        profile = self._services.gateway.profile(PROFILE)
+        self._services.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
+        return profile
 
     @staticmethod
     def _way(profile: ModelProfile, impulse: Impulse) -> str:
@@ -430,7 +436,6 @@ class Thinking(ABC):
         if self._way(profile, thought.impulse) != TURN:
             thought.rerouted = True
             return None
-        self._services.chat_tokens = profile.prompt_tokens if profile.form == CHAT else 0
         talk, basis = self._scenes.talk(agent, answered.turn, thought.found)
         answered.talk, answered.reader = talk, talk.reader()
         answered.prompt = prompt = talk.prompt(profile, answered.refused)
@@ -586,7 +591,7 @@ class Thinking(ABC):
         self, agent: Body, partner: Any, words: str, show: Callable[[str], None]
     ) -> None:
         """Hand over the prompt with which the agent would answer these words now."""
-        profile = self._services.gateway.profile(PROFILE)
+        profile = self._profile()
         said = Memory(
             number=self._memory.newest + 1,
             time=self._services.clock.now(),
