@@ -153,7 +153,7 @@ class HttpModel(ABC):
         except ModelError as error:
             self.capabilities = replace(self.capabilities, known=False)
             if isinstance(error, ModelUnavailable):
-                self.lessons.forget_context()
+                self.lessons.forget()
             raise
         if not self.capabilities.known or names != self._names:
             with suppress(ModelError):  # it serves all the same, and is asked again
