@@ -34,8 +34,8 @@ ServerKey = tuple[str, str]
 """Provider and address: what has places of its own for calls."""
 
 
-LEAST_TAIL = 256
-"""Tokens that may be new in a prompt, however slow the server is: with fewer nothing is said."""
+LEAST_TAIL, LEAST_PROMPT = 256, 1024
+"""Tokens that may be new in a prompt, and those of a prompt, however slow the server is."""
 IN_PROCESS = "in this process"
 """The address of a model that needs no server."""
 
@@ -127,7 +127,11 @@ class GuardedModel:
         room = found.prompt_tokens
         if lessons.context:
             room = min(room, int(lessons.context * lessons.share))
-        tail = max(int(lessons.rate * found.evaluate_seconds), LEAST_TAIL) if lessons.rate else 0
+        tail = 0
+        if lessons.rate:  # also a prompt of which the server has nothing is to be answered in time
+            whole = int(lessons.rate * found.time_limit / 2)
+            room = min(room, max(whole, LEAST_PROMPT))
+            tail = max(int(lessons.rate * found.evaluate_seconds), LEAST_TAIL)
         offers = takes.tools if found.tools == AUTO else found.tools == YES
         return replace(
             found,

@@ -12,7 +12,7 @@ from time import monotonic, time
 
 import pytest
 
-from keepsake.errors import ModelBusy, PromptTooLong
+from keepsake.errors import ModelBusy, ModelTimeout, PromptTooLong
 from keepsake.models import watch
 from keepsake.models.clients.http import ServerWords, from_status, retry_after
 from keepsake.models.clients.messages import alternating
@@ -228,6 +228,16 @@ def test_a_slow_server_gets_a_short_tail(home: Places, owner: Owner, fake: FakeM
         for _ in range(30):
             it.gateway.generate("agent", it.long)
         assert it.profiles[-1].tail_tokens == 0, "it reads a whole prompt in that time"
+
+
+def test_a_prompt_that_was_not_read_in_time_is_shorter_the_next_time(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.plan(CHAT, Reply(delay=30))
+    with world(home, owner, fake, "**provider**: openai\n**time_limit**: 1.5") as it:
+        with pytest.raises(ModelTimeout):
+            it.gateway.generate("agent", it.long)
+        until(lambda: owner.call(lambda: it.gateway.profile("agent")).prompt_tokens < 5000)
 
 
 # -- servers that are busy

@@ -20,6 +20,7 @@ from keepsake.errors import (
     ModelFailed,
     ModelMissing,
     ModelRejected,
+    ModelTimeout,
     ModelUnavailable,
     PromptTooLong,
     PromptUnfit,
@@ -152,7 +153,7 @@ class HttpModel(ABC):
         except ModelError as error:
             self.capabilities = replace(self.capabilities, known=False)
             if isinstance(error, ModelUnavailable):
-                self.lessons.forget_context()
+                self.lessons.forget()
             raise
         if not self.capabilities.known or names != self._names:
             with suppress(ModelError):  # it serves all the same, and is asked again
@@ -169,6 +170,7 @@ class HttpModel(ABC):
 
     def _asked(self, request: GenerationRequest, words: AnswerText) -> RawAnswer:
         """The answer; a request whose shape the server refuses is sent in another."""
+        started = time.monotonic()
         for left in reversed(range(_SHAPES)):
             roles = self.lessons.roles
             try:
@@ -179,6 +181,11 @@ class HttpModel(ABC):
             except (ModelRejected, ModelFailed) as error:
                 if not self._is_taught(request, error, roles) or not left:
                     raise
+            except ModelTimeout:
+                if not words.text:  # it was not read in that time, as far as can be seen
+                    read, took = Heuristic().of(_text(request)), time.monotonic() - started
+                    self.lessons.evaluated(read, took)
+                raise
             except ModelUnavailable as error:
                 if not isinstance(error, (ModelBusy, CallGivenUp)):  # it may come back another
                     self.capabilities = replace(self.capabilities, known=False)

@@ -88,9 +88,10 @@ class Lessons:
         self.note = f"it looked at {looked_at:,} of about {sent:,} tokens of a prompt"
         log.warning("[Model] %s: prompts are kept that small", self.note)
 
-    def forget_context(self) -> None:
-        """The server was gone: it may come back with another context."""
+    def forget(self) -> None:
+        """The server was gone: it may come back with another context or template."""
         self.context, self.share, self.note = 0, PROMPT_SHARE, ""
+        self.roles, self.refused = 0, set()
 
 
 _KINDS = {
