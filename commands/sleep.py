@@ -31,8 +31,8 @@ class CmdSleep(BuilderCommand):
     Agents also sleep by themselves, once they have been awake for long or
     have thought a lot, and nobody talks to them; |wvault/config/sleep.md|n
     says when. Asleep, an agent puts its journal and what it knows of people
-    in order, reflects, has its memory compacted when that is due, dreams,
-    and tidies up; the table shows what it is at. It wakes at its hour, when
+    in order, reflects, has its memory compacted when that is due, and tidies
+    up; the table shows what it is at. It wakes at its hour, when
     somebody calls it loudly or shakes it, and by |w@wake|n. What is left of its
     night's work then waits for its next sleep.
 

@@ -215,11 +215,11 @@ def merged(path: Path) -> ConfigSection:
 RETIRED: Mapping[str, frozenset[str]] = {
     "journal.md": frozenset({"draw_from", "drawn", "entries", "days"}),
     "memory_compaction.md": frozenset({"on_agent", "rounds"}),
-    "people.md": frozenset({"shown", "observations", "facts", "conclusions", "things"}),
+    "people.md": frozenset({"shown", "lines", "observations", "facts", "conclusions", "things"}),
     "recall.md": frozenset(
         {"notes", "summaries", "remembered", "remembered_tokens", "remembered_thoughts"}
     ),
-    "sleep.md": frozenset({"quiet_minutes", "reflect_after", "questions"}),
+    "sleep.md": frozenset({"quiet_minutes", "reflect_after", "questions", "insights", "dream"}),
     "thinking.md": frozenset({"jitter", "pause_notice", "chatter_pause", "retries"}),
 }
 """By file, what nobody can set any more: a constant now, mostly the default of that field."""

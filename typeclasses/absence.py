@@ -49,9 +49,8 @@ def _look_back(character: Any, left: datetime) -> None:
         found: list[News] = []
         for mind, name, key in known:
             with suppress(KeepsakeError, OSError):  # told elsewhere
-                archive, book = mind.memory.memory.archive, mind.acquaintances.book
-                noticed = mind.memory.noticed.block.items
-                found += news_of(Witness(name, key, archive, noticed, book.all()), who)
+                archive, promises = mind.memory.memory.archive, mind.memory.commitments.items
+                found += news_of(Witness(name, key, archive, promises), who)
         return chosen(found)
 
     services().in_time(work, PATIENCE).then(lambda found: _show(character, found or []))

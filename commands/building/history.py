@@ -31,7 +31,7 @@ class CmdHistory(BuilderCommand):
     Without a name the agent in the room is meant.
 
     Kinds: compaction, sleep, insight, and the steps of a night: consolidate,
-    profiles, reflect, compact, dream, tidy.
+    profiles, reflect, compact, tidy.
 
     Each line has its figures: tokens before and after and calls of a model for a
     compaction; for a sleep why it began, who ended it, and what each of its steps

@@ -33,8 +33,8 @@ class CmdJournal(BuilderCommand):
 
     Without a name the agent in the room is meant.
 
-    Each entry says how much it matters, 1 to 10, and who judged that: the rules
-    at once, the model in sleep, or the agent when it wrote it. Then where it
+    Each entry says how much it matters, 1 to 10, and who judged that: the figure
+    at once, a model in sleep, or the agent when it wrote it. Then where it
     comes from and how far that is to be trusted (told to it 0.9, seen 0.8,
     inferred 0.6, picked up around it 0.3), and on which memories it rests: see
     |whelp @memories|n.
@@ -130,4 +130,4 @@ def _facts(entry: JournalEntry) -> Iterator[str]:
         yield f"tags {', '.join(entry.tags)}"
 
 
-_JUDGES = {"rules": "the rules", "model": "the model", "agent": "itself"}
+_JUDGES = {"rules": "the figure", "model": "the model", "agent": "itself"}

@@ -179,10 +179,8 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
     if status.last_number:
         yield "  its check", figures.verdict(status.last_verdict)
         yield "  its rate", figures.rate(status.last_rate)
-    if noticed := component.noticed.block.lines:
-        yield "Noticed", f"{len(noticed)} in {plain(str(component.noticed.block.path))}"
-    if refused := component.noticed.block.refused:
-        yield "|rNot noticed|n", f"No room for {len(refused)}, the first: {plain(refused[0].line)}"
+    if promises := component.commitments.lines:
+        yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
     yield "On disk", _sizes(component)
     if status.failures:
         retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""

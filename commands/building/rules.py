@@ -1,4 +1,4 @@
-"""Builders see who told agents to keep to what, and drop all of one person's."""
+"""Builders see what agents have promised and which rules they keep to, and drop one person's."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Sequence
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import counted
 from keepsake.books.commitments import Commitments
-from keepsake.books.noticing import Noticed, NoticedKind
+from keepsake.books.commitments_file import Commitment
 from keepsake.errors import KeepsakeError
 from typeclasses.agents import all_agents
 
 
 class CmdRules(BuilderCommand):
-    """See which rules agents were given, and by whom; drop those of one person.
+    """See what agents have promised, and which rules they keep to; drop those of one person.
 
     Usage:
       @rules                 of all agents
       @rules <agent>         of one
       @rules/drop <person>   drop all of that person's, in every agent
 
-    A person is a name or a key: a character keeps its key when it is renamed.
-    A key ends with the day and time when the character was made. Rules of
-    characters that were less than a day old have a quarter of the room at
-    most, all together, and give way to those of others.
+    An agent writes down its promises itself, with its verb |wpromise|n. The list is
+    |wnoticed.md|n in its folder, which you may edit: a rule is a line such as
+    |w- rule from Ada: never open the cellar door|n. A person is a name or a key: a
+    character keeps its key when it is renamed.
 
-    See also: |whelp @memory-status|n
+    See also: |whelp @memory-status|n, |whelp @pin|n
     """
 
     key = "@rules"
@@ -36,38 +36,31 @@ class CmdRules(BuilderCommand):
         wanted = self.args.strip()
         dropping = "drop" in self.switches
         if dropping and not wanted:
-            raise KeepsakeError("Whose rules?", "As in: @rules/drop Tom")
+            raise KeepsakeError("Whose?", "As in: @rules/drop Tom")
         named = wanted and not dropping
         agents = [self.agent_named(wanted)] if named else all_agents()
-        blocks = [(agent.key, self.mind(agent).memory.noticed.block) for agent in agents]
-        self.answer(lambda: _dropped(blocks, wanted) if dropping else _listed(blocks))
+        lists = [(agent.key, self.mind(agent).memory.commitments) for agent in agents]
+        self.answer(lambda: _dropped(lists, wanted) if dropping else _listed(lists))
 
 
-def _listed(blocks: Sequence[tuple[str, Commitments]]) -> str:
+def _listed(lists: Sequence[tuple[str, Commitments]]) -> str:
     rows = [
-        _row(name, each)
-        for name, block in blocks
-        for each in block.items
-        if each.kind is NoticedKind.RULE
+        (name, each.kind.value, plain(each.who), each.number, plain(shortened(each.text, 60)))
+        for name, book in lists
+        for each in book.items
     ]
-    shown = table(("Agent", "From", "Key", "Memory", "Rule"), rows)
-    return f"{shown}\n{counted(len(rows), 'rule')}" if rows else "No agent was given a rule."
+    shown = table(("Agent", "What", "Who", "Memory", "Words"), rows)
+    return f"{shown}\n{counted(len(rows), 'line')}" if rows else "No promise or rule is open."
 
 
-def _row(name: str, rule: Noticed) -> tuple[object, ...]:
-    who = f"{plain(rule.who)}{' (new)' if rule.by_newcomer else ''}"
-    return name, who, rule.key, rule.number, plain(shortened(rule.text, 60))
-
-
-def _dropped(blocks: Sequence[tuple[str, Commitments]], person: str) -> str:
+def _dropped(lists: Sequence[tuple[str, Commitments]], person: str) -> str:
     wanted = person.casefold()
 
-    def theirs(rule: Noticed) -> bool:
-        mine = wanted in (rule.key.casefold(), rule.who.casefold())
-        return mine and rule.kind is NoticedKind.RULE
+    def theirs(each: Commitment) -> bool:
+        return wanted in (each.key.casefold(), each.who.casefold())
 
-    gone = {name: count for name, block in blocks if (count := block.drop(theirs))}
+    gone = {name: count for name, book in lists if (count := book.drop(theirs))}
     if not gone:
-        raise KeepsakeError(f"No agent keeps a rule of {plain(person)}", "See them: @rules")
+        raise KeepsakeError(f"No agent has one of {plain(person)}", "See them: @rules")
     told = ", ".join(f"{name} {count}" for name, count in gone.items())
-    return f"|gDropped|n the rules of {plain(person)}: {told}."
+    return f"|gDropped|n what was open with {plain(person)}: {told}."

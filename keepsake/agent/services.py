@@ -31,7 +31,7 @@ from keepsake.agent.warming import Warming
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.people.config import PeopleConfig
 from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog
@@ -57,13 +57,15 @@ from keepsake.ports import (
 from keepsake.prompt.template import TemplateFile
 from keepsake.prompt.tokens import Heuristic, TokenLedger
 from keepsake.recall.config import RecallConfig
-from keepsake.sleep.asking import Generate
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import NARRATIVE, Strategies, Strategy
 from keepsake.tasks.prompt_file import PromptFile, Prompts
 from keepsake.tasks.summary_prompts import FOLDER, SummaryPrompts
 from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, TALK_VARIABLES
 from keepsake.tasks.task import Ask, Question
+
+type Generate = Callable[[str, tuple[str, ...]], Generation]
+"""Continues a prompt up to one of the stop strings; blocks, raises ModelError."""
 
 STRATEGIES = "compaction"
 """The folder of templates beside the configuration."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from keepsake.books import commitments_room, pins
+from keepsake.books import commitments, pins
 from keepsake.markdown_config import ConfigSection, FileSettings, between
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 from keepsake.summaries.strategy import strategy_names
@@ -18,7 +18,7 @@ LARGEST_WINDOW = 10_000
 LARGEST_CONTEXT = 4_000_000
 PINNED_TOKENS = pins.LIMIT // CHARACTERS_PER_TOKEN
 """What the agent's own pinned lines may take."""
-NOTICED_TOKENS = commitments_room.LIMIT
+NOTICED_TOKENS = commitments.LIMIT
 """What the lines that were noticed for it may take."""
 
 

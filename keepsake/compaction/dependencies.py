@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.log import Archive
@@ -37,6 +37,8 @@ class Dependencies:
     must_keep: Callable[[], Sequence[str]] = tuple
     # the lines that stand in the prompt whatever is compacted, such as pins
     standing: Callable[[], Sequence[str]] = tuple
+    # the numbers of the memories on which open promises rest: they stay verbatim while they are new
+    promised: Callable[[], Collection[int]] = tuple
     asleep: Callable[[], bool] = lambda: False
     # how much a memory matters, 1 to 10: what matters stays longer, in the window and in summaries.
     # Quick, as it is asked on the reactor thread, once for each memory and again when a compaction

@@ -21,6 +21,7 @@ class View:
         """Tokens of the prompt beside summaries and window, as last heard."""
         self.weight = RunningWeight(parts.counter)
         self._tiers, self._scale, self._config = parts.tiers, parts.counter, parts.outside.config
+        self._promised = parts.outside.promised
         self._mask = masking.Mask(parts.log, parts.importance.unshortened)
         self._through = 0
         self._context: MemoryContext | None = None
@@ -122,5 +123,5 @@ class View:
             longterm_tokens=scale.summaries(context.longterm),
             recent_tokens=scale.summaries(context.recent),
             overhead=self.overhead,
-            open_from=exchange.open_exchange(context.window, scale.agent),
+            open_from=exchange.open_exchange(context.window, scale.agent, self._promised()),
         )

@@ -68,6 +68,15 @@ def heard(memory: Memory) -> Utterance | None:
     return Utterance(who, said["words"].removesuffix('"'), said["to"] or "") if said else None
 
 
+def key_of(memory: Memory) -> str:
+    """Who caused a memory: by their identity, by name where that is not known, or empty."""
+    if memory.source_id:
+        return memory.source_id
+    said = heard(memory)
+    who = said.who if said is not None else memory.source
+    return f"name:{who}" if who else ""
+
+
 def meant_for(said: Utterance, own_name: str, *, alone: bool = False) -> bool:
     """Whether it was said to the agent: directly, or to all with the agent's name in it."""
     return said.to == "you" or (not said.to and (alone or names(said.words, own_name)))

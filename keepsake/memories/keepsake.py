@@ -1,4 +1,4 @@
-"""Ours without a world: the cascade of summaries, what was noticed, and the agents' own recall."""
+"""Ours without a world: the cascade of summaries, promises, and the agents' own recall."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keepsake.books.commitments import Commitments
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.config import FOLDER, CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
-from keepsake.errors import CompactionError, KeepsakeError, ModelError, NoteRefused
+from keepsake.errors import CompactionError, KeepsakeError, ModelError
 from keepsake.index.sources import memory_document
 from keepsake.memories import settings
 from keepsake.memories.line_index import LineIndex
@@ -72,7 +72,7 @@ class KeepsakeMemory:
     def __init__(self, given: Surroundings, summarizer: Summarizer | None = None) -> None:
         self._given, self._asleep = given, False
         self._config, ways = _configured(given)
-        self._noticed = Commitments(given.folder / "noticed.md", agent=given.agent)
+        self._commitments = Commitments(given.folder / "noticed.md", agent=given.agent)
         self._memory = LivedCascade(
             given.agent,
             Archive(given.folder / "archive"),
@@ -83,15 +83,11 @@ class KeepsakeMemory:
                 summarizer=lambda: summarizer or _summarizer(given),
                 strategy=lambda: ways.get(self._config.strategy),
                 tokens=given.tokens,
-                must_keep=lambda: (
-                    *self._noticed.lines,
-                    *(item.line for item in self._noticed.refused),
-                ),
-                standing=lambda: self._noticed.lines,
+                must_keep=lambda: self._commitments.lines,
+                standing=lambda: self._commitments.lines,
                 asleep=lambda: self._asleep,
             ),
         )
-        self._noticed.catch_up(self._memory.context().window, given.agent)
         self._names: set[str] = set()
         self._lived: dict[int, Memory] = {}
         self._index = LineIndex(given.embedder)
@@ -112,21 +108,23 @@ class KeepsakeMemory:
         return self._memory.archive.last_number
 
     def perceive(self, memory: Memory) -> None:
-        """Archive it, notice what it says, and compact if that makes one due."""
+        """Archive it, and compact if that makes one due."""
         self._memory.take(memory)
-        self._noticed.follow(memory, self._given.agent)
         self._found_again(memory)
         self._compact(self._memory.next_turn())
 
     def context(self, budget: int) -> Sequence[str]:
-        """What was noticed, the summaries, then the window, as far back as there is room."""
+        """Promises, the summaries, then the window, as far back as there is room."""
         self._weigh()
         self._compact(self._memory.before_thought())
         now = self._memory.context()
         before = now.window[0].number if now.window else None
-        noticed, summaries = self._noticed.lines_before(before), (s.text for s in now.summaries)
+        promises, summaries = (
+            self._commitments.lines_before(before),
+            (s.text for s in now.summaries),
+        )
         tokens = self._given.tokens
-        head = list(first_within(chain(noticed, summaries), budget, tokens))
+        head = list(first_within(chain(promises, summaries), budget, tokens))
         room = budget - sum(tokens.each(head))
         # As in a prompt that answers nobody in particular: no whispered word is in it.
         shown = map(dated, map(outward, reversed(now.shown)))
@@ -151,11 +149,10 @@ class KeepsakeMemory:
         ]
 
     def rest(self, *, asleep: bool) -> None:
-        """Compact if it is due, write down what was noticed, index what is new."""
+        """Compact if it is due, and index what is new."""
         self._asleep = asleep
         self._weigh()
         self._compact(self._memory.next_turn())
-        self._save()
         self._settle()
 
     def state(self) -> Mapping[str, Figure]:
@@ -166,13 +163,12 @@ class KeepsakeMemory:
             "window": status.window,
             "compactions": status.compactions,
             "failures": status.failures,
-            "noticed": len(self._noticed.items),
+            "promises": len(self._commitments.items),
             "tokens": load.used,
         }
 
     def close(self) -> None:
         """Bring all of it to the disk."""
-        self._save()
         self._index.close()
         self._memory.close()
 
@@ -190,18 +186,13 @@ class KeepsakeMemory:
             self._index.settle()
 
     def _weigh(self) -> None:
-        self._memory.weigh(sum(self._given.tokens.each(self._noticed.lines)))
+        self._memory.weigh(sum(self._given.tokens.each(self._commitments.lines)))
 
     def _compact(self, reason: CompactReason | None) -> None:
         if reason is None:
             return
-        self._save()
         with suppress(CompactionError):  # counted in its status; nothing has changed
             self._memory.compact(reason)
-
-    def _save(self) -> None:
-        with suppress(NoteRefused):  # a person's file that cannot be read; it waits
-            self._noticed.save()
 
 
 def _configured(given: Surroundings) -> tuple[CompactionConfig, Strategies]:

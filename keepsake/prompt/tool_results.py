@@ -17,9 +17,11 @@ ADDED = "Added to your note "
 PUT_AWAY = "You put the note "
 WRITTEN_DOWN = "Written into your journal: "
 COMPACTED = "You clear your mind: "
+PROMISED = "Your promises have it: "
+PROMISE_KEPT = "Kept, and off your promises: "
 RESULTS = (
     *(RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED),
-    *(KEPT, ADDED, PUT_AWAY, WRITTEN_DOWN, COMPACTED),
+    *(KEPT, ADDED, PUT_AWAY, WRITTEN_DOWN, COMPACTED, PROMISED, PROMISE_KEPT),
 )
 """How every result begins that comes of the agent's use of its own memory."""
 _TRIED = re.compile(rf"You tried to (?:{'|'.join(sorted(PRIVATE))})\b")

@@ -16,8 +16,7 @@ from itertools import islice
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import confidant
 from keepsake.archive.records import Memory, memories_in
-from keepsake.books.noticing import Noticed, NoticedKind
-from keepsake.books.profiles.profile import Profile
+from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.json_lines import parsed
 from keepsake.language.heard import heard, names, own_words
 from keepsake.language.perception import shorten
@@ -74,13 +73,12 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """An agent, by name and key, with the books that are looked into."""
+    """An agent, by name and key, with what is looked into."""
 
     name: str
     key: str
     archive: Archive
-    noticed: Iterable[Noticed] = ()
-    profiles: Iterable[Profile] = ()
+    commitments: Iterable[Commitment] = ()
 
 
 def news_of(witness: Witness, who: Absentee) -> Iterator[News]:
@@ -149,28 +147,18 @@ def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
 
 
 def _promises(witness: Witness, who: Absentee) -> Iterator[News]:
-    """What stands between the two: the agent's promises to them, and theirs to it."""
-    promises: list[tuple[int, str, Noticed | None]] = [
-        (item.number, f'{witness.name} promised you: "{item.text}"', item)
-        for item in witness.noticed
-        if item.kind is NoticedKind.PROMISE
-    ]
-    promises += [
-        (fact.numbers[-1], f'You promised {witness.name}: "{fact.value}"', None)
-        for profile in witness.profiles
-        for fact in profile.facts
-        if profile.key == who.key and fact.attribute == "promise" and fact.holds and fact.numbers
-    ]
-    for number, text, own in promises:
-        for memory in witness.archive.read(number, number) if number else ():
-            is_theirs = own is None or _is_to(own, who, memory)
-            if is_theirs and confidant(memory) in ("", who.key):
-                yield News(NewsKind.PROMISE, witness.name, number, memory.time, text, text)
+    """The agent's open promises to them."""
+    for item in witness.commitments:
+        if item.kind is not CommitmentKind.PROMISE or not item.number:
+            continue
+        text = f'{witness.name} promised you: "{item.text}"'
+        for memory in witness.archive.read(item.number, item.number):
+            if _is_to(item, who) and confidant(memory) in ("", who.key):
+                yield News(NewsKind.PROMISE, witness.name, item.number, memory.time, text, text)
 
 
-def _is_to(promise: Noticed, who: Absentee, memory: Memory) -> bool:
-    """Whether they were promised it: whom the words were for, unless they name somebody else."""
-    name = promise.who.casefold()
-    if memory.to_id and name in ("", memory.to.casefold()):
-        return memory.to_id == who.key
-    return name == who.name.casefold()
+def _is_to(promise: Commitment, who: Absentee) -> bool:
+    """Whether they were promised it, whatever they are called."""
+    if promise.key:
+        return promise.key == who.key
+    return promise.who.casefold() == who.name.casefold()

@@ -7,20 +7,15 @@ from collections.abc import Callable, Sequence
 from math import ceil
 
 from keepsake.errors import KeepsakeError, ModelError, ModelMissing, ModelUnavailable
-from keepsake.ports import Generation
+from keepsake.ports import Generation, TargetModel
 from keepsake.sleep.steps import Figures, Step
+from keepsake.tasks.task import Ask, Question
 
-type Generate = Callable[[str, tuple[str, ...]], Generation]
-"""Continues a prompt up to one of the stop strings; blocks, raises ModelError."""
-
-type Work = Callable[[Ask], Figures]
+type Work = Callable[[NightAsk], Figures]
 """Does one step, in a worker thread. It may be broken off by :class:`NightOver` at any call of
 ``ask``: what it did until then is on the disk, and doing it again does no harm."""
 
-_WEIGHTS = {
-    **{Step.CONSOLIDATE: 2, Step.PROFILES: 3, Step.REFLECT: 3},
-    **{Step.COMPACT: 1, Step.DREAM: 1},
-}
+_WEIGHTS = {Step.CONSOLIDATE: 2, Step.PROFILES: 4, Step.REFLECT: 2, Step.COMPACT: 1}
 """How a night's calls are shared out; what a step does not use goes to those after it."""
 
 
@@ -32,29 +27,33 @@ class CallsSpent(NightOver):
     """The calls of a step are spent; the next step goes on, what is left waits for a sleep."""
 
 
-class Ask:
-    """The model for one sleep: a limit on its calls, and an end when the agent wakes.
+class NightAsk:
+    """The model for one sleep: an :data:`Ask` with a limit, and an end when the agent wakes.
 
     Args:
-        generate: Asks the model; None for none.
+        ask: Asks the model; None for none.
+        limit: The most calls.
 
     Attributes:
         woken: Set once the agent has woken: a call that still waits for its turn can be given up.
     """
 
-    def __init__(
-        self, generate: Generate | None, limit: int, woken: threading.Event | None = None
-    ) -> None:
+    def __init__(self, ask: Ask | None, limit: int, woken: threading.Event | None = None) -> None:
         self.calls = 0
         self.limit = limit
-        self._generate = generate
+        self._ask = ask
         self._until = limit
         self.woken = woken or threading.Event()
 
     @property
+    def has_model(self) -> bool:
+        """Whether there is a model that answers; its calls may be spent."""
+        return self._ask is not None
+
+    @property
     def available(self) -> bool:
-        """Whether a model may be asked now; without one the rules alone have to do."""
-        return self._generate is not None and self.calls < min(self._until, self.limit)
+        """Whether a model may be asked now."""
+        return self._ask is not None and self.calls < min(self._until, self.limit)
 
     def wake(self) -> None:
         """End the night at its next piece of work; from any thread."""
@@ -75,7 +74,7 @@ class Ask:
         if self.woken.is_set():
             raise NightOver("The agent has woken", "What is left waits for its next sleep")
 
-    def __call__(self, prompt: str, stop: tuple[str, ...] = ()) -> str:
+    def __call__(self, build: Callable[[TargetModel], Question]) -> Generation:
         """The model's answer; blocks.
 
         Raises:
@@ -84,16 +83,16 @@ class Ask:
             ModelError: There was no answer.
         """
         self.check()
-        generate = self._generate
-        if generate is None or not self.available:
+        ask = self._ask
+        if ask is None or not self.available:
             raise CallsSpent("The model calls of this sleep are spent", "The rest waits")
         self.calls += 1
         try:
-            answer = generate(prompt, stop).text
+            answer = ask(build)
         except ModelError as error:
             self.check()  # a call that was given up because the agent woke is no fault
             if isinstance(error, ModelUnavailable | ModelMissing):
-                self._generate = None  # the other steps do what they can without
+                self._ask = None  # the other steps do what they can without
             raise
         self.check()
         return answer

@@ -20,5 +20,4 @@ class SleepConfig(FileSettings):
     profile: str = "summarizer"
     calls: int = between(24, high=1000)
     reflect_after: int = 60  # importance that has to gather before it reflects
-    questions: int = 3
-    dream: bool = True
+    insights: int = 3  # the most that one reflection brings

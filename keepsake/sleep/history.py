@@ -22,7 +22,7 @@ class HistoryEvent:
     """Something that happened to an agent's memory."""
 
     time: datetime  # when it began, with time zone; for a step of a night, when it ended
-    kind: str  # ``compaction``, ``sleep``, ``insight``, or the step: ``reflect``, ``dream`` …
+    kind: str  # ``compaction``, ``sleep``, ``insight``, or the step: ``reflect`` …
     title: str
     figures: Figures = field(default_factory=dict)
 
@@ -99,7 +99,6 @@ _DID = {
     Step.PROFILES: "what is known of people was brought up to date",
     Step.REFLECT: "reflection",
     Step.COMPACT: "a look at whether to compact",
-    Step.DREAM: "a dream",
     Step.TIDY: "files were tidied",
 }
 

@@ -160,7 +160,8 @@ def _fold(records: Iterator[Record]) -> dict[int, Night]:
 def _take(nights: dict[int, Night], record: Record) -> None:
     number, time = int(record["night"]), datetime.fromisoformat(record["t"])
     if record["type"] == "asleep":
-        plan = tuple(Step(each) for each in record.get("plan", Step))
+        steps = {step.value: step for step in Step}  # earlier versions had more
+        plan = tuple(steps[each] for each in record.get("plan", steps) if each in steps)
         nights[number] = Night(number, time, str(record.get("why", "")), plan=plan)
     elif (night := nights.get(number)) is None:
         return

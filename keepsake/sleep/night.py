@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from keepsake.errors import ArchiveUnwritable, KeepsakeError
 from keepsake.ports import Clock
-from keepsake.sleep.asking import Ask, CallsSpent, NightOver, Work
+from keepsake.sleep.asking import CallsSpent, NightAsk, NightOver, Work
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.steps import Figures, Night, Step, StepDone
 
@@ -18,7 +18,7 @@ def run(  # noqa: PLR0917 - each of the six is another thing, and none can be le
     name: str,
     works: Mapping[Step, Work],
     log: SleepLog,
-    ask: Ask,
+    ask: NightAsk,
     clock: Clock,
     tell: Callable[[str], None],
 ) -> Night:
@@ -53,7 +53,7 @@ def run(  # noqa: PLR0917 - each of the six is another thing, and none can be le
         return _again(log, night)
 
 
-def _present(log: SleepLog, ask: Ask, clock: Clock) -> Night:
+def _present(log: SleepLog, ask: NightAsk, clock: Clock) -> Night:
     """The sleep that is open; one that nobody has written down begins now."""
     night = log.last
     if night is not None and (night.woke is None or ask.woken.is_set()):
@@ -68,7 +68,7 @@ def _again(log: SleepLog, night: Night) -> Night:
     return next((each for each in reversed(log.nights()) if each.number == night.number), night)
 
 
-def _do(step: Step, work: Work, ask: Ask, clock: Clock) -> StepDone:
+def _do(step: Step, work: Work, ask: NightAsk, clock: Clock) -> StepDone:
     """One step, and what came of it.
 
     Raises:

@@ -15,7 +15,6 @@ class Step(StrEnum):
     PROFILES = "profiles"
     REFLECT = "reflect"
     COMPACT = "compact"
-    DREAM = "dream"
     TIDY = "tidy"
 
 

@@ -41,8 +41,10 @@ class AnswerRefused(KeepsakeError):
 class Task[T](Protocol):
     """One question to a model."""
 
-    name: str
-    """The name of its template: ``talk``, ``summarise`` …"""
+    @property
+    def name(self) -> str:
+        """The name of its template, such as ``talk``."""
+        ...
 
     def ask(self, target: TargetModel, refused: str) -> Question:
         """The prompt for this model.

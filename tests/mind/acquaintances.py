@@ -7,18 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.journal.entries import Importance
-from keepsake.books.profiles.book import PeopleBook
-from keepsake.books.profiles.config import PeopleConfig
-from keepsake.books.profiles.profile import Profile
+from keepsake.books.people.book import PeopleBook
+from keepsake.books.people.config import PeopleConfig
+from keepsake.books.people.page import PersonPage
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
 TOM, ADA, RUAN = "12-20261101090000", "13-20261101090100", "14-20261101090200"
-
-
-def six(_: Memory) -> Importance:
-    """Everything matters enough to be observed and shared."""
-    return Importance(6)
 
 
 @dataclass
@@ -54,23 +48,19 @@ class Days:
 
 
 def eventful() -> Days:
-    """Tom changes his work, his house and his name; Ada speaks ill of him; a cup goes round."""
+    """Tom changes his work and his name, a cup goes round, somebody whispers."""
     days = Days()
     days.says("Tom", TOM, "Good evening, Mira.")
-    days.says("Tom", TOM, "I'm a miller. I live in the tower. My brother Ostrey keeps bees.")
+    days.says("Tom", TOM, "I'm a miller. My brother Ostrey keeps bees.")
     days.acts("say Nice to meet you, Tom.")
-    days.says("Ada", ADA, "Tom is a thief, and I work as a clerk at the customs house.")
-    days.says("Tom", TOM, "I'll bring you the blue cup tomorrow.")
+    days.says("Ada", ADA, "Tom is a thief, I hear.", " to Ruan")
     days.later(days=3)
-    days.says("Tom", TOM, "I've left the mill. I'm a baker now. I've moved to the ford.")
-    days.says("Tom", TOM, "I forgot the cup, I'm sorry.")
+    days.says("Tom", TOM, "I've left the mill. I'm a baker now.")
     days.does("Ada", ADA, "gives you a blue cup.")
-    days.acts("give cup to tom")
-    days.sees("You give a blue cup to Tom.")
     days.place = "The Mill Pond"
     days.later(hours=5)
     days.says("Thomas", TOM, "The keeper of the old lighthouse has left me a map.")
-    days.says("Ada", ADA, "Thank you, Mira, you are a good friend.")
+    days.says("Ada", ADA, "Nobody may know where it is.")
     return days
 
 
@@ -80,22 +70,14 @@ def book_of(folder: Path, config: PeopleConfig | None = None) -> PeopleBook:
 
 def taken(folder: Path, days: Days, config: PeopleConfig | None = None) -> PeopleBook:
     book = book_of(folder, config)
-    book.take(days.memories, "Mira", six)
+    book.take(days.memories)
     return book
 
 
-def there(book: PeopleBook, key: str) -> Profile:
-    profile = book.profile(key)
-    assert profile is not None, key
-    return profile
-
-
-def holding(profile: Profile) -> dict[str, str]:
-    return {fact.attribute: fact.value for fact in profile.facts if fact.holds}
-
-
-def past(profile: Profile) -> dict[str, str]:
-    return {fact.attribute: fact.value for fact in profile.facts if not fact.holds}
+def there(book: PeopleBook, key: str) -> PersonPage:
+    page = book.page(key)
+    assert page is not None, key
+    return page
 
 
 def files(folder: Path) -> dict[str, str]:

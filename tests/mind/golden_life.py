@@ -1,14 +1,13 @@
 """Writes a small vault, its archive and its event log through the public doors.
 
-What it wrote with the code of November 2026 lies below ``tests/data/golden`` for ever: later
-code has to open those files, and to write the same bytes. Run this module with a folder to
-write them anew, which is right only for a kind of file that is new.
+What the code of November 2026 wrote lies below ``tests/data/golden`` for ever: later code has to
+open those files, and to write the same bytes where this module still writes them. Run it with a
+folder to write them anew, which is right only for a kind of file that is new.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import sys
 import time
 from collections.abc import Callable
@@ -16,24 +15,18 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.commitments import Commitments
+from keepsake.archive.records import MemoryKind
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.entries import EntryOrigin, Importance, Judge
 from keepsake.books.notes import NoteBook
 from keepsake.books.pins import Pinned
-from keepsake.books.profiles.book import PeopleBook
 from keepsake.events.log import EventLog
 from keepsake.events.types import MemoryChange
 from keepsake.memory import CompactReason
-from keepsake.sleep.course import ReflectionProgress
-from keepsake.sleep.course import save as save_course
-from keepsake.sleep.dream import dream
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.steps import Step, StepDone
-from tests.mind.acquaintances import TOM, eventful, six
-from tests.mind.journals import Scripted
+from tests.mind.acquaintances import TOM
 from tests.mind.lives import Life, ManualClock, live
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden"
@@ -46,7 +39,7 @@ def write_all(folder: Path) -> None:
     """Write a vault, an archive and an event log below ``folder``; the zone must be UTC."""
     log = EventLog(folder / "events", clock=ManualClock(NOON))
     agent = folder / "vault" / "agents" / "Mira"
-    for write in (_pins, _notes, _commitments, _journal, _profiles):
+    for write in (_pins, _notes, _journal):
         write(agent, log.emit)
     _sleep(agent)
     _archive(folder)
@@ -90,26 +83,6 @@ def _notes(agent: Path, tell: Tell) -> None:
     book.forget("old news")
     (book.folder / "plain.md").unlink()
     book.write("Bees", "Eleven hives.", now=later)
-
-
-def _commitments(agent: Path, tell: Tell) -> None:
-    block = Commitments(agent / "noticed.md", agent="Mira", tell=tell)
-    said = (
-        ("Tom", 'Tom says to you, "Never tell anybody where the map is hidden."'),
-        ("", "say I promise I will bring you the blue cup, Tom."),
-        ("Ada", 'Ada says to you, "Where does the miller keep his boat?"'),
-        *(("", f"A cart passes, number {number}.") for number in range(4, 13)),
-    )
-    for number, (who, text) in enumerate(said, start=1):
-        kind = MemoryKind.PERCEPTION if who or "cart" in text else MemoryKind.ACT
-        at = NOON + timedelta(minutes=number)
-        block.follow(Memory(number, at, kind, text, "Inn", who), "Mira")
-    block.save()
-    path = block.path
-    path.write_text(path.read_text("utf-8") + "- rule from Ruan: Mind the step.\n", "utf-8")
-    assert any("Mind the step" in item.text for item in block.items)
-    by_hand(path, "# What was noticed", "# What Mira noticed")
-    block.drop(lambda item: "map is hidden" in item.text)
 
 
 def _journal(agent: Path, tell: Tell) -> None:
@@ -174,24 +147,6 @@ def _journal(agent: Path, tell: Tell) -> None:
     )
 
 
-def _profiles(agent: Path, tell: Tell) -> None:
-    book = PeopleBook(agent, agent="Mira", tell=tell)
-    days = eventful()
-    book.take(days.memories[:5], "Mira", six)
-    tom = next((agent / "people").glob("Tom-*.md"))
-    by_hand(tom, "work: miller", "work: ferryman")
-    by_hand(tom, "## Facts", "Do not trust him.\n\n## My own\n\nA remark.\n\n## Facts")
-    book.look()
-    book.take(days.memories[5:], "Mira", six)
-    ada = next((agent / "people").glob("Ada-*.md"))
-    by_hand(ada, "## Observations", "## What I think\n\n- She is kind.\n\n## Observations")
-    assert book.find("Ada")[0].conclusions
-    (agent / "things" / "lamp.md").write_text("No front matter.\n", encoding="utf-8")
-    book.look()
-    (agent / "things" / "lamp.md").unlink()
-    book.look()
-
-
 def _sleep(agent: Path) -> None:
     log = SleepLog(agent)
     log.begin("16 hours awake", NOON)
@@ -199,12 +154,6 @@ def _sleep(agent: Path) -> None:
     log.done(StepDone(Step.PROFILES, NOON + timedelta(minutes=2), problem="no answer"))
     log.woke("Tom", NOON + timedelta(hours=1))
     log.begin("a builder said so", NOON + timedelta(hours=2))
-    save_course(
-        agent / "journal" / "reflection.json",
-        ReflectionProgress("20261121-2", 61, ("What do I know of Tom?",), 0),
-    )
-    memories = eventful().memories
-    dream(memories, "Mira", Scripted(), random.Random(3), agent, NOON)
 
 
 def _archive(folder: Path) -> None:

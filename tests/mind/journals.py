@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry
-from keepsake.sleep.asking import NightOver
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -40,27 +37,3 @@ def result(number: int, text: str) -> Memory:
 
 def days_ago(days: float) -> datetime:
     return NOON - timedelta(days=days)
-
-
-@dataclass
-class Scripted:
-    """Asks a model that answers by a script, and wakes when told to."""
-
-    answer: Callable[[str], str] | None = None
-    wakes_after: int | None = None
-    prompts: list[str] = field(default_factory=list)
-    checks: int = 0
-
-    @property
-    def available(self) -> bool:
-        return self.answer is not None
-
-    def check(self) -> None:
-        self.checks += 1
-        if self.wakes_after is not None and self.checks > self.wakes_after:
-            raise NightOver("the agent has woken")
-
-    def __call__(self, prompt: str, stop: tuple[str, ...] = ()) -> str:
-        assert self.answer is not None
-        self.prompts.append(prompt)
-        return self.answer(prompt)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.journal.drawing import tell
 from keepsake.books.journal.importance import GIFT, importance
-from keepsake.books.profiles.book import PeopleBook
-from keepsake.books.profiles.observing import handled, observe
+from keepsake.books.people.book import line_of
 from keepsake.language.deeds import GIVE, POSE, given_by_me, given_to_me
-from tests.mind.acquaintances import TOM, Days, holding, six
-from tests.mind.journals import NOON, result, seen, told
+from tests.mind.journals import NOON, result, seen
 
 GIFTS = ("Tom gives you a blue cup.", "Tom hands you the old iron key.")
 
@@ -59,36 +56,10 @@ def test_a_played_gift_weighs_and_says_no_more_than_any_pose():
     drawn = tell(pose, "Mira")
     assert drawn is not None
     assert drawn.text == 'I saw: "Tom poses: gives you a golden crown."'
-    assert handled(pose) is None
-    before = observe(None, told(0, "Good day to you."), "Mira", 2)
-    after = observe(before, pose, "Mira", 6)
-    assert (after.warmth, after.exchanges) == (before.warmth, before.exchanges)
-
-
-def test_a_played_deed_keeps_no_promise():
-    days = Days()
-    days.says("Tom", TOM, "I promise to bring you the blue cup.")
-    profile = observe(None, days.memories[0], "Mira", 6)
-    given = days.does("Tom", TOM, "gives you a blue cup.")
-    assert "promise" in holding(observe(profile, replace(given, event=POSE), "Mira", 6))
-    assert "promise" not in holding(observe(profile, replace(given, event=GIVE), "Mira", 6))
-
-
-def test_who_only_plays_going_away_has_not_gone():
-    pose = seen(1, "Tom walks away from the man whom he murdered.")
-    assert importance(pose, "Mira").score == 1
-    assert importance(replace(pose, event=POSE), "Mira").score > 6
-
-
-def test_things_are_had_only_by_what_happened(tmp_path: Path):
-    days = Days()
-    days.memories = [
-        replace(days.sees("You pick up a sword."), event="look"),
-        replace(days.sees("You put down a lamp."), event="drop"),
-    ]
-    book = PeopleBook(tmp_path)
-    book.take(days.memories, "Mira", six)
-    assert {light.key for light in book.all()} == {"place:The-Kettle", "thing:lamp"}
+    assert line_of(pose) is None
+    given = line_of(replace(pose, event=GIVE))
+    assert given is not None
+    assert given.text == "gives you a golden crown."
 
 
 def test_an_old_archive_still_knows_its_gifts():

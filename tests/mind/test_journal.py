@@ -467,9 +467,9 @@ def test_wrong_settings_are_refused(tmp_path: Path, line: str):
 
 
 def test_a_fuller_copy_gives_its_words(journal: Journal):
-    kept = write(journal, "Tom told me that he likes tea with honey.", memories=[3])
-    again = write(journal, "Tom told me that he likes tea with honey and milk.", memories=[7])
+    kept = write(journal, "Tom told me that he likes tea with honey", memories=[3])
+    again = write(journal, "Tom told me that he likes tea, with honey!", memories=[7])
     assert (again.id, again.memories) == (kept.id, (3, 7))
     assert [entry.text for entry in journal.entries()] == [again.text]
-    assert again.text.endswith("and milk.")
+    assert again.text.endswith("honey!")
     assert write(journal, kept.text, memories=[9]).text == again.text

@@ -217,9 +217,8 @@ def test_an_id_says_its_day():
 @pytest.mark.parametrize(
     ("one", "two"),
     [
-        ("Tom gave me a cup.", "Tom gave me the cup"),
-        ('Tom told me: "I will bring the cup."', 'Tom told me: "I will bring the cup, please."'),
-        ("Ada moved to the house by the ford.", "Ada moved to the old house by the ford."),
+        ("Tom gave me a cup.", "tom gave me a cup"),
+        ('Tom told me: "I will bring the cup."', "Tom told me: I will  bring the cup"),
         ("I promised Tom the cup.", "I promised Tom the cup!"),
     ],
 )
@@ -243,7 +242,8 @@ def test_texts_that_say_the_same(one: str, two: str):
         ("On 1 Nov: Tom gave me a cup.", "On 1 Nov: Ada gave me a cup."),
         ("Tom will come.", "Tom will come unless it rains."),
         ("He can do it.", "He can't do it."),
-        ("The.", "A."),
+        ("Ada moved to the house.", "Ada moved to the old house."),
+        ("他来了", "他走了"),
     ],
 )
 def test_texts_that_do_not(one: str, two: str):

@@ -15,21 +15,21 @@ import pytest
 
 from keepsake.archive.log import Archive
 from keepsake.books.commitments import Commitments
+from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.journal.entries import EntryOrigin, Importance, Judge
+from keepsake.books.journal.entries import Importance, Judge
 from keepsake.books.notes import NoteBook
+from keepsake.books.people.book import PeopleBook
+from keepsake.books.people.config import PeopleConfig
 from keepsake.books.pins import Pinned
-from keepsake.books.profiles.book import PeopleBook
-from keepsake.books.profiles.config import PeopleConfig
-from keepsake.books.profiles.profile import Conclusion, ProfileKind
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.sliding import SlidingMemory
 from keepsake.errors import NoteRefused
 from keepsake.events.types import OPERATIONS
 from keepsake.paths import REPOSITORY
-from tests.mind.acquaintances import START, TOM, Days, eventful, six
-from tests.mind.journals import NOON, did, told, write
+from tests.mind.acquaintances import TOM, Days, eventful
+from tests.mind.journals import NOON, write
 
 READ = "only reads"
 BELOW = "told by what calls it"
@@ -41,12 +41,11 @@ BOOKS = {
     | dict.fromkeys(["lines", "own", "shown"], READ),
     Journal: {"write": "journal", "replace": "weighed", "merge": "merged", "fold": "folded"}
     | dict.fromkeys(["entries", "entry", "resting_on", "weight", "ranked", "problems"], READ),
-    PeopleBook: {"take": "profile", "change": "concluded", "open": READ, "look": READ}
-    | dict.fromkeys(["loaded", "known", "names_of", "through", "problems"], READ)
-    | dict.fromkeys(["profile", "find", "all"], READ),
-    Commitments: {"follow": "noticed", "catch_up": "noticed", "add": "noticed"}
-    | {"drop": "closed", "save": BELOW}
-    | dict.fromkeys(["items", "lines", "lines_before", "refused", "missed"], READ),
+    PeopleBook: {"take": "profile", "change": "concluded"}
+    | dict.fromkeys(["look", "loaded", "known", "through", "problems"], READ)
+    | dict.fromkeys(["page", "find", "all"], READ),
+    Commitments: {"add": "noticed", "close": "closed", "drop": "closed"}
+    | dict.fromkeys(["items", "lines", "lines_before", "made_in", "meant"], READ),
     CascadeMemory: {"clear": "clear", "record_rate": "rate", "adopt_edits": "edit", "check": "edit"}
     | {"append": BELOW, "compact": BELOW, "undo": BELOW}
     | dict.fromkeys(["context", "load", "next_turn", "weigh", "status", "close"], READ)
@@ -72,15 +71,15 @@ WRITERS = {
     "books/pins.py": "Pinned",
     "books/commitments.py": "Commitments",
     "books/journal/book.py": "Journal",
-    "books/profiles/files.py": "PeopleBook, and what a person does",
-    "books/profiles/book.py": "how far the profiles have come: no memory",
-    "sleep/course.py": "how far a reflection has come: no memory",
-    "sleep/dream.py": "a dream is no memory; the night's step tells of it",
+    "books/people/book.py": "PeopleBook, and what a person does",
+    "sleep/reflect.py": "how far a reflection has come: no memory",
     "sleep/log.py": "the nights: events of their own",
     "sleep/tidy.py": "what a crash left: the night's step tells of it",
     "events/files.py": "the event log itself",
     "events/writer.py": "the event log itself",
 }
+PURE = ("archive", "books", "events", "records", "recall", "sleep", "summaries", "tasks")
+"""The parts of the library that keep an agent's memory."""
 _WRITES = {"write_text", "write_bytes", "unlink", "rename", "move_aside", "rmdir", "mkdir"}
 
 
@@ -92,10 +91,10 @@ def test_every_public_method_of_a_book_is_placed(book):
 
 
 def test_no_other_module_of_a_mind_writes_files():
-    mind = REPOSITORY / "game" / "mind"
-    found = {
-        path.relative_to(mind).as_posix() for path in sorted(mind.rglob("*.py")) if _writes(path)
-    }
+    library = REPOSITORY / "keepsake"
+    paths = [path for part in PURE for path in (library / part).rglob("*.py")]
+    paths += [library / "json_lines.py"]
+    found = {path.relative_to(library).as_posix() for path in paths if _writes(path)}
     assert found == set(WRITERS)
 
 
@@ -254,180 +253,76 @@ def test_what_was_there_when_it_was_opened_is_told_of_by_nobody(tmp_path, log):
     assert log.ops() == [("journal", "journal", "agent")]
 
 
-# -- profiles
+# -- people
 
 
 def people_in(folder, log, **config):
     return PeopleBook(folder, lambda: PeopleConfig(**config), agent="Mira", tell=log.append)
 
 
-def test_what_is_learned_of_people_places_and_things(tmp_path, log):
+def test_what_is_learned_of_people(tmp_path, log):
     days = eventful()
     book = people_in(tmp_path, log)
-    book.take(days.memories, "Mira", six)
+    book.take(days.memories)
     found = {(each.op, each.of, each.about, each.n) for each in log}
-    number = {each.text: each.number for each in days.memories}
-    said = next(n for text, n in number.items() if "I'm a miller" in text)
-    left = next(n for text, n in number.items() if "I've left the mill" in text)
-    renamed = next(m.number for m in days.memories if m.source == "Thomas")
-    assert ("met", "person", "Tom", 1) in found
-    assert ("met", "place", "The Kettle", 1) in found
-    assert {("learned", "work", "Tom", said), ("learned", "home", "Tom", said)} <= found
-    assert {("superseded", "work", "Tom", left), ("learned", "work", "Tom", left)} <= found
-    assert ("renamed", "person", "Thomas", renamed) in found
-    assert any(op == "met" and of == "thing" for op, of, _, _ in found)
+    assert ("met", "person", "Tom", 1) not in found, "by their present name"
+    assert ("met", "person", "Thomas", 1) in found
     assert {each.by for each in log} == {"rules"}
     assert "miller" not in str([astuple(each) for each in log])
-    profiles = [each for each in log if each.op == "profile"]
-    assert len({each.about for each in profiles}) == len(profiles), "one for each that changed"
     log.clear()
-    book.take(days.memories, "Mira", six)
-    people_in(tmp_path, log).take(days.memories, "Mira", six)
+    book.take(days.memories)
+    people_in(tmp_path, log).take(days.memories)
     (tmp_path / "people" / ".worked_in.json").unlink()
-    people_in(tmp_path, log).take(days.memories, "Mira", six)
+    people_in(tmp_path, log).take(days.memories)
     assert log.ops() == [], "nothing is told twice"
 
 
-def test_the_log_is_the_same_in_one_go_and_after_a_restart_in_the_middle(tmp_path, log):
-    days, other = eventful().memories, Told()
-    people_in(tmp_path / "one", log).take(days, "Mira", six)
-    for some in (days[:7], days[7:]):
-        people_in(tmp_path / "other", other).take(some, "Mira", six)
-    learned = [each for each in log if each.op != "profile"]
-    again = [each for each in other if each.op != "profile"]
-    assert sorted(map(str, learned)) == sorted(map(str, again))
-
-
-def test_who_was_known_by_name_is_somebody(tmp_path, log):
+def test_what_the_agent_makes_of_somebody_and_a_new_name(tmp_path, log):
     days = Days()
     book = people_in(tmp_path, log)
-    book.take([days.says("Tom", "", "I'm a miller.")], "Mira", six)
+    book.take([days.says("Tom", TOM, "I'm a miller.")])
     log.clear()
-    book.take([days.says("Tom", TOM, "Here I am.")], "Mira", six)
-    merged = [(each.op, each.of, each.about, each.by) for each in log if each.op == "merged"]
-    assert merged == [("merged", "person", "Tom", "rules")]
-
-
-def test_what_finds_no_room_is_forgotten(tmp_path, log):
-    book = people_in(tmp_path, log, facts=1, things=0)
-    book.take(eventful().memories, "Mira", six)
-    assert ("forgotten", "thing", "rules") in {(e.op, e.of, e.by) for e in log}
-    assert any(each.op == "forgotten" and each.about == "Thomas" for each in log)
-
-
-def test_what_is_concluded_in_sleep_and_gives_way(tmp_path, log):
-    book = people_in(tmp_path, log)
-    book.take(eventful().memories, "Mira", six)
-    log.clear()
-
-    def concluding(text):
-        return lambda old: replace(old, conclusions=(Conclusion(text, (4, 9), START),))
-
-    assert book.change(TOM, concluding("Tom is restless."))
-    assert book.change(TOM, concluding("Tom is calm."))
-    assert not book.change(TOM, concluding("Tom is calm."))
-    assert [(each.n, each.size) for each in log] == [(4, 16), (4, 12), (4, 16)]
-    assert log.ops() == [
-        ("concluded", "conclusion", "night"),
-        ("concluded", "conclusion", "night"),
-        ("superseded", "conclusion", "night"),
-    ]
+    book.take([days.says("Thomas", TOM, "Here I am.")])
+    assert ("renamed", "person", "rules") in log.ops()
+    thinks = lambda page: replace(page, portrait="A miller.")  # noqa: E731
+    assert book.change(TOM, thinks, "concluded")
+    assert not book.change(TOM, thinks, "concluded")
+    assert [each.size for each in log] == [len("A miller.")]
+    assert log.ops() == [("concluded", "person", "night")]
 
 
 def test_corrections_by_hand(tmp_path, log):
     book = people_in(tmp_path, log)
-    book.take(eventful().memories, "Mira", six)
+    book.take(eventful().memories)
     log.clear()
     (tom,) = (tmp_path / "people").glob("Thomas-*.md")
-    place = next((tmp_path / "places").glob("*Kettle*.md"))
     text = tom.read_text()
-    tom.write_text(text.replace("- work: baker (", "- work: smith (", 1))
+    tom.write_text(text.replace("I'm a baker now", "I'm a smith now"))
     book.look()
-    told = [(each.op, each.of, each.about, each.by) for each in log]
-    assert told == [
-        ("learned", "work", "Thomas", "hand"),
-        ("forgotten", "work", "Thomas", "hand"),
-    ]
-    log.clear()
+    assert log.ops() == [("edit", "person", "hand")]
     tom.write_text(tom.read_text())
     book.look()
     assert log.ops() == [], "saved without a change"
-    tom.write_text(tom.read_text().replace("warmth: ", "warmth: 0.5 #"))
-    book.profile(TOM)
-    place.unlink()
+    tom.unlink()
     (tmp_path / "people" / "nell.md").write_text(
         text.replace(TOM, "nell-1").replace("Thomas", "Nell")
     )
     book.look()
-    assert log.ops() == [
-        ("edit", "person", "hand"),
-        ("met", "person", "hand"),
-        ("forgotten", "place", "hand"),
-    ]
+    assert sorted(log.ops()) == [("forgotten", "person", "hand"), ("met", "person", "hand")]
 
 
-def test_a_correction_a_moment_before_the_game_writes(tmp_path, log):
-    days = Days()
-    book = people_in(tmp_path, log)
-    book.take([days.says("Tom", TOM, "I'm a miller.")], "Mira", six)
-    log.clear()
-    (tom,) = (tmp_path / "people").glob("Tom-*.md")
-    tom.write_text(tom.read_text().replace("- work: miller (", "- work: smith ("))
-    book.take([days.says("Tom", TOM, "I live in the tower.")], "Mira", six)
-    assert [(each.op, each.of, each.by) for each in log if each.of in ("work", "home")] == [
-        ("learned", "work", "hand"),
-        ("forgotten", "work", "hand"),
-        ("learned", "home", "rules"),
-    ]
+# -- promises and rules
 
 
-# -- what is noticed
-
-
-def block_in(folder, log):
-    return Commitments(folder / "noticed.md", agent="Mira", tell=log.append)
-
-
-RULE = "Never sell the mill to anybody."
-
-
-def test_what_is_noticed_and_closed(tmp_path, log):
-    block = block_in(tmp_path, log)
-    block.follow(told(3, RULE), "Mira")
-    block.save()
-    block.follow(did(4, "say I promise to bring you the cup tomorrow, Tom."), "Mira")
-    block.save()
-    assert [each.n for each in log] == [3, 4]
-    assert log.ops() == [("noticed", "rule", "rules"), ("noticed", "promise", "rules")]
-    block.drop(lambda item: "mill" in item.text)
-    block.add([replace(block.items[0], text="mend the roof", number=9)])
-    assert log.ops() == [("closed", "rule", "builder"), ("noticed", "promise", "night")]
-    again = block_in(tmp_path, log)
-    again.catch_up([told(3, RULE), did(4, "say I promise to bring you the cup tomorrow.")], "Mira")
-    assert log.ops() == [], "all of it was told already"
-    block_in(tmp_path / "b", log).follow(told(3, RULE), "Mira")  # and killed before it was written
-    again = block_in(tmp_path / "b", log)
-    again.catch_up([told(3, RULE)], "Mira")
-    again.save()
-    assert log.ops() == [("noticed", "rule", "rules")], "what a crash kept from the file, once"
-
-
-def test_what_a_person_writes_into_the_block(tmp_path, log):
-    block = block_in(tmp_path, log)
-    assert block.items == ()
-    block.path.write_text(f"- rule from Tom: {RULE} (memory 3)\n")
-    assert len(block.lines) == 1
-    block.path.write_text("")
-    block.follow(told(8, "Always bar the door at night."), "Mira")
-    block.save()
-    assert block.items[0].number == 8
-    assert log.ops() == [
-        ("noticed", "rule", "hand"),
-        ("closed", "rule", "hand"),
-        ("noticed", "rule", "rules"),
-    ]
-
-
-def test_the_kinds_of_profiles_are_those_that_are_told():
-    assert [kind.value for kind in ProfileKind] == ["person", "place", "thing"]
-    assert EntryOrigin.TOLD in EntryOrigin
+def test_what_is_promised_and_closed(tmp_path, log):
+    book = Commitments(tmp_path / "noticed.md", agent="Mira", tell=log.append)
+    book.add(Commitment(CommitmentKind.PROMISE, "Tom", "bring the cup", 4))
+    assert [each.n for each in log] == [4]
+    assert log.ops() == [("noticed", "promise", "agent")]
+    book.close(book.items[0])
+    assert log.ops() == [("closed", "promise", "agent")]
+    book.path.write_text("- rule from Tom: Never sell the mill. (memory 3)\n")
+    assert len(book.lines) == 1
+    assert log.ops() == [("noticed", "rule", "hand")]
+    book.drop(lambda item: item.who == "Tom")
+    assert log.ops() == [("closed", "rule", "builder")]

@@ -1,155 +1,141 @@
-"""A profile as a page: what is written is read back, whatever words stand in it."""
+"""A person's page as a file: what is written is read, and pages of before still open."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.journal.entries import EntryOrigin
-from keepsake.books.profiles.changes import by_time
-from keepsake.books.profiles.page import Page, parse_page, rewritten, written
-from keepsake.books.profiles.profile import (
-    Conclusion,
-    Fact,
-    Name,
-    Observation,
-    Profile,
-    ProfileKind,
-)
+from keepsake.books.people.book import worked_in
+from keepsake.books.people.page import KnownName, PageLine, PersonPage, parse_page, written
 from keepsake.errors import NoteRefused
-from keepsake.language.fit import line
-from keepsake.language.fit import name as fit_name
+from tests.mind.acquaintances import START, TOM, Days
+from tests.mind.golden_life import GOLDEN
 
-NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 PATH = Path("Tom.md")
-BARE = Profile("12-1", ProfileKind.PERSON, (Name("Tom", NOON),), NOON, NOON)
+EARLIER = """\
+---
+key: 12-20261101090000
+kind: person
+names:
+- name: Tom
+  since: '2026-11-01T10:01:00+00:00'
+first_met: '2026-11-01T10:01:00+00:00'
+last_met: '2026-11-04T10:10:00+00:00'
+before: null
+meetings: 2
+exchanges: 7
+warmth: 0.2
+through: 9
+studied: 5
+---
 
-hostile = st.text(
-    st.sampled_from("ab c#-*>:;()[]{}'\"`|&!%@,.\n\r\t\u2028\x85\x1b\u202e~<>0123456789é"),
-    max_size=60,
-)
-words = st.one_of(hostile, st.text(max_size=40)).map(lambda text: line(f"a{text}z", 180))
-plain = st.from_regex(r"[a-z]{2,8}( [a-z]{2,8}){0,2}", fullmatch=True)
-names = st.one_of(hostile, plain).map(fit_name)
-times = st.integers(0, 10_000).map(lambda minutes: NOON + timedelta(minutes=minutes))
-numbers = st.lists(st.integers(1, 9999), max_size=4, unique=True).map(lambda n: tuple(sorted(n)))
-facts = st.builds(
-    lambda attribute, value, since, long, over, cited, by, origin: Fact(
-        attribute, value, since, since + timedelta(hours=long) if over else None, cited, by, origin
-    ),
-    plain,
-    plain,
-    times,
-    st.integers(0, 99),
-    st.booleans(),
-    numbers,
-    names,
-    st.sampled_from(list(EntryOrigin)),
-)
-seen = st.builds(Observation, st.integers(1, 9999), times, words, st.integers(1, 10))
-thoughts = st.builds(Conclusion, words, numbers.filter(bool), times)
+# Tom
 
+Do not trust him.
 
-@st.composite
-def profiles(draw: st.DrawFn) -> Profile:
-    observed = draw(st.lists(seen, max_size=5, unique_by=lambda each: each.number))
-    return replace(
-        BARE,
-        key=draw(st.one_of(plain, names.map(lambda name: f"name:{name}".strip()))),
-        kind=draw(st.sampled_from(list(ProfileKind))),
-        names=tuple(Name(name, draw(times)) for name in draw(st.lists(names, min_size=1))),
-        last_met=draw(times),
-        before=draw(st.none() | times),
-        meetings=draw(st.integers(1, 99)),
-        warmth=draw(st.integers(-100, 100)) / 100,
-        facts=by_time(draw(st.lists(facts, max_size=5))),
-        observations=tuple(sorted(observed, key=lambda each: each.number)),
-        conclusions=tuple(draw(st.lists(thoughts, max_size=3))),
-        shared=draw(st.none() | seen),
-        through=draw(st.integers(0, 9999)),
-    )
+## Facts
 
+- work: baker (since 2026-11-04T10:08:00+00:00; told to me; by Tom; memory 8)
+- favourite tea: rosehip
 
-@settings(max_examples=25)
-@given(profiles())
-def test_what_is_written_is_read_back(profile):
-    text = written(Page(profile))
-    read = parse_page(PATH, text, NOON)
-    assert read.profile == profile
-    assert written(read) == text
+## Before
+
+- work: miller (since 2026-11-01T10:02:00+00:00; until 2026-11-04T10:08:00+00:00; seen; memory 2)
+
+## What I think
+
+- Tom is restless. (memories 2, 8; 2026-11-05T02:00:00+00:00)
+- He is kind.
+
+## Last shared
+
+- 2026-11-04T10:08:00+00:00, memory 8, importance 6: Tom told you: 'I'm a baker now.'
+
+## Observations
+
+- 2026-11-01T10:02:00+00:00, memory 2, importance 6: Tom said: I'm a miller.
+
+## My own
+
+A remark.
+"""
 
 
-@given(st.one_of(hostile, st.text(max_size=60)))
-def test_what_is_made_fit_stays_as_it_is(text):
-    for fit in (line, fit_name):
-        once = fit(text)
-        assert fit(once) == once
-        assert len(once.splitlines()) <= 1
-        assert not once.startswith(("#", "-", "~", "*", " "))
+def parsed(text: str) -> PersonPage:
+    return parse_page(PATH, text, START)
 
 
-def test_windows_line_ends_are_read():
-    text = written(Page(replace(BARE, facts=(Fact("work", "baker", NOON, None, (3,)),))))
-    assert parse_page(PATH, text.replace("\n", "\r\n"), NOON).profile.facts[0].value == "baker"
+def test_a_page_of_an_earlier_version_keeps_all_that_it_says():
+    page = parsed(EARLIER)
+    assert (page.key, page.name, page.meetings, page.through) == (TOM, "Tom", 2, 9)
+    texts = [(each.text, each.numbers) for each in page.lines]
+    assert ("work: baker", (8,)) in texts
+    assert ("work: miller", (2,)) in texts
+    assert ("Tom is restless.", (2, 8)) in texts
+    assert ("Tom said: I'm a miller.", (2,)) in texts
+    by_hand = ("Do not trust him.", "favourite tea: rosehip", "He is kind.", "A remark.")
+    assert page.remarks == by_hand
+    text = written(page)
+    for each in by_hand:
+        assert each in text
+    assert parsed(text) == page, "written anew it says the same"
+
+
+@pytest.mark.parametrize("path", sorted((GOLDEN / "vault/agents/Mira/people").glob("*.md")))
+def test_a_page_that_november_wrote_opens(path):
+    page = parse_page(path, path.read_text("utf-8"), START)
+    assert page.lines
+    assert parse_page(path, written(page), START) == page
+
+
+def test_what_was_said_is_kept_word_for_word():
+    days = Days()
+    days.says("Tom", TOM, 'My sister said "never", and then:\t## Facts - **bold**')
+    page = worked_in(None, TOM, days.memories, 40)
+    (line,) = page.lines
+    assert line.said
+    assert line.text == 'My sister said "never", and then: ## Facts - **bold**'
+    assert parsed(written(page)) == page
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "does not begin with front matter"),
-        ("# Tom\n", "does not begin with front matter"),
-        ("---\nkey: 1\nnames: [Tom]\n", "does not begin with front matter"),
-        ("---\n[]\n---\n", "does not begin with front matter"),
+        ("", "front matter"),
+        ("# Tom\n", "front matter"),
         ("---\nkey: [\n---\n", "cannot be read"),
-        ("---\nnames: [Tom]\n---\n", "needs a key and names"),
-        ("---\nkey: 1\n---\n", "needs a key and names"),
-        ("---\nkey: 1\nnames: [Tom]\nkind: dragon\n---\n", "cannot be read"),
-        ("---\nkey: 1\nnames: [Tom]\nlast_met: soon\n---\n", "cannot be read"),
-        ("---\nkey: 1\nnames: [Tom]\nwarmth: !!python/object:os.system x\n---\n", "cannot be read"),
-        (f"---\nkey: 1\nnames: {'[' * 3000}\n---\n", "cannot be read"),
+        ("---\nnames: Tom\n---\n", "key and names"),
+        ("---\nkey: a\nnames: Tom\nmeetings: often\n---\n", "cannot be read"),
     ],
 )
 def test_a_page_that_cannot_be_read_says_why_and_how_to_mend_it(text, why):
     with pytest.raises(NoteRefused, match=why) as refused:
-        parse_page(PATH, text, NOON)
-    assert "Mend the lines" in str(refused.value)
-    assert "Tom.md" in str(refused.value)
+        parsed(text)
+    assert "Mend" in refused.value.cure
 
 
 def test_a_page_by_hand_needs_little():
-    text = "---\nkey: 12-1\nnames: Tom\n---\n\n## Facts\n\n- Work: baker\n- not a fact\n"
-    page = parse_page(PATH, text, NOON)
-    assert page.profile.names == (Name("Tom", NOON),)
-    assert page.profile.facts == (Fact("work", "baker", NOON, None, (), "", EntryOrigin.SEEN),)
-    assert page.by_hand == {"Facts": ("- not a fact",)}
-    assert "- not a fact\n- work: baker" in written(page)
+    page = parsed("---\nkey: tom-1\nnames: Tom\n---\n\nA smith.\n")
+    assert (page.name, page.remarks, page.lines) == ("Tom", ("A smith.",), ())
 
 
-def test_a_fact_that_a_person_moves_to_before_is_over():
-    text = "---\nkey: 12-1\nnames: Tom\n---\n\n## Before\n\n- work: baker\n"
-    (fact,) = parse_page(PATH, text, NOON).profile.facts
-    assert fact.until == NOON
-    (again,) = parse_page(PATH, text.replace("Before", "Facts"), NOON).profile.facts
-    assert again.until is None
+_WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=80)
 
 
-remarks = st.lists(st.one_of(hostile, st.just("")), max_size=3).map(
-    lambda lines: "\n".join(lines).splitlines()
-)
-
-
-@settings(max_examples=50)
-@given(profiles(), profiles(), remarks, remarks)
-def test_what_is_rewritten_is_known_as_it_would_be_read(before, profile, above, below):
-    by_hand = "\n".join(["", "# Tom", *above, "", "## My own", *below, ""])
-    page = parse_page(PATH, written(Page(before)).split("\n# ")[0] + by_hand, NOON)
-    both = sorted({*before.observations, *profile.observations}, key=lambda each: each.number)
-    profile = replace(profile, observations=tuple(both))
-    text, known = rewritten(Page(profile, page.by_hand), before, NOON)
-    assert text == written(Page(profile, page.by_hand))
-    assert known == parse_page(PATH, text, NOON)
+@given(st.lists(_WORDS, max_size=5), _WORDS)
+def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
+    days = Days()
+    for each in words:
+        days.says("Tom", TOM, each)
+    page = worked_in(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")], 40)
+    again = parsed(written(page))
+    assert [each.numbers for each in again.lines] == [each.numbers for each in page.lines]
+    assert again.by_hand == {}
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    portrait = PersonPage("k", (KnownName("Tom", when),), when, when)
+    line = PageLine("x", (1,), when)
+    assert portrait.with_lines([line, line], 40).lines == (line,)

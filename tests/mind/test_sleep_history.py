@@ -40,9 +40,9 @@ def test_a_night_with_its_steps_the_newest_first(log: SleepLog):
     assert [each.kind for each in found] == ["reflect", "profiles", "consolidate", SLEEP]
     sleep = found[-1]
     assert sleep.title == (
-        "Sleep 1: 16 hours awake; woken by Tom; left for the next: compact, dream, tidy"
+        "Sleep 1: 16 hours awake; woken by Tom; left for the next: compact, tidy"
     )
-    assert sleep.figures == {"steps": "3 of 6", "calls": 4, "hours": 2.0, "problems": 1}
+    assert sleep.figures == {"steps": "3 of 5", "calls": 4, "hours": 2.0, "problems": 1}
     assert found[0].title == "In sleep 1, reflection: nobody answers"
     assert found[1].figures == {"merged": 3, "calls": 2}
 

@@ -9,18 +9,17 @@ disk in the end must be what a night leaves that nobody disturbed.
 
 from __future__ import annotations
 
+import json
 import os
-import random
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
 
@@ -28,31 +27,33 @@ from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.journal.consolidate import consolidate
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from keepsake.books.journal.entries import EntryOrigin, JournalEntry
 from keepsake.books.journal.importance import importance
-from keepsake.books.profiles.asleep import update_profiles
-from keepsake.books.profiles.book import PeopleBook
-from keepsake.books.profiles.profile import Profile, ProfileKind
+from keepsake.books.people.book import PeopleBook
+from keepsake.books.people.page import PersonPage
 from keepsake.compaction.config import CompactionConfig
 from keepsake.memory import CompactReason
-from keepsake.ports import Generation
-from keepsake.sleep.asking import Ask, Work
+from keepsake.ports import Generation, TargetModel
+from keepsake.sleep.asking import NightAsk, Work
 from keepsake.sleep.config import SleepConfig
-from keepsake.sleep.course import NAME as REFLECTION
-from keepsake.sleep.course import load
-from keepsake.sleep.dream import FOLDER, dream
 from keepsake.sleep.history import insights
+from keepsake.sleep.journal import put_in_order, write_day
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.night import run
-from keepsake.sleep.reflect import Evidence, reflect
+from keepsake.sleep.people import write_portraits
+from keepsake.sleep.reflect import NAME, progress, reflect
 from keepsake.sleep.steps import Figures, Night, Step
 from keepsake.sleep.tidy import tidy
+from keepsake.tasks import journal, people
+from keepsake.tasks import reflect as reflecting
+from keepsake.tasks.task import Question
 from tests.mind.lives import Life, ManualClock, covered
-from tests.mind.sleepers import Killed, generation
+from tests.mind.sleepers import Killed, Target, generation, shipped, shown
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
-CONFIG = SleepConfig(reflect_after=20, questions=2)
+CONFIG = SleepConfig(reflect_after=20)
+JOURNAL, PEOPLE = shipped("journal", journal.VARIABLES), shipped("people", people.VARIABLES)
+REFLECT = shipped("reflect", reflecting.VARIABLES)
 WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0)
 """So few tokens that a day is over the sleep mark."""
 TOM, ADA = "5-20261101120000", "6-20261101120000"
@@ -72,31 +73,20 @@ SAID = (
 
 def model(prompt: str) -> str:
     """An honest model: the same answer to the same question, whatever was asked before."""
-    if "How much does each matter" in prompt:
-        ids = re.findall(r"^(\d{8}-\d+): ", prompt, re.M)
-        return "\n".join(f"{each}: {5 + crc32(_line(prompt, each)) % 4}" for each in ids)
-    if "Questions:" in prompt:
-        return " What does Tom mend?\n2. What does Ada say of her net?"
-    if "think:" in prompt:
-        numbers = re.findall(r"^(\d+)\. ", prompt, re.M)
-        if "heard in The Kettle" in prompt:
-            return f"think: People often mend the net and the lamp [{', '.join(numbers)}]"
-        name = re.findall(r"heard from (\w+)", prompt)[0]
-        return f"think: {name} is worried about the net and the cup [{', '.join(numbers)}]"
-    if "What does Tom mend?" in prompt:
-        return f" Tom mends nets and lamps {_cite(prompt, 'mend')}."
-    if "What does Ada say" in prompt:
-        return f" Tom mended the net that a heron stole from {_cite(prompt, 'net')}."
-    return " I saw the blue cup below the boathouse, and a heron stole my net."
-
-
-def _line(prompt: str, entry: str) -> bytes:
-    return re.findall(rf"^{entry}: (.*)$", prompt, re.M)[0].encode()
-
-
-def _cite(prompt: str, word: str) -> str:
-    numbers = re.findall(rf"^\[(\d+)\] .*{word}", prompt, re.M)
-    return f"({', '.join(numbers[:3])})"
+    numbers = [int(each) for each in re.findall(r"^(\d+)\. \[", prompt, re.M)]
+    if "since the last entry" in prompt:
+        told = re.findall(r'^(\d+)\. .*?says to you, "(.*)"', prompt, re.M)
+        entries = [
+            {"text": f"I heard: {words}", "importance": 5 + int(n) % 4, "memories": [int(n)]}
+            for n, words in told[:5]
+        ]
+        return json.dumps({"entries": entries})
+    if "From the journal" in prompt:
+        numbers = sorted({int(each) for each in re.findall(r"\(memory (\d+)\)", prompt)})
+        found = [{"text": "Tom mends what others break.", "memories": numbers[:3]}]
+        return json.dumps({"insights": found})
+    who = re.findall(r"^What (\w+) said to", prompt, re.M)[0]
+    return f"{who} talks of nets and of the blue cup."
 
 
 class World:
@@ -143,34 +133,28 @@ class World:
     def works(self) -> dict[Step, Work]:
         now = self.clock.now()
         return {
-            Step.CONSOLIDATE: lambda ask: consolidate(self.journal, ask, JournalConfig(), now),
+            Step.CONSOLIDATE: self._consolidate,
             Step.PROFILES: self._profiles,
-            Step.REFLECT: self._reflect,
+            Step.REFLECT: lambda ask: reflect(
+                self.journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True
+            ),
             Step.COMPACT: self._compact,
-            Step.DREAM: self._dream,
             Step.TIDY: lambda _: tidy(self.folder, self.journal, now),
         }
 
-    def _profiles(self, ask: Ask) -> Figures:
-        weigh: Callable[[Memory], Importance] = lambda memory: importance(memory, "Mira")  # noqa: E731
-        return update_profiles(self.book, self.lived(), ask, "Mira", weigh)
-
-    def _reflect(self, ask: Ask) -> Figures:
-        def recall(question: str) -> Sequence[Evidence]:
-            return [Evidence(each.number, each.text, each.time) for each in self.lived()]
-
-        people = [(TOM, "Tom"), (ADA, "Ada")]
+    def _consolidate(self, ask: NightAsk) -> Figures:
         now = self.clock.now()
-        return reflect(self.journal, recall, ask, CONFIG, "Mira", now, people)[0]
+        figures = write_day(self.journal, self.lived(), ask, JOURNAL, "Mira", now)
+        return {**figures, **put_in_order(self.journal, ask, JournalConfig(), now)}
 
-    def _compact(self, _: Ask) -> Figures:
+    def _profiles(self, ask: NightAsk) -> Figures:
+        self.book.take(self.lived())
+        return write_portraits(self.book, ask, PEOPLE, "Mira", lambda _: True)
+
+    def _compact(self, _: NightAsk) -> Figures:
         if self.memory.next_turn() is None:
             return {"due": 0}
         return {"kept": self.memory.compact(CompactReason.SLEEP).kept}
-
-    def _dream(self, ask: Ask) -> Figures:
-        dice = random.Random("Mira")
-        return dream(self.lived(), "Mira", ask, dice, self.folder, self.clock.now())
 
     def close(self) -> None:
         self.memory.close()
@@ -189,7 +173,7 @@ class Accident:
     at: int = 0
     what: str = "killed"
     places: list[str] = field(default_factory=list)
-    asking: Ask | None = None
+    asking: NightAsk | None = None
     armed: bool = False
     dead: bool = False
 
@@ -211,7 +195,8 @@ class Accident:
             torn()
         raise Killed(name)
 
-    def ask(self, prompt: str, stop: tuple[str, ...]) -> Generation:
+    def ask(self, build: Callable[[TargetModel], Question]) -> Generation:
+        prompt = shown(build(Target()))
         answer = self.place("ask", lambda: generation(model(prompt)), lambda: None)
         assert isinstance(answer, Generation)
         return answer
@@ -252,9 +237,8 @@ class End:
     """What stands on the disk after a night."""
 
     entries: tuple[JournalEntry, ...]
-    profiles: tuple[Profile, ...]
-    reflection: object
-    dreams: tuple[str, ...]
+    people: tuple[PersonPage, ...]
+    reflection: str
     covered: tuple[int, ...]
     compactions: int
     steps: tuple[Step, ...]
@@ -263,12 +247,10 @@ class End:
 def end_of(folder: Path, clock: ManualClock) -> End:
     world = World(folder, clock)
     try:
-        profiles = [world.book.profile(each.key) for each in world.book.all()]
         return End(
             entries=world.journal.entries(),
-            profiles=tuple(sorted(filter(None, profiles), key=lambda each: each.key)),
-            reflection=load(folder / "journal" / REFLECTION),
-            dreams=tuple(path.read_text() for path in sorted((folder / FOLDER).glob("*.md"))),
+            people=tuple(sorted(world.book.all(), key=lambda each: each.key)),
+            reflection=progress(folder / "journal" / NAME),
             covered=tuple(covered(world.memory.context())),
             compactions=len(compactions(world.memory.archive)),
             steps=tuple(each.step for night in world.log.nights() for each in night.steps),
@@ -300,7 +282,7 @@ class Bed:
     def sleep(self, accident: Accident, *, with_model: bool = True) -> Night | None:
         """The night as far as it comes; None if it was killed."""
         world = World(self.folder, self.clock)
-        accident.asking = Ask(accident.ask if with_model else None, 24)
+        accident.asking = NightAsk(accident.ask if with_model else None, 24)
         told: list[str] = []
         try:
             with waylaid(accident, self._monkeypatch):
@@ -323,7 +305,7 @@ class Bed:
         return end_of(self.folder, self.clock)
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["with a model", "by rules"])
+@pytest.fixture(scope="module", params=[True, False], ids=["with a model", "without one"])
 def undisturbed(
     request: pytest.FixtureRequest, evening: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[bool, End, list[str]]:
@@ -341,14 +323,12 @@ def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]
     with_model, end, places = undisturbed
     assert end.steps == tuple(Step)
     assert end.compactions == 1
-    assert len(end.dreams) == 1
-    assert len(end.entries) == len(SAID) + len(list(insights(end.entries)))  # one was merged
-    assert {each.name for each in end.profiles} >= {"Tom", "Ada"}
-    (place,) = [each for each in end.profiles if each.kind is ProfileKind.PLACE]
-    assert len(place.conclusions) == (3 if with_model else 2)
-    assert len(list(insights(end.entries))) == (2 if with_model else 1)
-    assert places.count("ask") == (8 if with_model else 0)
-    assert len(places) > (40 if with_model else 30)
+    assert {each.name for each in end.people} == {"Tom", "Ada"}
+    assert [bool(each.portrait) for each in end.people] == [with_model] * 2
+    assert len(list(insights(end.entries))) == (1 if with_model else 0)
+    assert bool(end.reflection) is with_model
+    assert places.count("ask") == (4 if with_model else 0)
+    assert len(places) > (20 if with_model else 10)
 
 
 def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(

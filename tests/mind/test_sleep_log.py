@@ -52,7 +52,7 @@ def test_a_night_is_read_as_it_was_written(tmp_path: Path):
         (2, timedelta(minutes=20), ALL[2:]),
         (3, timedelta(minutes=40), ALL[3:]),
         (4, AFRESH, (*ALL[4:], *ALL)),
-        (6, timedelta(minutes=1), ALL),
+        (5, timedelta(minutes=1), ALL),
         (0, AFRESH, ALL),
     ],
 )

@@ -45,7 +45,6 @@ def test_the_shipped_file_says_what_the_defaults_are():
         ("**wake_hour**: half past six", "not a whole number"),
         ("**awake_hours**: 0", "not between 0.1"),
         ("**calls**: -1", "not between 0"),
-        ("**dream**: perhaps", "neither yes nor no"),
         ("**wakehour**: 7", "Did you mean wake_hour"),
     ],
 )

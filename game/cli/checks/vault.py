@@ -9,7 +9,7 @@ from game.cli.checks.finding import Finding
 from game.cli.world.home import SHIPPED_CONFIG
 from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.people.config import PeopleConfig
 from keepsake.compaction.config import FOLDER, CompactionConfig
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import RETIRED, merged, note, retired

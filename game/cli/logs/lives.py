@@ -13,9 +13,8 @@ from typing import Any
 from game.lab.replays.lived import FOLDER as ARCHIVE
 from game.lab.replays.lived import ArchivedLife, name_of, read_life
 from keepsake.archive.records import Memory
-from keepsake.books.profiles.files import FOLDERS
-from keepsake.books.profiles.page import parse_page
-from keepsake.books.profiles.profile import Profile
+from keepsake.books.people.book import FOLDER
+from keepsake.books.people.page import PersonPage, parse_page
 from keepsake.errors import KeepsakeError, NoteRefused, refusing
 from keepsake.events.reader import Filter, events
 from keepsake.json_lines import Record
@@ -47,32 +46,15 @@ class MemoryRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FactRow:
-    """A fact that an agent has learned, also one that holds no longer."""
+class PersonRow:
+    """A line of a person's page: what they said or did, or what the agent makes of them."""
 
-    agent: str  #: Who learned it.
-    about: str  #: Whom or what it is about, by its present name.
+    agent: str  #: Whose page it is.
+    about: str  #: Whom it is about, by their present name.
     about_id: str  #: Who that is, whatever they are called.
-    of: str  #: ``person``, ``place`` or ``thing``.
-    attribute: str  #: ``work``, ``home``, ``brother`` …
-    value: str  #: ``baker``, ``the house by the ford`` …
-    since: datetime  #: When it was learned, in UTC.
-    until: datetime | None = None  #: When it ceased to hold; none for what holds.
-    told_by: str = ""  #: Who said so, by name; empty for what the agent saw itself.
-    origin: str  #: How it is known: ``told to me``, ``seen`` …
-    evidence: Sequence[int] = ()  #: Numbers of the memories that it rests on.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConclusionRow:
-    """Something that an agent made of what it knows of somebody."""
-
-    agent: str  #: Who concluded it.
-    about: str  #: Whom or what it is about, by its present name.
-    about_id: str  #: Who that is, whatever they are called.
-    of: str  #: ``person``, ``place`` or ``thing``.
+    of: str  #: ``said``, ``did`` or ``portrait``.
     text: str  #: Its words.
-    t: datetime  #: When, in UTC.
+    t: datetime  #: When that was; of a portrait when they were last met.
     evidence: Sequence[int] = ()  #: Numbers of the memories that it rests on.
 
 
@@ -124,12 +106,11 @@ class ProbeRow:
     seconds: float  #: That the memory took.
 
 
-MEMORIES, FACTS, CONCLUSIONS, ANSWERS = "memories", "facts", "conclusions", "answers"
+MEMORIES, PEOPLE, ANSWERS = "memories", "people", "answers"
 PROBES = "probes"
 ROWS: Mapping[str, type[Any]] = {
     MEMORIES: MemoryRow,
-    FACTS: FactRow,
-    CONCLUSIONS: ConclusionRow,
+    PEOPLE: PersonRow,
     ANSWERS: AnswerRow,
     PROBES: ProbeRow,
 }
@@ -148,10 +129,9 @@ def tables(
         there = sorted(here.agents.iterdir()) if here.agents.is_dir() else []
         folders = {name_of(each): each for each in there if (each / ARCHIVE).is_dir()}
         lives = {name: folder for name, folder in folders.items() if wanted({"agent": name})}
-        profiles = [(name, each) for name in lives for each in _profiles(lives[name])]
+        pages = [(name, each) for name in lives for each in _pages(lives[name])]
     yield MEMORIES, (row for name, folder in lives.items() for row in _memories(folder, name))
-    yield FACTS, (row for name, each in profiles for row in _facts(name, each))
-    yield CONCLUSIONS, (row for name, each in profiles for row in _conclusions(name, each))
+    yield PEOPLE, (row for name, each in pages for row in _people(name, each))
     yield ANSWERS, _answers(here, wanted, lives)
     if probes is not None:
         yield PROBES, iter(_probes(probes))
@@ -183,30 +163,22 @@ def _memories(folder: Path, name: str) -> Iterator[MemoryRow]:
         )
 
 
-def _profiles(folder: Path) -> Iterator[Profile]:
-    for path in sorted(path for each in FOLDERS.values() for path in (folder / each).glob("*.md")):
+def _pages(folder: Path) -> Iterator[PersonPage]:
+    for path in sorted((folder / FOLDER).glob("*.md")):
         changed = datetime.fromtimestamp(path.stat().st_mtime).astimezone()
         try:
-            yield parse_page(path, path.read_text(encoding="utf-8"), changed).profile
+            yield parse_page(path, path.read_text(encoding="utf-8"), changed)
         except (NoteRefused, UnicodeDecodeError):
             continue  # nobody reads it in the game either
 
 
-def _facts(name: str, of: Profile) -> Iterator[FactRow]:
-    for each in of.facts:
-        yield FactRow(
-            **{"agent": name, "about": of.name, "about_id": of.key, "of": of.kind.value},
-            **{"attribute": each.attribute, "value": each.value},
-            **{"since": each.since, "until": each.until, "told_by": each.told_by},
-            origin=each.origin.value,
-            evidence=each.numbers,
-        )
-
-
-def _conclusions(name: str, of: Profile) -> Iterator[ConclusionRow]:
-    about = {"agent": name, "about": of.name, "about_id": of.key, "of": of.kind.value}
-    for each in of.conclusions:
-        yield ConclusionRow(**about, text=each.text, t=each.time, evidence=each.numbers)
+def _people(name: str, of: PersonPage) -> Iterator[PersonRow]:
+    about = {"agent": name, "about": of.name, "about_id": of.key}
+    if of.portrait:
+        yield PersonRow(**about, of="portrait", text=of.portrait, t=of.last_met)
+    for each in of.lines:
+        kind = "said" if each.said else "did"
+        yield PersonRow(**about, of=kind, text=each.text, t=each.time, evidence=each.numbers)
 
 
 def _answers(here: Places, wanted: Filter, lives: Mapping[str, Path]) -> Iterator[AnswerRow]:

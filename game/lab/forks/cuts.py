@@ -16,26 +16,22 @@ import frontmatter
 import yaml
 
 from game.lab.replays.lived import FOLDER as ARCHIVE
-from keepsake.archive.records import Memory, memories_in
-from keepsake.books.commitments import Commitments
-from keepsake.books.commitments_file import changed, without
-from keepsake.books.commitments_file import parsed as commitments_in
+from keepsake.books.commitments_file import without
 from keepsake.books.journal import day_file
-from keepsake.books.profiles.files import FOLDERS
-from keepsake.books.profiles.page import parse_page
+from keepsake.books.people.book import FOLDER as PEOPLE
+from keepsake.books.people.page import parse_page
 from keepsake.errors import NoteRefused
-from keepsake.index import tail
-from keepsake.index.tail import Mark, Record
+from keepsake.index.tail import Record
 from keepsake.json_lines import parsed
-from keepsake.sleep import course
 from keepsake.sleep import log as sleep_log
+from keepsake.sleep import reflect
 
 _SEGMENT = re.compile(r"\d{10,}\.jsonl")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d\.md")
+COMMITMENTS = "noticed.md"
 _NOT_COPIED = frozenset({".lock"})
 _WORKED_IN = ".worked_in.json"
 _PRESENT = ("recent.md", "longterm.md")
-_READ_TO = re.compile(r"^<!-- noticed up to memory \d{1,9} -->\n?", re.M)
 _NOTE_ENTRY = re.compile(r"^\[(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d)(?:, [^\]\n]*)?\] ", re.M)
 _NOTE_UPDATED = re.compile(r"^updated:.*$", re.M)
 
@@ -80,7 +76,7 @@ def copy_agent(source: Path, target: Path, name: str, until: Until | None) -> Cu
     _copy_rest(source, target)
     if until is not None:  # what follows from the archive
         _cut_summaries(target / "summaries", cut.memories, until.time)
-        _cut_noticed(target, name, cut.memories)
+        _cut_commitments(target / COMMITMENTS, cut.memories)
         _cut_sleep(target / sleep_log.NAME, until.time)
         _cut_journal(target, until.time)
         _cut_people(target, cut.memories, until.time)
@@ -152,27 +148,11 @@ def _cut_summaries(folder: Path, last: int, time: datetime) -> None:
             path.unlink()
 
 
-def _cut_noticed(folder: Path, name: str, last: int) -> None:
-    """What was noticed until then and stood open then, as following the memories finds it."""
-    path = folder / "noticed.md"
-    before = _text(path)
-    if before is None and path.exists():
-        return  # nobody reads it, in the original either
-    block = Commitments(folder / ".none.md")
-    for memory in _memories(folder, last):
-        block.follow(memory, name)
-    if before is None and not block.items:
-        return
-    later = [item for item in commitments_in(before or "") if item.number > last]
-    # Without the mark that says how far it was read.
-    kept = None if before is None else _READ_TO.sub("", without(before, later))
-    path.write_text(changed(kept, block.items, (), last), encoding="utf-8")
-
-
-def _memories(folder: Path, last: int) -> list[Memory]:
-    if not last:
-        return []
-    return [*memories_in(line or {} for _, line in tail.read(folder / ARCHIVE, Mark()))]
+def _cut_commitments(path: Path, last: int) -> None:
+    """Without the promises and rules that came later; what was done since stays done."""
+    if (before := _text(path)) is not None:
+        kept = without(before, lambda each: each.number > last)
+        path.write_text(kept, encoding="utf-8")
 
 
 def _cut_sleep(path: Path, time: datetime) -> None:
@@ -197,7 +177,7 @@ def _cut_journal(folder: Path, time: datetime) -> None:
         if later:
             gone |= later
             path.write_text(day.without(later).text, encoding="utf-8", newline="")
-    for path in folder.rglob(course.NAME):
+    for path in folder.rglob(reflect.NAME):
         reflected = parsed(path.read_bytes())
         if not reflected or str(reflected.get("through", "")) in gone:
             path.unlink()  # it reflects on everything anew
@@ -212,15 +192,14 @@ def _day(path: Path) -> day_file.DayFile | None:
 
 
 def _cut_people(folder: Path, last: int, time: datetime) -> None:
-    """Profiles that know of later things go; they are worked out anew from the memories."""
+    """Pages that know of later things go; they are worked out anew from the memories."""
     gone: list[Path] = []
-    for path in (path for place in FOLDERS.values() for path in _files(folder / place)):
+    for path in _files(folder / PEOPLE):
         try:
-            profile = parse_page(path, path.read_text(encoding="utf-8"), time).profile
+            page = parse_page(path, path.read_text(encoding="utf-8"), time)
         except (NoteRefused, UnicodeDecodeError):
             continue  # nobody reads it, in the original either
-        thought_later = any(each.time > time for each in profile.conclusions)
-        if thought_later or max(profile.through, profile.studied) > last:
+        if max(page.through, page.studied) > last:
             gone.append(path)
     for path in (*gone, *(folder.rglob(_WORKED_IN) if gone else ())):
         path.unlink()

@@ -42,9 +42,9 @@ AS_NOW = (
 )
 """What a copy has as it is now, whatever its point."""
 ANEW = (
-    "what was noticed is found anew in the memories; what was closed by hand since is open again",
-    "profiles of people, places and things that know of later days are worked out anew, without"
-    " what the agent concluded in its sleep",
+    "promises that were made later are gone; what was kept since stays kept",
+    "pages of people that know of later days are worked out anew, without what the agent wrote of"
+    " them in its sleep",
     "entries of the journal that were changed since keep their change; notes that were forgotten"
     " since stay forgotten",
     "the recall index is made at the first start",

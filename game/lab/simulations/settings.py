@@ -10,7 +10,7 @@ from pathlib import Path
 
 from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.people.config import PeopleConfig
 from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.markdown_config import RETIRED, FileSettings, merged, with_settings

@@ -16,9 +16,8 @@ import yaml
 from game.web.api.lives import inhabitant
 from game.web.api.shapes import Book, PageView, iso
 from game.web.api.source import source
-from game.web.world.acquaintances import pages as profiles
-from keepsake.books.profiles.feelings import closeness
-from keepsake.books.profiles.profile import Profile, ProfileKind
+from game.web.world.acquaintances import pages
+from keepsake.books.people.page import PersonPage
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.steps import Night
 
@@ -78,21 +77,14 @@ def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _profiles(kind: ProfileKind) -> Callable[[Path], Sequence[PageView]]:
-    def read(agent: Path) -> Sequence[PageView]:
-        now = source().now()
-        found = [_profile(path, page.profile, now) for path, page in profiles(agent, kind)]
-        return sorted(found, key=lambda each: each.at or "", reverse=True)
-
-    return read
+def _people(agent: Path) -> Sequence[PageView]:
+    found = [_person(path, page) for path, page in pages(agent)]
+    return sorted(found, key=lambda each: each.at or "", reverse=True)
 
 
-def _profile(path: Path, known: Profile, now: datetime) -> PageView:
-    """A profile by its file, with what its front matter says in words."""
+def _person(path: Path, known: PersonPage) -> PageView:
+    """A person's page by its file, with what its front matter says in words."""
     facts = {"met": f"{known.meetings} times" if known.meetings != 1 else "once"}
-    if known.kind is ProfileKind.PERSON:
-        facts |= {"is": closeness(known, now).value, "exchanges": str(known.exchanges)}
-        facts |= {"warmth": f"{known.warmth:+.2f}"}
     page = _file(path)
     return page.model_copy(update={"title": known.name, "at": iso(known.last_met), "facts": facts})
 
@@ -118,18 +110,15 @@ def _told(night: Night) -> Iterator[str]:
 
 
 def _kept(agent: Path) -> Sequence[PageView]:
-    """What always stands in its prompts: pinned lines, and what it has to keep to."""
+    """What always stands in its prompts: pinned lines, promises and rules."""
     return [_file(agent / name) for name in ("pinned.md", "noticed.md") if (agent / name).exists()]
 
 
 BOOKS: Mapping[str, Callable[[Path], Sequence[PageView]]] = {
     "journal": _files("journal"),
     "notes": _files("notes"),
-    "dreams": _files("dreams"),
     "kept": _kept,
     "nights": lambda agent: [_night(each) for each in reversed(SleepLog(agent).nights())],
-    "people": _profiles(ProfileKind.PERSON),
-    "places": _profiles(ProfileKind.PLACE),
-    "things": _profiles(ProfileKind.THING),
+    "people": _people,
 }
 """What each is called, and what reads it from an agent's folder."""

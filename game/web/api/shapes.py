@@ -564,20 +564,14 @@ class TieView(Shape):
     """Whose knowledge it is: an agent's."""
     whom: str
     """Of whom."""
-    closeness: str
-    """``stranger``, ``acquaintance``, ``friend``, ``close friend``."""
-    warmth: float
-    """What it feels, -1 to 1."""
     meetings: int
     """How often they met."""
-    exchanges: int
-    """How often one of them said something to the other."""
-    facts: int
-    """How many facts it knows."""
+    lines: int
+    """How many of their sentences and deeds stand on the page."""
 
 
 class TiesView(Shape):
-    """``GET /acquaintances``: who knows whom, from the agents' profiles of people."""
+    """``GET /acquaintances``: who knows whom, from the agents' pages of people."""
 
     people: tuple[str, ...]
     """All who know or are known, by name."""

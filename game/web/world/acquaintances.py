@@ -1,4 +1,4 @@
-"""Who knows whom, as the agents' own profiles of people have it; in a view's thread."""
+"""Who knows whom, as the agents' own pages of people have it; in a view's thread."""
 
 from __future__ import annotations
 
@@ -11,26 +11,24 @@ from pathlib import Path
 from game.web.api.lives import Inhabitant
 from game.web.api.shapes import TiesView, TieView
 from game.web.api.source import source
-from keepsake.books.profiles.feelings import closeness
-from keepsake.books.profiles.files import FOLDERS
-from keepsake.books.profiles.page import Page, parse_page
-from keepsake.books.profiles.profile import ProfileKind
+from keepsake.books.people.book import FOLDER
+from keepsake.books.people.page import PersonPage, parse_page
 from keepsake.errors import NoteRefused
 
 MOST_TIES = 5_000
 _PAGES = 4_000
-"""Profiles that are kept in RAM as they were read: a few kB each."""
+"""Pages that are kept in RAM as they were read: a few kB each."""
 
 
-def pages(folder: Path, kind: ProfileKind = ProfileKind.PERSON) -> Iterator[tuple[Path, Page]]:
-    """The profiles of that kind in an agent's folder; what cannot be read is passed over."""
-    for path in sorted((folder / FOLDERS[kind]).glob("[!.]*.md")):
+def pages(folder: Path) -> Iterator[tuple[Path, PersonPage]]:
+    """The people's pages in an agent's folder; what cannot be read is passed over."""
+    for path in sorted((folder / FOLDER).glob("[!.]*.md")):
         with suppress(OSError, NoteRefused, UnicodeDecodeError):
             yield path, _page(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=_PAGES)
-def _page(path: Path, changed: int) -> Page:
+def _page(path: Path, changed: int) -> PersonPage:
     return parse_page(path, path.read_text("utf-8"), datetime.fromtimestamp(changed / 1e9, UTC))
 
 
@@ -40,8 +38,8 @@ def acquaintances() -> TiesView:
     Raises:
         KeepsakeError: The world cannot answer now.
     """
-    now, there = source().now(), source().inhabitants()
-    ties = [tie for each in there for tie in _ties(each, now)]
+    there = source().inhabitants()
+    ties = [tie for each in there for tie in _ties(each)]
     return TiesView(
         people=tuple(sorted({name for tie in ties for name in (tie.who, tie.whom)})),
         agents={each.name: each.number for each in there},
@@ -49,14 +47,6 @@ def acquaintances() -> TiesView:
     )
 
 
-def _ties(agent: Inhabitant, now: datetime) -> Iterator[TieView]:
+def _ties(agent: Inhabitant) -> Iterator[TieView]:
     for _, page in pages(agent.folder):
-        known = page.profile
-        if known.meetings or known.facts:
-            yield TieView.of(
-                known,
-                who=agent.name,
-                whom=known.name,
-                closeness=closeness(known, now).value,
-                facts=sum(fact.holds for fact in known.facts),
-            )
+        yield TieView(who=agent.name, whom=page.name, meetings=page.meetings, lines=len(page.lines))

@@ -1,17 +1,17 @@
-"""Whom an agent knows: what it lives through goes into its profiles, and back into its prompt.
+"""Whom an agent knows: what it lives through goes into its pages, and back into its prompt.
 
-Profiles are files, so they are written and read in worker threads alone. What is new is
-gathered first: a crowd that talks would otherwise write a file with every sentence, and what
-was said a moment ago stands in the window anyway. Nothing is lost by that: the book knows the
-last memory that it holds, and what is newer is read from the archive.
+Pages are files, so they are written and read in worker threads alone. What is new is gathered
+first: a crowd that talks would otherwise write a file with every sentence, and what was said a
+moment ago stands in the window anyway. Nothing is lost by that: the book knows the last memory that
+it holds, and what is newer is read from the archive.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Iterator
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -22,86 +22,77 @@ from keepsake.agent.services import Services
 from keepsake.agent.surroundings import identity_of, people_near
 from keepsake.agent.tasks import Alarm
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import NOBODY
+from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
-from keepsake.books.journal.entries import Importance
-from keepsake.books.profiles import shown
-from keepsake.books.profiles.book import PeopleBook
-from keepsake.books.profiles.observing import place_key
-from keepsake.books.profiles.shown import Present
+from keepsake.books.people import shown
+from keepsake.books.people.book import PeopleBook
+from keepsake.books.people.shown import Present, Telling
 from keepsake.errors import KeepsakeError
 
 GATHER_SECONDS = (60.0, 120.0)
 """How long what happened waits for more of it before files are written: drawn anew each time, or
 all who heard one sentence would write at the same moment. It stands in the window for longer."""
 SOON_SECONDS = (30.0, 60.0)
-"""The same where somebody is met, or a place, of whom there is no profile yet: until there is one,
-a prompt says that the agent has never met them."""
+"""The same where somebody is met of whom there is no page yet: until there is one, a prompt says
+that the agent has never met them."""
 MOST_WAITING = 1024
 """Memories that wait; older ones are read from the archive."""
 CHUNK = 2000
 """Memories that are read from the archive at once."""
-_place_key = lru_cache(maxsize=1024)(place_key)
 
 
 class Acquaintances:
-    """The profiles of one agent; on the reactor thread, but for what is said to block.
+    """The people whom one agent knows; on the reactor thread, but for what is said to block.
 
     Attributes:
-        book: The profiles.
+        book: Their pages.
     """
 
-    def __init__(
-        self,
-        life: Life,
-        memory: MemoryComponent,
-        services: Services,
-        importance_of: Callable[[Memory], Importance],
-    ) -> None:
+    def __init__(self, life: Life, memory: MemoryComponent, services: Services) -> None:
         name, emit = life.name, services.events.emit
         self._trouble = Complaints(f"[People] {name}")
         self.book = PeopleBook(
             life.folder, lambda: services.people.current, self._trouble, name, emit
         )
-        self.importance_of, self._find = importance_of, life.body
         self._name, self._memory, self._services = name, memory, services
         self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
         self._new: set[str] = set()
-        """Whom and what it has met since the server started, in the book or not yet."""
+        """Whom it has met since the server started, in the book or not yet."""
         self._taking = threading.Lock()
         self._alarm = Alarm(services.timer)
         self._soon = False  # whether it rings for somebody new
         self._open = self._closed = False
         self._drawn = Random(name)
 
-    # -- from what is lived to the profiles
+    # -- from what is lived to the pages
 
     def saw(self, memory: Memory) -> None:
         """Gather a new memory; quick."""
         if memory.repeats > 1:
             return
         self._waiting.append(memory)
-        keys = [key for key in (memory.source_id, _place(memory)) if key]
-        self._new.update(keys)
-        soon = not all(map(self.book.known, keys))
+        soon = False
+        if key := memory.source_id:
+            self._new.add(key)
+            soon = not self.book.known(key)
         if not (self._closed or (self._alarm.waits and (self._soon or not soon))):
             self._soon = soon
             between = SOON_SECONDS if soon else GATHER_SECONDS
             self._alarm.set(self._drawn.uniform(*between), self.catch_up)
 
     def catch_up(self) -> None:
-        """Work in what is not in the profiles yet, in a worker thread."""
+        """Work in what is not on the pages yet, in a worker thread."""
         if not self._closed:
             self._services.learners.submit(self.settle)
 
     def settle(self) -> None:
-        """Work in all that is not in the profiles yet; blocks, never raises.
+        """Work in all that is not on the pages yet; blocks, never raises.
 
-        After this the profiles hold whatever has happened, for somebody who wants to see them.
+        After this the pages hold all that has happened, for somebody who wants to see them.
         """
         if self._closed:
             return
-        with logged(f"{self._name}: Profiles broke off"):
+        with logged(f"{self._name}: The pages of people broke off"):
             try:
                 with self._taking:
                     self._settle()
@@ -109,12 +100,12 @@ class Acquaintances:
                 self._trouble(str(error))
 
     def _settle(self) -> None:
-        self.book.open()
+        self.book.look()
         self._open = True
         for chunk in self._chunks(self._memory.memory.archive):
             if self._closed:
                 return
-            self.book.take(chunk, self._name, self.importance_of)
+            self.book.take(chunk)
 
     def _chunks(self, archive: Archive) -> Iterator[list[Memory]]:
         """What is newer than the book, oldest first; from RAM if it is all there."""
@@ -150,32 +141,32 @@ class Acquaintances:
         """
         return not self._open or key in self._new or self.book.known(key)
 
-    def been(self, place: str) -> bool:
-        """Whether it has been in a place of that name, or lives there; quick, see :meth:`met`."""
-        agent = self._find()
-        home = agent.home if agent is not None else None
-        return (home is not None and place == home.key) or self.met(_place_key(place))
+    # -- from the pages into the prompt
 
-    # -- from the profiles into the prompt
-
-    def lines(self, agent: Any) -> tuple[str, ...]:
-        """What a prompt says of those who are with the agent, and of the place; quick."""
-        config = self._services.people.current
-        if not config.budget:
+    def lines(self, agent: Any, audience: Audience = NOBODY) -> tuple[str, ...]:
+        """What a prompt says of those who are with the agent; quick."""
+        if not (config := self._services.people.current).budget:
             return ()
-        present, now = present_with(agent), self._services.clock.now()
-        may = partial(self._memory.private.may_hear_all, audience=NOBODY)
-        return shown.lines(present, self.book, config, now, self._services.tokens, may)
+        return shown.lines(present_with(agent), self.book, config, self._telling(audience))
+
+    def known_of(self, person: Any, audience: Audience = NOBODY) -> str:
+        """What a prompt says of one person, on one line; quick, empty where nothing is to be said.
+
+        ``Tom, met 9 November: a miller who looks for his sister; last said: '…' (12 November)``.
+        What the window still shows is not told again.
+        """
+        if not (config := self._services.people.current).budget:
+            return ""
+        page = self.book.loaded(identity_of(person))
+        return shown.known_of(person.key, page, config.budget, self._telling(audience))
+
+    def _telling(self, audience: Audience) -> Telling:
+        window = self._memory.context().window
+        may = partial(self._memory.private.may_hear_all, audience=audience)
+        before = window[0].number if window else None
+        return Telling(self._services.clock.now(), self._services.tokens, may, before)
 
 
 def present_with(agent: Any) -> list[Present]:
-    """Whoever is in the agent's room, and the room."""
-    here = [Present(identity_of(person), person.key) for person in people_near(agent)]
-    if agent.location is not None:
-        place, home = agent.location.key, agent.location is agent.home
-        here.append(Present(_place_key(place), place, home=home))
-    return here
-
-
-def _place(memory: Memory) -> str:
-    return _place_key(memory.place) if memory.place else ""
+    """Everybody who is in the agent's room."""
+    return [Present(identity_of(person), person.key) for person in people_near(agent)]

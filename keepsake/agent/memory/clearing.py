@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from keepsake.agent.memory.memory import Compacted, MemoryComponent
 from keepsake.agent.services import Services
 from keepsake.agent.tasks import Once
-from keepsake.agent_memory import AgentMemory
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.language.perception import shorten
@@ -40,7 +39,7 @@ def compact_for(memory: MemoryComponent, services: Services, place: str) -> Once
         finished(None)
 
     try:
-        refusal = _why_not(memory.memory, services, memory.name)
+        refusal = _why_not(memory, services)
         if refusal:
             tell(f"{COMPACTED}{refusal}")
         else:
@@ -50,20 +49,21 @@ def compact_for(memory: MemoryComponent, services: Services, place: str) -> Once
     return finished
 
 
-def _why_not(memory: AgentMemory, services: Services, name: str) -> str:
+def _why_not(component: MemoryComponent, services: Services) -> str:
     """Why nothing is to be compacted now, in words for the agent; empty if it may."""
     config = services.ladder
     if not config.on_agent:
         return "that is not for you to do here"
-    could_leave = _could_leave(memory.context().window, config.immediate_window, name)
+    memory, window = component.memory, component.memory.context().window
+    opened = open_exchange(window, component.name, component.promised())
+    could_leave = _could_leave(window, config.immediate_window, opened)
     if could_leave < max(config.recent_window // WORTH_IT, 1) and memory.load().share < config.low:
         return "there is nothing to sum up yet"
     return ""
 
 
-def _could_leave(window: Sequence[Memory], stays: int, name: str) -> int:
+def _could_leave(window: Sequence[Memory], stays: int, opened: int | None) -> int:
     """How many memories are neither among the newest nor part of what is going on."""
-    opened = open_exchange(window, name)
     older = window[: max(len(window) - stays, 0)]
     return sum(opened is None or memory.number < opened for memory in older)
 

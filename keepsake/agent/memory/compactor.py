@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 
 from keepsake.agent.agent_log import log, warn
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import compacted, undone
-from keepsake.agent.memory.noticing import Noticing
 from keepsake.agent.memory.owner import MemoryOwner
 from keepsake.agent.services import Services
 from keepsake.agent_memory import AgentMemory
 from keepsake.archive import integrity
 from keepsake.archive.integrity import IntegrityReport
-from keepsake.archive.records import Memory
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.memory import CompactionResult, CompactReason, Load, Undone
-from keepsake.sleep.asking import Ask, NightOver
 from keepsake.summaries.files import SummaryFolder
 
 Compacted = CompactionResult | CompactionError
 """How a compaction ended."""
-UNREAD = 4
-"""Windows that were compacted in sleep and wait to be read again with a model."""
 
 
 class Compactor(ABC):
@@ -45,7 +39,6 @@ class Compactor(ABC):
         self.no_room: CompactionError | None = None
         self.known_names: frozenset[str] = frozenset()
         self._owner, self._services, self._find_names = owner, services, life.names
-        self._slept: deque[tuple[Sequence[Memory], int]] = deque(maxlen=UNREAD)
         self._after: list[Callable[[], None]] = []
 
     @property
@@ -85,13 +78,10 @@ class Compactor(ABC):
 
     def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
         """Compact; ``done`` is called on the reactor thread."""
-        window: tuple[Memory, ...] = ()
         self.known_names = self._find_names()  # a worker thread may not ask the world
 
         def change(memory: AgentMemory) -> CompactionResult:
-            nonlocal window
-            window = memory.context().window
-            self._owner.leaving(window)
+            self._owner.leaving(memory.context().window)
             result = memory.compact(reason)
             self._owner.moved()
             return result
@@ -103,11 +93,7 @@ class Compactor(ABC):
                 self._owner.compacted(outcome)
             done(outcome)
 
-        def afterwards(result: CompactionResult) -> None:
-            if reason is CompactReason.SLEEP and result.covered is not None:
-                self._slept.append((window, result.covered[1]))
-
-        self._in_background(change, ended, afterwards)
+        self._in_background(change, ended)
 
     def consider(self) -> None:
         """Compact if one is due and pays, which takes a plan: that is made in a worker thread."""
@@ -118,30 +104,8 @@ class Compactor(ABC):
                 with suppress(KeepsakeError):  # it was closed meanwhile
                     self.compact(reason, lambda _: None)
 
-        self._in_background(lambda memory: memory.next_turn(), decided, lambda _: None)
+        self._in_background(lambda memory: memory.next_turn(), decided)
         self._considering = True
-
-    def reread(self, ask: Ask, noticed: Noticing) -> int:
-        """Read again with a model what has left the window in sleep; blocks.
-
-        What cannot be read again now waits for the next night, up to :data:`UNREAD` windows.
-
-        Returns:
-            How many windows were read.
-
-        Raises:
-            NightOver: The agent has woken.
-        """
-        read = 0
-        while self._slept and ask.available:
-            window, last = self._slept.popleft()
-            try:
-                noticed.reread(window, last, ask)
-            except NightOver:
-                self._slept.appendleft((window, last))
-                raise
-            read += 1
-        return read
 
     def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
         """Take the last compaction back; ``done`` is called on the reactor thread."""
@@ -155,18 +119,17 @@ class Compactor(ABC):
             self._owner.moved()
             return undone
 
-        self._in_background(change, ended, lambda _: None)
+        self._in_background(change, ended)
 
     def _in_background[T](
         self,
         change: Callable[[AgentMemory], T],
         done: Callable[[T | CompactionError], None],
-        afterwards: Callable[[T], None],
     ) -> None:
-        """Make a change in a worker thread, and what comes of it, before it is told."""
+        """Make a change in a worker thread."""
         memory = self.memory
         if self._considering:  # which takes a moment, and may be all there is
-            self._after.append(lambda: self._in_background(change, done, afterwards))
+            self._after.append(lambda: self._in_background(change, done))
             return
         if self.compacting:
             what = f"a compaction of {self.name}'s memory is under way"
@@ -185,8 +148,6 @@ class Compactor(ABC):
             except Exception as error:
                 log(f"[Memory] {self.name}: Compaction broke off: {error!r}")
                 outcome = CompactionError(f"the compaction broke off ({error!r})")
-            if not isinstance(outcome, CompactionError):
-                afterwards(outcome)
             self._services.post(lambda: self._ended(outcome, done))
 
         self._services.workers.submit(work)

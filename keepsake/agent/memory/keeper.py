@@ -1,4 +1,4 @@
-"""What an agent does with its own memory: notes, journal, searches, pins.
+"""What an agent does with its own memory: notes, journal, promises, searches, pins.
 
 These are tool calls. Nothing of them passes through the game's commands or its rooms:
 the act and its result go into the agent's own memory, and nowhere else.
@@ -6,10 +6,11 @@ the act and its result go into the agent's own memory, and nowhere else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from keepsake.agent.agent_log import Complaints, log
+from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
 from keepsake.agent.memory.clearing import compact_for
 from keepsake.agent.memory.diary import Diary
@@ -20,6 +21,7 @@ from keepsake.agent.services import Services
 from keepsake.agent.tasks import Once
 from keepsake.archive.privacy import NOBODY, Audience, outward
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.books.notes import Note, NoteBook
 from keepsake.books.pins import LIMIT, Pinned
 from keepsake.errors import KeepsakeError, NoteRefused
@@ -27,23 +29,31 @@ from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
 from keepsake.prompt import tool_results
 from keepsake.prompt.parsing import Command
+from keepsake.prompt.tool_results import is_private_act
 from keepsake.prompt.verbs import COMPACT
 from keepsake.recall import related
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.related import Related, SearchResult
 from keepsake.records.persona import attribute_quote
 
-LOOKUPS = frozenset({"recall", "remember", "notes"})
+PAGE = "page"
+"""The verb that calls memories back by number."""
+LOOKUPS = frozenset({"recall", PAGE, "notes"})
 """Acts after which the agent thinks again, with what they brought before it."""
 _OPS = {
     "note": "note",
     "journal": "journal",
-    "remember": "called back",
+    PAGE: "called back",
+    "remember": "note",
+    "promise": "noticed",
+    "kept": "closed",
     "pin": "pin",
     "unpin": "unpin",
     "forget": "unnote",
 }
 """What the tool calls that change something are called in the event log."""
+_NUMBERS = re.compile(r"\d{1,9}(?:\s*-\s*\d{1,9})?")
+_MOST_WORDS_OF_A_NAME = 3
 TOOL_SECONDS = 10.0
 """How long a tool call may take; a thought waits for it."""
 
@@ -73,7 +83,10 @@ class MemoryTools:
             "note": self._note,
             "journal": self._journal,
             "recall": self._recall,
+            PAGE: self._page,
             "remember": self._remember,
+            "promise": self._promise,
+            "kept": self._kept,
             "pin": self._pin,
             "unpin": self._unpin,
             "forget": self._forget,
@@ -148,7 +161,47 @@ class MemoryTools:
         found = self.recaller.find(argument, by="agent", before=before, seconds=TOOL_SECONDS)
         return related.result(found, argument)
 
-    def _remember(self, argument: str, _place: str, _reason: str) -> str:
+    def _remember(self, argument: str, place: str, reason: str) -> str:
+        """Keep a fact: in the note of the day, which recall finds; numbers call memories back."""
+        if _NUMBERS.fullmatch(argument.strip()):
+            return self._page(argument, place, reason)
+        now = self._services.clock.now().astimezone()
+        return self._note(f"Remembered on {now.day} {now:%B %Y}: {argument}", place, reason)
+
+    def _promise(self, argument: str, _place: str, _reason: str) -> str:
+        who, what = _to_whom(argument)
+        made, now = self._made_to(who), self._services.clock.now()
+        key = "" if made is None else made.source_id or made.to_id
+        number = self._memory.memory.archive.last_number if made is None else made.number
+        promise = Commitment(CommitmentKind.PROMISE, who, what, number, now, key)
+        return f"{tool_results.PROMISED}{self._memory.commitments.add(promise).line}"
+
+    def _made_to(self, who: str) -> Memory | None:
+        """The newest of the window that they said to the agent, or it to them.
+
+        A promise rests on that: what was promised in a whisper is for the two of them.
+        """
+        for memory in reversed(self._memory.context().window):
+            private = is_private_act(memory.text) and memory.kind is MemoryKind.ACT
+            if not private and who.casefold() in (memory.source.casefold(), memory.to.casefold()):
+                return memory if who else None
+        return None
+
+    def _kept(self, argument: str, _place: str, _reason: str) -> str:
+        promise = self._memory.commitments.meant(argument)
+        self._memory.commitments.close(promise)
+        return f"{tool_results.PROMISE_KEPT}{promise.line}"
+
+    def was_kept(self, promise: Commitment) -> None:
+        """What was promised has been done, as the world itself knows; quick."""
+
+        def close() -> None:
+            with logged(f"{self._name}: A promise that was kept could not be closed"):
+                self._memory.commitments.close(promise, by="rules")
+
+        self._services.searchers.submit(close)
+
+    def _page(self, argument: str, _place: str, _reason: str) -> str:
         first, _, last = argument.partition("-")
         archive = self._memory.memory.archive
         low, high = int(first), min(int(last or first), archive.last_number)
@@ -286,6 +339,14 @@ class MemoryTools:
         return self._services.recall.current
 
 
+def _to_whom(argument: str) -> tuple[str, str]:
+    """Whom a promise is to, and what it is: ``Jonas, a bowl of soup``, ``Jonas: …``."""
+    who, _, what = argument.replace(",", ":", 1).partition(":")
+    if not what.strip() or len(who.split()) > _MOST_WORDS_OF_A_NAME:
+        return "", argument.strip()
+    return who.strip().removeprefix("to "), what.strip()
+
+
 def _range(memories: list[Memory]) -> str:
     first, last = memories[0].number, memories[-1].number
     return f"memory {first}" if first == last else f"memories {first}-{last}"
@@ -293,4 +354,4 @@ def _range(memories: list[Memory]) -> str:
 
 def _rest(shown: list[Memory], wanted: int) -> str:
     last = shown[-1].number
-    return f"; for more: remember {last + 1}-{wanted}" if last < wanted else ""
+    return f"; for more: page {last + 1}-{wanted}" if last < wanted else ""

@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
-from keepsake.agent.agent_log import log, logged
+from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import remembered
 from keepsake.agent.memory.compactor import Compacted, Compactor
-from keepsake.agent.memory.noticing import Noticing
 from keepsake.agent.memory.opening import Opener
 from keepsake.agent.memory.owner import MemoryOwner
 from keepsake.agent.services import Services
@@ -23,6 +22,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.spill import Line, not_yet_in
+from keepsake.books.commitments import Commitments
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
@@ -34,6 +34,8 @@ __all__ = ["BACKLOG_LIMIT", "Compacted", "MemoryComponent"]
 BACKLOG_LIMIT = 10_000
 """Memories that wait for a disk that cannot be written; the oldest go first."""
 REOPEN_SECONDS = 10.0
+COMMITMENTS = "noticed.md"
+"""The file of promises and rules in an agent's folder."""
 LATELY = 1000
 """Memories in which whose words are whose is looked up."""
 
@@ -48,7 +50,7 @@ class MemoryComponent(Compactor):
         newest: Number of the last memory that was archived since the server started; 0 for none.
         last_act: Number of the last act that was remembered since the server started; 0 for none.
         private: Which of its memories are private, and with whom they are shared.
-        noticed: What it was told as a rule, and what it promised.
+        commitments: What it has promised, and the rules that it keeps to.
     """
 
     def __init__(self, life: Life, owner: MemoryOwner, services: Services) -> None:
@@ -56,7 +58,8 @@ class MemoryComponent(Compactor):
         self.problem: KeepsakeError | None = None
         self.newest = self.last_act = 0
         self.private = PrivateWords()
-        self.noticed = Noticing(life, services)
+        trouble, tell = Complaints(f"[Notes] {life.name}"), services.events.emit
+        self.commitments = Commitments(life.folder / COMMITMENTS, trouble, life.name, tell)
         self._memory: AgentMemory | None = None
         self._opening = threading.RLock()
         self._dropped = 0
@@ -68,7 +71,8 @@ class MemoryComponent(Compactor):
         of_the_agent = partial(
             Dependencies,
             standing=self.always_shown,
-            must_keep=self.must_keep,
+            must_keep=self.always_shown,
+            promised=self.promised,
             asleep=lambda: self._asleep,
             importance=owner.importance,
         )
@@ -160,7 +164,7 @@ class MemoryComponent(Compactor):
 
     def _watched(self, memory: Memory) -> None:
         """Let the watchers look at a memory; what breaks in one of them stays in it."""
-        for watcher in (self.noticed.saw, *self._owner.watchers):
+        for watcher in self._owner.watchers:
             # Whatever somebody said: it is in the archive, and must not be archived again.
             with logged(f"{self.name}: Memory {memory.number} was not looked at"):
                 watcher(memory)
@@ -193,22 +197,17 @@ class MemoryComponent(Compactor):
         return len(self._unkept)
 
     def always_shown(self) -> tuple[str, ...]:
-        """What stands in every prompt, whatever is compacted: pins and what was noticed."""
+        """What stands in every prompt, whatever is compacted: pins and promises."""
         return (*self._owner.pins(), *self.noticed_for(NOBODY))
 
     def noticed_for(self, audience: Audience, before: int | None = None) -> tuple[str, ...]:
-        """What was noticed, from before memory ``before``, as far as the audience may hear it."""
+        """Promises and rules of before memory ``before``, as far as the audience may hear them."""
         may = partial(self.private.may_hear, audience=audience)
-        return self.noticed.block.lines_before(before, may)
+        return self.commitments.lines_before(before, may)
 
-    def must_keep(self) -> tuple[str, ...]:
-        """What no compaction may lose: what stands in every prompt, and what found no room there.
-
-        Asked in a worker thread, before a compaction.
-        """
-        may = partial(self.private.may_hear, audience=NOBODY)
-        refused = [item.line for item in self.noticed.block.refused if may(item.number)]
-        return tuple(dict.fromkeys((*self.always_shown(), *refused)))
+    def promised(self) -> frozenset[int]:
+        """The numbers of the memories on which open promises and rules rest; in any thread."""
+        return frozenset(item.number for item in self.commitments.items)
 
     def compact_if_due(self) -> None:
         """Start a compaction in the background when one is due."""
@@ -231,7 +230,6 @@ class MemoryComponent(Compactor):
             self.save_backlog()
         with self._opening:
             self._closed = True
-        self.noticed.close()
         if self._backlog:
             self._leave_waiting()
         if self._memory is not None:
@@ -284,7 +282,6 @@ class MemoryComponent(Compactor):
             self._services.events.emit(
                 MemoryChange(agent=self.name, op="mended", n=archive.last_number, size=archive.torn)
             )
-        self.noticed.catch_up(memory.context().window)
         self._memory = memory  # last of all: from now on any thread may use it
         return True
 

@@ -36,19 +36,14 @@ class Remembering(ABC):
     def __init__(self, life: Life, services: Services) -> None:
         self.memory = memory = MemoryComponent(life, self, services)
         self.diary = diary = Diary(life, memory, self.circumstances, services)
-        self.acquaintances = Acquaintances(life, memory, services, diary.importance_of)
+        self.acquaintances = Acquaintances(life, memory, services)
         self.plugged: PluggedMemory | None = None
         if life.memory not in OURS:
             self.plugged = PluggedMemory(life, memory, services)
         self.keeper = MemoryTools(life, memory, diary, services, self.plugged)
         # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
         remembered = partial(services.taps.remembered, life.name)
-        agents = services.taps.agent_ids
-        self.hearsay = Hearsay(
-            life.name,
-            diary.importance_of,
-            lambda who: who.partition("-")[0] in map(str, tuple(agents.values())),
-        )
+        self.hearsay = Hearsay(life.name)
         ours = (diary.saw, self.acquaintances.saw, self.hearsay.saw, remembered)
         self.watchers = ours if self.plugged is None else (*ours, self.plugged.saw)
 
@@ -70,7 +65,6 @@ class Remembering(ABC):
 
     def leaving(self, window: Sequence[Memory]) -> None:
         """A compaction begins; blocks."""
-        self.memory.noticed.settle()
         self.diary.leaving(window)
 
     def moved(self) -> None:
@@ -78,11 +72,9 @@ class Remembering(ABC):
         self.keeper.recaller.follow()
 
     def circumstances(self, memory: Memory) -> ImportanceContext:
-        """Whether who caused a memory, and where it was, are new to the agent."""
-        known = self.acquaintances
+        """Whether who caused a memory is new to the agent."""
         return ImportanceContext(
-            met=not memory.source_id or known.met(memory.source_id),
-            been_here=not memory.place or known.been(memory.place),
+            met=not memory.source_id or self.acquaintances.met(memory.source_id)
         )
 
     def read_back(self, services: Services) -> None:

@@ -31,8 +31,8 @@ from keepsake.agent.offstage.walking import way_to
 from keepsake.agent.services import Services
 from keepsake.agent.surroundings import hosts_guests, identity_of, is_at_home, place_of, show
 from keepsake.archive.records import HEARSAY, SCENE, MemoryKind
+from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.books.hearsay import Rumour
-from keepsake.books.noticing import Noticed, NoticedKind
 
 PACE = 5.0
 """Seconds between two lines of a scene."""
@@ -87,8 +87,8 @@ def _go_on(
 
     In one minute one of those in a room is seen at work, one leaves it, and one sets off for it.
     """
-    for promise in mind.memory.noticed.block.items:
-        if promise.kind is NoticedKind.PROMISE and promise.time is not None:
+    for promise in mind.memory.commitments.items:
+        if promise.kind is CommitmentKind.PROMISE and promise.time is not None:
             moment = due_at(promise.text, promise.time.astimezone(now.moment.tzinfo))
             if moment and is_due(moment, now.moment) and _keep(mind, agent, promise, moment, now):
                 return
@@ -132,7 +132,7 @@ def _show_once(mind: Mind, agent: Body, does: str, now: datetime) -> bool:
     return True
 
 
-def _keep(mind: Mind, agent: Body, promise: Noticed, moment: datetime, now: Almanac) -> bool:
+def _keep(mind: Mind, agent: Body, promise: Commitment, moment: datetime, now: Almanac) -> bool:
     """Go where it promised to be, and be there; False for a promise that names no place."""
 
     def is_meant(room: Any) -> bool:
@@ -147,7 +147,7 @@ def _keep(mind: Mind, agent: Body, promise: Noticed, moment: datetime, now: Alma
         line = f'You are at {place_of(agent)}, as you promised{to}: "{promise.text}"'
         mind.memory.remember(line, MemoryKind.RESULT, place=place_of(agent))
         show(agent, f"{agent.key} looks about, here as promised.", SCENE)
-        mind.memory.noticed.kept(promise)
+        mind.keeper.was_kept(promise)
     return True
 
 

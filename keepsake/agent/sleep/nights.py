@@ -18,9 +18,10 @@ from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.types import Sleep
 from keepsake.models.queue import Priority
 from keepsake.sleep import night
-from keepsake.sleep.asking import Ask, Generate, Work
+from keepsake.sleep.asking import NightAsk, Work
 from keepsake.sleep.log import AFRESH
 from keepsake.sleep.steps import Figures, Step
+from keepsake.tasks.task import Ask
 
 _changing = threading.Lock()
 """Held while a night is opened or closed, so that none is opened for whoever has just woken."""
@@ -36,8 +37,8 @@ class Nights(NightWorks):
     def __init__(self, life: Life, mind: Remembering, services: Services) -> None:
         super().__init__(life, mind, services)
         self.step: Step | None = None
-        self._asking: Ask | None = None
-        self._broken_off: list[tuple[datetime, Ask]] = []
+        self._asking: NightAsk | None = None
+        self._broken_off: list[tuple[datetime, NightAsk]] = []
         """Sleeps of late that ended too soon: the next makes up for them, with what they left."""
         self._working = 0
 
@@ -58,7 +59,7 @@ class Nights(NightWorks):
         First the journal draws out what matters and the profiles are brought up to date; what
         has left the window by then would be told only by its summary.
         """
-        return not self._working or self.step in (Step.COMPACT, Step.DREAM, Step.TIDY)
+        return not self._working or self.step in (Step.COMPACT, Step.TIDY)
 
     def begin(self, why: str, fell_asleep: datetime) -> None:
         """The agent falls asleep: its night's work begins in a thread."""
@@ -68,7 +69,7 @@ class Nights(NightWorks):
     def go_on(self, why: str, fell_asleep: datetime) -> None:
         """The agent sleeps on after the server was down, and its night's work goes on."""
         woken = threading.Event()
-        asking = Ask(self._generate(woken), self._calls_left(fell_asleep), woken)
+        asking = NightAsk(self._ask_model(woken), self._calls_left(fell_asleep), woken)
         self._asking, self.step = asking, None
         self._broken_off.append((fell_asleep, asking))
         self._working += 1
@@ -107,12 +108,11 @@ class Nights(NightWorks):
 
     # -- in worker threads
 
-    def _sleep(self, asking: Ask, why: str, fell_asleep: datetime) -> None:
+    def _sleep(self, asking: NightAsk, why: str, fell_asleep: datetime) -> None:
         try:
             if self._begun(asking, why, fell_asleep) and self._has_work():
                 works = {
-                    step: self._told(asking, step, work)
-                    for step, work in self.works(fell_asleep).items()
+                    step: self._told(asking, step, work) for step, work in self.works().items()
                 }
                 done = night.run(
                     self._name, works, self.log, asking, self._services.clock, self._tell
@@ -127,7 +127,7 @@ class Nights(NightWorks):
         finally:
             self._services.post(lambda: self._over(asking))
 
-    def _begun(self, asking: Ask, why: str, fell_asleep: datetime) -> bool:
+    def _begun(self, asking: NightAsk, why: str, fell_asleep: datetime) -> bool:
         """Whether a night is open; False if the agent has woken before a thread was free."""
         with _changing:
             if asking.woken.is_set():
@@ -139,10 +139,10 @@ class Nights(NightWorks):
     def _has_work(self) -> bool:
         return (last := self.log.last) is not None and last.next_step is not None
 
-    def _told(self, asking: Ask, step: Step, work: Work) -> Work:
+    def _told(self, asking: NightAsk, step: Step, work: Work) -> Work:
         """The same work, which says what the night is at, and has an event told of how it ends."""
 
-        def told(ask: Ask) -> Figures:
+        def told(ask: NightAsk) -> Figures:
             if self._asking is asking:
                 self.step = step
             began, calls = self._services.seconds(), asking.calls
@@ -184,16 +184,16 @@ class Nights(NightWorks):
 
     # -- back on the reactor thread
 
-    def _over(self, asking: Ask) -> None:
+    def _over(self, asking: NightAsk) -> None:
         self._working -= 1
         if self._asking is asking or self._asking is None:
             self.step = None
 
-    def _generate(self, woken: threading.Event) -> Generate | None:
+    def _ask_model(self, woken: threading.Event) -> Ask | None:
         """How the model that works in sleep is asked; None where none does."""
         profile = self._services.sleeping.current.profile
         try:
-            return self._services.writer(profile, Priority.SLEEP, woken)
+            return self._services.asker(profile, Priority.SLEEP, woken)
         except ConfigError as error:
             self._tell(f"{self._name} sleeps without a model: {error}")
             return None

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from keepsake.errors import NoteRefused
-from keepsake.language import details
 from keepsake.language.perception import for_prompt, visible
 from keepsake.language.words import words, writable
 
@@ -73,58 +71,14 @@ def numbers(given: Iterable[int]) -> tuple[int, ...]:
 
 # -- two texts that say the same
 
-_EMPTY_WORDS = """
-    a an the please oh ah and so then just very really me my i to
-"""
-_EMPTY = frozenset(_EMPTY_WORDS.split())
-_TURNING_WORDS = """
-    not no never nobody none nothing nowhere neither nor cannot without except but unless if only
-    until till before after instead hardly perhaps maybe
-"""
-_TURNING = frozenset(_TURNING_WORDS.split())
-"""Words that make another thing of what is said: what has one more of them is no copy."""
-_MOST_MORE = 0.25
 _DATED = re.compile(r"^On \d{1,2} [A-Z][a-z]{2}: ")
 """What stands before an entry of an earlier day, see :mod:`.drawing`: no part of what happened."""
 
 
 def alike(one: str, two: str) -> bool:
-    """Whether two texts say the same, the one perhaps with a few words more.
-
-    Nothing may stand in the place of something else, turned round or denied, and the words
-    more may be no name and no number: "Tom gave Ada a cup" is not "Ada gave Tom a cup".
-    """
-    if one == two:
-        return True
-    short, long = sorted((_stems(one), _stems(two)), key=len)
-    if (
-        one.count("?") != two.count("?")
-        or not short
-        or len(long) - len(short) > max(1, int(_MOST_MORE * len(long)))
-    ):
-        return False
-    more = list(long)
-    position = 0
-    for stem in short:  # the short one's words in their order, each found in the long one
-        try:
-            position = more.index(stem, position)
-        except ValueError:
-            return False
-        del more[position]
-    return not any(map(_matters, more))
+    """Whether two texts say the same, whatever their case, blanks and punctuation."""
+    return _bare(one) == _bare(two) and one.count("?") == two.count("?")
 
 
-@lru_cache(maxsize=4096)
-def _stems(text: str) -> tuple[str, ...]:
-    low = ((word, word.casefold().replace("’", "'")) for word in words(_DATED.sub("", text)))
-    # A capital stays on a name, so that one that is more is seen.
-    return tuple(_marked(word, plain) for word, plain in low if plain not in _EMPTY)
-
-
-def _marked(word: str, plain: str) -> str:
-    return f"{details.key(plain)}{'^' if word[0].isupper() and word != 'I' else ''}"
-
-
-def _matters(stem: str) -> bool:
-    bare = stem.rstrip("^")
-    return stem.endswith("^") or details.counts(bare) or bare in _TURNING or bare.endswith("n't")
+def _bare(text: str) -> list[str]:
+    return [word.casefold() for word in words(_DATED.sub("", text))]

@@ -13,7 +13,7 @@ const id = Number(document.body.dataset.agent);
 const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
-const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "dreams", "nights"];
+const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "nights"];
 const NAMES = ["live", ...Object.keys(MAKERS)];
 
 const sections = {};

@@ -77,7 +77,7 @@ export class Journal extends Book {
 
 export class People extends Book {
   constructor(root, id) {
-    super(root, id, [["people", "people"], ["places", "places"], ["things", "things"]]);
+    super(root, id, [["people", "people"]]);
   }
 }
 
@@ -94,12 +94,6 @@ export class Notes extends Book {
     if (file !== "pinned.md") return null;
     const lines = [...text.matchAll(/^[ \t]*-[ \t]+(.*?)[ \t]*(?:<!--.*-->)?$/gm)].map(([, line]) => line);
     return el("ul", {}, lines.map((line, i) => el("li", {}, line, " ", actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(i + 1) }), () => this.load()))));
-  }
-}
-
-export class Dreams extends Book {
-  constructor(root, id) {
-    super(root, id, [["dreams", "dreams"]]);
   }
 }
 

@@ -61,10 +61,10 @@ export class Ties {
 /** One line for what two know of each other. */
 function both(ties) {
   const found = new Map();
-  for (const { who, whom, exchanges } of ties) {
+  for (const { who, whom, lines } of ties) {
     const key = [who, whom].sort().join("\n");
     const link = found.get(key) ?? { source: who, target: whom, weight: 0 };
-    link.weight += exchanges;
+    link.weight += lines;
     found.set(key, link);
   }
   return [...found.values()];
@@ -93,10 +93,10 @@ function place(nodes, links, wide, high) {
 }
 
 function words(name, agents, ties) {
-  const knows = ties.filter(({ who }) => who === name).sort((a, b) => b.exchanges - a.exchanges);
+  const knows = ties.filter(({ who }) => who === name).sort((a, b) => b.lines - a.lines);
   const known = ties.filter(({ whom }) => whom === name).map(({ who }) => who);
   const called = name in agents ? el("a", { href: `/agents/${agents[name]}/#people` }, name) : el("b", {}, name);
   return [called, knows.length ? " knows " : " is no agent; what it knows is not recorded. ",
-    knows.map(({ whom, closeness, facts, exchanges }, i) => `${i ? "; " : ""}${whom} (${closeness}, ${many(exchanges, "exchange")}, ${many(facts, "fact")})`),
+    knows.map(({ whom, meetings, lines }, i) => `${i ? "; " : ""}${whom} (${many(meetings, "meeting")}, ${many(lines, "line")})`),
     knows.length ? ". " : "", known.length ? `Known to ${known.join(", ")}.` : ""];
 }

@@ -1,4 +1,4 @@
-"""How much agents keep and show of people, places and things, from ``vault/config/people.md``."""
+"""How much agents keep and show of people, from ``vault/config/people.md``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,8 @@ class PeopleConfig(FileSettings):
     """Each is explained in the file."""
 
     budget: int = between(300, high=100_000)
-    shown: int = 6
-    observations: int = 40
-    facts: int = 30
-    conclusions: int = 8
-    things: int = 200
+    shown: int = 6  # the most people of a room who stand in a prompt
+    lines: int = 40  # the newest sentences and deeds that a page keeps
     # whether what was whispered may be said to others, marked as confided
     in_confidence: bool = False
 

@@ -1,0 +1,1 @@
+"""The people whom an agent knows: a page for each."""

@@ -1,0 +1,372 @@
+"""The people whom one agent knows: a markdown file each, which people may read and edit.
+
+Memories are worked in by number: every page knows the last one that is in it, and the book the
+last one that it has looked at. Both are on the disk, the pages first, so that a crash at any moment
+costs doing the same again, which changes nothing. A page that cannot be read is named and left
+alone until somebody mends it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from keepsake.archive.records import BY_RULE, Memory, MemoryKind
+from keepsake.books.people.config import PeopleConfig
+from keepsake.books.people.page import (
+    LONGEST_LINE,
+    KnownName,
+    PageLine,
+    PersonPage,
+    parse_page,
+    written,
+)
+from keepsake.errors import NoteRefused
+from keepsake.events.types import MemoryChange
+from keepsake.language import deeds
+from keepsake.language.fit import name as fit_name
+from keepsake.language.heard import heard, key_of
+from keepsake.language.perception import for_prompt
+from keepsake.names import folder_name
+from keepsake.records import files as vault_files
+from keepsake.records.store import RecordStore, Report, Tell
+
+FOLDER = "people"
+MEETING = timedelta(hours=1)
+"""Two meetings lie at least so far apart."""
+MOST_FOUND = 20
+"""Pages that one search brings."""
+MOST_NAMES = 12
+"""Names that a page keeps: the first and the newest."""
+BY_NAME = "name:"
+"""Begins the key of somebody of whom only the name is known."""
+_PLAIN_KEY = re.compile(r"[0-9][0-9-]{0,40}")
+_WORKED_IN = ".worked_in.json"
+
+type _Known = tuple[Path, PersonPage]
+
+
+class PeopleBook:
+    """All the people whom one agent knows; safe to use from several threads.
+
+    :meth:`loaded` and :meth:`known` are quick and may be called on the reactor thread; all else
+    reads or writes files and belongs in a worker thread.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        config: Callable[[], PeopleConfig] = PeopleConfig,
+        report: Report = lambda _: None,
+        agent: str = "",
+        tell: Tell = lambda _: None,
+    ) -> None:
+        self.folder = folder / FOLDER
+        self._config, self._report = config, report
+        self._agent, self._tell = agent, tell
+        self._store = RecordStore(
+            lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)),
+            lambda _, before, after: self._edited(before, after),
+            report,
+        )
+        self._turn = threading.RLock()
+        self._through: int | None = None
+        self._version: int | None = None
+        self._known: dict[str, _Known] = {}
+        """By key: made anew when a file changed, never changed, so that a reader needs no lock."""
+        self._doubles: dict[Path, str] = {}
+
+    # -- quick
+
+    def loaded(self, key: str) -> PersonPage | None:
+        """The page as it was read last; None for all until the book was opened."""
+        known = self._known.get(key)
+        return known[1] if known else None
+
+    def known(self, key: str) -> bool:
+        """Whether there is a page; False for all until the book was opened."""
+        return key in self._known
+
+    # -- reading
+
+    def look(self) -> None:
+        """See which files people have changed; every other blocking method does it too."""
+        with self._turn:
+            paths = sorted(self.folder.glob("*.md"))
+            self._store.look([path for path in paths if path.name[0] != "."])
+            self._index()
+
+    @property
+    def through(self) -> int:
+        """Number of the last memory that was looked at; give :meth:`take` all after it."""
+        with self._turn:
+            if self._through is None:
+                self.look()
+                self._through = _read_cursor(self.folder / _WORKED_IN)
+            return self._through
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with files that cannot be read, one sentence each."""
+        self.look()
+        return list((self._store.problems() | self._doubles).values())
+
+    def page(self, key: str) -> PersonPage | None:
+        """The page as its file is now; None for nobody known."""
+        self.look()
+        return self.loaded(key)
+
+    def find(self, words: str) -> list[PersonPage]:
+        """Pages by a name, present or past, by the beginning of one, or by key; the best first."""
+        wanted = " ".join(words.split()).casefold()
+        ranked = [(rank, each) for each in self.all() if (rank := _rank(each, wanted)) is not None]
+        ranked.sort(key=lambda each: each[0])
+        return [each for _, each in ranked[:MOST_FOUND]] if wanted else []
+
+    def all(self) -> list[PersonPage]:
+        """Everybody, those met last first."""
+        self.look()
+        pages = [page for _, page in self._known.values()]
+        return sorted(pages, key=lambda each: each.last_met, reverse=True)
+
+    # -- writing
+
+    def take(self, memories: Iterable[Memory]) -> int:
+        """Work memories in; those that are in already change nothing.
+
+        ``memories``: All that the agent lived through after :attr:`through`, in one go or in
+        several; what is left out is never worked in.
+
+        Returns:
+            How many pages changed.
+
+        Raises:
+            NoteRefused: A file could not be written. Nothing is lost: give the same again.
+        """
+        with self._turn:
+            through = self.through
+            fresh = sorted((m for m in memories if m.number > through), key=lambda m: m.number)
+            if not fresh:
+                return 0
+            self.look()
+            work: dict[str, list[Memory]] = {}
+            for memory in fresh:
+                if memory.kind is MemoryKind.PERCEPTION and (key := key_of(memory)):
+                    work.setdefault(key, []).append(memory)
+            changed = sum(self._work_in(key, found) for key, found in work.items())
+            self._advance(fresh[-1].number)
+            return changed
+
+    def change(self, key: str, edit: Callable[[PersonPage], PersonPage], op: str) -> bool:
+        """Change a known page, asleep; whether anything changed. ``op``: what the log calls it.
+
+        Raises:
+            NoteRefused: Its file cannot be read or written.
+        """
+        with self._turn:
+            self.look()
+            if (known := self._known.get(key)) is None:
+                return False
+            old, new = self._write(known[0], lambda page: edit(page) if page else known[1])
+            if old != new:
+                self._done(op, new, "night", size=len(new.portrait))
+            return old != new
+
+    # -- inside; it is one thread's turn
+
+    def _work_in(self, key: str, memories: Sequence[Memory]) -> bool:
+        """Write one page; one that cannot be read is left as it is."""
+        key_now = self._heir(key, memories[0])
+        path = self._path_of(key_now)
+        if path is not None and path in self._store.problems():
+            return False
+        through = known.through if (known := self.loaded(key_now)) else 0
+        fresh = [each for each in memories if each.number > through]
+        if not fresh:
+            return False
+        path = path or self._new_path(key, fresh[-1].source or _speaker(fresh[-1]))
+        most = self._config().lines
+        old, new = self._write(path, lambda page: worked_in(page, key, fresh, most))
+        if old is None:
+            self._done("met", new, "rules", n=fresh[0].number)
+        elif old.name != new.name:
+            self._done("renamed", new, "rules", n=fresh[0].number)
+        self._done("profile", new, "rules", n=fresh[-1].number, times=len(fresh))
+        self._rename(path, new)
+        return True
+
+    def _heir(self, key: str, memory: Memory) -> str:
+        """Under which key they are known: the first who comes by a known name is that person."""
+        by_name = f"{BY_NAME}{memory.source}"
+        if self.known(key) or not self.known(by_name):
+            return key
+        namesakes = [k for k, (_, page) in self._known.items() if page.name == memory.source]
+        return by_name if namesakes == [by_name] else key
+
+    def _write(
+        self, path: Path, edit: Callable[[PersonPage | None], PersonPage]
+    ) -> tuple[PersonPage | None, PersonPage]:
+        old, new = self._store.change(path, lambda _, page: written(edit(page)))
+        self._index()
+        return old, new
+
+    def _rename(self, path: Path, page: PersonPage) -> None:
+        """Call a file by the present name, unless a person chose another, or that is taken."""
+        former = {
+            file_name(key, name.name) for key in (page.key, *page.formerly) for name in page.names
+        }
+        target = path.with_name(file_name(page.key, page.name))
+        if target != path and path.name in former:
+            self._store.rename(path, target)
+            self._index()
+
+    def _advance(self, through: int) -> None:
+        """Keep the cursor, once the pages are on the disk, so that nothing is skipped."""
+        text = json.dumps({"through": through})
+        vault_files.change(self.folder / _WORKED_IN, lambda _: f"{text}\n")
+        self._through = through
+
+    def _index(self) -> None:
+        """Know everybody by key; of two files for one key the one that knows more counts."""
+        if self._version == self._store.version:
+            return
+        self._version = self._store.version
+        records, found = self._store.records(broken=True), dict[str, _Known]()
+        for path, page in records.items():
+            other = found.get(page.key)
+            if other is None or page.through > other[1].through:
+                found[page.key] = path, page
+        doubles = {
+            path: f"{path} is not used: {found[page.key][0].name} has the same key"
+            for path, page in records.items()
+            if found[page.key][0] != path
+        }
+        for path, problem in doubles.items():
+            if self._doubles.get(path) != problem:
+                self._report(problem)
+        self._known, self._doubles = found, doubles
+
+    def _path_of(self, key: str) -> Path | None:
+        """The file of a page, also of one that cannot be read."""
+        if known := self._known.get(key):
+            return known[0]
+        end = f"-{_suffix(key)}.md"
+        return next((path for path in self._store.problems() if path.name.endswith(end)), None)
+
+    def _new_path(self, key: str, name: str) -> Path:
+        return vault_files.free_name(self.folder / file_name(key, fit_name(name)))
+
+    # -- for the event log
+
+    def _edited(self, before: PersonPage | None, after: PersonPage | None) -> None:
+        """Tell of what a person has done to a file."""
+        if after is not None:
+            self._done("edit" if before else "met", after, "hand")
+        elif before is not None:
+            self._done("forgotten", before, "hand")
+
+    def _done(
+        self, op: str, page: PersonPage, by: str, *, n: int = 0, size: int = 0, times: int = 1
+    ) -> None:
+        self._tell(
+            MemoryChange(
+                agent=self._agent,
+                op=op,
+                n=n,
+                of="person",
+                size=size,
+                times=times,
+                by=by,
+                about=page.name,
+            )
+        )
+
+
+def worked_in(
+    page: PersonPage | None, key: str, memories: Sequence[Memory], most: int
+) -> PersonPage:
+    """The page with what somebody said and did; a new one for nobody known."""
+    if page is None:
+        first = memories[0]
+        name = KnownName(fit_name(first.source or _speaker(first)), first.time)
+        page = PersonPage(key, (name,), first.time, first.time)
+    elif page.key != key:
+        page = replace(page, key=key, formerly=(*page.formerly, page.key))
+    for memory in memories:
+        page = _met(page, memory)
+    new = [line for memory in memories if (line := line_of(memory)) is not None]
+    return page.with_lines(new, most)
+
+
+def line_of(memory: Memory) -> PageLine | None:
+    """What somebody said to the agent or to all, gave, or did as a deed of the world."""
+    if memory.event in BY_RULE:
+        return None
+    said = heard(memory)
+    if said is not None:
+        words = for_prompt(said.words, limit=LONGEST_LINE)
+        is_mine = said.to in ("", "you") and any(char.isalnum() for char in words)
+        return PageLine(words, (memory.number,), memory.time, True) if is_mine else None
+    if memory.event not in (deeds.GIVE, *deeds.RULED) and not deeds.given_to_me(memory):
+        return None
+    text = for_prompt(memory.text.removeprefix(memory.source), limit=LONGEST_LINE)
+    return PageLine(text, (memory.number,), memory.time)
+
+
+def _met(page: PersonPage, memory: Memory) -> PersonPage:
+    again = memory.time - page.last_met >= MEETING
+    name = fit_name(memory.source) if memory.source else page.name
+    names = page.names
+    if name != page.name:
+        named = (*names, KnownName(name, memory.time))
+        names = (*named[:1], *named[1:][-(MOST_NAMES - 1) :])
+    return replace(
+        page,
+        names=names,
+        first_met=min(page.first_met, memory.time),
+        last_met=max(page.last_met, memory.time),
+        meetings=page.meetings + again,
+        through=max(page.through, memory.number),
+    )
+
+
+def _speaker(memory: Memory) -> str:
+    said = heard(memory)
+    return said.who if said is not None else ""
+
+
+def _rank(page: PersonPage, wanted: str) -> int | None:
+    """How well a page answers to a name, best first; None for not at all."""
+    names = [each.name.casefold() for each in reversed(page.names)]
+    if wanted in (page.key.casefold(), names[0]):
+        return 0
+    if wanted in names:
+        return 1
+    if any(name.startswith(wanted) for name in names):
+        return 2
+    return 3 if any(wanted in name for name in names) else None
+
+
+def file_name(key: str, name: str) -> str:
+    """``Tom-12-20261121103000.md``: the present name, and the key, so that no two collide."""
+    return f"{folder_name(name)}-{_suffix(key)}.md"
+
+
+def _suffix(key: str) -> str:
+    if _PLAIN_KEY.fullmatch(key):
+        return key
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _read_cursor(path: Path) -> int:
+    """How far a book has come; the beginning where that cannot be read, which does no harm."""
+    try:
+        return max(int(json.loads(vault_files.read(path) or "{}").get("through", 0)), 0)
+    except (OSError, ValueError, TypeError, AttributeError, NoteRefused):
+        return 0

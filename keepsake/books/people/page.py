@@ -1,0 +1,253 @@
+"""A person as an agent knows them: their own last sentences, and what the agent makes of them.
+
+::
+
+    ---
+    key: 12-20261101090000
+    names: …
+    ---
+
+    # Tom
+
+    ## What I make of them
+
+    A miller who looks for his sister.
+
+    ## Said and done
+
+    - 2026-11-21T14:05:09+01:00, memory 120: "My sister Anneke went to sea."
+    - 2026-11-21T14:07:30+01:00, memory 122: gives you a blue cup.
+
+A line of the list begins with marks that only the game sets, so that nothing anybody said can pass
+for a heading or another line. All else in the file is a person's, and stays as it is. Pages of
+earlier versions are read too: their facts, observations and conclusions are lines of the list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from keepsake.errors import NoteRefused
+from keepsake.language.fit import name as fit_name
+from keepsake.language.perception import for_prompt
+from keepsake.records.files import FRONT, time_of
+
+PORTRAIT, LINES = "What I make of them", "Said and done"
+"""The headings of a page."""
+_OLD_FACTS, _OLD_THOUGHTS = ("Facts", "Before"), "What I think"
+_OLD = (*_OLD_FACTS, _OLD_THOUGHTS, "Last shared", "Observations")
+"""Headings of pages of earlier versions, under which there are lines as well."""
+LONGEST_LINE = 500
+"""Characters of one sentence or deed."""
+
+_HEADING = re.compile(r"##\s+(?P<name>\S.*?)\s*#*$")
+_CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
+_DATED = re.compile(
+    rf"[-*] (?P<time>[\dT:.+-]{{10,40}}), {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$"
+)
+_FACT = re.compile(rf"[-*] (?P<text>.*?) \(since (?P<time>[\dT:.+-]+)(?:; [^()]*?)?; {_CITED}\)$")
+_THOUGHT = re.compile(rf"[-*] (?P<text>.*?) \({_CITED}; (?P<time>[\dT:.+-]{{10,40}})\)$")
+_NUMBER = re.compile(r"\d{1,9}")
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownName:
+    """What somebody was called, and since when."""
+
+    name: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """A sentence that somebody said, or something that they did."""
+
+    text: str  # one line; of a deed without the name before it
+    numbers: tuple[int, ...]  # the memories that it rests on, mostly one
+    time: datetime
+    said: bool = False  # whether it is their own words
+
+    @property
+    def shown(self) -> str:
+        """As the page has it: their words in double quotes."""
+        return f'"{self.text}"' if self.said else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPage:
+    """All that an agent keeps of one person."""
+
+    key: str  # who it is, whatever they are called: see ``keepsake.agent.surroundings``
+    names: tuple[KnownName, ...]  # what they were called, the present name last; never empty
+    first_met: datetime
+    last_met: datetime
+    meetings: int = 1  # how many times; two with an hour or more between them are two
+    portrait: str = ""  # what the agent makes of them
+    lines: tuple[PageLine, ...] = ()  # the oldest first
+    through: int = 0  # number of the last memory that was worked into it
+    studied: int = 0  # number of the last line that the portrait was written from
+    formerly: tuple[str, ...] = ()  # keys that it had before, when only the name was known
+    # what a person wrote, by the heading that it stands under; empty for above the first
+    by_hand: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What they are called now."""
+        return self.names[-1].name
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The lines that a person wrote into the page, without their list marks."""
+        lines = (line for lines in self.by_hand.values() for line in lines)
+        return tuple(text for line in lines if (text := for_prompt(line).lstrip("-*# ")))
+
+    def with_lines(self, new: Iterable[PageLine], most: int) -> PersonPage:
+        """The page with more lines; what is said again counts once, and the oldest go."""
+        by_text = {each.shown: each for each in self.lines}
+        for each in new:
+            by_text.pop(each.shown, None)  # so that it is the newest
+            by_text[each.shown] = each
+        return replace(self, lines=tuple(by_text.values())[-most:])
+
+
+def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
+    """The page that ``source`` holds.
+
+    Raises:
+        NoteRefused: Its front matter cannot be read, or does not say whose it is.
+    """
+    try:
+        front = FRONT.match(source)
+        meta = yaml.load(front["head"], _LOADER) if front else None
+        if front is None or not isinstance(meta, dict):
+            raise _malformed(path, "does not begin with front matter")
+        return _page(meta, _sections(source[front.end() :]), changed)
+    except (yaml.YAMLError, KeyError, ValueError, TypeError, RecursionError) as error:
+        raise _malformed(path, f"cannot be read ({' '.join(str(error).split())[:200]})") from error
+
+
+def written(page: PersonPage) -> str:
+    """The page as a file."""
+    head = yaml.dump(_meta(page), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
+    by_hand = dict(page.by_hand)
+    parts = [f"---\n{head}---\n\n# {page.name}\n", *_block(by_hand.pop("", ()))]
+    if page.portrait:
+        parts += [f"## {PORTRAIT}\n", f"{page.portrait}\n"]
+    lines = [*by_hand.pop(LINES, ()), *map(_line, page.lines)]
+    parts += [f"## {LINES}\n", *_block(lines)] if lines else []
+    for name, each in by_hand.items():
+        parts += [f"## {name}\n", *_block(each)]
+    return "\n".join(parts)
+
+
+def _block(lines: Iterable[str]) -> list[str]:
+    text = "\n".join(lines).strip("\n")
+    return [f"{text}\n"] if text else []
+
+
+def _line(each: PageLine) -> str:
+    head = "memory" if len(each.numbers) == 1 else "memories"
+    numbers = ", ".join(map(str, each.numbers))
+    return f"- {each.time.isoformat()}, {head} {numbers}: {each.shown}"
+
+
+def _meta(page: PersonPage) -> dict[str, Any]:
+    return {
+        "key": page.key,
+        "names": [{"name": n.name, "since": n.since.isoformat()} for n in page.names],
+        "first_met": page.first_met.isoformat(),
+        "last_met": page.last_met.isoformat(),
+        "meetings": page.meetings,
+        "through": page.through,
+        "studied": page.studied,
+        **({"formerly": list(page.formerly)} if page.formerly else {}),
+    }
+
+
+# -- reading
+
+
+def _sections(body: str) -> dict[str, list[str]]:
+    sections: dict[str, list[str]] = {"": []}
+    name = ""
+    for each in body.splitlines():
+        if heading := _HEADING.match(each):
+            name = heading["name"]
+            sections.setdefault(name, [])
+        elif name or not each.startswith("# "):
+            sections[name].append(each.rstrip())
+    return sections
+
+
+def _page(
+    meta: Mapping[str, Any], sections: Mapping[str, list[str]], changed: datetime
+) -> PersonPage:
+    key, names = str(meta.get("key") or "").strip(), tuple(_names(meta.get("names"), changed))
+    if not key or not names:
+        raise ValueError("it needs a key and names")
+    lines: list[PageLine] = []
+    by_hand: dict[str, tuple[str, ...]] = {}
+    for name, written_there in sections.items():
+        read = {each: _read(name, each.strip()) for each in written_there}
+        lines += [line for line in read.values() if line is not None]
+        rest = "\n".join(each for each in written_there if read[each] is None).strip("\n")
+        if rest and name != PORTRAIT:
+            by_hand[name] = tuple(rest.split("\n"))
+    return PersonPage(
+        key=key,
+        names=names,
+        first_met=time_of(meta.get("first_met"), names[0].since),
+        last_met=time_of(meta.get("last_met"), names[-1].since),
+        meetings=max(int(meta.get("meetings", 1)), 1),
+        portrait="\n".join(sections.get(PORTRAIT, ())).strip("\n"),
+        lines=tuple(sorted(lines, key=lambda each: (each.time, each.numbers))),
+        through=max(int(meta.get("through", 0)), 0),
+        studied=max(int(meta.get("studied", 0)), 0),
+        formerly=tuple(str(each) for each in meta.get("formerly") or ()),
+        by_hand=by_hand,
+    )
+
+
+def _names(given: Any, changed: datetime) -> Iterator[KnownName]:
+    for each in given if isinstance(given, list) else [given]:
+        name, since = (each.get("name"), each.get("since")) if isinstance(each, dict) else (each, 0)
+        if name not in (None, ""):
+            yield KnownName(fit_name(str(name)), time_of(since or None, changed))
+
+
+def _read(section: str, line: str) -> PageLine | None:
+    """A line of the list, or what an earlier version kept; None for what a person wrote."""
+    found = None
+    if section == LINES or section in _OLD:
+        found = _DATED.match(line)
+    if found is None and section in _OLD_FACTS:
+        found = _FACT.match(line)
+    if found is None and section == _OLD_THOUGHTS:
+        found = _THOUGHT.match(line)
+    if found is None:
+        return None
+    numbers = tuple(sorted({int(number) for number in _NUMBER.findall(found["numbers"])}))
+    try:
+        time = datetime.fromisoformat(found["time"])
+    except ValueError:
+        return None
+    text = found["text"]
+    said = len(text) > 2 and text[0] == text[-1] == '"'
+    text = for_prompt(text[1:-1] if said else text, limit=LONGEST_LINE)
+    return PageLine(text, numbers, time if time.tzinfo else time.astimezone(), said)
+
+
+def _malformed(path: Path, reason: str) -> NoteRefused:
+    return NoteRefused(
+        f"The page {path} {reason}",
+        "Mend the lines between its `---`, or move the file away and a new one is begun",
+    )

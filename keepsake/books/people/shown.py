@@ -1,0 +1,132 @@
+"""What a prompt says of somebody: when they met, what the agent makes of them, what they last said.
+
+Quick, from what is in RAM: the cost depends on who is there, never on how many people the agent
+has met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from keepsake.books.people.book import PeopleBook
+from keepsake.books.people.config import PeopleConfig
+from keepsake.books.people.page import PageLine, PersonPage
+from keepsake.language.fit import name as fit_name
+from keepsake.language.fit import quoted
+from keepsake.language.perception import for_prompt
+from keepsake.language.words import MONTHS
+from keepsake.ports import Tokens
+
+_LONGEST = 2_000
+_LONGEST_QUOTE = 300
+
+type May = Callable[[Iterable[int]], bool]
+"""Whether the audience may hear what rests on the memories of those numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Somebody who is there: who they are, and what they are called."""
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How a prompt tells of people."""
+
+    now: datetime
+    tokens: Tokens
+    may: May = lambda _: True
+    before: int | None = None  # the first memory of the window, which shows what comes after it
+
+
+def hearable(page: PersonPage, may: May) -> PersonPage:
+    """The page without what rests on memories that may not be heard."""
+    return replace(page, lines=tuple(each for each in page.lines if may(each.numbers)))
+
+
+def lines(
+    present: Sequence[Present], book: PeopleBook, config: PeopleConfig, how: Telling
+) -> tuple[str, ...]:
+    """A line for each of ``present``, those met most often first.
+
+    Returns:
+        At most ``config.shown`` lines within ``config.budget`` tokens; none at all for 0.
+    """
+    pages = [(each, book.loaded(each.key)) for each in present]
+    pages.sort(key=lambda each: each[1].meetings if each[1] else 0, reverse=True)
+    left, told = config.budget, list[str]()
+    for place, (each, page) in enumerate(pages[: config.shown]):
+        others = len(pages[: config.shown]) - place - 1
+        line = known_of(each.name, page, left - min(20 * others, left // 2), how)
+        if not line:
+            break
+        told.append(line)
+        left -= how.tokens.of(line)
+    return tuple(told)
+
+
+def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> str:
+    """What is known of somebody as one line of at most ``budget`` tokens; empty if none fits.
+
+    For instance ``Tom, met 9 November: a miller who looks for his sister; last said: 'I have found
+    her.'``.
+    """
+    shown = fit_name(name)
+    if page is None:
+        line = f"{shown}, whom you have never met"
+        return line if how.tokens.of(line) <= budget else ""
+    head = f"{shown}{_known_as(shown, page)}, met {_day(page.first_met, how.now)}"
+    if how.tokens.of(head) > budget:
+        return ""
+    opinion = _fitting([*page.remarks, page.portrait], budget - how.tokens.of(head), how)
+    head = f"{head}: {'; '.join(opinion)}" if opinion else head
+    parts = _quotes(page, budget - how.tokens.of(head), how)
+    return for_prompt("; ".join([head, *parts]), limit=_LONGEST)
+
+
+def _fitting(texts: Iterable[str], room: int, how: Telling) -> list[str]:
+    """As many of these as there is room for."""
+    kept: list[str] = []
+    for text in (for_prompt(each, limit=_LONGEST).rstrip(".") for each in texts):
+        if text and (cost := how.tokens.of(f"{text}; ")) <= room:
+            room -= cost
+            kept.append(text)
+    return kept
+
+
+def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
+    """``last said: '…', '…'`` and ``last did: …``, the newest that fit, the oldest first."""
+    kept: list[PageLine] = []
+    for line in reversed(page.lines):
+        in_window = how.before is not None and line.numbers[-1] >= how.before
+        if in_window or not how.may(line.numbers):
+            continue
+        if (cost := how.tokens.of(f"{_quote(line, how.now)}, ")) > room - 6:
+            break
+        room -= cost
+        kept.insert(0, line)
+    for said, verb in ((True, "last said"), (False, "last did")):
+        if texts := [_quote(line, how.now) for line in kept if line.said is said]:
+            yield f"{verb}: {', '.join(texts)}"
+
+
+def _quote(line: PageLine, now: datetime) -> str:
+    text = quoted(line.text, _LONGEST_QUOTE) if line.said else line.text.rstrip(".")
+    return f"{text} ({_day(line.time, now)})"
+
+
+def _known_as(name: str, page: PersonPage) -> str:
+    former = [each.name for each in page.names if each.name != name]
+    return f" (you knew them as {former[-1]})" if former else ""
+
+
+def _day(time: datetime, now: datetime) -> str:
+    """``9 November``, with the year if it is another."""
+    here = time.astimezone(now.tzinfo)
+    year = f" {here.year}" if here.year != now.year else ""
+    return f"{here.day} {MONTHS[here.month - 1]}{year}"

@@ -1,1 +1,0 @@
-"""Whom and what an agent knows: a profile for each person, place and thing that it met."""

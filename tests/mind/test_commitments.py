@@ -1,0 +1,125 @@
+"""The list of promises and rules: what an agent writes into it, and what people do."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections import deque
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepsake.books.commitments import LIMIT, Commitments
+from keepsake.books.commitments_file import Commitment, CommitmentKind, commitments_in
+from keepsake.errors import NoteRefused
+from keepsake.prompt.tokens import most_tokens
+
+NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
+EARLIER = """\
+# What was noticed
+
+- rule from Tom: Never open the eel trap. (memory 17, 2026-05-01T12:00:00+00:00, by 12-20260101)
+- promise to Ada: I will bring you soup. (memory 18)
+- question from Ruan: Where is the ferry? (memory 19)
+A remark of a builder.
+<!-- noticed up to memory 30 -->
+"""
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Commitments:
+    return Commitments(tmp_path / "noticed.md")
+
+
+def promise(text: str, number: int = 241, who: str = "Jonas") -> Commitment:
+    return Commitment(CommitmentKind.PROMISE, who, text, number, NOON, "12-20260101")
+
+
+def test_a_promise_stands_until_it_is_kept(book):
+    book.add(promise("a bowl of soup on the twelfth"))
+    assert book.lines == ("You promised Jonas: a bowl of soup on the twelfth (memory 241)",)
+    assert Commitments(book.path).items == book.items
+    book.close(book.meant("241"))
+    assert book.lines == ()
+    assert "[done]" in book.path.read_text()
+    book.add(promise("a bowl of soup on the twelfth"))
+    assert len(book.items) == 1, "promised again it is open again"
+
+
+def test_a_file_of_before_opens_and_what_people_wrote_stays(book):
+    book.path.write_text(EARLIER)
+    assert [item.kind.value for item in book.items] == ["rule", "promise"]
+    book.add(promise("mend the lamp"))
+    book.close(book.meant("soup"))
+    text = book.path.read_text()
+    for line in EARLIER.splitlines():
+        assert line in text or line.startswith("- promise to Ada")
+    assert book.lines[0] == "Tom told you: Never open the eel trap. (memory 17)"
+    book.path.write_text(text + "- rule from Ruan: Mind the step.\n")
+    assert book.lines[1] == "Ruan told you: Mind the step."
+
+
+def test_only_what_left_the_window_and_may_be_heard_is_shown(book):
+    book.add(promise("one", 5))
+    book.add(promise("two", 9))
+    assert len(book.lines_before(9)) == 1
+    assert book.lines_before(None, lambda number: number != 5)[0].endswith("two (memory 9)")
+    assert book.made_in(5)
+    assert not book.made_in(6)
+
+
+def test_the_list_has_an_end_and_says_so(book):
+    many = [promise(f"thing {number} of the many that were asked for", 1) for number in range(99)]
+    with pytest.raises(NoteRefused, match="full"):
+        deque(map(book.add, many), maxlen=0)
+    assert sum(most_tokens(line) for line in book.lines) <= LIMIT
+    with pytest.raises(NoteRefused, match="already"):
+        book.add(promise("THING 0 of the many that were asked for"))
+    with pytest.raises(NoteRefused, match="at most"):
+        book.add(promise("x" * 161))
+    with pytest.raises(NoteRefused, match="no words"):
+        book.add(promise(" - "))
+
+
+def test_which_one_is_meant(book):
+    book.add(promise("soup", 3))
+    book.add(promise("soup with bread", 4))
+    assert book.meant("bread").number == 4
+    for wrong in ("soup", "lamp", ""):
+        with pytest.raises(NoteRefused, match="soup"):
+            book.meant(wrong)
+
+
+def test_all_of_one_person_go_at_once(book):
+    book.add(promise("soup"))
+    book.add(promise("a lamp", who="Ada"))
+    assert book.drop(lambda each: each.who == "Jonas") == 1
+    assert [item.who for item in book.items] == ["Ada"]
+    assert book.drop(lambda each: each.who == "Jonas") == 0
+
+
+def test_a_file_that_is_no_text_stops_no_thought(book):
+    book.add(promise("soup"))
+    book.path.write_bytes(b"\xff\xfe")
+    assert book.lines == ("You promised Jonas: soup (memory 241)",)
+    with pytest.raises(NoteRefused):
+        book.add(promise("more"))
+
+
+_TEXT = st.text(max_size=60)
+
+
+@given(st.lists(st.tuples(_TEXT, _TEXT), max_size=6))
+def test_nothing_that_is_promised_forges_a_line(tmp_path_factory, found):
+    book = Commitments(tmp_path_factory.mktemp("book") / "noticed.md")
+    kept = 0
+    for number, (who, text) in enumerate(found, start=1):
+        try:
+            book.add(promise(text, number, who))
+        except NoteRefused:
+            continue
+        kept += 1
+    assert len(commitments_in(book.path.read_text() if kept else "")) == kept
+    assert [item.number for item in book.items] == sorted({item.number for item in book.items})

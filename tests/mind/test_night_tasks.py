@@ -1,0 +1,205 @@
+"""What is asked of a model at night, what of its answer counts, and what comes of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from keepsake.archive.records import Memory
+from keepsake.books.journal.book import Journal
+from keepsake.books.journal.entries import EntryOrigin, Judge
+from keepsake.sleep.asking import NightAsk
+from keepsake.sleep.config import SleepConfig
+from keepsake.sleep.journal import write_day
+from keepsake.sleep.people import LEFT, write_portraits
+from keepsake.sleep.reflect import reflect
+from keepsake.sleep.steps import Figures
+from keepsake.tasks import journal, people
+from keepsake.tasks import reflect as reflecting
+from keepsake.tasks.journal import JournalTask
+from keepsake.tasks.people import LONGEST, PeopleTask
+from keepsake.tasks.reflect import ReflectTask
+from keepsake.tasks.task import AnswerRefused
+from tests.mind.acquaintances import ADA, TOM, Days, taken, there
+from tests.mind.journals import NOON, did, told, write
+from tests.mind.sleepers import Script, Target, shipped, shown
+
+JOURNAL = shipped("journal", journal.VARIABLES)
+PEOPLE = shipped("people", people.VARIABLES)
+REFLECT = shipped("reflect", reflecting.VARIABLES)
+DAY = [
+    told(1, "My sister Lotte died in February."),
+    did(2, "say Then tonight there is rosemary in the pot, for Lotte."),
+    *(told(number, f"The tide is in, line {number}.") for number in range(3, 9)),
+]
+LOTTE = {"text": "Tom's sister Lotte died in February.", "importance": 9, "memories": [1, 2]}
+
+
+def entries(*found: object) -> str:
+    return json.dumps({"entries": found})
+
+
+def everybody(_: object) -> bool:
+    return True
+
+
+# -- what counts of an answer
+
+
+def test_the_day_is_shown_with_numbers_and_dates():
+    question = JournalTask(JOURNAL, "Mira", DAY).ask(Target(), "")
+    text = shown(question)
+    assert [each.role for each in question.messages] == ["system", "user"]
+    assert "1. [21 November 2026" in text
+    assert 'Tom says to you, "My sister Lotte died in February."' in text
+    assert 'You: "Then tonight there is rosemary in the pot, for Lotte."' in text
+    assert question.json_schema is not None
+    again = JournalTask(JOURNAL, "Mira", DAY).ask(Target(), "There is no memory 99")
+    assert "There is no memory 99" in shown(again)
+    raw = JournalTask(JOURNAL, "Mira", DAY).ask(Target("dialogue"), "")
+    assert raw.text
+    assert not raw.messages
+
+
+def test_a_long_day_is_cut_from_its_beginning():
+    lines = shown(JournalTask(JOURNAL, "Mira", DAY * 40).ask(Target(prompt_tokens=1000), ""))
+    assert "8. [" in lines
+    assert len(lines) < 6000
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("I cannot do that.", "no JSON"),
+        ('{"entries": "none"}', "no JSON"),
+        (entries({**LOTTE, "memories": [1, 99]}), "no memory 99"),
+        (entries({**LOTTE, "memories": []}), "at least 1"),
+        (entries({**LOTTE, "importance": 11}), "1 to 10"),
+        (entries({**LOTTE, "text": " "}), '"text"'),
+        (entries({**LOTTE, "text": "x" * 900}), "900 characters"),
+    ],
+)
+def test_a_journal_that_does_not_hold_is_refused(answer, why):
+    with pytest.raises(AnswerRefused, match=why):
+        JournalTask(JOURNAL, "Mira", DAY).read(answer)
+
+
+def test_fences_and_words_around_the_json_do_no_harm():
+    found = JournalTask(JOURNAL, "Mira", DAY).read(f"Here:\n```json\n{entries(LOTTE)}\n```\n")
+    assert [(each.importance, each.memories) for each in found] == [(9, (1, 2))]
+    assert JournalTask(JOURNAL, "Mira", DAY).read(entries()) == ()
+
+
+def test_an_insight_rests_on_two_memories_that_were_shown():
+    task = ReflectTask(REFLECT, "Mira", ("…",), frozenset({1, 2}), 3)
+    both = {"text": "Tom grieves.", "memories": [2, 1]}
+    assert task.read(json.dumps({"insights": [both]}))[0].memories == (1, 2)
+    for memories in ([1], [1, 3]):
+        with pytest.raises(AnswerRefused):
+            task.read(json.dumps({"insights": [{**both, "memories": memories}]}))
+
+
+def test_a_portrait_is_one_paragraph_in_any_language():
+    task = PeopleTask(PEOPLE, "Mira", "Tom", "A sailor.", ('- 1 May: "Meine Schwester ist tot."',))
+    text = shown(task.ask(Target(), ""))
+    assert "A sailor." in text
+    assert "Meine Schwester" in text
+    assert task.read("Ein Müller.\n\nTrauert um Lotte.") == "Ein Müller. Trauert um Lotte."
+    for wrong in ("", " … ", "x" * (LONGEST + 1)):
+        with pytest.raises(AnswerRefused):
+            task.read(wrong)
+    assert task.fallback() == "A sailor."
+
+
+# -- what comes of it
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal")
+
+
+def written(book: Journal, script: Script, memories: list[Memory] = DAY) -> Figures:
+    return write_day(book, memories, NightAsk(script, 9), JOURNAL, "Mira", NOON)
+
+
+def test_a_model_writes_the_entries_of_the_day(book):
+    figure = write(book, 'Tom told me: "My sister Lotte died in February."', 5, memories=(1,))
+    assert written(book, Script(lambda _: entries(LOTTE))) == {"written": 1}
+    (entry,) = book.entries()
+    assert (entry.id, entry.text) == (figure.id, LOTTE["text"])
+    assert (entry.importance.score, entry.importance.judge) == (9, Judge.MODEL)
+    assert entry.memories == (1, 2)
+
+
+def test_what_was_refused_is_asked_for_once_more_with_the_reason(book):
+    answers = iter(["Nothing happened.", entries(LOTTE)])
+    script = Script(lambda _: next(answers))
+    written(book, script)
+    assert "Your last answer was not used" in script.prompts[1]
+    assert len(book.entries()) == 1
+    stubborn = Script(lambda _: "Nothing.")
+    assert written(Journal(book.folder / "other"), stubborn) == {"written": 0}
+    assert len(stubborn.prompts) == 2
+
+
+def test_a_whisper_is_never_shown_nor_little_asked_about(book):
+    secret = replace(DAY[0], text='Tom whispers to you, "The key is below the stone."')
+    script = Script(lambda _: entries())
+    written(book, script, [secret, *DAY[1:]])
+    assert "stone" not in script.prompts[0]
+    assert written(book, script, DAY[:3]) == {"written": 0}
+    assert len(script.prompts) == 1
+
+
+def test_portraits_are_written_of_whom_enough_is_new(tmp_path):
+    days = Days()
+    for number in range(3):
+        days.says("Tom", TOM, f"I have mended net {number}.")
+        days.says("Ada", ADA, f"I have baked loaf {number}.")
+    people_book = taken(tmp_path, days)
+    script = Script(lambda prompt: "Mends nets." if "net 0" in prompt else "Bakes.")
+    figures = write_portraits(people_book, NightAsk(script, 1), PEOPLE, "Mira", everybody)
+    assert figures == {"asked": 1, LEFT: 1}
+    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody)
+    assert there(people_book, TOM).portrait == "Mends nets."
+    assert there(people_book, ADA).portrait == "Bakes."
+    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody)
+    assert len(script.prompts) == 2, "nothing is new of anybody"
+
+
+def test_no_private_line_is_shown_for_a_portrait(tmp_path):
+    days = Days()
+    for number in range(4):
+        days.says("Tom", TOM, f"I have mended net {number}.")
+    script = Script(lambda _: "Mends nets.")
+    may = lambda numbers: 4 not in numbers  # noqa: E731
+    write_portraits(taken(tmp_path, days), NightAsk(script, 9), PEOPLE, "Mira", may)
+    assert "net 2" in script.prompts[0]
+    assert "net 3" not in script.prompts[0]
+
+
+def test_a_reflection_comes_when_enough_has_gathered_and_rests_on_the_journal(book):
+    config = SleepConfig(reflect_after=12)
+    write(book, "Tom mended my lamp.", 6, memories=(1,), who=("Tom-1",))
+    answer = json.dumps({"insights": [{"text": "Tom mends things.", "memories": [1, 2]}]})
+    script = Script(lambda _: answer)
+
+    def reflects() -> Figures:
+        return reflect(book, NightAsk(script, 9), config, REFLECT, "Mira", NOON, everybody)
+
+    assert reflects() == {"gathered": 6, "needed": 12}
+    write(book, "Tom mended Ada's net.", 6, memories=(2,), who=("Tom-1",))
+    assert reflects() == {"gathered": 12, "insights": 1}
+    insight = book.entries()[-1]
+    assert (insight.text, insight.memories, insight.who) == (
+        "Tom mends things.",
+        (1, 2),
+        ("Tom-1",),
+    )
+    assert (insight.origin, insight.tags) == (EntryOrigin.INFERRED, ("insight",))
+    assert reflects()["gathered"] == 0, "of its own conclusions it makes no more"
+    assert len(script.prompts) == 1
