@@ -66,9 +66,8 @@ STANDARD_VERBS: tuple[Verb, ...] = (
     Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
     Verb("journal <text>", "write down what mattered today", Takes.WORDS, True),
     Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
-    Verb(
-        "remember <number>-<number>", "live those memories again in your mind", Takes.NUMBERS, True
-    ),
+    Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
+    Verb("page <number>-<number>", "live those memories again in your mind", Takes.NUMBERS, True),
     Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
     Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),
     Verb("forget <title>", "put one of your notes away", Takes.WORDS, True),

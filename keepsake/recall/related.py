@@ -22,7 +22,7 @@ from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.summaries.text import plain
 
 LONGEST_NOTE, LONGEST_SUMMARY, LONGEST_MEMORY = 300, 450, 300
-"""Characters of one found thing; its number stays, so that `remember` leads to the rest."""
+"""Characters of one found thing; its number stays, so that `page` leads to the rest."""
 _JUST_SAID = 2
 """Lines that a thought asks by."""
 LONGEST_RESULT = 650

@@ -34,7 +34,6 @@ from tests.bench import (
     summary_bench,
     thought_bench,
     token_bench,
-    week_bench,
 )
 from tests.bench.figures import Figure, save, show
 
@@ -58,7 +57,6 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "recall": recall_bench.measure,
     "start": start_bench.measure,
     "people": people_bench.measure,
-    "week": week_bench.measure,
     "offstage": offstage_bench.measure,
     "agent-hour": agent_hour_bench.measure,
     "fallback": fallback_bench.measure,

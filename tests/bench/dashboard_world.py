@@ -26,9 +26,8 @@ import psutil
 from game.cli.world import processes
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
-from keepsake.books.journal.importance import importance as judged
-from keepsake.books.profiles.book import PeopleBook
-from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.people.book import PeopleBook
+from keepsake.books.people.config import PeopleConfig
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
@@ -107,7 +106,7 @@ def write_life(here: Places, name: str, lines: Iterable[Line]) -> None:
     archive, book = Archive(life / "archive"), PeopleBook(life, PeopleConfig)
     for first in range(1, memories + 1, _AT_ONCE):
         lived = archive.read(first, first + _AT_ONCE - 1)
-        book.take(lived, name, lambda memory: judged(memory, name))
+        book.take(lived)
     archive.close()
     words = AgentIndex(index, AgentSources(name, life / "archive"), None, print)
     words.follow()

@@ -1,17 +1,13 @@
-"""What it costs each turn to mask a window, and each line to notice what is in it."""
+"""What it costs each turn to mask a window, and to find what is going on in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.commitments import Commitments
-from keepsake.books.noticing import Noticed, NoticedKind, notice
 from keepsake.compaction.masking import STEP, Mask, boundary, mask
 from keepsake.prompt.exchange import open_exchange
 from keepsake.prompt.script import RenderedMemory, script
@@ -34,10 +30,10 @@ _ROOM = (
 
 
 def measure() -> Iterator[Figure]:
-    """Masking at several sizes of tool output, what it saves, and noticing line by line."""
+    """Masking at several sizes of tool output, what it saves, and who waits for an answer."""
     for name, window in _windows().items():
         yield from _masking(name, window)
-    yield from _noticing()
+    yield from _going_on()
 
 
 def _masking(name: str, window: Sequence[Memory]) -> Iterator[Figure]:
@@ -52,33 +48,10 @@ def _masking(name: str, window: Sequence[Memory]) -> Iterator[Figure]:
     yield Figure(f"tokens saved, {name}", len(window), before - after, "tokens", saved)
 
 
-def _noticing() -> Iterator[Figure]:
+def _going_on() -> Iterator[Figure]:
     lines = _talk(1000)
-    took = median_ms(lambda: [notice(each, "Mira") for each in lines], rounds=9) / len(lines)
-    yield Figure("notice a line of talk", len(lines), took * 1000, "µs")
-    for name, words in _HOSTILE.items():
-        line = Memory(1, _START, MemoryKind.PERCEPTION, f'Tom says to you, "{words}"', source="Tom")
-        took = median_ms(lambda line=line: notice(line, "Mira"), rounds=_ROUNDS, each=5)
-        yield Figure(f"notice {len(words):,} characters of {name}", 1, took * 1000, "µs")
-    with TemporaryDirectory() as scratch:
-        block = Commitments(Path(scratch) / "noticed.md")
-        block.add(
-            Noticed(NoticedKind.RULE, who, f"Never lend {who} the ladder, nor a rope.", 1, _START)
-            for who in talk.PEOPLE
-        )
-        took = median_ms(lambda: [block.follow(m, "Mira") for m in lines], rounds=9) / len(lines)
-        yield Figure("follow a line with a full block", len(block.items), took * 1000, "µs")
     took = median_ms(lambda: open_exchange(lines, "Mira"), rounds=_ROUNDS, each=5)
     yield Figure("find what is going on", len(lines), took * 1000, "µs")
-
-
-_HOSTILE = {
-    "rules": "Never open the door. " * 47,
-    "half rules": "so , and : never " * 58,
-    "full stops": ". " * 495,
-    "conditions": "if a if b " * 99,
-    "one word": "never" * 198,
-}
 
 
 def _windows() -> dict[str, list[Memory]]:

@@ -18,7 +18,7 @@ from tests.bench.figures import Figure, percentile
 from tests.bench.in_the_world import figures_of, live, print_figures
 
 if TYPE_CHECKING:
-    from keepsake.books.profiles.book import PeopleBook
+    from keepsake.books.people.book import PeopleBook
 
 MET = (10, 1000)
 MEMORIES = 3000
@@ -42,7 +42,7 @@ _THING = ("plum tarts", "cider", "eels", "honey", "turnips", "lamp oil", "barley
 
 
 def measure() -> Iterator[Figure]:
-    """A thought's own cost, its prompt, and what the profiles cost in worker threads."""
+    """A thought's own cost, its prompt, and what the pages cost in worker threads."""
     for met in MET:
         yield from figures_of(__name__, str(met), seconds=_SECONDS)
 
@@ -74,7 +74,7 @@ def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one cl
     from keepsake.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
-    from keepsake.books.profiles.book import PeopleBook  # noqa: PLC0415
+    from keepsake.books.people.book import PeopleBook  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld  # noqa: PLC0415
 
     figures: list[Figure] = []
@@ -100,7 +100,7 @@ def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one cl
             )
 
         def _lived(self) -> Iterator[Figure]:
-            """Everybody has said what they had to say, and it stands in the profiles."""
+            """Everybody has said what they had to say, and it stands on their pages."""
             memory, memories = self.mind.memory, self.mind.memory.memory
             while memories.status().total < MEMORIES:
                 self._hear(memories.status().total)
@@ -109,7 +109,7 @@ def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one cl
             began = time.perf_counter()
             self.mind.acquaintances.settle()
             spent = 1000 * (time.perf_counter() - began) / MEMORIES
-            yield Figure("a memory worked into profiles, in a worker", met, spent, "ms")
+            yield Figure("a memory worked into pages, in a worker", met, spent, "ms")
 
         def _hear(self, number: int) -> None:
             who = number % met
@@ -151,15 +151,15 @@ def _in_the_world(met: int) -> list[Figure]:  # noqa: C901 - one life, in one cl
 
 
 def _book_figures(met: int, book: PeopleBook, keys: list[str]) -> Iterator[Figure]:
-    """What opening the book costs, once a start, and how large a profile is."""
+    """What opening the book costs, once a start, and how large a page is."""
     began = time.perf_counter()
-    book.open()
+    book.look()
     opened = 1000 * (time.perf_counter() - began)
     assert all(map(book.known, keys)), "somebody has been forgotten"
     yield Figure("opening the book, in a worker", met, opened, "ms")
-    files = list((book.folder / "people").glob("*.md"))
+    files = list(book.folder.glob("*.md"))
     largest = max(path.stat().st_size for path in files)
-    yield Figure("largest profile", met, largest, "bytes", f"{len(files)} files")
+    yield Figure("largest page", met, largest, "bytes", f"{len(files)} files")
 
 
 def _p95(slow: float) -> str:

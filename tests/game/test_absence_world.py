@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from evennia.utils.ansi import strip_ansi
 
+from keepsake.agent.surroundings import identity_of
+from keepsake.books.commitments_file import Commitment, CommitmentKind
 from tests.game.agents_world import AgentsWorld
 
 
@@ -87,26 +89,24 @@ class TestAbsence(AgentsWorld):
         assert len(set(lines)) == 3
         assert '"Tom has 5 geese."' in lines[0]
 
+    def promises(self, number: int) -> None:
+        key = identity_of(self.tom)
+        promise = Commitment(CommitmentKind.PROMISE, "Tom", "mend the net", number, key=key)
+        self.mira.mind.memory.commitments.add(promise)
+
     def test_a_promise_that_stands_is_told_and_whispered_ones_only_to_whom_they_were_made(self):
-        self.mira.attributes.remove("paused")
-        self.said = ["say I promise I will mend your net, Tom.", "wait"]
         self.tom.execute_cmd("talk mira Will you mend my net?")
-        self.pass_time(4)
-        self.settle()
+        self.promises(self.mira.mind.memory.newest)
         self.leave()
-        promised = [line for line in self.come_back() if "promised you" in line]
-        assert promised == ['  Mira promised you: "I promise I will mend your net, Tom."']
+        assert self.come_back() == ['  Mira promised you: "mend the net"']
         self.leave()
 
     def test_a_promise_is_theirs_who_was_promised_it_whatever_they_are_called(self):
-        self.mira.attributes.remove("paused")
-        self.said = ["say I promise I will mend your net, Tom.", "wait"]
-        self.tom.execute_cmd("talk mira Will you mend my net?")
-        self.pass_time(4)
-        self.settle()
+        self.tom.execute_cmd("whisper mira = Will you mend my net?")
+        self.promises(self.mira.mind.memory.newest)
         self.leave()
         self.tom.key = "Thomas"
-        assert self.come_back() == ['  Mira promised you: "I promise I will mend your net, Tom."']
+        assert self.come_back() == ['  Mira promised you: "mend the net"']
         self.leave()
         self.tom.key, self.ada.key = "Thomas", "Tom"
         heard = self.hears(self.ada)

@@ -20,7 +20,7 @@ from evennia.objects.models import ObjectDB
 
 from keepsake.agent.services import Services
 from keepsake.archive.records import MemoryKind
-from keepsake.books.commitments_room import LIMIT as RULES_LIMIT
+from keepsake.books.commitments import LIMIT as PROMISES_LIMIT
 from keepsake.books.pins import LIMIT as PINS_LIMIT
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.prompt.verbs import STANDARD_VERBS
@@ -145,9 +145,9 @@ class InjectionWorld(PrivateWorld):
 
     def too_much(self) -> int:
         """How many of its stores are larger than they may be."""
-        keeper, noticed = self.mind.keeper, self.mind.memory.noticed.block.lines
+        keeper, promises = self.mind.keeper, self.mind.memory.commitments.lines
         return sum((
-            sum(estimate_tokens(f"- {line}\n") for line in noticed) > RULES_LIMIT,
+            sum(estimate_tokens(f"- {line}\n") for line in promises) > PROMISES_LIMIT,
             sum(map(len, keeper.shown_pins)) > PINS_LIMIT,
             len(keeper.notes.all()) > MOST_NOTES,
         ))  # fmt: skip

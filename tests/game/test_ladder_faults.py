@@ -134,19 +134,16 @@ class TestRate(LadderWorld):
         assert lines.count('"type":"rate"') == 1, "it is not measured twice"
 
 
-class TestNoticing(LadderWorld):
-    """What is lived through comes before what may be noticed in it."""
+class TestWatchers(LadderWorld):
+    """What is lived through comes before what anything makes of it."""
 
-    def test_a_fault_in_noticing_doubles_no_memory(self):
-        noticed = self.mind.memory.noticed
-        follow = noticed.block.follow
-
-        def broken(*_):
+    def test_a_fault_in_a_watcher_doubles_no_memory(self):
+        def broken(_):
             raise RuntimeError("a fault of ours")
 
-        noticed.block.follow = broken
+        watchers, self.mind.watchers = self.mind.watchers, (broken,)
         assert self.mind.memory.remember("Somebody coughs.")
         assert self.mind.memory.remember("Somebody sneezes.")
-        noticed.block.follow = follow
+        self.mind.watchers = watchers
         assert self.mind.memory.remember("Somebody laughs.")
         assert self.lines()[-3:] == ["Somebody coughs.", "Somebody sneezes.", "Somebody laughs."]

@@ -1,4 +1,4 @@
-"""The ladder in the game: budget, triggers, what is noticed, and what builders see of it.
+"""The ladder in the game: budget, triggers, promises, and what builders see of it.
 
 Real gateway, client and summaries (extractive ones, unless a test says otherwise); the
 model is scripted and counts a token for every word.
@@ -17,11 +17,11 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.agent import agent_log
 from keepsake.agent.memory import compactor as compactor_module
 from keepsake.agent.memory import memory as memory_module
-from keepsake.agent.memory import noticing as noticing_module
 from keepsake.agent.memory import opening as opening_module
 from keepsake.agent.thinking import fitting as fitting_module
 from keepsake.agent.thinking.prompting import PromptExtras, costs_of, kept_by, prompt_for
 from keepsake.archive import history
+from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.sliding import SlidingMemory
@@ -40,7 +40,7 @@ WHERE = ("from Ostrey", "up the river", "to the mill", "by the north gate", "ove
          "without a word")  # fmt: skip
 TOLD = "## Told To You, And Promised\n"
 LOGGING = (
-    *(agent_log, compactor_module, fitting_module, memory_module, noticing_module),
+    *(agent_log, compactor_module, fitting_module, memory_module),
     opening_module,
 )
 SUMMED_UP = "You clear your mind: memories "
@@ -372,8 +372,8 @@ class TestVerb(LadderWorld):
         self.settle(lambda: any(line.startswith(SUMMED_UP) for line in self.lines()))
 
 
-class TestNoticed(LadderWorld):
-    """Rules and promises stand in the prompt, with whoever they come from."""
+class TestPromises(LadderWorld):
+    """Promises and rules stand in the prompt, with whom they are between."""
 
     def setUp(self):
         super().setUp()
@@ -386,37 +386,23 @@ class TestNoticed(LadderWorld):
         self.chatter(chatter)
         self.mira.attributes.remove("paused")
 
-    def noticed(self, word):
-        """Wait until it stands in the file."""
-        path = self.mind.memory.folder / "noticed.md"
-        self.settle(lambda: path.exists() and word in path.read_text())
-        return path
-
-    def test_a_rule_outlives_every_compaction_until_somebody_takes_it_out_of_the_file(self):
-        self.mind.keeper.pinned.add("Tom keeps bees.")
-        self.says("You must never open the cellar door.")
-        path = self.noticed("cellar door")
+    def test_a_promise_outlives_every_compaction_until_it_is_kept(self):
+        self.says("Will you keep my key?")
+        book = self.mind.memory.commitments
+        promise = Commitment(CommitmentKind.PROMISE, "Tom", "keep the key safe", 2)
+        book.add(promise)
         self.says(chatter=40)
         assert len(self.past()) >= 2
-        assert self.past()[-1].verdict.wanted >= 2, "a compaction is told what it must keep"
         head = self.thinks("Who are you?", "say Mira.")[0].split("\n---\n")[0]
-        rule = head.split(TOLD)[1].splitlines()[0]
-        assert rule.startswith("- Tom told you: ")
-        assert "never open the cellar door" in rule
-        assert "(memory 2)" in rule
-        path.write_text("\n".join(x for x in path.read_text().splitlines() if "cellar" not in x))
+        assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
+        book.close(promise)
         assert TOLD not in self.thinks("And who am I?", "say Tom.")[0]
 
-    def test_a_promise_is_kept_too_and_no_number_of_a_memory_is_said_aloud(self):
+    def test_no_number_of_a_memory_is_said_aloud(self):
         heard = self.hears(self.char1)
         self.thinks("What did I tell you?", "say Never open the cellar door (memory 17).")
         said = next(line for line in map(strip_ansi, heard) if "cellar door" in line)
         assert "memory" not in said
-        self.thinks("Will you keep my key?", "say I will keep your key safe, Tom.")
-        self.noticed("key safe")
-        self.says(chatter=40)
-        prompt = self.thinks("Who are you?", "say Mira.")[0]
-        assert "- You promised Tom: " in prompt.split("\n---\n")[0]
 
 
 class TestRate(RecallWorld):
@@ -531,13 +517,11 @@ class TestBuilders(Building, LadderWorld):
         self.settle()
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
         assert "whole" in shown
-        assert "No room" not in shown
-        self.mira.db.paused = True
-        for place in ("attic", "boathouse", "cellar", "dairy", "eel trap"):
-            self.char1.execute_cmd(f"talk Mira Never open the {place}.")
-        self.settle(lambda: self.mind.memory.noticed.block.refused)
+        assert "Promises" not in shown
+        soup = Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 2)
+        self.mind.memory.commitments.add(soup)
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
-        assert "No room for 1, the first: Tom told you: Never open the eel trap." in shown
+        assert "Promises: 1 in" in shown
 
     def test_errors_have_cures_commands_their_help_and_agents_none_of_them(self):
         for line, cure in (

@@ -68,7 +68,7 @@ class VerbsTest(OperationsWorld):
             ("forget cups", "unnote", "cups"),
             ("pin I like rain.", "pin", ""),
             ("unpin 1", "unpin", ""),
-            ("remember 1", "called back", ""),
+            ("page 1", "called back", ""),
         ):
             assert self.acts(line) == [(op, "", title, "agent")], line
         assert self.acts("journal The cup is cracked.") == [("journal", "journal", "", "agent")]

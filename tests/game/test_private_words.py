@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from keepsake.agent.services import Services
-from keepsake.books.profiles.config import PeopleConfig
+from keepsake.books.people.config import PeopleConfig
 from keepsake.markdown_config import ConfigFile
 from keepsake.memory import CompactReason
 from tests.game.agents_world import FixedConfig
@@ -84,7 +84,6 @@ class PrivateWorld(RecallWorld, RepliesWorld):
     def learns(self) -> None:
         """What was lived is in the profiles, the index and the files."""
         self.mind.acquaintances.settle()
-        self.mind.memory.noticed.block.save()
         self.indexed()
 
     def every_way(self) -> dict[str, list[str]]:
@@ -102,7 +101,7 @@ class PrivateWorld(RecallWorld, RepliesWorld):
         found["stores that all prompts share"] = secrets_in(self.shared())
         found["acts"] = secrets_in(self.acts())
         found["what is looked up"] = secrets_in(self.acts("recall cellar hide door spoon safe"))
-        found["what is called back"] = secrets_in(self.acts("remember 1-60"))
+        found["what is called back"] = secrets_in(self.acts("page 1-60"))
         return found
 
     def sleeps(self) -> None:
@@ -120,7 +119,7 @@ class PrivateWorld(RecallWorld, RepliesWorld):
     def shared(self) -> list[str]:
         """The files that stand in everybody's prompt, or are made of them."""
         folder = self.mind.memory.folder
-        names = ("summaries", "journal", "dreams", "notes", "pinned.md")
+        names = ("summaries", "journal", "notes", "pinned.md")
         paths = [p for name in names for p in (folder / name).glob("**/*") if p.is_file()]
         return [
             p.read_text() for p in [*paths, *(folder / n for n in names if (folder / n).is_file())]

@@ -153,14 +153,14 @@ class TestTools(RecallWorld):
 
     def test_remember_pages_memories_in_for_a_few_thoughts(self):
         self.says(*FACTS, *CHATTER)
-        prompts = self.asks("What did I say first?", "remember 2-3", "say About Edwin.")
+        prompts = self.asks("What did I say first?", "page 2-3", "say About Edwin.")
         called = self.after(prompts[1], "MEMORIES CALLED BACK:")
         assert [line.split(". ")[0] for line in called] == ["- 2", "- 3"]
         assert "mends nets in Ostrey" in called[0]
         later = [self.asks(f"And {n}?", f"say {n}.")[0] for n in ("one", "two", "three")]
         shown = ["MEMORIES CALLED BACK:" in prompt for prompt in later]
         assert shown == [True, True, False]
-        self.asks("Hm?", "remember 4000")
+        self.asks("Hm?", "page 4000")
         kind, text = self.kinds()[-1]
         assert kind == "result"
         assert "You have 1 to " in text
@@ -256,7 +256,7 @@ class TestPrivacy(RecallWorld):
             "@note Mira/secret = mine",
             "@pin Mira",
             "notes",
-            "remember 1-9",
+            "page 1-9",
             "forget secret",
             "look Mira",
             "examine Mira",

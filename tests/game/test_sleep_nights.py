@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 
 from keepsake.agent.sleep import nights as nights_module
@@ -14,7 +13,7 @@ from tests.game.test_ladder_world import LadderWorld
 from tests.game.test_sleep_world import SleepWorld
 
 ALL = list(Step)
-READ_AGAIN = "Question: What did Tom say"
+READ_AGAIN = "What Tom said to Mira"
 
 
 class NightWorld(SleepWorld):
@@ -34,8 +33,7 @@ class NightWorld(SleepWorld):
     def answers(self, prompt):
         if "~Mira>" in prompt[-40:]:
             return " wait"
-        line = re.search(r"(\d+)\D[^\n]*brother Ostrey is ill", prompt)
-        return f" think: Tom is worried about his brother Ostrey [{line[1]}]" if line else " none"
+        return " Tom is worried about his brother Ostrey." if READ_AGAIN in prompt else " none"
 
     def with_model(self, **values):
         self.set_sleep(profile="agent", **values)
@@ -63,18 +61,8 @@ class TestWithoutAModel(NightWorld):
         assert not any(done.problem for done in self.sleeper.nights.log.last.steps)
         assert self.asked() == []
         tom = self.mind.acquaintances.book.find("Tom")[0]
-        assert any("baker" in fact.value for fact in tom.facts)
-        assert self.figures(Step.DREAM)["dreams"] == 1
-
-    def test_the_next_night_looks_only_at_what_is_new(self):
-        self.put_to_bed()
-        seen = self.figures(Step.PROFILES)["through"]
-        assert seen == self.mind.memory.memory.archive.last_number
-        self.sleeper.wake("a test")
-        self.types("talk mira I hate onions.")
-        self.pass_time(2)
-        self.put_to_bed()
-        assert self.figures(Step.PROFILES)["through"] > seen
+        assert any("baker" in line.text for line in tom.lines)
+        assert tom.portrait == ""
 
     def test_a_log_that_cannot_be_written_costs_the_work_and_not_the_sleep(self):
         (self.mind.memory.folder / "sleep.jsonl").mkdir()
@@ -87,15 +75,24 @@ class TestWithoutAModel(NightWorld):
 
 
 class TestWithAModel(NightWorld):
-    def test_what_it_concludes_stands_in_the_profile(self):
+    def test_the_next_night_writes_only_of_what_is_new(self):
+        self.with_model()
+        self.put_to_bed()
+        seen = self.figures(Step.CONSOLIDATE)["through"]
+        assert seen == self.mind.memory.memory.archive.last_number
+        self.sleeper.wake("a test")
+        self.types("talk mira I hate onions.")
+        self.pass_time(2)
+        self.put_to_bed()
+        assert self.figures(Step.CONSOLIDATE)["through"] > seen
+
+    def test_what_it_makes_of_somebody_stands_on_the_page(self):
         self.with_model()
         self.put_to_bed()
         assert self.steps() == ALL
         assert any(READ_AGAIN in prompt for prompt in self.asked())
         tom = self.mind.acquaintances.book.find("Tom")[0]
-        assert [each.text.rstrip(".") for each in tom.conclusions] == [
-            "Tom is worried about his brother Ostrey"
-        ]
+        assert tom.portrait == "Tom is worried about his brother Ostrey."
 
     def test_sleeps_that_are_broken_off_share_the_calls_of_one_night(self):
         self.with_model(calls=3)
@@ -193,13 +190,6 @@ class TestWithAModel(NightWorld):
         self.settle(lambda: not any(sleeper.working for sleeper in sleepers))
         assert all(sleeper.nights.log.last.next_step is None for sleeper in sleepers)
 
-    def test_evidence_comes_from_memory_by_its_words_where_there_is_no_index(self):
-        nights = self.sleeper.nights
-        found = nights.evidence("What of Ostrey, the brother of Tom?")
-        assert "Ostrey" in found[0].text
-        assert found[0].number > 0
-        assert nights.evidence("zzz qqq") == []
-
 
 class TestCompacting(LadderWorld):
     def test_the_memory_is_compacted_in_its_turn(self):
@@ -228,7 +218,7 @@ class TestCompacting(LadderWorld):
         assert held.wait(60)
         self.mind.memory.compact_if_due()  # as the housekeeping asks every two seconds
         self.settle()
-        assert not self.mind.memory.compacting, "first the profiles are brought up to date"
+        assert not self.mind.memory.compacting, "first the pages are brought up to date"
         let_go.set()
         self.settle(lambda: not sleeper.working)
         assert steps == [Step.COMPACT]

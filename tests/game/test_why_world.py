@@ -134,7 +134,7 @@ class TestWhy(WhyWorld):
         assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
         assert all(each["score"] > 0 for each in thought["recalled"])
         # What it looks up itself is named, and every search is an event.
-        self.asks("What did I say first?", "remember 2-3", "say You told me of Edwin.")
+        self.asks("What did I say first?", "page 2-3", "say You told me of Edwin.")
         shown = self.why()
         assert "memory 2, which it had called back:" in shown
         assert "memory 3, which it had called back:" in shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
 

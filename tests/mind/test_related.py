@@ -12,7 +12,7 @@ from keepsake.errors import ConfigError
 from keepsake.language.heard import own_words
 from keepsake.memory import MemoryContext
 from keepsake.paths import REPOSITORY
-from keepsake.prompt.exchange import answers
+from keepsake.prompt.exchange import open_exchange
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.documents import Document, DocumentKind, Hit
@@ -178,7 +178,8 @@ def test_what_only_speaks_of_memory_is_known():
     shrug = replace(memory(1, "say I can't think of it just now.", MemoryKind.ACT), event=SHRUG)
     assert about_memory(shrug)
     assert own_words(shrug) is None
-    assert answers(shrug, {"Tom": 1}) == []
+    asked = replace(memory(0, 'Tom says to you, "What?"'), source="Tom")
+    assert open_exchange([asked, shrug], "Mira") == 0
     assert not about_memory(replace(shrug, event="say"))
 
 
