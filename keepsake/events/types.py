@@ -125,25 +125,23 @@ class MemoryChange:
     agent_id: int = 0
     op: str  #: What was done; a table in docs/events.md has all operations.
     #: The memory's number: the first one called back, the last one before a clearing, the one in
-    #: which something was noticed or learned, the first one that a journal entry or a conclusion
-    #: rests on. Of an undoing, a rate or an edit of a summary the compaction's; 0 where there is
+    #: which something was promised or told, the first one that a journal entry rests on. Of an undoing, a rate or an edit of a summary the compaction's; 0 where there is
     #: none.
     n: int
     #: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
-    #: ``longterm``, ``recent``; of what was noticed its kind; of a profile whose it is: ``person``,
-    #: ``place``, ``thing``; of what was learned what it is about: ``work``, ``home``, ``favourite``
-    #: …, or ``conclusion``; of an entry ``journal``; empty for none.
+    #: ``longterm``, ``recent``; of ``noticed`` and ``closed``: ``promise``, ``rule``; of a page
+    #: ``person``; of an entry ``journal``; empty for none.
     of: str = ""
     size: int = 0  #: Characters of the memory, or of what was written; bytes of a torn line.
     #: How often in a row it has happened; how many memories were called back, lost or worked into a
-    #: profile, how many entries were merged or folded.
+    #: page, how many entries were merged or folded.
     times: int = 1
     problem: str = ""  #: Why it could not be done, or why it had to be; empty if neither.
     #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files); empty
     #: where nobody in particular did.
     by: str = ""
     title: str = ""  #: Of a note.
-    #: Whom or what a profile is about, by name; of an agent that was renamed what it was called
+    #: Whom a page is about, by name; of an agent that was renamed what it was called
     #: before.
     about: str = ""
     asked: int = 0  #: Questions that were asked after a compaction; 0 for all else.
@@ -159,8 +157,8 @@ OPERATIONS: Mapping[str, str] = {
     "mended": "a torn line at the end of the archive was set aside, after a crash",
     "undo": "a compaction was taken back",
     "rate": "the questions of a compaction were asked",
-    "edit": "somebody changed the file of a summary, or what no other operation tells of that of a "
-    "profile; with a problem: it came too late, and was set aside",
+    "edit": "somebody changed the file of a summary or of a person; with a problem: it came too "
+    "late, and was set aside",
     "clear": "the prompt was emptied",
     "called back": "raw memories stand in the prompt again, by number",
     "reindex": "the recall index was thrown away and is made anew",
@@ -168,22 +166,18 @@ OPERATIONS: Mapping[str, str] = {
     "unnote": "a note was put away",
     "pin": "a line was pinned",
     "unpin": "a pinned line was taken out",
-    "noticed": "a rule, a promise or a question was noticed",
-    "closed": "one of these holds no longer, or gave way",
+    "noticed": "a promise or a rule was written down",
+    "closed": "one of these is done, or was taken out",
     "journal": "an entry was written, gone on with or changed",
     "unjournal": "an entry was taken out",
     "weighed": "an entry was thought over, and matters more or less now",
-    "merged": "entries that say the same became one; of a person: whoever was known by name alone "
-    "turned out to be that one",
+    "merged": "entries that say the same became one",
     "folded": "entries of a day for which there is no room became one line",
-    "met": "a profile was begun",
-    "profile": "what was lived through was worked into a profile; older observations may have "
-    "given way there",
-    "learned": "a fact",
-    "superseded": "a fact holds no longer, or another conclusion took the place of one",
-    "concluded": "something was made of what is known",
-    "forgotten": "a fact or a conclusion, for want of room or by hand; a whole profile",
-    "renamed": "whoever a profile is about goes by another name; an agent does",
+    "met": "a person's page was begun",
+    "profile": "what was lived through was worked into a page; older lines may have given way there",
+    "concluded": "what the agent makes of somebody was written anew",
+    "forgotten": "a page was thrown away by hand",
+    "renamed": "whoever a page is about goes by another name; an agent does",
     "begins": "an agent was made, and has these memories from an earlier life",
     "ends": "an agent was deleted; its archive and its files stay",
 }
