@@ -124,9 +124,9 @@ class MemoryChange:
     #: Its number in the database, which no renaming changes; 0 where it is not known.
     agent_id: int = 0
     op: str  #: What was done; a table in docs/events.md has all operations.
-    #: The memory's number: the first one called back, the last one before a clearing, the one in
-    #: which something was promised or told, the first one that a journal entry rests on. Of an undoing, a rate or an edit of a summary the compaction's; 0 where there is
-    #: none.
+    #: The memory's number: the first one called back, the last one before a clearing, the one on
+    #: which a promise rests, the first one that a journal entry rests on. Of an undoing, a rate or
+    #: an edit of a summary the compaction's; 0 where there is none.
     n: int
     #: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
     #: ``longterm``, ``recent``; of ``noticed`` and ``closed``: ``promise``, ``rule``; of a page
@@ -174,7 +174,7 @@ OPERATIONS: Mapping[str, str] = {
     "merged": "entries that say the same became one",
     "folded": "entries of a day for which there is no room became one line",
     "met": "a person's page was begun",
-    "profile": "what was lived through was worked into a page; older lines may have given way there",
+    "profile": "what was lived through was worked into a page; older lines may have gone",
     "concluded": "what the agent makes of somebody was written anew",
     "forgotten": "a page was thrown away by hand",
     "renamed": "whoever a page is about goes by another name; an agent does",

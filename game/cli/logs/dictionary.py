@@ -18,7 +18,7 @@ not there. `--agent` takes the rows of some agents, `--kind` the events of some 
 maps are JSON. The notebook [three_questions.ipynb](notebooks/three_questions.ipynb) asks them
 something.
 
-An agent stands under its present name in memories, facts and conclusions, and under the name that
+An agent stands under its present name in memories and people, and under the name that
 it bore then in events and answers. What players said stands there word for word, whispers too:
 think of that before you pass an export on.
 
@@ -29,8 +29,7 @@ _JOINS = {
     "memory": "`n` = memories.`n`, where `op` is `append`",
     "compaction": "`first` to `last` = memories.`n`",
     "memories": "`agent`, `n`",
-    "facts": "`agent` and `evidence` = memories.`n`",
-    "conclusions": "`agent` and `evidence` = memories.`n`",
+    "people": "`agent` and `evidence` = memories.`n`",
     "answers": "`seq` = thought.`seq`; `asked` and `answered` = memories.`n`",
 }
 """By table, what leads from it to others."""
