@@ -21,7 +21,6 @@ from keepsake.agent.thinking.prompting import kept_by, prompt_for
 from keepsake.agent.thinking.thinking import PROFILE
 from keepsake.agent.warming import Warming
 from keepsake.events.subscribers import Taps
-from keepsake.events.types import Event, Health
 from keepsake.models.profiles import SCRIPT, ModelProfile
 from keepsake.models.tokens.counting import ServerTokenCounter
 from keepsake.paths import places
@@ -57,7 +56,7 @@ def live(shared: Services) -> None:
     shared.counting.start()
     open_in_turn(all_agents())
     shared.once_open(lambda: _opened(shared, began))
-    shared.taps.on_event(partial(_look_for_model, shared))
+    shared.gateway.on_ready = _model_is_back
     turns = Cooperator(partial(_a_while, shared), partial(shared.timer.callLater, 0))
     _housekeeping = LoopingCall(lambda: turns.coiterate(_keep_house()))
     _housekeeping.clock = shared.timer
@@ -70,10 +69,10 @@ def _opened(shared: Services, began: datetime) -> None:
     prime([(names_of(agent), tally) for agent, tally in minds if agent], shared, began)
 
 
-def _look_for_model(shared: Services, event: Event) -> None:
-    """Have those answered whom no model answered, when a server is well again; from any thread."""
-    if isinstance(event, Health) and event.ready:
-        shared.post(lambda: [mind.thinker.model_is_back() for mind in list(open_minds())])
+def _model_is_back() -> None:
+    """Have those answered whom no model answered, now that a server is well again."""
+    for mind in list(open_minds()):
+        mind.thinker.model_is_back()
 
 
 def _a_while(shared: Services) -> Callable[[], bool]:

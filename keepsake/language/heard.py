@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from keepsake.archive.records import POSE, Memory, MemoryKind
 from keepsake.language.patterns import pattern
-from keepsake.language.words import words as words_in
 
 LONGEST = 1200
 """Characters of one line that are looked at; speech in the game has at most 1,000."""
@@ -22,27 +21,6 @@ _SAID = re.compile(
 )
 _NAMED = re.compile(
     r"(?P<who>[A-Z][\w'’-]{0,23}(?: [A-Z][\w'’-]{0,23}){0,2}) (?:says|whispers|shouts)\b"
-)
-
-LONGEST_GREETING = 160
-"""Characters of a greeting; who says more has said something."""
-# Alternatives without anything repeated around them: what players say must not cost more
-# time than it is long.
-_GREETING = re.compile(
-    r"\b(?:good (?:morning|day|evening|afternoon|night)|hello|hi|hey|greetings|farewell"
-    r"|welcome(?: back)?|goodbye|bye|see you(?: (?:again|soon|later|tomorrow|there))?"
-    r"|thanks?(?: you)?(?: (?:so|very) much)?|long time no see|did you miss me|me again"
-    r"|here (?:i am|we are)(?: again| now)?|i(?:['’]m| am) (?:back|here)(?: again| now)?"
-    r"|it(?:['’]s| is) (?:only |just )?me(?: again)?|back again|we meet again"
-    r"|(?:nice|good|glad|lovely) to (?:see|meet) you(?: again)?"
-    r"|how are you(?: (?:today|doing|now))?|how do you do)\b",
-    re.I,
-)
-_HELLO = re.compile(
-    r"^\W*(?:good (?:morning|day|evening|afternoon)|morning|evening|hello|hi|hey|greetings)"
-    r"(?: there| again| to you)?"
-    r"(?:, [A-Z][\w'’-]{0,23}[,.!]|(?: [A-Z][\w'’-]{0,23})?\s*[,;:–-])\s*(?=\w)",
-    re.I,
 )
 
 
@@ -114,17 +92,3 @@ def shown_words(line: str) -> str:
 def names(text: str, name: str) -> bool:
     """Whether ``text`` holds ``name`` as a word of its own, in any case."""
     return bool(name) and pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.I).search(text) is not None
-
-
-def without_hello(words: str) -> str:
-    """``words`` without a greeting that leads into them: "Hello, I mend nets."."""
-    rest = _HELLO.sub("", words, count=1)
-    return rest if rest == words else f"{rest[0].upper()}{rest[1:]}"
-
-
-def is_greeting(words: str) -> bool:
-    """Whether nothing but greetings is said, with a name or a word beside each."""
-    if len(words) > LONGEST_GREETING:
-        return False
-    rest, greetings = _GREETING.subn(" ", words)
-    return greetings > 0 and len(words_in(rest)) <= greetings

@@ -58,7 +58,6 @@ MOST_SENTENCES = 12
 
 SAME = 0.85
 """The share of words in common, in their order, from which two lines are the same."""
-_LEAST_ALIKE = 3
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
 _ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
@@ -91,31 +90,12 @@ def nearly_same(one: Sequence[str], other: Sequence[str]) -> bool:
     return matcher.quick_ratio() >= SAME and matcher.ratio() >= SAME
 
 
-def alike(one: str, other: str) -> bool:
-    """Whether two texts of some length are nearly the same, in any case."""
-    a, b = lowered(one), lowered(other)
-    return min(len(a), len(b)) >= _LEAST_ALIKE and nearly_same(a, b)
-
-
-def lowered(text: str) -> list[str]:
-    """The words of ``text``, without case."""
-    return [word.casefold() for word in words(text)]
-
-
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     """``word`` in lower case without its commonest endings: walks, walked, walking."""
     word = word.casefold()
     short = _ENDINGS.sub("", word)
     return short if len(short) > 2 else word
-
-
-_TAG = re.compile(
-    r"(?P<asked>(?:^|(?<=[.!?] ))(?!(?:you|he|she|it|we|they|i|nobody|somebody|there|the|an?"
-    r"|this|that|my|your|his|her|our|their|what|who|why|how|where|when|if)\b)[^.!?]+),"
-    r" (?:would|will|won['’]t|could|can) you(?:,? \w+)?\?",
-    re.I,
-)
 
 
 def telling(text: str) -> set[str]:
@@ -127,42 +107,6 @@ def shares_telling(text: str, stems: set[str]) -> bool:
     """Whether one of the words that ``text`` tells by has one of these stems; quick if so."""
     found = (match[0] for match in _WORD.finditer(text))
     return any(stem(word) in stems for word in found if word.casefold() not in COMMON_WORDS)
-
-
-_SHORT_WORDS = """
-    u:you ur:your wat:what wot:what wats:what's whats:what's wen:when wer:where wheres:where's
-    whos:who's wos:was hav:have i:I im:I'm ive:I've dont:don't didnt:didn't doesnt:doesn't
-    cant:can't couldnt:couldn't wouldnt:wouldn't shouldnt:shouldn't isnt:isn't arent:aren't
-    wasnt:wasn't werent:weren't havent:haven't hasnt:hasn't hes:he's shes:she's thats:that's
-    theres:there's theyre:they're theyve:they've youre:you're youve:you've shud:should cud:could
-    wud:would cos:because coz:because bcos:because tmrw:tomorrow tmw:tomorrow 2day:today
-    2nite:tonight nite:night thx:thanks pls:please plz:please ppl:people
-"""
-_LONG = {short: long for short, long in (entry.split(":") for entry in _SHORT_WORDS.split())}
-_LONG |= {"n": "and", "r": "are", "b4": "before"}
-_SHORT = re.compile(
-    rf"(?<![\w'’/@#=?&.-])(?:{'|'.join(_LONG.keys() - {'n', 'r', 'b4'})}"
-    r"|(?<!go )(?<!head )(?<!days )(?<!miles )(?<=\w )n(?= \w)(?! (?:of|then|to)\b)|^n(?= \w)"
-    r"|(?<=[a-z] )r(?= (?:u|you|we|they|the|my|ur|your|not)\b)|^r(?= (?:u|you|we|they)\b)"
-    r"|(?<=\bu )r\b|(?<=\bwe )r\b|(?<=\bthey )r\b"
-    r"|(?<!room )(?<!row )(?<!seat )(?<!number )b4)(?![\w'’=/-]|\.\w)"
-)
-
-
-def spelled_out(text: str) -> str:
-    """``text`` with what people type in haste as it is read: "wat r u sellin" asks something.
-
-    Only in small letters: "R" and "N" are names.
-    """
-    return _SHORT.sub(lambda short: _LONG[short[0]], text)
-
-
-def without_tags(text: str) -> str:
-    """Without what makes a request look like a question: "Wake me at six, would you?".
-
-    "You will come, won't you?" is a question.
-    """
-    return _TAG.sub(r"\g<asked>.", text)
 
 
 def sentences(text: str) -> list[str]:
@@ -218,8 +162,3 @@ def roots(text: str) -> set[str]:
 def telling_roots(text: str) -> set[str]:
     """:func:`roots` without the words that say nothing."""
     return {root(word) for word in words(text) if word.casefold() not in COMMON_WORDS}
-
-
-def listed(names: Sequence[str]) -> str:
-    """``Tom``, ``Tom and Nell``, ``Tom, Nell and Ada``."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -82,7 +82,7 @@ def _in_prompt(found: Lived) -> int:
     return sum(each.in_prompt for each in found.asked)
 
 
-def lived() -> Lived:
+def lived() -> Lived:  # noqa: C901 - a world of its own
     """Live the life, and ask."""
     from keepsake.agent import services  # noqa: PLC0415 - with the world
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
