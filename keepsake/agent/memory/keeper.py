@@ -347,14 +347,6 @@ def _to_whom(argument: str) -> tuple[str, str]:
     return who.strip().removeprefix("to "), what.strip()
 
 
-def _to_whom(argument: str) -> tuple[str, str]:
-    """Whom a promise is to, and what it is: ``Jonas, a bowl of soup``, ``Jonas: …``."""
-    who, _, what = argument.replace(",", ":", 1).partition(":")
-    if not what.strip() or len(who.split()) > _MOST_WORDS_OF_A_NAME:
-        return "", argument.strip()
-    return who.strip().removeprefix("to "), what.strip()
-
-
 def _range(memories: list[Memory]) -> str:
     first, last = memories[0].number, memories[-1].number
     return f"memory {first}" if first == last else f"memories {first}-{last}"
