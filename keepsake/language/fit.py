@@ -1,8 +1,4 @@
-"""What of others' words may stand in a file of the agent and in a prompt.
-
-What only the game itself writes would forge a line of it; what gives the agent orders about
-itself is kept in the archive alone.
-"""
+"""Others' words as they may stand in a file of the agent and in a prompt."""
 
 from __future__ import annotations
 
@@ -10,17 +6,10 @@ import re
 
 from keepsake.language.perception import for_prompt, shorten
 
-LONGEST_VALUE = 60
-"""Characters of one fact."""
 LONGEST_TEXT = 200
-"""Characters of one observation."""
+"""Characters of one line."""
 LONGEST_NAME = 48
 
-# What only the game itself writes: whoever says it would forge such a line.
-_FORGED = (
-    r"\b(?:told|asked|promised|pinned|tells|asks) you\b|\byou promised\b|\bmemor(?:y|ies) \d"
-    r"|\byou (?:think|know)\s*:|\blast(?: met|\s*:)|\b(?:broke|kept) a promise\s*:"
-)
 _ORDERS = (
     r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
     r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
@@ -29,22 +18,12 @@ _ORDERS = (
     # To obey is no rule about anything: it would be a key to all others.
     r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)"
 )
-_UNFIT = re.compile(f"{_FORGED}|{_ORDERS}", re.I)
 _INSTRUCTS = re.compile(_ORDERS, re.I)
 _MARKS = str.maketrans({"`": "'", '"': "'", "“": "'", "”": "'", "„": "'", "|": "¦"})
 _CLOSING = re.compile(r"(?<!\w)['’‘]|['’‘](?!\w)")
 _BETWEEN = re.compile(r"[:;,()\[\]]")
 """What parts a name from what stands beside it in a file."""
 _BULLET = re.compile(r"^(?:[-*+#>\s]|\d{1,3}[.)]\s)+")
-
-
-def is_fit(text: str) -> bool:
-    """Whether what somebody said may stand in a file or a prompt outside of the window.
-
-    What only the game writes there ("Ada told you", "memory 17"), and what would have the agent
-    drop its rules, is not fit.
-    """
-    return _UNFIT.search(text) is None
 
 
 def instructs(text: str) -> bool:

@@ -53,8 +53,6 @@ FORMS = {
 """Each irregular form with all forms of its word, the plain one first; no stemmer knows them."""
 _DOUBLED = re.compile(r"([bdgmnprt])\1$")
 
-MOST_SENTENCES = 12
-"""Sentences of one memory that are looked at."""
 
 SAME = 0.85
 """The share of words in common, in their order, from which two lines are the same."""
@@ -135,11 +133,6 @@ def closed(text: str) -> str:
     return text if is_closed(text) else f"{text.rstrip(',;: ')}."
 
 
-def first_sentences(text: str) -> list[str]:
-    """The sentences of what somebody said that are looked at."""
-    return sentences(text)[:MOST_SENTENCES]
-
-
 @lru_cache(maxsize=32_768)
 def root(word: str) -> str:
     """``word`` without its endings: ``clos`` for closes and closed, ``bring`` for brought."""
@@ -157,8 +150,3 @@ def bare(word: str) -> str:
 def roots(text: str) -> set[str]:
     """The words of ``text``, each as :func:`root` has it."""
     return {root(word) for word in words(text)}
-
-
-def telling_roots(text: str) -> set[str]:
-    """:func:`roots` without the words that say nothing."""
-    return {root(word) for word in words(text) if word.casefold() not in COMMON_WORDS}

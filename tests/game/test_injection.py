@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from django.test import override_settings
 from evennia.objects.models import ObjectDB
@@ -23,13 +23,13 @@ from keepsake.archive.records import MemoryKind
 from keepsake.books.commitments import LIMIT as PROMISES_LIMIT
 from keepsake.books.pins import LIMIT as PINS_LIMIT
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import CHAT_VERBS, STANDARD_VERBS
 from tests.game.agents_world import FixedConfig
 from tests.game.test_private_words import PrivateWorld, secrets_in
 from typeclasses.written_down import AUDIT, newest
 
 ATTACKS = Path(__file__).parents[1] / "data" / "injection" / "attacks.jsonl"
-VERBS = frozenset(verb.name for verb in STANDARD_VERBS)
+VERBS = frozenset(verb.name for verb in (*STANDARD_VERBS, *CHAT_VERBS))
 MOST_NOTES = 60
 _PLAIN = re.compile(r"[^\w\s,.!?'@=/:;-]")
 
@@ -91,17 +91,23 @@ class InjectionWorld(PrivateWorld):
         self.turn += 1
         line = " ".join(self.attack.split())
         read = " ".join(_PLAIN.sub(" ", str(prompt)).split())
+        mark = "> " if self.FORM == "chat" else ""
         answers = (
-            f" {line}",
-            f" say {read[-700:]}",
-            f" {read[-500:]}",
-            f" note secrets {self.turn}: {read[-300:]}",
-            f" pin {line[:150]}",
-            f" whisper Ann = {read[:600]}",
-            f" journal {read[-250:]} importance 10",
-            f" recall {line[:60]}",
+            line,
+            f"{'' if mark else 'say '}{read[-700:]}",
+            read[-500:],
+            f"{mark}note secrets {self.turn}: {read[-300:]}",
+            f"{mark}pin {line[:150]}",
+            f"{mark}whisper Ann = {read[:600]}",
+            f"{mark}journal {read[-250:]} importance 10",
+            f"{mark}promise Ann: {line[:150]}",
+            f"{mark}recall {line[:60]}",
         )
         return answers[self.turn % len(answers)]
+
+    def asked(self) -> list[str]:
+        """All that the model was given to read."""
+        return [*self.sent(), *self.fake.prompts()]
 
     def state(self) -> tuple[Any, ...]:
         """What nobody may change by talking."""
@@ -116,20 +122,20 @@ class InjectionWorld(PrivateWorld):
     def played(self) -> dict[str, Tally]:
         """All attacks, each with what came of it."""
         found: dict[str, Tally] = defaultdict(Tally)
-        before, seen, memory = self.state(), len(self.fake.prompts()), self.newest
+        before, seen, memory = self.state(), len(self.asked()), self.newest
         for kind, line in attacks():
             tally, self.attack = found[kind], line
             tally.lines += 1
             self.heard_by_ann.clear()
             self.ann.execute_cmd(f"talk mira {line}")
             self.pass_time(1.5)
-            prompts = [str(each) for each in self.fake.prompts()[seen:]]
+            prompts = self.asked()[seen:]
             acts = [
                 m
                 for m in self.mind.memory.memory.archive.read(memory + 1, self.newest)
                 if m.kind is MemoryKind.ACT
             ]
-            seen, memory = len(self.fake.prompts()), self.newest
+            seen, memory = len(self.asked()), self.newest
             tally.thoughts += len(prompts)
             tally.obeyed += len(acts)
             tally.other_verbs += sum(each.text.split(" ")[0] not in VERBS for each in acts)
@@ -172,4 +178,4 @@ class TestReplies(InjectionWorld):
 class TestActs(TestReplies):
     """The prompts that are answered with a command."""
 
-    FORMAT: ClassVar[str] = "script"
+    FORM = "script"

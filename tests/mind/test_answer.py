@@ -138,7 +138,7 @@ def line_of(answer):
         ("page memories 70 to 65.", "page 65-70"),
         ("page (memories 65-128)", "page 65-128"),
         ("page 7-7", "page 7"),
-        ("remember the brass key", "recall the brass key"),
+        ("remember the brass key", "remember the brass key"),
         ("pin Tom owes me six pence.", "pin Tom owes me six pence."),
         ("unpin 2", "unpin 2"),
         ("forget garden", "forget garden"),

@@ -35,7 +35,7 @@ from keepsake.tasks.talk import Talk, TalkScene, example_line
 
 ANSWERED = frozenset({"addressed", "named", "given", "arrival"})
 """What is answered with words to somebody; everything else is a reason to act."""
-_WRITES = frozenset({"note", "journal", "pin", "remember"})
+_WRITES = frozenset({"note", "journal", "pin", "remember", "promise"})
 """Verbs whose result stands in prompts that others hear: not offered in answer to a whisper."""
 
 
