@@ -90,6 +90,6 @@ class Remembering(ABC):
         """
         with logged(f"{self.memory.name}: Its files could not be looked at"):
             self.keeper.notes.all()
-            _ = self.keeper.shown_pins
+            _ = self.keeper.shown_pins, self.memory.commitments.items
             self.diary.journal.entries()
             self.acquaintances.look()
