@@ -11,8 +11,7 @@
     │   └── ArchiveInUse          another process writes this archive
     ├── EventLogInUse             another process writes this event log
     ├── CompactionError
-    │   ├── CompactionRunning     a second one was asked for meanwhile
-    │   └── SummaryRefused        the summary failed its checks
+    │   └── CompactionRunning     a second one was asked for meanwhile
     ├── IndexUnavailable          recall cannot search now; words may still work
     └── ModelError
         ├── ModelUnavailable      no server answers (refused, circuit open, stopped)
@@ -104,10 +103,6 @@ class CompactionError(KeepsakeError):
 
 class CompactionRunning(CompactionError):
     """A compaction of this memory is already under way."""
-
-
-class SummaryRefused(CompactionError):
-    """The summary that came back failed its checks."""
 
 
 class IndexUnavailable(KeepsakeError):

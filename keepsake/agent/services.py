@@ -64,9 +64,6 @@ from keepsake.tasks.summary_prompts import FOLDER, SummaryPrompts
 from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, TALK_VARIABLES
 from keepsake.tasks.task import Ask, Question
 
-type Generate = Callable[[str, tuple[str, ...]], Generation]
-"""Continues a prompt up to one of the stop strings; blocks, raises ModelError."""
-
 STRATEGIES = "compaction"
 """The folder of templates beside the configuration."""
 _PARTS = {"talk": TALK_PARTS, "act": ACT_PARTS}
@@ -265,28 +262,6 @@ class Services:
             work()
         else:
             self._after_opening.append(work)
-
-    def writer(
-        self,
-        profile: str,
-        priority: Priority = Priority.COMPACTION,
-        given_up: threading.Event | None = None,
-    ) -> Generate | None:
-        """How a model is asked from a worker thread; None where the profile names none.
-
-        Raises:
-            ConfigError: There is no such profile.
-        """
-        if self.gateway.profiles.get(profile).provider == EXTRACTIVE:
-            return None
-
-        def generate(prompt: str, stop: tuple[str, ...]) -> Generation:
-            def request(current: ModelProfile) -> GenerationRequest:
-                return current.request(prompt, stop=stop)
-
-            return self.gateway.generate(profile, request, priority, given_up=given_up)
-
-        return generate
 
     def asker(
         self,

@@ -19,7 +19,7 @@ LARGEST_CONTEXT = 4_000_000
 PINNED_TOKENS = pins.LIMIT // CHARACTERS_PER_TOKEN
 """What the agent's own pinned lines may take."""
 NOTICED_TOKENS = commitments.LIMIT
-"""What the lines that were noticed for it may take."""
+"""What the lines of its promises and rules may take."""
 
 
 AUTO, USUAL_CONTEXT = 0, 4096
@@ -159,7 +159,7 @@ def _check_room(settings: ConfigSection, config: CompactionConfig) -> None:
         least = math.ceil(fixed / (1 - config.preserve_share)) + config.reserve_tokens + 1
         raise settings.refuse(
             _written(settings, "context_tokens", "longterm_tokens", "preserve_share"),
-            f"a budget of {config.budget:,} tokens is too small: pinned and noticed lines may"
+            f"a budget of {config.budget:,} tokens is too small: pinned lines and promises may"
             f" take {PINNED_TOKENS + NOTICED_TOKENS:,}, the long-term summary"
             f" {config.longterm_tokens:,}, the newest memories {newest:,}",
             f"Raise context_tokens to {least:,}, or lower longterm_tokens or preserve_share",

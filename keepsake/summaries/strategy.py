@@ -146,13 +146,6 @@ class Strategies:
         """What there is to choose from."""
         return strategy_names(self.folder, *([self._spare] if self._spare else []))
 
-    @property
-    def problems(self) -> list[ConfigError]:
-        """Why the newest state of a file in use is not the current one."""
-        with self._lock:
-            files = list(self._files.values())
-        return [file.problem for file in files if file.problem is not None]
-
     def get(self, name: str) -> Strategy:
         """The strategy of that name, as its file is now or in its last good state.
 

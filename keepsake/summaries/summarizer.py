@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from keepsake.archive.records import Memory
@@ -30,19 +29,14 @@ class ExtractiveSummarizer:
         return Draft(text, EXTRACTIVE, seconds=time.perf_counter() - began)
 
 
-def nobody() -> frozenset[str]:
-    """The names where no game tells any."""
-    return frozenset()
-
-
 @dataclass(frozen=True)
 class ModelSummarizer:
     """Has a language model write the summary; one that is refused twice is made without it."""
 
     ask: Ask
     prompts: SummaryPrompts
-    names: Callable[[], frozenset[str]] = nobody  # of the people and places that the game knows
-    persona: Callable[[], str] = str  # who the agent is, a paragraph; mostly empty
+    names: frozenset[str] = frozenset()  # of the people and places that the game knows
+    persona: str = ""  # who the agent is, a paragraph
 
     def summarize(self, source: SummarySource) -> Draft:
         """Summarise ``source``, piece by piece where it is too long for one prompt.
@@ -82,13 +76,13 @@ class ModelSummarizer:
     def _brief(self, source: SummarySource) -> SummaryBrief:
         return SummaryBrief(
             agent=source.agent,
-            persona=self.persona(),
+            persona=self.persona,
             wanted=source.way.wanted(source.tier, source.agent),
             headings=source.way.headings,
             words=source.words,
             most_tokens=source.most_tokens,
             tokens=source.tokens,
-            names=self.names(),
+            names=self.names,
         )
 
 

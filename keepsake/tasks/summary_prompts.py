@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keepsake.errors import ConfigError
-from keepsake.tasks.prompt_file import PromptFile
+from keepsake.tasks.prompt_file import PromptFile, Prompts, load_prompts
 
 FOLDER = "prompts"
 """The folder of prompts beside the configuration."""
@@ -16,6 +16,11 @@ SYSTEM, TEXT = "system", "text"
 MEMORIES, SUMMARIES = "memories", "summaries"
 """What a chat model is shown as the user's message."""
 _ALL = frozenset({"agent", "persona", "wanted", "headings", "words", "refused"})
+FILES = {
+    "summarise.md": ((SYSTEM, MEMORIES, TEXT), _ALL | {"memories", "older"}),
+    "merge.md": ((SYSTEM, SUMMARIES, TEXT), _ALL | {"summaries"}),
+}
+"""The parts that each file must have, and the names that it may use."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +41,20 @@ class SummaryPrompts:
     ) -> SummaryPrompts:
         """Those in ``folder``; those in ``spare`` stand in for what was never good."""
 
-        def file(name: str, part: str, values: set[str]) -> PromptFile:
-            path, parts = folder / f"{name}.md", (SYSTEM, part, TEXT)
-            good = (spare or folder) / path.name
-            return PromptFile(path, good, parts, _ALL | values, on_problem, rest=rest)
+        def file(name: str) -> PromptFile:
+            good = (spare or folder) / name
+            return PromptFile(folder / name, good, *FILES[name], on_problem, rest=rest)
 
-        return cls(
-            file("summarise", MEMORIES, {"memories", "older"}),
-            file("merge", SUMMARIES, {"summaries"}),
-        )
+        return cls(file("summarise.md"), file("merge.md"))
+
+
+def load_summary_prompt(path: Path) -> Prompts:
+    """Read and check one of :data:`FILES`.
+
+    Raises:
+        ConfigError: It cannot be used; names file, line and cure.
+    """
+    return load_prompts(path, *FILES[path.name])
 
 
 @dataclass(frozen=True, slots=True)

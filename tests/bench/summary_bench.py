@@ -129,7 +129,7 @@ def measure() -> Iterator[Figure]:
             summarizer = ModelSummarizer(
                 lambda make: client.generate(profile.request_for(make(profile))),
                 SummaryPrompts.of(REPOSITORY / "vault" / "config" / "prompts"),
-                names=lambda: frozenset(PEOPLE),
+                names=frozenset(PEOPLE),
             )
             yield _six_compactions(name, summarizer)
 

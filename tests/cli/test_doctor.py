@@ -40,6 +40,17 @@ def test_a_broken_configuration_is_named_with_file_and_line(copy):
     assert finding["cure"]
 
 
+def test_a_broken_prompt_and_a_strategy_of_before_are_named(copy):
+    home.prepare(copy.here)
+    prompt = copy.here.config / "prompts" / "summarise.md"
+    prompt.write_text(prompt.read_text().replace("{{ words }}", "{{ word }}"))
+    (copy.here.config / "compaction" / "diary.md").write_text("```prompt\n- {{ memories }}\n```\n")
+    _, (diary, named) = examined(copy)
+    assert "no prompt of its own any more" in diary["what"]
+    assert "```wanted" in diary["cure"]
+    assert "there is no variable 'word'" in named["what"]
+
+
 def test_a_token_for_the_metrics_that_opens_to_nobody_is_told(copy):
     home.prepare(copy.here)
     short = Copy({**copy.environ, TOKEN_VARIABLE: "brass-key-7"})

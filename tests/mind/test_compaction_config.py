@@ -152,7 +152,7 @@ def test_a_mark_whose_trigger_is_off_may_stand_anywhere(file: Path):
 def test_a_budget_under_the_pinned_block_is_refused_and_the_cure_is_enough(file: Path):
     error = refused(file, "context_tokens**: 1200")
     assert error.line == 3
-    assert "a budget of 944 tokens is too small: pinned and noticed lines" in error.reason
+    assert "a budget of 944 tokens is too small: pinned lines and promises" in error.reason
     least = re.search(r"Raise context_tokens to ([\d,]+)", error.cure)
     assert least is not None
     enough = int(least[1].replace(",", ""))

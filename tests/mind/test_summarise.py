@@ -74,7 +74,7 @@ class Answering:
 
 def written(answers, source=SOURCE, **target):
     model = Answering(list(answers), Target(**target))
-    draft = ModelSummarizer(model, PROMPTS, names=lambda: NAMES, persona=lambda: "The innkeeper.")
+    draft = ModelSummarizer(model, PROMPTS, NAMES, "You are Mira, the innkeeper.")
     return draft.summarize(source), model.asked
 
 
@@ -83,7 +83,7 @@ def test_a_chat_model_is_shown_the_memories_numbered_and_dated():
     assert (draft.text, draft.model, draft.calls, draft.refusals) == (GOOD, "a-model", 1, ())
     system, user = question.messages
     assert (system.role, user.role) == ("system", "user")
-    assert system.text.startswith("You are Mira. The innkeeper.")
+    assert system.text.startswith("You are Mira, the innkeeper.\n")
     assert "in the language in which the memories were lived" in system.text
     assert user.text.splitlines()[:4] == [
         '12. [4 May, evening] Anneke says to you, "I go to sea from Tollen."',
@@ -170,10 +170,10 @@ def test_a_builder_changes_the_prompt_and_a_bad_one_leaves_the_last_good_one(tmp
     problems: list[ConfigError] = []
     prompts = SummaryPrompts.of(tmp_path, SHIPPED, problems.append)
     shipped = (SHIPPED / "summarise.md").read_text("utf-8")
-    (tmp_path / "summarise.md").write_text(shipped.replace("You are {{ agent", "Du bist {{ agent"))
-    assert prompts.summarise.current.render("system", **VALUES).startswith("Du bist Mira")
+    (tmp_path / "summarise.md").write_text(shipped.replace("You are shown your", "Du siehst deine"))
+    assert prompts.summarise.current.render("system", **VALUES).count("Du siehst deine")
     (tmp_path / "summarise.md").write_text("```system\n{{ nonsense }}\n```")
-    assert prompts.summarise.current.render("system", **VALUES).startswith("Du bist Mira")
+    assert prompts.summarise.current.render("system", **VALUES).count("Du siehst deine")
     assert "nonsense" in str(problems[-1])
 
 

@@ -80,6 +80,17 @@ def test_the_reason_tells_the_model_what_to_do(text, reason):
     assert reason in refusal({"life": "en", "text": text})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Jonas came for dinner with Anneke and Lotte, and the wren sang.",
+        "Anneke and Jonas spoke of Lotte, and once of Camille and of Wren.",
+    ],
+)
+def test_a_word_like_a_name_or_a_few_other_names_make_no_other_story(text):
+    assert refusal({"life": "en", "text": text}) == ""
+
+
 def test_a_lacking_heading_is_named():
     case = {"life": "en", "headings": ["Facts", "Open matters"], "text": "## Facts\n" + "- x y" * 9}
     assert refusal(case) == "these headings are missing: Open matters"

@@ -21,6 +21,8 @@ from keepsake.prompt.template import load_template
 from keepsake.recall.config import RecallConfig
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import load_strategy
+from keepsake.tasks.summary_prompts import FILES, load_summary_prompt
+from keepsake.tasks.summary_prompts import FOLDER as PROMPTS
 
 LOADERS: dict[str, Callable[[Path], object]] = {
     "llm.md": lambda path: (profiles.load(path), load_embedder(path)),
@@ -44,6 +46,7 @@ def configuration(here: Places) -> Iterator[Finding]:
         return
     looked_at = {here.config / name: load for name, load in LOADERS.items()}
     looked_at |= dict.fromkeys(sorted((here.config / FOLDER).glob("*.md")), load_strategy)
+    looked_at |= {here.config / PROMPTS / name: load_summary_prompt for name in FILES}
     wrong = [finding for path, load in looked_at.items() if (finding := _file(path, load))]
     yield from wrong
     if not wrong:

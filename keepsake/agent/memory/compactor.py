@@ -17,6 +17,7 @@ from keepsake.archive.integrity import IntegrityReport
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.memory import CompactionResult, CompactReason, Load, Undone
+from keepsake.records.open_lines import open_lines
 from keepsake.summaries.files import SummaryFolder
 
 Compacted = CompactionResult | CompactionError
@@ -29,6 +30,7 @@ class Compactor(ABC):
     Attributes:
         compacting: Whether a compaction is under way, or waits for a thread.
         known_names: Those of people and places when the last compaction was begun.
+        persona: The first paragraph of the agent's page at that time, without its secrets.
         no_room: Why the last compaction at the emergency mark made no room; None if it did.
     """
 
@@ -38,7 +40,8 @@ class Compactor(ABC):
         self.compacting = self._considering = False
         self.no_room: CompactionError | None = None
         self.known_names: frozenset[str] = frozenset()
-        self._owner, self._services, self._find_names = owner, services, life.names
+        self.persona = ""
+        self._owner, self._services, self._life = owner, services, life
         self._after: list[Callable[[], None]] = []
 
     @property
@@ -78,7 +81,8 @@ class Compactor(ABC):
 
     def compact(self, reason: CompactReason, done: Callable[[Compacted], None]) -> None:
         """Compact; ``done`` is called on the reactor thread."""
-        self.known_names = self._find_names()  # a worker thread may not ask the world
+        # A worker thread may not ask the world.
+        self.known_names, self.persona = self._life.names(), _first_paragraph(self._life)
 
         def change(memory: AgentMemory) -> CompactionResult:
             self._owner.leaving(memory.context().window)
@@ -176,6 +180,12 @@ class Compactor(ABC):
             self._services.post(lambda: done(report))
 
         self._services.workers.submit(work)
+
+
+def _first_paragraph(life: Life) -> str:
+    body = life.body()
+    page = str(body.db.profile or "") if body is not None else ""
+    return " ".join(open_lines(page.strip().partition("\n\n")[0]))
 
 
 def _checked(memory: AgentMemory, summaries: SummaryFolder) -> IntegrityReport:

@@ -81,7 +81,7 @@ class MemoryComponent(Compactor):
             self.summaries,
             services,
             of_the_agent,
-            lambda: self.known_names,
+            lambda: (self.known_names, self.persona),
             plugged=life.memory not in OURS,
         )
 

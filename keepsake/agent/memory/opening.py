@@ -23,7 +23,7 @@ class Opener:
     """Makes the memory of one agent, and makes it anew when another kind is wanted.
 
     ``of_the_agent`` makes what memories need of the agent and, as given, of the services;
-    ``names`` gives those of all people and places, from any thread. Where
+    ``known`` gives the names of all people and places, and who the agent is, from any thread. Where
     another memory is ``plugged`` in, the newest memories are all that stands here.
     """
 
@@ -33,12 +33,12 @@ class Opener:
         summaries: SummaryFolder,
         services: Services,
         of_the_agent: Callable[..., Dependencies],
-        names: Callable[[], frozenset[str]],
+        known: Callable[[], tuple[frozenset[str], str]],
         *,
         plugged: bool = False,
     ) -> None:
         self._name, self._summaries, self._services = name, summaries, services
-        self._names = names
+        self._known = known
         self._of_the_agent, self._plugged = of_the_agent, plugged
         self._slid = self._slides()
 
@@ -88,7 +88,7 @@ class Opener:
         name = self._config.profile
         if (ask := self._services.asker(name)) is None:
             return ExtractiveSummarizer()
-        return ModelSummarizer(ask, self._services.summary_prompts, self._names)
+        return ModelSummarizer(ask, self._services.summary_prompts, *self._known())
 
     @property
     def _config(self) -> CompactionConfig:
