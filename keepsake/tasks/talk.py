@@ -28,6 +28,8 @@ TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue"), ("turn",)
 CHAT, IDLE = "chat", "idle"
 LAST_LINES = 14
 """Lines of the talk that a dialogue shows."""
+LONGEST_LINE = 2000
+"""Characters of one line of the scene: what the agent knows of somebody is one."""
 _LONGEST_TEXT = 20_000
 
 
@@ -81,7 +83,8 @@ class TalkScene:
             elif isinstance(value, str):
                 found[name] = for_prompt(value, limit=_LONGEST_TEXT)
             else:
-                found[name] = [line for line in map(for_prompt, value) if line]
+                shown = (for_prompt(line, limit=LONGEST_LINE) for line in value)
+                found[name] = [line for line in shown if line]
         return found | {"deeds": list(self.deeds), "options": list(self.options)}  # ours: <thing>
 
 
