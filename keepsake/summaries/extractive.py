@@ -8,6 +8,7 @@ that it still counts for more when it is summarised again.
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 from collections import Counter
@@ -29,7 +30,7 @@ _OWN, _UNSPOKEN, _NOBODYS, _ASKED = 0.9, 0.7, 0.35, 0.6
 """What the agent's own words count, what somebody did, what nobody caused, and a question."""
 _NAMED, _NUMBER, _SHORT = 4.0, 2.0, 0.05
 """What a capital within a sentence counts, a number, and a word of three letters or fewer."""
-_RARITY, _LENGTH, _OVERHEAD, _LONGEST = 4, 0.9, 12, 240
+_RARITY, _LENGTH, _OVERHEAD, _LONGEST, _MOST_MISSED = 4, 0.9, 12, 240, 40
 
 _DAY = re.compile(rf"^(?P<day>{DAY}): (?=\S)")
 _SIGN = re.compile(r"^[-*] ")
@@ -61,12 +62,13 @@ def summarize(source: SummarySource) -> str:
     """
     sayings = list(_sayings(source))
     kept: list[_Saying] = []
-    best = ""
+    best, missed = "", 0
     for saying in _ranked(sayings):
         tried = sorted([*kept, saying], key=lambda each: (each.text, each.place))
         if source.fits(text := _listed(tried)):
             kept, best = tried, text
-        elif source.characters - len(best) < _OVERHEAD:
+            missed = 0
+        elif (missed := missed + 1) == _MOST_MISSED:
             break
     return best or shorten(_listed(sayings[-1:]), source.characters)
 
@@ -132,15 +134,15 @@ def _ranked(sayings: Sequence[_Saying]) -> Iterator[_Saying]:
         cost = math.pow(len(sayings[place].words) + _OVERHEAD, _LENGTH)
         return sayings[place].factor * fresh / cost
 
-    left = {place: gain(place) for place in range(len(sayings))}
-    while left:
-        # Gains only shrink, so one that is still the best after it is looked at anew is the best.
-        place = max(left, key=left.__getitem__)
-        if (now := gain(place)) < left[place]:
-            left[place] = now
+    heap = [(-gain(place), place) for place in range(count)]
+    heapq.heapify(heap)
+    while heap:
+        # Gains only shrink: one that is still better than the next one's old gain is the best.
+        _, place = heapq.heappop(heap)
+        if (now := gain(place)) <= 0.0:
             continue
-        del left[place]
-        if now <= 0.0:
+        if heap and -now > heap[0][0]:
+            heapq.heappush(heap, (-now, place))
             continue
         covered |= terms[place].keys()
         yield sayings[place]
