@@ -115,10 +115,10 @@ class TestThinking(World):
         self.set_thinking(insist=False)
         assert len(self.asks("Good evening")) == 1
 
-    def test_a_gesture_that_says_something_is_an_answer_and_no_other(self):
-        for gesture, thoughts in (("emote nods.", 1), ("emote wipes the counter.", 2)):
-            prompts = self.asks("Good evening", gesture, "Hello, Tom.")
-            assert len(prompts) == thoughts, gesture
+    def test_a_gesture_is_an_answer_and_a_look_around_is_none(self):
+        for act, thoughts in (("emote nods.", 1), ("look", 2)):
+            prompts = self.asks("Good evening", act, "Hello, Tom.")
+            assert len(prompts) == thoughts, act
             assert prompts[-1].endswith("> say") == (thoughts == 2)
 
     def test_a_server_can_be_held_to_a_schema(self):
