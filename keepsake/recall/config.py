@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from keepsake.markdown_config import ConfigSection, FileSettings, between
 
 CHILD, NONE = "child", "none"
-SHARE = 6
+SHARE = 4
 """The part of a chat model's prompt that recall may fill: one of so many."""
 
 
@@ -27,7 +27,7 @@ class RecallConfig(FileSettings):
     remembered_thoughts: int = 3
 
     def for_prompt(self, tokens: int) -> RecallConfig:
-        """These settings for a chat model, of whose prompt a sixth may be recalled.
+        """These settings for a chat model, of whose prompt a quarter may be recalled.
 
         Args:
             tokens: The most tokens of its prompt; 0 for a model that does not chat.

@@ -36,6 +36,9 @@ class SearchResult:
     notes: tuple[Hit, ...] = ()
     summaries: tuple[Hit, ...] = ()
     memories: tuple[Hit, ...] = ()
+    # the memories that were found, with what came just before and after each, in their order, as
+    # the hearers may know them; empty where nobody asked for that
+    around: tuple[Memory, ...] = ()
 
     @property
     def hits(self) -> tuple[Hit, ...]:

@@ -12,13 +12,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.language.perception import for_prompt
+from keepsake.language.heard import heard
+from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ChatMessage
 
 SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
 _DAYTIMES = ((5, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), (24, "night"))
 _SPEECH = "say"
+_LONGEST_OF_EXCERPT = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,35 @@ def own_line(act: Memory) -> str:
     if verb == "emote" and rest:
         return f"*{for_prompt(rest).strip('*')}*"
     return f"> {for_prompt(act.text)}"
+
+
+def excerpt(memories: Sequence[Memory]) -> str:
+    """Memories in a row as one line: ``[18 November 2026, 18:28, The Kettle] Jonas: Elske. / …``.
+
+    Args:
+        memories: At least one, oldest first.
+    """
+    first, last = memories[0], memories[-1]
+    when = first.time.astimezone()
+    head = [f"{when.day} {when:%B %Y, %H:%M}", *([first.place] if first.place else [])]
+    numbers = (
+        f"memory {first.number}" if first is last else f"memories {first.number}-{last.number}"
+    )
+    lines = " / ".join(shorten(_short(memory), _LONGEST_OF_EXCERPT) for memory in memories)
+    return f"[{', '.join(head)}] {lines} ({numbers})"
+
+
+def _short(memory: Memory) -> str:
+    """``Jonas: "Elske."``, ``you: "Good day!"``, or the line as it is."""
+    if memory.kind is MemoryKind.ACT:
+        words = memory.text.removeprefix(f"{_SPEECH} ")
+        return f'you: "{for_prompt(words)}"' if words != memory.text else f"you: {own_line(memory)}"
+    said = heard(memory)
+    if said is None:
+        return for_prompt(memory.line)
+    to = f" (to {said.to})" if said.to not in ("", "you") else ""
+    how = " (whispering)" if is_private(memory) else ""
+    return f'{said.who}{to}{how}: "{for_prompt(said.words)}"'
 
 
 def daytime(moment: datetime) -> str:

@@ -93,6 +93,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
     from keepsake.recall.config import RecallConfig  # noqa: PLC0415
     from tests.game.test_talk_world import TalkWorld  # noqa: PLC0415
 
+    by_hand = sys.argv[2] if len(sys.argv) > 2 else None  # a server that writes the summaries
     told = yaml.safe_load(LIFE.read_text(encoding="utf-8"))
     found = Lived()
 
@@ -105,6 +106,10 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             new.embedder = embedder
             new.recall = services.Fixed(RecallConfig(patience=30.0))
             new.clock = FixedClock(BEGAN)
+            if by_hand is not None:
+                path = new.places.config / "llm.md"
+                own = f"**provider**: openai\n**host**: {by_hand}\n**model**: by-hand-instruct\n"
+                path.write_text(path.read_text().replace("**provider**: extractive\n", own))
             return new
 
         def measure(self) -> None:

@@ -116,7 +116,7 @@ class TestRag(PluggedWorld):
         system, nights = self.mind.plugged._system, self.mind.sleeper.nights
         before = self.fake.prompts()
         with patch.object(system, "rest", wraps=system.rest) as rest:
-            works = nights.works(datetime(2026, 5, 1, tzinfo=UTC))
+            works = nights.works()
             assert list(works) == list(Step)
             assert all(work(Ask(None, 0)) == {} for work in works.values())
         rest.assert_called_once_with(asleep=True)

@@ -6,6 +6,7 @@ reactor only hands over texts and numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -16,6 +17,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.services import Services
 from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import MemoryChange
@@ -130,7 +132,24 @@ class Recaller:
         )
         if found is None:
             return None
-        return SearchResult(*map(tuple, found))
+        around = self._around(found[-1], before, audience) if self._services.chat_tokens else ()
+        notes, summaries, memories = map(tuple, found)
+        return SearchResult(notes, summaries, memories, around)
+
+    def _around(
+        self, hits: Sequence[Hit], before: int | None, audience: Audience
+    ) -> tuple[Memory, ...]:
+        """The memories of hits with their neighbours, as far as the window does not show them."""
+        end, read = before or math.inf, dict[int, Memory]()
+        try:
+            archive = self._memory.memory.archive
+            for n in sorted(hit.document.first for hit in hits):
+                if n - 1 not in read or n + 1 not in read:
+                    read |= {each.number: each for each in archive.read(max(n - 1, 1), n + 1)}
+        except (KeepsakeError, OSError, KeyError, ValueError):  # the lines of the index do
+            return ()
+        known = [read[n] for n in sorted(read) if n < end]
+        return self._memory.private.heard_by(known, audience)
 
     @property
     def _can_search(self) -> bool:

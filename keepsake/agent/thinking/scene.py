@@ -24,12 +24,11 @@ from keepsake.agent.thinking.prompting import examples_of
 from keepsake.archive.privacy import NOBODY, Audience, is_private
 from keepsake.archive.records import Memory, MemoryKind, Summary
 from keepsake.language.heard import heard
-from keepsake.language.perception import for_prompt
 from keepsake.prompt.options import NAMING, Options
 from keepsake.prompt.verbs import CHAT_VERBS, COMPACT, Verb
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.related import Related, SearchResult, line_of
-from keepsake.tasks.conversation import day, daytime, own_line
+from keepsake.tasks.conversation import day, daytime, excerpt
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.talk import Talk, TalkScene, example_line
 
@@ -105,7 +104,7 @@ class SceneMaker:
             window = (*window, extra)
         scene = replace(
             self._around(agent, turn),
-            **self._kept(turn, related),
+            **self._kept(turn, related, found),
             longterm=_text(context.longterm),
             longterm_span=_span(context.longterm),
             recent=_text(context.recent),
@@ -138,11 +137,13 @@ class SceneMaker:
             return tuple(shown)
         return private.heard_by(shown, audience)
 
-    def _kept(self, turn: TurnContext, related: Related) -> dict[str, Any]:
+    def _kept(
+        self, turn: TurnContext, related: Related, found: SearchResult | None
+    ) -> dict[str, Any]:
         """What it keeps beside summaries and window, and what was found for this turn."""
         mind = self._mind
         kept: dict[str, Any] = {
-            "recalled": _recalled(related, mind.memory.name),
+            "recalled": _recalled(related, found),
             "experiences": tuple(
                 line_of(hit.document)
                 for hit in related.hits
@@ -225,16 +226,18 @@ def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
     return turn.words if turn.partner and turn.words and asked and asked < last_act else ""
 
 
-def _recalled(related: Related, name: str) -> tuple[tuple[int, str], ...]:
-    """Memories that were found, the best first, each with its number; own acts as ``you``."""
-    found = [hit.document for hit in related.hits if hit.document.kind is DocumentKind.MEMORY]
-    lines = []
-    for each in found:
-        line = line_of(each)
-        if each.speaker == name:
-            act = own_line(Memory(each.first, each.time, MemoryKind.ACT, each.text))
-            line = line.replace(f"{name}: {for_prompt(each.text)}", f"you: {act}")
-        lines.append((each.first, line))
+def _recalled(related: Related, found: SearchResult | None) -> tuple[tuple[int, str], ...]:
+    """Excerpts of the talks in which memories were found, the best first, each with its number."""
+    around = {memory.number: memory for memory in (found.around if found else ())}
+    lines, told = [], set[int]()
+    for hit in related.hits:
+        n = hit.document.first
+        if hit.document.kind is not DocumentKind.MEMORY or n in told:
+            continue
+        near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
+        told.update(near)
+        text = excerpt([around[m] for m in near]) if near else line_of(hit.document)
+        lines.append((n, text))
     return tuple(lines)
 
 
