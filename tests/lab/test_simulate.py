@@ -478,7 +478,7 @@ def test_what_a_real_model_has_answered_is_answered_once_more_up_to_the_point(pl
         was, asked = acts(base), next(said)
         asking = {each["kind"] for each in records(base) if each.get("calls")}
         assert asking == {"compaction", "sleep"}
-        place = len(was) * 4 // 5
+        place = len(was) // 2
         fork = forked(places, "real-fork", "real", str(place))
         whole = [json.dumps(each) for each in records(base) if each["t"] <= was[place - 1][-1]]
         again = [json.dumps(each) for each in records(fork)]
