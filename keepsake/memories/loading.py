@@ -58,7 +58,7 @@ def code_of(name: str) -> str:
     except (KeepsakeError, AttributeError, KeyError):
         return ""
     top = sys.modules[module.__name__.partition(".")[0]]
-    if top.__name__ == "game" or not module.__file__:
+    if top.__name__ == "keepsake" or not module.__file__:
         return ""
     folders = [Path(each) for each in getattr(top, "__path__", ())]
     files = sorted(file for folder in folders for file in folder.rglob("*.py"))

@@ -22,6 +22,7 @@ from keepsake.archive import history
 from keepsake.archive.log import Archive
 from keepsake.archive.tiers import load_tiers
 from keepsake.books.commitments import Commitments
+from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.entries import EntryOrigin
 from keepsake.books.journal.importance import Importance
@@ -145,23 +146,16 @@ def test_what_follows_from_the_archive_is_cut_by_its_times_and_numbers(world, tm
     assert not list(folder.rglob(".lock"))
 
 
-def test_what_was_noticed_is_what_the_memories_say_at_the_point(world, tmp_path):
-    block = Commitments(world.agents / "Mira" / "noticed.md")
-    archive = Archive(world.agents / "Mira" / "archive")
-    for memory in archive.read(1, COUNT):
-        block.follow(memory, NAME)
-    archive.close()
-    block.save()
-    there = {item.line for item in block.items}
-    copied = Commitments(forked(world, tmp_path).places.agents / "Mira" / "noticed.md")
-    assert any("cellar" in item.line for item in copied.items)
-    assert all(item.number <= CUT for item in copied.items)
-    assert {item.line for item in block.items if item.number <= CUT} <= {
-        item.line for item in copied.items
-    } | there
-    # It goes on from the point: what comes after is looked at again.
-    text = (tmp_path / "copy" / "vault" / "agents" / "Mira" / "noticed.md").read_text()
-    assert f"<!-- noticed up to memory {CUT} -->" in text
+def test_promises_that_came_later_are_gone(world, tmp_path):
+    book = Commitments(world.agents / "Mira" / "noticed.md")
+    for number in (1, CUT + 1):
+        book.add(Commitment(CommitmentKind.PROMISE, "Tom", f"mend net {number}", number))
+    try:
+        made = forked(world, tmp_path)
+    finally:
+        book.path.unlink()
+    copied = Commitments(made.places.agents / "Mira" / "noticed.md")
+    assert [item.number for item in copied.items] == [1]
 
 
 def test_the_log_ends_at_the_point_with_the_prompts_that_it_names(world, tmp_path):

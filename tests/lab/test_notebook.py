@@ -63,15 +63,15 @@ def test_memories_are_those_of_the_archives_word_for_word(lab, exported):
         assert there
 
 
-def test_facts_rest_on_memories_and_answers_on_what_was_said(exported):
+def test_pages_rest_on_memories_and_answers_on_what_was_said(exported):
     words = rows(
         exported,
-        "SELECT f.value, m.text FROM 'TABLES/facts.parquet' f, UNNEST(f.evidence) AS u(n)"
-        " JOIN 'TABLES/memories.parquet' m ON m.agent = f.agent AND m.n = u.n"
-        " WHERE f.told_by = f.about AND f.attribute = 'promise'",
+        "SELECT p.text, m.text FROM 'TABLES/people.parquet' p, UNNEST(p.evidence) AS u(n)"
+        " JOIN 'TABLES/memories.parquet' m ON m.agent = p.agent AND m.n = u.n"
+        " WHERE p.of = 'said'",
     )
     assert words
-    assert all(value.partition(" ")[0] in text for value, text in words)
+    assert all(value in text for value, text in words)
     answers = rows(
         exported,
         "SELECT a.asked_by, a.question, a.answer, m.text, t.answer"

@@ -73,8 +73,9 @@ def test_it_finds_what_the_recall_of_the_agents_finds(tmp_path, embedder):
 
 
 def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
-    rule = said(1, 'Ada says to you, "Never open the cellar door."')
-    memory = made(tmp_path, [rule, *life(300)[1:]])
+    rule = "- rule from Ada: Never open the cellar door. (memory 1)\n"
+    (tmp_path / "noticed.md").write_text(rule)
+    memory = made(tmp_path, life(300))
     memory.rest(asleep=True)
     shown = "\n".join(memory.context(3840))
     assert "Ada told you: Never open the cellar door. (memory 1)" in shown
