@@ -9,7 +9,7 @@ about by their numbers, which only the archive can answer: :class:`PrivateWords`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -59,6 +59,11 @@ def outward(memory: Memory) -> Memory:
     return replace(memory, text=f"{memory.source or 'Somebody'}{_TO_ME}.")
 
 
+def in_confidence(memory: Memory) -> Memory:
+    """The memory with its words, marked as told in confidence: for worlds that allow it."""
+    return replace(memory, text=f"{memory.text} (told you in confidence)")
+
+
 class PrivateWords:
     """Which memories of one agent are private, and with whom they are shared."""
 
@@ -87,12 +92,20 @@ class PrivateWords:
         """The same of what rests on several memories together."""
         return not self._with or all(self.may_hear(number, audience) for number in numbers)
 
-    def heard_by(self, memories: Iterable[Memory], audience: Audience) -> tuple[Memory, ...]:
-        """The memories as the audience may hear them."""
+    def heard_by(
+        self,
+        memories: Iterable[Memory],
+        audience: Audience,
+        hidden: Callable[[Memory], Memory] = outward,
+    ) -> tuple[Memory, ...]:
+        """The memories as the audience may hear them.
+
+        ``hidden``: What stands in the place of one that they do not share.
+        """
         if not self._with:  # to most agents nobody ever whispers, and each thought asks of hundreds
             return tuple(memories)
         return tuple(
-            each if self.may_hear(each.number, audience) else outward(each) for each in memories
+            each if self.may_hear(each.number, audience) else hidden(each) for each in memories
         )
 
 

@@ -109,6 +109,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             if by_hand is not None:
                 path = new.places.config / "llm.md"
                 own = f"**provider**: openai\n**host**: {by_hand}\n**model**: by-hand-instruct\n"
+                own += "**time_limit**: 170\n"
                 path.write_text(path.read_text().replace("**provider**: extractive\n", own))
             return new
 
@@ -122,7 +123,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             memory = self.mind.memory
             for line in told["lines"]:
                 self._live(line, guests, memory)
-                self.settle(lambda: not memory.compacting)
+                self.settle(lambda: not memory.compacting, 900.0)
             self.indexed()
             self.mind.acquaintances.settle()
             self.mira.attributes.remove("paused")

@@ -190,7 +190,7 @@ def test_a_long_text_is_cut_but_in_json(lived):
 
 def test_the_text_log_stays_readable_and_what_there_is_not_is_said(lived):
     wrong = keepsake(lived.environ, "logs", "--no-follow", "--kind", "dream")
-    assert (wrong.returncode, "thought, memory, recall, compaction" in wrong.stderr) == (1, True)
+    assert (wrong.returncode, "thought, guard, memory, recall" in wrong.stderr) == (1, True)
     none = keepsake(lived.environ, "logs", "--text", "--no-follow")
     assert (none.returncode, "There are: events" in none.stderr) == (1, True)
     lived.here.agents_log.write_text("2026-05-01 [Thinker] Mira: idle -> wait\n")

@@ -11,7 +11,7 @@ from unittest.mock import patch
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.mind import Mind
-from tests.game.agents_world import AgentsWorld, Building, FixedConfig
+from tests.game.agents_world import AgentsWorld
 from typeclasses import runtime
 from typeclasses.agents import create_agent, summary_of
 from typeclasses.minds import mind_by_number, open_minds, unopened
@@ -139,43 +139,3 @@ class TestOpenedInTurn(OpeningWorld):
             self.posted.get(timeout=60)()
         self.clock.advance(1)
         self.settle(lambda: any("six pence" in each for each in heard))
-
-
-class TestNoticedLater(Building, OpeningWorld):
-    """What was lived and not noticed, such as a life out of an import, is looked at in a worker."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.char1.execute_cmd(f"talk Mira {RULE}")
-        self.file = self.mind.memory.folder / "noticed.md"
-        self.settle(self.file.exists)
-        assert RULE in self.file.read_text()
-        self.stop_services()
-        self.file.unlink()
-
-    def rules(self) -> list[str]:
-        return [item.line for item in self.mind.memory.noticed.block.items]
-
-    def test_it_is_noticed_in_the_end(self):
-        self.restart()
-        self.settle(lambda: self.file.exists() and RULE in self.file.read_text())
-        assert any(RULE in each for each in self.rules())
-
-    def test_what_is_said_meanwhile_is_looked_at_after_it(self):
-        self.restart()
-        gate = self.hold_back()
-        self.char1.execute_cmd("talk Mira You may open the eel trap again.")
-        assert any("again" in each for each in self.archived(self.mira))
-        gate.set()
-        self.settle()
-        assert self.rules() == []
-
-    def test_a_compaction_waits_for_it(self):
-        self.services.compaction = FixedConfig(self.services.compaction.current)
-        self.restart()
-        self.hold_back()
-        for number in range(12):
-            self.char1.execute_cmd(f"say The road to Corran takes {number} hours.")
-        self.type("@compact-memories mira", "compact")
-        self.let_compact()
-        assert any(RULE in each for each in self.rules())

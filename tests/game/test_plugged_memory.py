@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from unittest.mock import patch
 
 import frontmatter
@@ -13,7 +12,7 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.errors import KeepsakeError
 from keepsake.models.clients.minilm import MiniLMEmbedder
-from keepsake.sleep.asking import Ask
+from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.steps import Step
 from tests.game.agents_world import AgentsWorld, Building
 from tests.game.broken_memories import Keeps, Slow, Stumbles
@@ -118,7 +117,7 @@ class TestRag(PluggedWorld):
         with patch.object(system, "rest", wraps=system.rest) as rest:
             works = nights.works()
             assert list(works) == list(Step)
-            assert all(work(Ask(None, 0)) == {} for work in works.values())
+            assert all(work(NightAsk(None, 0)) == {} for work in works.values())
         rest.assert_called_once_with(asleep=True)
         assert not (self.folder / "dreams").exists()
         assert self.fake.prompts() == before

@@ -185,7 +185,9 @@ class TestInConfidence(PrivateWorld):
 
     def test_whispers_stand_in_replies_to_others_and_nowhere_else(self):
         heard = self.hears(self.ann)
-        assert set(secrets_in(self.asks_of_all())) >= set(SECRETS[:4])
+        asked = self.asks_of_all()
+        assert set(secrets_in(asked)) >= set(SECRETS[:4])
+        assert "(told you in confidence)" in "".join(asked)
         for _ in range(3):
             self.chatters(8)
             self.compacts()

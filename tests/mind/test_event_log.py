@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from keepsake.events import files as event_files
 from keepsake.events.files import files_of
 from keepsake.events.log import EventLog
-from keepsake.events.prompts import DEEPEST, Prompts, hash_of, shared
+from keepsake.events.prompts import DEEPEST, PromptStore, hash_of, shared
 from keepsake.events.reader import EventFollower, Filter, events, follow, last, newest_first
 from keepsake.events.types import Fault, Health, MemoryChange, Thought, World
 from keepsake.ports import FixedClock
@@ -140,7 +140,7 @@ def test_text_that_is_no_text_is_written_all_the_same(tmp_path, logs):
     assert log.flush()
     (found,) = events(tmp_path)
     assert found["answer"] == "say ?\u2028\nhm"
-    assert Prompts(tmp_path).text(found["prompt"]) == "half a pair \ud800 in it"
+    assert PromptStore(tmp_path).text(found["prompt"]) == "half a pair \ud800 in it"
 
 
 def test_a_fault_knows_whom_it_concerns(tmp_path, logs):
@@ -258,7 +258,7 @@ def test_a_torn_last_line_is_cut_off_and_told(tmp_path, logs):
     found = list(events(tmp_path))
     assert [each["seq"] for each in found] == [1, 2, 3, 4]
     assert (found[2]["kind"], found[2]["op"], found[2]["n"]) == ("world", "mended", 23)
-    assert Prompts(tmp_path).text(found[3]["prompt"]) == "another prompt"
+    assert PromptStore(tmp_path).text(found[3]["prompt"]) == "another prompt"
 
 
 def test_a_file_that_holds_nothing_but_a_torn_line(tmp_path, logs):
@@ -320,7 +320,7 @@ def test_a_full_disk_is_told_once_and_loses_nothing_that_finds_room(tmp_path, lo
     assert not log.problem
     found = list(events(tmp_path))
     assert [each["seq"] for each in found] == list(range(1, 31))
-    prompts = Prompts(tmp_path)
+    prompts = PromptStore(tmp_path)
     assert [prompts.text(each["prompt"]) for each in found] == [f"prompt {n}" for n in range(1, 31)]
 
 
@@ -378,7 +378,7 @@ def test_a_prompt_is_stored_once_and_rests_on_the_one_before(tmp_path, logs):
     whole = [each for each in records if "base" not in each]
     assert len(whole) == -(-len(prompts) // (DEEPEST + 1))
     assert len(file.read()) < 30_000 < sum(map(len, prompts)) / 10
-    known = Prompts(tmp_path)
+    known = PromptStore(tmp_path)
     for record, text in zip(events(tmp_path), [*prompts, *prompts], strict=True):
         assert record["prompt"] == hash_of(text)
         assert known.text(record["prompt"], record["seq"]) == text
@@ -399,7 +399,7 @@ def test_every_file_of_prompts_can_be_read_by_itself(tmp_path, logs):
     assert len(files) > 2
     found = list(events(tmp_path))
     files[0].path.unlink()
-    known = Prompts(tmp_path)
+    known = PromptStore(tmp_path)
     texts = [known.text(each["prompt"], each["seq"]) for each in found]
     there = [text for text in texts if text is not None]
     assert there == prompts[len(prompts) - len(there) :]

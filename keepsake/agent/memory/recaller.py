@@ -16,7 +16,7 @@ from keepsake.agent.happenings import searched
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.services import Services
-from keepsake.archive.privacy import NOBODY, Audience
+from keepsake.archive.privacy import NOBODY, Audience, in_confidence, outward
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import KeepsakeError
@@ -149,7 +149,9 @@ class Recaller:
         except (KeepsakeError, OSError, KeyError, ValueError):  # the lines of the index do
             return ()
         known = [read[n] for n in sorted(read) if n < end]
-        return self._memory.private.heard_by(known, audience)
+        confided = bool(audience) and self._services.people.current.in_confidence
+        hidden = in_confidence if confided else outward
+        return self._memory.private.heard_by(known, audience, hidden)
 
     @property
     def _can_search(self) -> bool:

@@ -21,7 +21,7 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.agent.thinking.options import options_of
 from keepsake.agent.thinking.prompting import examples_of
-from keepsake.archive.privacy import NOBODY, Audience, is_private
+from keepsake.archive.privacy import NOBODY, Audience, in_confidence, is_private, outward
 from keepsake.archive.records import Memory, MemoryKind, Summary
 from keepsake.language.heard import heard
 from keepsake.prompt.options import NAMING, Options
@@ -133,9 +133,8 @@ class SceneMaker:
     def _window(self, audience: Audience) -> tuple[Memory, ...]:
         """The window as those who hear the answer may know it."""
         shown, private = self._mind.memory.context().shown, self._mind.memory.private
-        if self._services.people.current.in_confidence:
-            return tuple(shown)
-        return private.heard_by(shown, audience)
+        confided = self._services.people.current.in_confidence
+        return private.heard_by(shown, audience, in_confidence if confided else outward)
 
     def _kept(
         self, turn: TurnContext, related: Related, found: SearchResult | None
