@@ -32,7 +32,7 @@ def main() -> None:
 
 def _in_the_world() -> list[Figure]:
     from keepsake.compaction.config import CompactionConfig  # noqa: PLC0415 - with the world
-    from tests.game.lively_day import RULES, LivelyDay  # noqa: PLC0415
+    from tests.game.lively_day import LivelyDay  # noqa: PLC0415
 
     figures: list[Figure] = []
     shipped = CompactionConfig()
@@ -44,7 +44,7 @@ def _in_the_world() -> list[Figure]:
             made = f"{len(day.prompts)} prompts, {day.compactions} compactions"
             rows = (
                 ("largest prompt", max(day.prompts), "tokens", f"of {shipped.budget}; {made}"),
-                ("rules, pin and promise lost", len(day.lost), f"of {len(RULES) + 2}", "wanted 0"),
+                ("pins lost", len(day.lost), "of 1", "wanted 0"),
                 ("faults of the tiers", len(day.problems), "", "; ".join(day.problems[:3])),
                 ("heuristic off by", 100 * statistics.median(off), "%", f"at most {max(off):.0%}"),
                 ("a day lasts", day.seconds, "s", ""),

@@ -52,7 +52,6 @@ class Day:
     Attributes:
         prompts: Tokens of every prompt that was answered, as the model server counted them.
         last_prompt: The text of the last one, whether it was answered or not.
-        carried: What found no room among the noticed, at the end: the next compaction carries it.
         estimates: Our own count of each, just before it was sent.
         compactions: How many there were.
         problems: Where the tiers left a gap or overlapped, and prompts that found no room.
@@ -62,7 +61,6 @@ class Day:
 
     prompts: list[int] = field(default_factory=list)
     last_prompt: str = ""
-    carried: tuple[str, ...] = ()
     estimates: list[int] = field(default_factory=list)
     compactions: int = 0
     problems: list[str] = field(default_factory=list)
@@ -71,17 +69,9 @@ class Day:
 
     @property
     def lost(self) -> list[str]:
-        """Rules, the pin and the promise that the last prompt does not show.
-
-        The model may promise so much itself that its first promise has no room any more; then
-        the next compaction carries it.
-        """
-        wanted = {words: keys for _, words, keys in RULES}
-        wanted |= {PINNED: ("Ruan", "nine silver"), PROMISE: ("green bottle", "Nell")}
-        shown = "\n".join([self.last_prompt, *self.carried]).casefold()
-        return [
-            text for text, keys in wanted.items() if not all(k.casefold() in shown for k in keys)
-        ]
+        """The pin, if the last prompt does not show it."""
+        shown = self.last_prompt.casefold()
+        return [] if all(each in shown for each in ("ruan", "nine silver")) else [PINNED]
 
 
 class LivelyDay(AgentsWorld):
@@ -119,7 +109,6 @@ class LivelyDay(AgentsWorld):
             if number % thought_every == 0:
                 self.think()
                 self._look()
-        self.day.carried = tuple(item.line for item in self.mind.memory.noticed.block.refused)
         self.day.compactions = self.mind.memory.memory.status().compactions
         self.day.seconds = time.perf_counter() - began
         return self.day
