@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 
@@ -54,8 +52,6 @@ FORMS = {
 _DOUBLED = re.compile(r"([bdgmnprt])\1$")
 
 
-SAME = 0.85
-"""The share of words in common, in their order, from which two lines are the same."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
 _ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
@@ -76,16 +72,6 @@ def words(text: str) -> list[str]:
 def writable(text: str) -> str:
     """``text`` without halves of characters (lone surrogates), which no file or model takes."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def nearly_same(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two lines, as words, differ in a word or two at most."""
-    total, there = len(one) + len(other), set(other)
-    # More than these cannot be in common: mostly that is enough to know, at a tenth of the cost.
-    if total and 2.0 * sum(word in there for word in one) / total < SAME:
-        return False
-    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
-    return matcher.quick_ratio() >= SAME and matcher.ratio() >= SAME
 
 
 @lru_cache(maxsize=32_768)

@@ -17,12 +17,12 @@ from keepsake.archive.records import MemoryKind
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, LanguageModel
-from keepsake.prompt import parsing
 from keepsake.prompt.options import Options
 from keepsake.prompt.script import RenderedMemory
 from keepsake.prompt.template import PromptContext, PromptTemplate, Situation, load_template
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import STANDARD_VERBS, Command
 from keepsake.summaries import extractive
+from keepsake.tasks.command_line import read_command
 from tests.bench.embedded_up import embedded_model
 from tests.bench.figures import Figure
 from tests.bench.talk import PEOPLE, Line, talk
@@ -108,13 +108,9 @@ class _Agent:
 
     def act(self, text: str) -> None:
         """Remember its own act, as the game would have understood it."""
-        command = parsing.parse(
-            text,
-            own_name=self.name,
-            verbs=STANDARD_VERBS,
-            options=Options(exits=_PLACE.exits, people=tuple(PEOPLE)),
-        )
-        if isinstance(command, parsing.Command) and command.verb != "wait":
+        there = Options(exits=_PLACE.exits, people=tuple(PEOPLE))
+        command = read_command(text, self.name, STANDARD_VERBS, there)
+        if isinstance(command, Command) and command.verb != "wait":
             self.remember(command.line, True)
 
 

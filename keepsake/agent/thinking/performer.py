@@ -13,8 +13,7 @@ from keepsake.agent.thinking.actor import Act, Actor
 from keepsake.agent.thinking.following import Following
 from keepsake.agent.thinking.scene import SceneMaker, TurnContext
 from keepsake.archive.records import MemoryKind
-from keepsake.prompt.parsing import Command
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import STANDARD_VERBS, Command
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import read_deed
 
