@@ -20,7 +20,7 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.agent.tasks import Once
 from keepsake.agent.thinking.options import options_of
-from keepsake.agent.thinking.prompting import examples_of, verbs_of
+from keepsake.agent.thinking.scene import examples_of, verbs_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.errors import KeepsakeError

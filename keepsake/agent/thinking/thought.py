@@ -12,15 +12,15 @@ from keepsake.agent.memory.keeper import LOOKUPS
 from keepsake.agent.services import Services
 from keepsake.agent.thinking.actor import Act
 from keepsake.agent.thinking.options import options_of
-from keepsake.agent.thinking.prompting import verbs_of
+from keepsake.agent.thinking.scene import verbs_of
 from keepsake.agent.thinking_config import FREE, SCHEMA, ThinkingConfig
 from keepsake.events.types import Thought as ThoughtEvent
 from keepsake.models.profiles import SCRIPT, ModelProfile
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.budget import Costs
 from keepsake.prompt.grammars import verbs_grammar, verbs_schema
+from keepsake.prompt.marks import Rendered
 from keepsake.prompt.options import Options
-from keepsake.prompt.template import Rendered
 from keepsake.prompt.verbs import Verb
 from keepsake.recall.related import SearchResult
 
