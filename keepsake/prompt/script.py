@@ -51,9 +51,18 @@ def script(window: Sequence[Memory], name: str) -> list[str]:
 def time_line(before: datetime | None, now: datetime) -> str:
     """``[two hours later]``, ``[Tuesday 4 March 2025, morning]`` on a new day, or empty."""
     if before is None or now.date() > before.date():
-        daytime = next(word for end, word in _DAYTIMES if now.hour < end)
-        return f"[{now:%A} {now.day} {now:%B %Y}, {daytime}]"
+        return f"[{day(now)}, {daytime(now)}]"
     return _later(now - before)
+
+
+def daytime(moment: datetime) -> str:
+    """``morning``, ``afternoon``, ``evening`` or ``night``."""
+    return next(word for end, word in _DAYTIMES if moment.hour < end)
+
+
+def day(moment: datetime) -> str:
+    """``Thursday 26 November 2026``."""
+    return f"{moment:%A} {moment.day} {moment:%B %Y}"
 
 
 def _later(gap: timedelta) -> str:

@@ -25,6 +25,8 @@ _CONTROL_TOKEN = re.compile(
 )
 _CURSOR = re.compile(r"~\s*([^<>~]{1,40}?)\s*>")
 _BULLET = re.compile(r"^(?:>+\s*|[-*•]\s+|\d{1,2}[.)]\s+)")
+_REFERENCE = re.compile(r"\s*(?:…\s*)?\(memor(?:y|ies) \d[\d ,–-]*(?:\)|$)", re.I)
+"""Where a line of the prompt comes from: strange in a mouth."""
 _REASON = re.compile(r"\s\|(?:\s|$)")
 _QUOTES = '"“”„«»'
 _QUOTED = re.compile(rf"[{_QUOTES}]([^{_QUOTES}]+)")
@@ -148,4 +150,5 @@ def _without_cursor(text: str, name: str) -> str:
 
 def _harmless(text: str, limit: int) -> str:
     """Text that holds nothing the game or a model would take for machinery."""
-    return shorten(disarm(_CURSOR.split(text, maxsplit=1)[0]).lstrip("@ "), limit)
+    own = _REFERENCE.sub("", _CURSOR.split(text, maxsplit=1)[0])
+    return shorten(disarm(own).lstrip("@ "), limit)

@@ -17,9 +17,9 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ChatMessage
+from keepsake.prompt.script import day, daytime
 
 SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
-_DAYTIMES = ((5, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), (24, "night"))
 _SPEECH = "say"
 _LONGEST_OF_EXCERPT = 300
 
@@ -101,16 +101,6 @@ def _short(memory: Memory) -> str:
     to = f" (to {said.to})" if said.to not in ("", "you") else ""
     how = " (whispering)" if is_private(memory) else ""
     return f'{said.who}{to}{how}: "{for_prompt(said.words)}"'
-
-
-def daytime(moment: datetime) -> str:
-    """``morning``, ``afternoon``, ``evening`` or ``night``."""
-    return next(word for end, word in _DAYTIMES if moment.hour < end)
-
-
-def day(moment: datetime) -> str:
-    """``Thursday 26 November 2026``."""
-    return f"{moment:%A} {moment.day} {moment:%B %Y}"
 
 
 def _add(lines: list[str], memory: Memory, before: Memory | None) -> None:

@@ -63,7 +63,7 @@ class PromptPreview:
             prompt, budget = self._prompt(agent, turn, result, profile, said)
             show(prompt.rendered, budget)
 
-        Routine(self._scenes.relate(agent, turn), found).run()
+        Routine(self._scenes.relate(agent, turn, by="builder"), found).run()
 
     def head(self, agent: Body, profile: ModelProfile) -> GenerationRequest:
         """The prompt of an answer to nobody, for a server's cache."""

@@ -25,10 +25,11 @@ from keepsake.archive.records import Memory, MemoryKind, Summary
 from keepsake.language.heard import heard
 from keepsake.memory import MemoryContext
 from keepsake.prompt.options import NAMING, Options
+from keepsake.prompt.script import day, daytime
 from keepsake.prompt.verbs import CHAT_VERBS, COMPACT, STANDARD_VERBS, Verb
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.related import Related, SearchResult, line_of, question
-from keepsake.tasks.conversation import day, daytime, excerpt
+from keepsake.tasks.conversation import excerpt
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.talk import Talk
 from keepsake.tasks.talk_scene import TalkPrompt, TalkScene
@@ -67,15 +68,22 @@ class SceneMaker:
         words = " ".join(each.words for each in map(heard, said) if each is not None)
         return TurnContext(impulse, partner, whispered, audience if partner else NOBODY, words)
 
-    async def relate(self, agent: Body, turn: TurnContext) -> SearchResult | None:
-        """What recall brings for a turn; None if nothing came in time."""
+    async def relate(self, agent: Body, turn: TurnContext, by: str = "") -> SearchResult | None:
+        """What recall brings for a turn; None if nothing came in time.
+
+        ``by``: Who asks, for the event log; empty for the agent itself.
+        """
         memory, keeper = self._mind.memory.context(), self._mind.keeper
         if turn.partner and turn.words:
             return await keeper.relate(
-                turn.words, scene=False, by="talk", audience=turn.audience, asker=turn.partner
+                turn.words,
+                scene=False,
+                by=by or "talk",
+                audience=turn.audience,
+                asker=turn.partner,
             )
         asking = question_of(agent, memory)
-        return await keeper.relate(asking, scene=True, audience=turn.audience)
+        return await keeper.relate(asking, scene=not by, by=by or "thought", audience=turn.audience)
 
     def is_whispered(self, agent: Body, turn: TurnContext, found: SearchResult | None) -> bool:
         """Whether an answer is whispered: to a whisper, and if others have come in since."""
