@@ -87,12 +87,6 @@ def telling(text: str) -> set[str]:
     return {stem(word) for word in words(text) if word.casefold() not in COMMON_WORDS}
 
 
-def shares_telling(text: str, stems: set[str]) -> bool:
-    """Whether one of the words that ``text`` tells by has one of these stems; quick if so."""
-    found = (match[0] for match in _WORD.finditer(text))
-    return any(stem(word) in stems for word in found if word.casefold() not in COMMON_WORDS)
-
-
 def sentences(text: str) -> list[str]:
     """The sentences of ``text``; what stands in one pair of quotes stays together."""
     balanced = text.count('"') % 2 == 0 and text.count("“") == text.count("”")

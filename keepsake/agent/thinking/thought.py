@@ -21,10 +21,10 @@ class Sent:
     """What was sent for a thought, and when."""
 
     request: GenerationRequest  # the request
-    costs: Costs | None  # what its sections cost; None if they were not counted
+    costs: Costs  # what its sections cost
     wait: float  # seconds that it had waited in the queue
     at: float  # seconds of the services' timer
-    basis: Basis | None = None  # what the prompt was made from
+    basis: Basis  # what the prompt was made from
 
 
 @dataclass
@@ -86,7 +86,7 @@ def thought_event(
     done = [act for act in acts if act.command is not None]
     commands = [act.command for act in done if act.command is not None]
     costs = sent.costs if sent else costs
-    basis = (sent.basis if sent else None) or NO_BASIS
+    basis = sent.basis if sent else NO_BASIS
     return ThoughtEvent(
         agent=name,
         trigger=impulse.trigger,
