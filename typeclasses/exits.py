@@ -10,7 +10,7 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.services import running, services
 from keepsake.agent.surroundings import hosts_guests
 from keepsake.agent.thinking.following import FOLLOW_SECONDS
-from keepsake.prompt.parsing import Command
+from keepsake.prompt.verbs import Command
 from typeclasses.minds import open_minds
 from typeclasses.objects import ObjectParent
 

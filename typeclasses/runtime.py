@@ -17,11 +17,10 @@ from keepsake.agent.naming import names_of
 from keepsake.agent.priming import prime
 from keepsake.agent.services import WORKERS, Services
 from keepsake.agent.surroundings import players_near
-from keepsake.agent.thinking.prompting import kept_by, prompt_for
-from keepsake.agent.thinking.thinking import PROFILE
+from keepsake.agent.thinking.thought import PROFILE
 from keepsake.agent.warming import Warming
 from keepsake.events.subscribers import Taps
-from keepsake.models.profiles import SCRIPT, ModelProfile
+from keepsake.models.profiles import ModelProfile
 from keepsake.models.tokens.counting import ServerTokenCounter
 from keepsake.paths import places
 from keepsake.ports import GenerationRequest
@@ -94,11 +93,7 @@ def _head(agent: Agent, profile: ModelProfile) -> GenerationRequest | None:
     mind = mind_of(agent)
     if mind is None or profile.is_stopgap:
         return None
-    if profile.form != SCRIPT:
-        return mind.thinker.head(agent, profile)
-    kept = kept_by(agent, mind)
-    prompt = prompt_for(agent, mind.memory.context(), services.services(), kept)
-    return profile.request(prompt.text)
+    return mind.thinker.preview.head(agent, profile)
 
 
 def stop(*, reload: bool) -> None:

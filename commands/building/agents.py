@@ -8,10 +8,9 @@ from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import counted, quoted
 from keepsake.agent import tending
 from keepsake.agent.memory.named import told
-from keepsake.agent.services import services
-from keepsake.agent.thinking.prompting import look_up, prompt_for
 from keepsake.agent.thinking.thinker import SHORTEST_INTERVAL
 from keepsake.errors import KeepsakeError
+from keepsake.prompt.marks import Rendered
 from typeclasses.agents import (
     Agent,
     all_agents,
@@ -98,17 +97,12 @@ class CmdAgent(BuilderCommand):
 
     def _prompt(self) -> None:
         agent = self.agent_named(self.lhs)
-        mind, context = self.mind(agent), self.mind(agent).memory.context()
+        partner = self.caller if self.rhs else None
 
-        def show(prompt: str) -> None:
-            self.page(plain(prompt))
+        def show(prompt: Rendered, _budget: int) -> None:
+            self.page(plain(prompt.text))
 
-        if self.rhs:
-            mind.thinker.show_reply(agent, self.caller, self.rhs, show)
-        else:
-            look_up(
-                agent, mind, lambda kept: show(prompt_for(agent, context, services(), kept).text)
-            )
+        self.mind(agent).thinker.preview.show(agent, show, partner, self.rhs)
 
     # -- making and mending
 

@@ -12,12 +12,12 @@ from commands.building.recall import author_of
 from commands.wording import counted
 from keepsake.agent.memory.memory import Compacted, MemoryComponent
 from keepsake.agent.services import services
-from keepsake.agent.thinking.prompting import PromptExtras, costs_of, look_up, prompt_for
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory import CompactReason, MemoryContext, MemoryStatus, Outcome
-from keepsake.prompt.budget import chart
+from keepsake.prompt.budget import chart, costs_of
+from keepsake.prompt.marks import Rendered
 from typeclasses.agents import Agent, all_agents
 
 
@@ -107,19 +107,18 @@ class CmdMemoryStatus(BuilderCommand):
     def _tokens(self, agent: Agent) -> None:
         """Weigh the very prompt that the agent would send now."""
         mind, caller, shared = self.mind(agent), self.caller, services()
-        context, config = mind.memory.context(), shared.compaction.current
+        config = shared.compaction.current
         marks = {"low": config.low, "high": config.high, "emergency": config.emergency}
 
-        def show(kept: PromptExtras) -> None:
-            prompt = prompt_for(agent, context, shared, kept)
-            lines = chart(costs_of(prompt, shared.tokens, config.budget), marks)
+        def show(prompt: Rendered, budget: int) -> None:
+            lines = chart(costs_of(prompt, shared.tokens, budget), marks)
             if mind.fitting.counted:
                 ours, true = mind.fitting.counted
                 lines.append(f"The last prompt: {ours:,} by our count, {true:,} by the server's.")
             title = f"|w{agent.key}'s prompt|n"
             caller.msg("\n".join([title, *map(plain, lines)]))
 
-        look_up(agent, mind, show)
+        mind.thinker.preview.show(agent, show)
 
     def _all(self) -> str:
         rows = [self._row(agent) for agent in all_agents()]

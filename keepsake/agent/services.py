@@ -54,15 +54,16 @@ from keepsake.ports import (
     SystemClock,
     TargetModel,
 )
-from keepsake.prompt.template import TemplateFile
 from keepsake.prompt.tokens import Heuristic, TokenLedger
 from keepsake.recall.config import RecallConfig
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import NARRATIVE, Strategies, Strategy
 from keepsake.tasks.prompt_file import PromptFile, Prompts
 from keepsake.tasks.summary_prompts import FOLDER, SummaryPrompts
-from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, TALK_VARIABLES
+from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS
+from keepsake.tasks.talk_scene import TALK_VARIABLES
 from keepsake.tasks.task import Ask, Question
+from keepsake.tasks.transcript import TranscriptFile
 
 STRATEGIES = "compaction"
 """The folder of templates beside the configuration."""
@@ -235,7 +236,7 @@ class Services:
     scenes: Sequence[Scene] = ()  # small scenes that agents play by rule where they meet
     # what waits until all agents are open; None while none is being opened
     _after_opening: list[Callable[[], None]] | None = None
-    _templates: dict[str, TemplateFile] = field(default_factory=dict)
+    _templates: dict[str, TranscriptFile] = field(default_factory=dict)
     # the most tokens of a prompt of the agents' chat model; 0 while they have none
     chat_tokens: int = 0
     _prompts: dict[str, PromptFile] = field(default_factory=dict)
@@ -341,13 +342,13 @@ class Services:
         spare = REPOSITORY / "vault" / "config" / FOLDER
         return SummaryPrompts.of(self.places.config / FOLDER, spare, report, rest=self.rest)
 
-    def template(self) -> TemplateFile:
-        """The prompt template that ``thinking.md`` names now."""
+    def template(self) -> TranscriptFile:
+        """The template of transcripts that ``thinking.md`` names now."""
         name = self.thinking.current.template
         if name not in self._templates:
             spare = REPOSITORY / "vault" / "config" / ThinkingConfig().template
             path = self.places.config / name
-            self._templates[name] = TemplateFile(path, spare, report, rest=self.rest)
+            self._templates[name] = TranscriptFile(path, spare, report, rest=self.rest)
         return self._templates[name]
 
     @property

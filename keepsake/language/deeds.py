@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from keepsake.archive.records import POSE, Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 
 GIVE, GET, DROP = "give", "get", "drop"
 """Kinds of messages, as in :attr:`keepsake.archive.records.Memory.event`."""
@@ -24,11 +24,6 @@ _GIVES_ME = re.compile(r" (?:gives|hands) you (?P<what>[^\n]+)")
 _I_GIVE = re.compile(r"You (?:give|hand) (?P<what>.{1,120}?) to (?P<whom>[^.]{1,80})\.?$")
 # What an old archive tells of may be a pose: a thing of few words and nothing else.
 _THING = re.compile(r"(?:an?|the|some|\w{3,9}) [\w'’-]+(?: [\w'’-]+){0,4}")
-
-
-def is_pose(memory: Memory) -> bool:
-    """Whether somebody only played it."""
-    return memory.event == POSE
 
 
 def was(memory: Memory, event: str) -> bool:

@@ -43,6 +43,9 @@ _SENTENCE_END = re.compile(r"[.!?…:;,\"'”’)\]]$")
 _CURSOR = re.compile(r"~\s*([^\s~<>][^~<>]{0,40}?)\s*>")
 _TOKEN = re.compile(r"<([^<>\s]{1,40})>")
 _STANDINS = str.maketrans("<>", "‹›")
+_FUNCTION = re.compile(r"\$(?=[A-Za-z_]\w*\s*\()")
+_MARKUP_STANDINS = str.maketrans({"|": "¦", "{": "(", "}": ")", "\\": "/"})
+_LONGEST_WORDS = 1200
 _INSTRUCT = re.compile(r"\[(/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w+))\]", re.I)
 _HEADING = re.compile(r"^(?:[#~>\s]|-{2,}|={2,}|`{2,})+")
 
@@ -84,6 +87,12 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     if len(coded) <= most:
         return line
     return _broken_off(coded[: most - len("…".encode())].decode(errors="ignore"))
+
+
+def disarm(text: str) -> str:
+    """``text`` with nothing left that the game or a model would take for machinery."""
+    line = for_prompt(text, limit=_LONGEST_WORDS).translate(_MARKUP_STANDINS)
+    return _FUNCTION.sub("", line)
 
 
 def for_cell(text: str) -> str:

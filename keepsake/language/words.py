@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 
@@ -54,8 +52,6 @@ FORMS = {
 _DOUBLED = re.compile(r"([bdgmnprt])\1$")
 
 
-SAME = 0.85
-"""The share of words in common, in their order, from which two lines are the same."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
 _ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
@@ -78,16 +74,6 @@ def writable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def nearly_same(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two lines, as words, differ in a word or two at most."""
-    total, there = len(one) + len(other), set(other)
-    # More than these cannot be in common: mostly that is enough to know, at a tenth of the cost.
-    if total and 2.0 * sum(word in there for word in one) / total < SAME:
-        return False
-    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
-    return matcher.quick_ratio() >= SAME and matcher.ratio() >= SAME
-
-
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     """``word`` in lower case without its commonest endings: walks, walked, walking."""
@@ -99,12 +85,6 @@ def stem(word: str) -> str:
 def telling(text: str) -> set[str]:
     """The stems of the words of ``text`` that say something about what happened."""
     return {stem(word) for word in words(text) if word.casefold() not in COMMON_WORDS}
-
-
-def shares_telling(text: str, stems: set[str]) -> bool:
-    """Whether one of the words that ``text`` tells by has one of these stems; quick if so."""
-    found = (match[0] for match in _WORD.finditer(text))
-    return any(stem(word) in stems for word in found if word.casefold() not in COMMON_WORDS)
 
 
 def sentences(text: str) -> list[str]:

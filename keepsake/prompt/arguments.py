@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from keepsake.language.patterns import pattern
-from keepsake.language.perception import shorten
-from keepsake.language.speech import disarm
+from keepsake.language.perception import disarm, shorten
 
 LONGEST_ARGUMENT = 80
 """Characters of the name of a thing."""
@@ -18,37 +17,7 @@ _QUOTE = '"“”„«»'
 _ARTICLE = re.compile(
     r"^(?:(?:up|down|at|to|into|the|a|an|my|this|that|through|towards?)\s+)+", re.I
 )
-
-
-_NAMED = re.compile(r"([A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?)(?=\s*[:,]|\s+[\"“]|\s*$)")
 _LONGEST_TITLE = 60
-_RANGE = re.compile(
-    r"(?:memor(?:y|ies)|numbers?|no\.?|from)?\s*#?\s*(\d{1,9})"
-    r"(?:\s*(?:-|–|—|\.\.+|to|and|through)\s*#?(\d{1,9}))?",
-    re.I,
-)
-_TURNED_TO = ("tell", "ask", "greet", "answer", "reply", "talk", "speak")
-
-
-def addressed(word: str, rest: str, present: Sequence[str]) -> str:
-    """``rest`` as speech: ``tell Tom that it rains`` becomes ``Tom, it rains``.
-
-    ``word``: The verb as it was written, lower case.
-    """
-    to = re.match(r"(?:to|with|at)\s+", rest, re.I)
-    told = rest[to.end() :] if to else rest
-    name = leading_name(told, present)
-    if not name and to and (named := _NAMED.match(told)):
-        name = named[1]
-    turned = word.removesuffix("s") in _TURNED_TO
-    if not name or not (to or turned):
-        return rest
-    words = re.sub(r"^[\s,:]*(?:that\s+)?", "", told[len(name) :]).strip(_QUOTE + " ")
-    if word.startswith("ask") and (about := re.match(r"about\s+", words)):
-        words = f"tell me about {words[about.end() :]}"
-    if word.startswith("greet") and not words:
-        return f"Hello, {name}!"
-    return f"{name}, {words}" if words else ""
 
 
 def leading_name(text: str, present: Sequence[str]) -> str:
@@ -94,9 +63,6 @@ def entry(rest: str) -> str:
 
 
 def numbers(rest: str) -> str:
-    """``memories 65 to 70``, ``#65-70`` and ``(65..70)`` as ``65-70``; or empty."""
-    match = _RANGE.fullmatch(rest.strip(f"{_QUOTE}'‘’.,!?*()[] "))
-    if not match:
-        return ""
-    first, last = int(match[1]), int(match[2] or match[1])
-    return f"{min(first, last)}-{max(first, last)}" if first != last else f"{first}"
+    """``memories 65 to 70``, ``#65-70`` and ``(70..65)`` as ``65-70``; or empty."""
+    found = [int(each) for each in re.findall(r"\d{1,9}", rest)[:2]]
+    return "-".join(str(each) for each in sorted(set(found)))

@@ -5,8 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from keepsake.ports import Tokens
+from keepsake.prompt.marks import FRAME, Rendered
+
 BAR = 24
 """Signs of a bar that means the whole budget."""
+_TITLES = {
+    "profile": "who it is",
+    "persona": "who it is",
+    "longterm_summary": "long-term summary",
+    "recent_summary": "short-term summary",
+    "journal": "what mattered",
+    "people": "people here",
+    "related_notes": "related notes",
+    "related_experiences": "related past",
+    "remembered": "called back",
+    FRAME: "headings",
+}
+"""What the sections are called where the template's own name for them says too little."""
 _FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
 
 
@@ -40,6 +56,23 @@ class Costs:
     def share(self) -> float:
         """The used share of the budget; 1.0 is full."""
         return self.used / self.budget
+
+
+def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
+    """What each section of a prompt costs, in the order in which they begin; quick."""
+    spent: dict[str, int] = {}
+    # A line is counted with its end. A blank one behind it only makes that a longer run of
+    # line ends, and a run is one token: it costs nothing.
+    costs = tokens.each([text for text, _ in prompt.lines])
+    for (_, section), cost in zip(prompt.lines, costs, strict=True):
+        spent[section] = spent.get(section, 0) + cost
+    sections = [PromptSection(title_of(name), cost) for name, cost in spent.items()]
+    return Costs(tuple(sections), budget, tokens.source)
+
+
+def title_of(section: str) -> str:
+    """What a section of the prompt is called, by the template's name for it."""
+    return _TITLES.get(section, section)
 
 
 def bar(tokens: int, budget: int, width: int = BAR) -> str:

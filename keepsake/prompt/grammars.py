@@ -2,7 +2,7 @@
 
 llama.cpp takes a GBNF grammar and keeps the line form that a base model writes
 best; other servers take a JSON schema, whose answer :func:`from_json` turns back
-into a line for :func:`keepsake.prompt.parsing.parse`.
+into a line for :func:`keepsake.tasks.command_line.read_command`.
 """
 
 from __future__ import annotations

@@ -33,6 +33,13 @@ class PromptLine(NamedTuple):
     section: str
 
 
+class Rendered(NamedTuple):
+    """A prompt, and which variable each of its lines comes from."""
+
+    text: str
+    lines: tuple[PromptLine, ...]
+
+
 class MarkedText(str):
     """A value that says where it comes from when it is printed, and else is a plain string."""
 
@@ -60,15 +67,10 @@ class Marks:
         self._seen = lru_cache(maxsize=_MOST_SEEN)(self._line)
 
     def on(self, name: str, value: Any) -> Any:
-        """``value`` with every string in it marked as coming from the variable ``name``.
-
-        A list of marked values is given back as it is.
-        """
+        """``value`` with every string in it marked as coming from the variable ``name``."""
         if isinstance(value, str):
             return self.one(name, value) if name in self._of else value
         if isinstance(value, list):
-            if value and isinstance(value[0], MarkedText):
-                return value
             return [self.on(name, each) for each in value]
         if isinstance(value, dict):
             return {key: self.on(name, each) for key, each in value.items()}

@@ -7,10 +7,10 @@ in its cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import for_prompt, is_repeat, repeated
 
 _SMALL_WORDS = "no one two three four five six seven eight nine ten eleven twelve"
@@ -19,49 +19,50 @@ _MINUTES_THAT_MATTER = 20
 _DAYTIMES = ((5, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), (24, "night"))
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedMemory:
-    """One memory of the window."""
-
-    text: str  # what happened; an own act as ``say Good day!``, with or without a cursor
-    time: datetime  # when, in the time zone that the agent lives in
-    own_act: bool = False
-
-
-type FoldedMemory = tuple[RenderedMemory, int]
-"""A memory, and how often in a row it was told."""
-
-
 def cursor(name: str) -> str:
     """Where the script waits for ``name``: ``~Mira>``."""
     return f"~{name}>"
 
 
-def script(window: Sequence[RenderedMemory], name: str) -> list[str]:
-    """The lines of the script: times in square brackets, own acts behind the cursor."""
-    told: list[FoldedMemory] = []
-    fold(told, window)
-    return lines_from(told, 0, name)
+def script(window: Sequence[Memory], name: str) -> list[str]:
+    """The lines of the script: times in square brackets, own acts behind the cursor.
 
-
-def lines_from(told: Sequence[FoldedMemory], first: int, name: str) -> list[str]:
-    """The lines of those from ``first`` on."""
+    Args:
+        window: Memories, oldest first; equal ones in a row become one line with a count.
+        name: The character's name.
+    """
+    told: list[tuple[Memory, int]] = []
+    for memory in window:
+        if told and _same(told[-1][0], memory):
+            told[-1] = (told[-1][0], told[-1][1] + 1)
+        else:
+            told.append((memory, 1))
     lines: list[str] = []
-    before = told[first - 1][0] if first else None
-    for memory, count in told[first:]:
-        if when := time_line(before.time if before else None, memory.time):
+    before: datetime | None = None
+    for memory, count in told:
+        now = memory.time.astimezone()
+        if when := time_line(before, now):
             lines.append(when)
         lines.append(repeated(_line(memory, name), count))
-        before = memory
+        before = now
     return lines
 
 
 def time_line(before: datetime | None, now: datetime) -> str:
     """``[two hours later]``, ``[Tuesday 4 March 2025, morning]`` on a new day, or empty."""
     if before is None or now.date() > before.date():
-        daytime = next(word for end, word in _DAYTIMES if now.hour < end)
-        return f"[{now:%A} {now.day} {now:%B %Y}, {daytime}]"
+        return f"[{day(now)}, {daytime(now)}]"
     return _later(now - before)
+
+
+def daytime(moment: datetime) -> str:
+    """``morning``, ``afternoon``, ``evening`` or ``night``."""
+    return next(word for end, word in _DAYTIMES if moment.hour < end)
+
+
+def day(moment: datetime) -> str:
+    """``Thursday 26 November 2026``."""
+    return f"{moment:%A} {moment.day} {moment:%B %Y}"
 
 
 def _later(gap: timedelta) -> str:
@@ -76,19 +77,20 @@ def _later(gap: timedelta) -> str:
     return f"[{_SMALL[hours] if hours < len(_SMALL) else hours} hours later]"
 
 
-def _line(memory: RenderedMemory, name: str) -> str:
-    if not memory.own_act:
-        return for_prompt(memory.text)
-    text = memory.text.strip().removeprefix(cursor(name))
+def _line(memory: Memory, name: str) -> str:
+    if memory.kind is not MemoryKind.ACT:
+        return for_prompt(memory.line)
+    text = _told(memory).strip().removeprefix(cursor(name))
     return f"{cursor(name)} {for_prompt(text)}"
 
 
-def fold(told: list[FoldedMemory], more: Iterable[RenderedMemory]) -> None:
-    """Append memories; equal ones in a row become one entry with a count."""
-    for memory in more:
-        if told:
-            last, count = told[-1]
-            if last.own_act == memory.own_act and is_repeat(last.text, memory.text):
-                told[-1] = (last, count + 1)
-                continue
-        told.append((memory, 1))
+def _same(one: Memory, other: Memory) -> bool:
+    own = (one.kind is MemoryKind.ACT, other.kind is MemoryKind.ACT)
+    return own[0] == own[1] and is_repeat(_told(one), _told(other))
+
+
+def _told(memory: Memory) -> str:
+    """What happened, of an own act with its reason."""
+    if memory.kind is MemoryKind.ACT and memory.reason:
+        return f"{memory.text} | {memory.reason}"
+    return memory.line

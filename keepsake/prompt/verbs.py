@@ -48,6 +48,21 @@ class Verb:
         return self.usage.partition(" ")[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing that an agent does now."""
+
+    verb: str
+    # what follows it, as the game's command takes it: one line; may be empty
+    argument: str = ""
+    reason: str = ""  # the agent's private reason: remembered, not shown to anybody
+
+    @property
+    def line(self) -> str:
+        """The command as it is typed: ``say Good day!``."""
+        return f"{self.verb} {self.argument}".rstrip()
+
+
 COMPACT = "compact"
 """The verb with which an agent has its own memory compacted; a world can do without it."""
 
@@ -94,20 +109,11 @@ PRIVATE = frozenset(verb.name for verb in (*STANDARD_VERBS, *_CHAT_ONLY) if verb
 """The verbs with which an agent tends its own memory."""
 
 _SYNONYM_WORDS: Mapping[str, str] = {
-    "say": "speak talk tell ask answer reply respond shout yell call exclaim greet state add "
-    "announce declare murmur mutter cry remark comment sing said asked told replied answered",
-    "whisper": "confide",
-    "emote": "pose act",
-    "look": "see watch observe glance gaze stare view read",
-    "go": "walk move run head enter leave travel climb step return exit follow",
-    "get": "take grab pick pickup fetch collect",
-    "drop": "put discard lay place",
-    "give": "hand offer pass present",
-    "examine": "inspect study check",
-    "inventory": "inv carry",
-    "note": "jot memorize memorise",
-    "recall": "recollect",
-    "wait": "nothing silence silent idle pause rest think ponder listen stay sleep",
+    "go": "walk move run enter leave",
+    "get": "take grab pick",
+    "drop": "put",
+    "give": "hand offer",
+    "examine": "inspect",
 }
 SYNONYMS: Mapping[str, str] = {
     word: verb for verb, words in _SYNONYM_WORDS.items() for word in words.split()
@@ -125,13 +131,6 @@ _FORBIDDEN_WORDS = """
 FORBIDDEN = frozenset(_FORBIDDEN_WORDS.split())
 """First words that are never corrected into a verb: commands of builders and admins."""
 
-_GESTURE_WORDS = """
-    smile laugh nod shrug sigh frown grin wave bow blush wink cry weep chuckle giggle gasp yawn
-    stretch dance hum whistle tremble shiver kneel curtsy smirk sob
-"""
-GESTURES = frozenset(_GESTURE_WORDS.split())
-"""Verbs that small models write where they mean an emote."""
-
 _COMPASS = """
     n:north s:south e:east w:west u:up d:down ne:northeast nw:northwest se:southeast sw:southwest
 """
@@ -143,7 +142,7 @@ _TYPO = 0.72
 def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
     """The verb that ``word`` means: itself, a form or synonym of it, its start, or a typo.
 
-    ``word``: One word, any case: ``SAY``, ``says``, ``sa``, ``speak``, ``exmaine``.
+    ``word``: One word, any case: ``SAY``, ``says``, ``sa``, ``take``, ``exmaine``.
     """
     known = {verb.name: verb for verb in verbs}
     forms = _forms(word.casefold())
@@ -156,16 +155,6 @@ def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
         if SYNONYMS.get(form) in known:
             return known[SYNONYMS[form]]
     return _started(forms[0], known) or _mistyped(forms[0], known)
-
-
-def find_gesture(word: str) -> str | None:
-    """The gesture that ``word`` is, in the form for an emote: ``smile`` gives ``smiles``."""
-    gesture = next((form for form in _forms(word.casefold()) if form in GESTURES), None)
-    if gesture is None:
-        return None
-    if gesture.endswith("y"):
-        return f"{gesture[:-1]}ies"
-    return f"{gesture}es" if gesture.endswith(("sh", "ch")) else f"{gesture}s"
 
 
 def find_exit(word: str, exits: Sequence[str]) -> str | None:

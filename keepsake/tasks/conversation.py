@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.language.heard import heard
+from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ChatMessage
+from keepsake.prompt.script import day, daytime
 
 SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
-_DAYTIMES = ((5, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), (24, "night"))
 _SPEECH = "say"
 _LONGEST_OF_EXCERPT = 300
 
@@ -103,16 +103,6 @@ def _short(memory: Memory) -> str:
     return f'{said.who}{to}{how}: "{for_prompt(said.words)}"'
 
 
-def daytime(moment: datetime) -> str:
-    """``morning``, ``afternoon``, ``evening`` or ``night``."""
-    return next(word for end, word in _DAYTIMES if moment.hour < end)
-
-
-def day(moment: datetime) -> str:
-    """``Thursday 26 November 2026``."""
-    return f"{moment:%A} {moment.day} {moment:%B %Y}"
-
-
 def _add(lines: list[str], memory: Memory, before: Memory | None) -> None:
     """One memory more; a sentence that was spoken ahead is joined to the rest of its line."""
     if memory.kind is not MemoryKind.ACT:
@@ -137,8 +127,24 @@ def _heading(memory: Memory) -> str:
     return f"[{', '.join(parts)}]"
 
 
-def last_words(window: Sequence[Memory], most: int) -> list[str]:
-    """What the character itself said last, oldest first, at most so many lines."""
-    own = (m for m in window if m.kind is MemoryKind.ACT and not m.is_shrug)
-    said = [m.text.partition(" ")[2] for m in own if m.text.startswith(f"{_SPEECH} ")]
-    return said[-most:]
+def dialogue_line(memory: Memory, name: str) -> str:
+    """A memory as a line of a dialogue: ``Tom: Hello.``, ``Mira: Sit down.``, ``(Tom leaves.)``."""
+    if memory.is_shrug or memory.kind is MemoryKind.RESULT:
+        return ""
+    if memory.kind is MemoryKind.ACT:
+        own = spoken(memory)
+        verb, _, rest = memory.text.partition(" ")
+        if own is not None:
+            return f"{name}: {for_prompt(own.words)}"
+        return f"({name} {for_prompt(rest)})" if verb == "emote" else ""
+    said = heard(memory)
+    return f"{said.who}: {for_prompt(said.words)}" if said else f"({for_prompt(memory.line)})"
+
+
+def example_line(line: str, name: str) -> str:
+    """A line of a script, ``~Mira> say Good day! | kind``, as one of a dialogue."""
+    head, sign, command = line.partition("> ")
+    now = datetime.min.replace(tzinfo=UTC)
+    if sign and head.startswith("~"):
+        return dialogue_line(Memory(0, now, MemoryKind.ACT, command.partition(" | ")[0]), name)
+    return dialogue_line(Memory(0, now, MemoryKind.PERCEPTION, line), name)

@@ -22,8 +22,7 @@ from keepsake.prompt.arguments import (
     thing_name,
 )
 from keepsake.prompt.options import Options, either, find_named
-from keepsake.prompt.parsing import Command
-from keepsake.prompt.verbs import Takes, Verb, find_exit, find_verb
+from keepsake.prompt.verbs import Command, Takes, Verb, find_exit, find_verb
 
 LONGEST_WORDS = 1000
 """Characters of words in a deed, the most that the game's own speech takes."""
@@ -79,6 +78,7 @@ def _text(verb: Verb, rest: str, _options: Options) -> Command | str:
 
 
 def _whisper(verb: Verb, rest: str, options: Options) -> Command | str:
+    rest = rest.removeprefix("to ")
     if name := leading_name(rest, options.people):
         words = rest[len(name) :].lstrip(" =:,")
     else:

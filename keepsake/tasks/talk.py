@@ -7,107 +7,41 @@ has just happened. A model that continues raw text gets the same facts as a dial
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from keepsake.archive.records import Memory, MemoryKind
-from keepsake.language.heard import heard, spoken
+from keepsake.archive.records import Memory
+from keepsake.language.heard import spoken
 from keepsake.language.perception import for_prompt
-from keepsake.ports import ChatMessage, TargetModel, Tool
-from keepsake.prompt.marks import FRAME, Marks, PromptLine
-from keepsake.prompt.template import Rendered
+from keepsake.ports import ChatMessage, TargetModel
+from keepsake.prompt.marks import FRAME, Marks, PromptLine, Rendered
 from keepsake.tasks.answer import AnswerReader
-from keepsake.tasks.conversation import ASSISTANT, SYSTEM, USER, ChatTurn, turns_of
+from keepsake.tasks.conversation import (
+    ASSISTANT,
+    SYSTEM,
+    USER,
+    ChatTurn,
+    dialogue_line,
+    turns_of,
+)
 from keepsake.tasks.guards import fault_of
 from keepsake.tasks.prompt_file import Prompts
+from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkPrompt, TalkScene, ever_less
 from keepsake.tasks.task import Question
 
 TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue"), ("turn",)
 CHAT, IDLE = "chat", "idle"
 LAST_LINES = 14
 """Lines of the talk that a dialogue shows."""
-LONGEST_LINE = 2000
-"""Characters of one line of the scene: what the agent knows of somebody is one."""
-_LONGEST_TEXT = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class TalkScene:
-    """What a character's turn is made from; the fields are the template's variables."""
-
-    name: str
-    persona: str = ""  # who it is, whole
-    deeds: tuple[str, ...] = ()  # usages of what can always be done
-    longterm: str = ""  # the long-term summary
-    longterm_span: str = ""  # its memories: ``1 to 214``
-    recent: str = ""  # the short-term summary
-    recent_span: str = ""
-    context: tuple[str, ...] = ()  # what another memory than ours brings in place of summaries
-    always: tuple[str, ...] = ()  # pins and promises, word for word
-    now: str = ""  # ``Thursday 26 November 2026, late evening``
-    place: str = ""
-    description: str = ""
-    here: tuple[str, ...] = ()  # people
-    things: tuple[str, ...] = ()
-    carried: tuple[str, ...] = ()
-    exits: tuple[str, ...] = ()
-    people: tuple[str, ...] = ()  # what it knows of those who are there
-    # memories that bear on now, each with its number, the best first; shown oldest first
-    recalled: tuple[tuple[int, str], ...] = ()
-    experiences: tuple[str, ...] = ()  # earlier summaries that bear on now
-    notes: tuple[str, ...] = ()
-    journal: tuple[str, ...] = ()
-    called_back: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()  # usages of what can be done now, with names
-    partner: str = ""  # who is answered; empty for nobody
-    words: str = ""  # what they said, where it is not the last thing that happened
-    trigger: str = ""  # why it thinks: ``addressed``, ``arrival``, ``idle`` …
-    examples: tuple[str, ...] = ()  # lines that show its voice, ``Tom: Hello.``; for a dialogue
-    # what stands beside the template's variables
-    window: tuple[Memory, ...] = ()  # as the hearers may know it, oldest first
-    tools: tuple[Tool, ...] = ()  # the deeds for a model that calls tools
-
-    def variables(self) -> dict[str, Any]:
-        """The template's variables, with nothing in them that could pass for another part."""
-        found: dict[str, Any] = {}
-        for name in _SHOWN:
-            value = getattr(self, name)
-            if name == "recalled":
-                value = [line for _, line in sorted(value)]
-            if name in _LONG:
-                found[name] = "\n".join(
-                    for_prompt(x, limit=_LONGEST_TEXT) for x in value.splitlines()
-                )
-            elif isinstance(value, str):
-                found[name] = for_prompt(value, limit=_LONGEST_TEXT)
-            else:
-                shown = (for_prompt(line, limit=LONGEST_LINE) for line in value)
-                found[name] = [line for line in shown if line]
-        return found | {"deeds": list(self.deeds), "options": list(self.options)}  # ours: <thing>
-
-
-_SHOWN = tuple(f.name for f in fields(TalkScene) if f.name not in ("window", "tools"))
-_LONG = frozenset({"persona", "longterm", "recent"})
-TALK_VARIABLES = frozenset({*_SHOWN, "refused", "talk"})
-"""The names that ``talk.md`` and ``act.md`` may use."""
 _MARKS = Marks(sorted(TALK_VARIABLES), anywhere=("name", "partner"))
 _FEWER = (
     *("experiences", "recalled", "called_back", "notes", "journal"),
     *("things", "people", "description"),
 )
 """What a turn is shown less of where it may not be so long, in this order, the last first."""
-
-
-@dataclass(frozen=True, slots=True)
-class TalkPrompt:
-    """A prompt that was made for one model."""
-
-    question: Question
-    rendered: Rendered  # the same as text, with the section of each line
-    instructions: str  # the part that says how to answer
-    scene: TalkScene  # as much of it as is shown
 
 
 @dataclass
@@ -180,7 +114,7 @@ class Talk:
         """The last message, with as much of the scene as may be new in a prompt."""
         happened = [PromptLine(line, "window") for line in news]
         most = min(target.tail_tokens or target.prompt_tokens, target.prompt_tokens // 2)
-        for scene in _ever_less(self.scene):
+        for scene in ever_less(self.scene, _FEWER):
             values = scene.variables()
             head = _lines(self.prompts, "turn", values, refused=for_prompt(refused))
             if scene.trigger and not scene.partner:
@@ -204,26 +138,15 @@ class Talk:
 
     def _dialogue(self, target: TargetModel, refused: str) -> TalkPrompt:
         talk = [
-            line
-            for memory in self.scene.window
-            if (line := _dialogue_line(memory, self.scene.name))
+            line for memory in self.scene.window if (line := dialogue_line(memory, self.scene.name))
         ]
         talk = talk[-LAST_LINES:]
-        for scene in _ever_less(self.scene):
+        for scene in ever_less(self.scene, _FEWER):
             lines = _lines(self.prompts, "dialogue", scene.variables(), talk=talk, refused=refused)
             if self._tokens(lines) <= target.prompt_tokens:
                 break
         rendered = Rendered("\n".join(line.text for line in lines), tuple(lines))
         return TalkPrompt(Question(text=rendered.text, stop=("\n",)), rendered, "", scene)
-
-
-def example_line(line: str, name: str) -> str:
-    """A line of a script, ``~Mira> say Good day! | kind``, as one of a dialogue."""
-    head, sign, command = line.partition("> ")
-    now = datetime.min.replace(tzinfo=UTC)
-    if sign and head.startswith("~"):
-        return _dialogue_line(Memory(0, now, MemoryKind.ACT, command.partition(" | ")[0]), name)
-    return _dialogue_line(Memory(0, now, MemoryKind.PERCEPTION, line), name)
 
 
 def as_text(messages: Sequence[ChatMessage]) -> str:
@@ -246,16 +169,6 @@ def _shown(turn: ChatTurn, name: str) -> list[str]:
     return [f"{name}: {line}" for line in turn.lines] if turn.role == ASSISTANT else [*turn.lines]
 
 
-def _ever_less(scene: TalkScene) -> Iterator[TalkScene]:
-    """The scene, then with one line less of what it can do without, each time."""
-    yield scene
-    for name in _FEWER:
-        while value := getattr(scene, name):
-            less: dict[str, Any] = {name: "" if isinstance(value, str) else value[:-1]}
-            scene = replace(scene, **less)
-            yield scene
-
-
 def _last_said(window: Sequence[Memory]) -> list[str]:
     """What the character said in its last turn."""
     said: list[str] = []
@@ -266,17 +179,3 @@ def _last_said(window: Sequence[Memory]) -> list[str]:
         elif said:
             break
     return said[::-1]
-
-
-def _dialogue_line(memory: Memory, name: str) -> str:
-    """A memory as a line of a dialogue: ``Tom: Hello.``, ``Mira: Sit down.``, ``(Tom leaves.)``."""
-    if memory.is_shrug or memory.kind is MemoryKind.RESULT:
-        return ""
-    if memory.kind is MemoryKind.ACT:
-        own = spoken(memory)
-        verb, _, rest = memory.text.partition(" ")
-        if own is not None:
-            return f"{name}: {for_prompt(own.words)}"
-        return f"({name} {for_prompt(rest)})" if verb == "emote" else ""
-    said = heard(memory)
-    return f"{said.who}: {for_prompt(said.words)}" if said else f"({for_prompt(memory.line)})"

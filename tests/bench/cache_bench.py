@@ -13,16 +13,16 @@ from random import Random
 
 import frontmatter
 
-from keepsake.archive.records import MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, LanguageModel
-from keepsake.prompt import parsing
 from keepsake.prompt.options import Options
-from keepsake.prompt.script import RenderedMemory
-from keepsake.prompt.template import PromptContext, PromptTemplate, Situation, load_template
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import STANDARD_VERBS, Command
 from keepsake.summaries import extractive
+from keepsake.tasks.command_line import read_command
+from keepsake.tasks.talk_scene import TalkScene
+from keepsake.tasks.transcript import TranscriptTemplate, load_template
 from tests.bench.embedded_up import embedded_model
 from tests.bench.figures import Figure
 from tests.bench.talk import PEOPLE, Line, talk
@@ -34,7 +34,14 @@ _WINDOW, _HEARD, _MAX_TOKENS = 16, 2, 30
 _THOUGHTS = {1: 8, 5: 2}
 """Thoughts of each agent after its first one, by number of agents."""
 _SHIPPED = (64, 64)
-_PLACE = Situation("The Kettle", "A low room of smoke-dark beams.", ("north", "up"), PEOPLE[:3])
+_SCENE = TalkScene(
+    name="",
+    commands=_COMMANDS,
+    place="The Kettle",
+    description="A low room of smoke-dark beams.",
+    exits=("north", "up"),
+    here=PEOPLE[:3],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +67,12 @@ class _Agent:
     name: str
     profile: str
     evening: Iterator[Line]
-    template: PromptTemplate
+    template: TranscriptTemplate
     immediate: int
     recent: int | None
     """How much the window may grow; None: it slides."""
     summaries: list[str] = field(default_factory=lambda: ["", ""])
-    window: list[RenderedMemory] = field(default_factory=list)
+    window: list[Memory] = field(default_factory=list)
     now: datetime = datetime(2026, 5, 1, 18, 0, tzinfo=UTC)
 
     def hear(self, number: int) -> None:
@@ -77,7 +84,8 @@ class _Agent:
     def remember(self, text: str, own: bool) -> None:
         """One more memory; the oldest make room as the strategy says."""
         self.now += timedelta(seconds=7)
-        self.window.append(RenderedMemory(text, self.now, own))
+        kind = MemoryKind.ACT if own else MemoryKind.PERCEPTION
+        self.window.append(Memory(1, self.now, kind, text))
         if self.recent is None:
             del self.window[: -self.immediate]
         elif len(self.window) > self.immediate + self.recent:
@@ -93,28 +101,22 @@ class _Agent:
 
     def prompt(self, note: str) -> str:
         """What the model is to continue now."""
-        return self.template.render(
-            PromptContext(
-                name=self.name,
-                profile=self.profile,
-                commands=_COMMANDS,
-                longterm_summary=self.summaries[0],
-                recent_summary=self.summaries[1],
-                window=tuple(self.window),
-                related_notes=(note,),
-                situation=_PLACE,
-            )
+        scene = replace(
+            _SCENE,
+            name=self.name,
+            persona=self.profile,
+            longterm=self.summaries[0],
+            recent=self.summaries[1],
+            window=tuple(self.window),
+            notes=(note,),
         )
+        return self.template.rendered(scene).text
 
     def act(self, text: str) -> None:
         """Remember its own act, as the game would have understood it."""
-        command = parsing.parse(
-            text,
-            own_name=self.name,
-            verbs=STANDARD_VERBS,
-            options=Options(exits=_PLACE.exits, people=tuple(PEOPLE)),
-        )
-        if isinstance(command, parsing.Command) and command.verb != "wait":
+        there = Options(exits=_SCENE.exits, people=tuple(PEOPLE))
+        command = read_command(text, self.name, STANDARD_VERBS, there)
+        if isinstance(command, Command) and command.verb != "wait":
             self.remember(command.line, True)
 
 

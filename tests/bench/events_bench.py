@@ -211,9 +211,7 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
     def make(n: int) -> ThoughtEvent:
         basis = basis_of(context, hits, ())
         thought.sent = Sent(requests[n], costs, 0.02, 100.0, basis)
-        return thought_event(
-            names_of[n % AGENTS], thought, "refused", 100.4, answer=answer, act=act
-        )
+        return thought_event(names_of[n % AGENTS], thought, "refused", 100.4, act, answer=answer)
 
     return make
 

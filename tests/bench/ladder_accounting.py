@@ -9,9 +9,8 @@ from keepsake.agent_memory import AgentMemory
 from keepsake.archive.records import Memory
 from keepsake.memory import CompactionResult, CompactReason, Rung
 from keepsake.ports import Tokens
-from keepsake.prompt.template import kept_script
+from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.prompt.window_script import rendered
 from keepsake.summaries.source import Draft, SummarySource
 from keepsake.summaries.summarizer import ExtractiveSummarizer
 
@@ -123,17 +122,14 @@ class WindowMarks:
 
     def __init__(self, agent: str, tokens: Tokens) -> None:
         self._agent, self._tokens = agent, tokens
-        # Times as they were written down, not in the machine's own zone: the same figures
-        # everywhere.
-        self._script = kept_script(lambda memory: rendered(memory, memory.time))
 
     def of(self, memory: AgentMemory) -> int:
         """Tokens of the window's lines beyond what the memory itself weighs them with.
 
         Below 0 where the prompt folds more than it says.
         """
-        script = self._script.of(memory.context().shown, self._agent)
-        return sum(self._tokens.each(script.lines)) - memory.load().window
+        lines = script(memory.context().shown, self._agent)
+        return sum(self._tokens.each(lines)) - memory.load().window
 
 
 def _cost(memories: Sequence[Memory]) -> int:

@@ -10,7 +10,7 @@ from random import Random
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.compaction.masking import STEP, Mask, boundary, mask
 from keepsake.prompt.exchange import open_exchange
-from keepsake.prompt.script import RenderedMemory, script
+from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall import related
 from tests.bench import talk
@@ -101,5 +101,4 @@ def _busy(results: dict[str, str]) -> list[Memory]:
 
 def _tokens(window: Sequence[Memory]) -> int:
     """What the window costs in a prompt, which cuts each line at its limit."""
-    lines = [RenderedMemory(m.line, m.time, m.kind is MemoryKind.ACT) for m in window]
-    return estimate_tokens("\n".join(script(lines, "Mira")))
+    return estimate_tokens("\n".join(script(window, "Mira")))

@@ -118,7 +118,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             self.room1.key = "The Kettle"
             guests = {name: self.guest(10 + n, name) for n, name in enumerate(told["people"])}
             self.char1.location = self.char2.location = None
-            self.mind.thinker.show_reply(self.mira, guests["Jonas"], "Hello.", lambda _: None)
+            self.mind.thinker.preview.show(self.mira, lambda *_: None, guests["Jonas"], "Hello.")
             self.mira.db.paused = True
             memory = self.mind.memory
             for line in told["lines"]:
@@ -168,7 +168,9 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             for other in everybody:
                 other.location = None
             guest.location = self.room1
-            self.mind.thinker.show_reply(self.mira, guest, words, shown.append)
+            self.mind.thinker.preview.show(
+                self.mira, lambda prompt, _: shown.append(prompt.text), guest, words
+            )
             self.settle(lambda: bool(shown))
             guest.location = None
             return shown[0]

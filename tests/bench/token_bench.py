@@ -16,17 +16,17 @@ from random import Random
 
 import frontmatter
 
-from keepsake.archive.records import MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.models.clients.openai import OpenAIModel
 from keepsake.models.profiles import LLAMA_CPP
 from keepsake.models.tokens.local_tokenizer import LocalTokenizer
 from keepsake.paths import REPOSITORY
 from keepsake.ports import GenerationRequest
-from keepsake.prompt.script import RenderedMemory
-from keepsake.prompt.template import PromptContext, Situation, load_template
 from keepsake.prompt.tokens import MODEL_SERVER, Heuristic, TokenLedger, estimate_tokens
 from keepsake.prompt.verbs import STANDARD_VERBS
 from keepsake.summaries import extractive
+from keepsake.tasks.talk_scene import TalkScene
+from keepsake.tasks.transcript import load_template
 from tests.bench.embedded_up import embedded_server
 from tests.bench.figures import Figure, median_ms
 from tests.bench.talk import PEOPLE, Line, talk
@@ -86,21 +86,22 @@ def _rendered(number: int, random: Random, *, odd: bool = False) -> str:
         lines = [_strange(line, random) for line in lines]
     told = [line.text for line in lines[: 2 * size]]
     own = str(post["name"])
-    context = PromptContext(
+    scene = TalkScene(
         name=own,
-        profile=post.content,
+        persona=post.content,
         examples=tuple(str(post.get("examples", [""])[0]).splitlines()),
         commands=tuple(f"{verb.usage}: {verb.help}" for verb in STANDARD_VERBS),
         pinned=("Never open the cellar door.", "Tom owes me two crowns."),
-        longterm_summary=extractive.summarize(told[:size], max_chars=900, own_name=own),
-        recent_summary=extractive.summarize(told[size:], max_chars=900, own_name=own),
+        longterm=extractive.summarize(told[:size], max_chars=900, own_name=own),
+        recent=extractive.summarize(told[size:], max_chars=900, own_name=own),
         window=tuple(_script(lines[2 * size :])),
-        related_notes=("garden: leeks in the second bed",),
-        situation=Situation(
-            "The Kettle", "A low room of smoke-dark beams.", ("north", "up"), PEOPLE[:3]
-        ),
+        notes=("garden: leeks in the second bed",),
+        place="The Kettle",
+        description="A low room of smoke-dark beams.",
+        exits=("north", "up"),
+        here=PEOPLE[:3],
     )
-    return load_template(REPOSITORY / "vault" / "config" / "prompt.md").render(context)
+    return load_template(REPOSITORY / "vault" / "config" / "prompt.md").rendered(scene).text
 
 
 def _strange(line: Line, random: Random) -> Line:
@@ -109,11 +110,11 @@ def _strange(line: Line, random: Random) -> Line:
     return line
 
 
-def _script(lines: Sequence[Line]) -> Iterator[RenderedMemory]:
+def _script(lines: Sequence[Line]) -> Iterator[Memory]:
     began = datetime(2026, 5, 1, 18, 0, tzinfo=UTC)
     for number, line in enumerate(lines):
         when = began + timedelta(seconds=40 * number)
-        yield RenderedMemory(line.text, when, line.kind is MemoryKind.ACT)
+        yield Memory(number, when, line.kind, line.text)
 
 
 def _asked(client: OpenAIModel, text: str) -> _Prompt:

@@ -19,7 +19,6 @@ from keepsake.agent.memory import compactor as compactor_module
 from keepsake.agent.memory import memory as memory_module
 from keepsake.agent.memory import opening as opening_module
 from keepsake.agent.thinking import fitting as fitting_module
-from keepsake.agent.thinking.prompting import PromptExtras, costs_of, kept_by, prompt_for
 from keepsake.archive import history
 from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.compaction.cascade import CascadeMemory
@@ -27,9 +26,9 @@ from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.sliding import SlidingMemory
 from keepsake.errors import ModelUnavailable
 from keepsake.memory import CompactReason
+from keepsake.prompt.budget import costs_of
 from keepsake.prompt.marks import FRAME
 from keepsake.prompt.verbs import FORBIDDEN, PRIVATE
-from keepsake.recall.related import Related
 from tests.fakes.model_server import tokens
 from tests.game.agents_world import AgentsWorld, Building, FixedConfig
 from tests.game.test_recall_world import CHATTER, RecallWorld
@@ -124,11 +123,17 @@ class LadderWorld(AgentsWorld):
         """What the scripted server counts."""
         return len(tokens(prompt))
 
-    def costs(self, kept=None):
-        mind = self.mind
-        kept = kept or kept_by(self.mira, mind)
-        prompt = prompt_for(self.mira, mind.memory.context(), self.services, kept)
-        return costs_of(prompt, self.services.tokens, self.services.compaction.current.budget)
+    def prompt(self):
+        """The prompt that Mira would send now."""
+        shown = []
+        self.mind.thinker.preview.show(self.mira, lambda prompt, _: shown.append(prompt))
+        self.settle(lambda: bool(shown))
+        return shown[0]
+
+    def costs(self):
+        return costs_of(
+            self.prompt(), self.services.tokens, self.services.compaction.current.budget
+        )
 
 
 class TestBudget(LadderWorld):
@@ -160,35 +165,9 @@ class TestBudget(LadderWorld):
         assert {"examples", "window", "situation"} <= set(names)
         assert FRAME not in names
         assert costs.used == sum(section.tokens for section in costs.sections)
-        kept = kept_by(self.mira, mind)
-        prompt = prompt_for(self.mira, mind.memory.context(), self.services, kept)
+        prompt = self.prompt()
         assert "" in [line for line, _ in prompt.lines]
         assert costs.used == sum(tokens.of(line) for line, _ in prompt.lines if line)
-
-    def test_what_a_thought_can_do_without_goes_in_its_order(self):
-        kept = PromptExtras(
-            ("a pin",),
-            (),
-            Related(("a note",), ("the past",)),
-            ("17. called back",),
-            journal=("[4 May, importance 8] a promise",),
-            people=("Tom, a friend.",),
-        )
-        self.mira.db.examples = ["~Mira> say Well met, stranger!"]
-        steps = [self.costs(less).used for less in kept.ever_less()]
-        assert steps == sorted(steps, reverse=True)
-        gone = (
-            *((), ("a note", "the past"), ("called back",)),
-            *(("a promise",), ("a friend",), ("stranger",)),
-        )
-        so_far = []
-        for cost, without in zip(steps, gone, strict=True):
-            so_far += without
-            self.budget(context_tokens=cost + 256)
-            prompt = self.mind.fitting.prompt(self.mira, kept).text
-            assert "a pin" in prompt
-            for text in (text for each in gone for text in each):
-                assert (text in prompt) == (text not in so_far), (text, without)
 
     def test_a_prompt_that_does_not_fit_is_not_sent_and_everybody_is_told_once(self):
         self.account.permissions.add("Builder")

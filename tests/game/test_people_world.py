@@ -14,7 +14,7 @@ from keepsake.archive.records import MemoryKind
 from keepsake.books.people.config import PeopleConfig
 from keepsake.compaction.config import CompactionConfig
 from keepsake.ports import FixedClock
-from keepsake.prompt.parsing import Command
+from keepsake.prompt.verbs import Command
 from tests.game.agents_world import AgentsWorld, Building, FixedConfig
 from typeclasses.characters import Character
 

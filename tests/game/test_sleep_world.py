@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from unittest import mock
 
 from keepsake.agent.sleep.sleeper import ITS_HOUR
-from keepsake.agent.thinking.prompting import PromptExtras, prompt_for
 from keepsake.agent.thinking.thinker import AgentState
 from keepsake.language import heard as hearing
 from keepsake.ports import FixedClock
@@ -244,8 +243,10 @@ class TestAsleep(SleepWorld):
         heard = self.hears(oswin)
         oswin.execute_cmd("talk mira Good evening.")
         assert "Mira is asleep, and does not hear you." in heard
-        prompt = prompt_for(oswin, oswin.mind.memory.context(), self.services, PromptExtras()).text
-        assert "Mira (asleep)" in prompt
+        shown = []
+        oswin.mind.thinker.preview.show(oswin, lambda prompt, _: shown.append(prompt.text))
+        self.settle(lambda: bool(shown))
+        assert "Mira (asleep)" in shown[0]
 
     def test_a_gift_is_noticed_without_waking(self):
         self.thing("cup").move_to(self.char1, quiet=True)

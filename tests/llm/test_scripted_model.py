@@ -10,8 +10,8 @@ from keepsake.models.scripted.scene import SceneUtterance, read
 from keepsake.ports import GenerationRequest
 from keepsake.prompt.grammars import from_json, verbs_schema
 from keepsake.prompt.options import Options
-from keepsake.prompt.parsing import Command, parse
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import STANDARD_VERBS, Command
+from keepsake.tasks.command_line import read_command
 
 PROMPT = """\
 You are Mira Fenn, forty-four, keeper of the Kettle. You feed people before you question them.
@@ -45,12 +45,7 @@ def answer(window, seed=7, nudge="", **settings):
 
 
 def command(window, **settings):
-    found = parse(
-        answer(window, **settings),
-        own_name="Mira",
-        verbs=STANDARD_VERBS,
-        options=THERE,
-    )
+    found = read_command(answer(window, **settings), "Mira", STANDARD_VERBS, THERE)
     assert isinstance(found, Command), found
     return found
 

@@ -1,22 +1,19 @@
-"""A prompt made in the plain way: all of it, every time, one line after the other.
-
-What keeps lines from one prompt to the next is held against this.
-"""
+"""A prompt made in the plain way, to hold the marked one against."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from keepsake.prompt.template import PromptContext
+from keepsake.tasks.talk_scene import TalkScene
+from keepsake.tasks.transcript import VARIABLES, variables
 
-_NAMES = [field.name for field in fields(PromptContext)]
+_NAMES = [name for name in VARIABLES if name != "cursor"]
 _OPEN = {name: chr(0xE000 + place) for place, name in enumerate(_NAMES)}
 _CLOSE = "\uf8ff"
 _ANY = re.compile(f"[{''.join(_OPEN.values())}{_CLOSE}]")
@@ -30,9 +27,9 @@ class _Value(str):
         return f"{_OPEN[self.name]}{super().__str__()}{_CLOSE}"
 
 
-def plain_prompt(source: str, context: PromptContext) -> tuple[str, list[tuple[str, str]]]:
+def plain_prompt(source: str, scene: TalkScene, nudge: str) -> tuple[str, list[tuple[str, str]]]:
     """The text of a prompt and its lines with their sections."""
-    values = {name: _valued(name, value) for name, value in context.variables().items()}
+    values = {name: _valued(name, value) for name, value in variables(scene, nudge).items()}
     printed = _template(source).render(values)
     text = _ANY.sub("", printed).rstrip()
     return text, list(zip(text.split("\n"), _sections(printed), strict=False))

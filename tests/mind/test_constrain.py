@@ -6,11 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keepsake.language.speech import tidy_speech
 from keepsake.prompt.grammars import from_json, verbs_grammar, verbs_schema
 from keepsake.prompt.options import Options
-from keepsake.prompt.parsing import Command, parse
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import STANDARD_VERBS, Command
+from keepsake.tasks.command_line import read_command
 
 OPTIONS = Options(("north",), ("Tom",), ("cup",), ("cup",), ("rope",))
 ALL = [verb.name for verb in STANDARD_VERBS]
@@ -87,12 +86,11 @@ def test_json_becomes_a_line(answer, line):
     assert from_json(answer) == line
 
 
-# What a model says of itself is no speech of Mira's, and is refused wherever it stands.
-@given(st.text(max_size=60).filter(lambda text: tidy_speech(f"Well, {text}")))
+@given(st.text(max_size=60))
 @example('"}, {"verb": "go"} | because')
 def test_whatever_is_in_the_json_a_line_of_speech_comes_of_it(text):
     line = from_json(json.dumps({"verb": "say", "argument": f"Well, {text}", "reason": ""}))
-    command = parse(line, own_name="Mira", verbs=STANDARD_VERBS)
+    command = read_command(line, "Mira", STANDARD_VERBS)
     assert isinstance(command, Command)
     assert command.verb == "say"
     assert not command.reason

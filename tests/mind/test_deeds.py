@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.records import POSE, Memory, MemoryKind
 from keepsake.books.journal.drawing import tell
 from keepsake.books.journal.importance import GIFT, importance
 from keepsake.books.people.book import line_of
-from keepsake.language.deeds import GIVE, POSE, given_by_me, given_to_me
+from keepsake.language.deeds import GIVE, given_by_me, given_to_me
 from tests.mind.journals import NOON, result, seen
 
 GIFTS = ("Tom gives you a blue cup.", "Tom hands you the old iron key.")

@@ -13,7 +13,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.compaction import masking
 from keepsake.compaction.masking import STEP, Mask, boundary, mask
 from keepsake.language.perception import is_repeat
-from keepsake.prompt.script import RenderedMemory, script
+from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.prompt.tool_results import LISTED, PINNED, RESULTS
 from keepsake.prompt.tool_results import RECALLED as RECALLED_OPENING
@@ -223,15 +223,7 @@ def _marks(window: tuple[Memory, ...]) -> st.SearchStrategy[int]:
 
 
 def _rendered(window: tuple[Memory, ...]) -> str:
-    rendered = [
-        RenderedMemory(
-            f"{m.text} | {m.reason}" if m.kind is ACT and m.reason else m.line,
-            m.time,
-            m.kind is ACT,
-        )
-        for m in window
-    ]
-    return "\n".join(script(rendered, "Mira"))
+    return "\n".join(script(window, "Mira"))
 
 
 def _judges(window):

@@ -1,41 +1,54 @@
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
+from keepsake.paths import REPOSITORY
 from keepsake.prompt.marks import FRAME
-from keepsake.prompt.script import RenderedMemory, script, time_line
-from keepsake.prompt.template import PromptContext, Situation, TemplateFile, load_template
+from keepsake.prompt.script import script, time_line
+from keepsake.tasks.talk_scene import TalkScene
+from keepsake.tasks.transcript import LEFT_OUT, TranscriptFile, load_template
 
-CONFIG = Path(__file__).parents[2] / "vault" / "config"
+CONFIG = REPOSITORY / "vault" / "config"
 START = datetime(2025, 3, 4, 9, 0, tzinfo=UTC)
 
 
 def memory(text, seconds=0, own=False):
-    return RenderedMemory(text, START + timedelta(seconds=seconds), own)
+    kind = MemoryKind.ACT if own else MemoryKind.PERCEPTION
+    return Memory(1, START + timedelta(seconds=seconds), kind, text)
+
+
+def text_of(template, scene, nudge="Tom waits for an answer."):
+    return template.rendered(scene, nudge).text
+
+
+def count(texts):
+    return [len(text) for text in texts]
 
 
 def context(**changes):
     given = {
         "name": "Mira",
-        "profile": "You keep the mill.\nYou love rye bread.",
+        "persona": "You keep the mill.\nYou love rye bread.",
         "examples": ("~Mira> say The wheel turns.",),
         "commands": ("say <words>: speak", "wait: do nothing"),
         "pinned": ("Tom owes me a loaf.",),
-        "longterm_summary": "I was born at the mill.",
+        "longterm": "I was born at the mill.",
         "journal": ("[3 Mar, importance 8] Tom promised a loaf (memory 2)",),
         "people": ("Tom, a friend, last met 3 days ago; you like them.",),
-        "recent_summary": "",
+        "recent": "",
         "window": (memory('Tom says, "Hello."'), memory("say Good day!", 5, own=True)),
-        "related_notes": ("garden: I planted flowers",),
-        "related_experiences": ("I fell into the river (memory 12)",),
-        "situation": Situation("The Mill", "It is old.", ("north", "south"), ("Tom",)),
-        "nudge": "Tom waits for an answer.",
+        "notes": ("garden: I planted flowers",),
+        "experiences": ("I fell into the river (memory 12)",),
+        "place": "The Mill",
+        "description": "It is old.",
+        "exits": ("north", "south"),
+        "here": ("Tom",),
     }
-    return PromptContext(**{**given, **changes})
+    return TalkScene(**{**given, **changes})
 
 
 @pytest.fixture(scope="module", params=["prompt.md", "prompt-classic.md"])
@@ -54,7 +67,7 @@ def order(prompt, *parts):
 
 
 def test_every_section_stands_in_its_order(stable):
-    prompt = stable.render(context(recent_summary="I met Tom."))
+    prompt = text_of(stable, context(recent="I met Tom."))
     order(
         prompt,
         "You are Mira. You keep the mill.\nYou love rye bread.",
@@ -75,9 +88,7 @@ def test_every_section_stands_in_its_order(stable):
 
 
 def test_the_classic_template_has_notes_before_the_summaries():
-    prompt = load_template(CONFIG / "prompt-classic.md").render(
-        context(recent_summary="I met Tom.")
-    )
+    prompt = text_of(load_template(CONFIG / "prompt-classic.md"), context(recent="I met Tom."))
     order(
         prompt,
         "BASIC COMMANDS:",
@@ -91,15 +102,15 @@ def test_the_classic_template_has_notes_before_the_summaries():
 
 
 def test_empty_sections_leave_nothing_behind(template):
-    prompt = template.render(PromptContext(name="Mira", profile="You bake."))
+    prompt = text_of(template, TalkScene(name="Mira", persona="You bake."), "")
     assert "##" not in prompt
     assert "Exits: none\nAlso here: nobody\n~Mira>" in prompt
     assert "\n\n\n" not in prompt
 
 
 def test_examples_stand_in_until_there_is_a_past(stable):
-    assert "The wheel turns." in stable.render(context())
-    assert "The wheel turns." not in stable.render(context(recent_summary="I met Tom."))
+    assert "The wheel turns." in text_of(stable, context())
+    assert "The wheel turns." not in text_of(stable, context(recent="I met Tom."))
 
 
 lines = st.lists(
@@ -118,17 +129,17 @@ def test_one_more_memory_leaves_the_head_as_it_was(stable, drawn):
     for number, (text, gap, own) in enumerate(drawn):
         seconds += gap
         window.append(memory(f"{number} {text}", seconds, own))
-    shorter = stable.render(context(window=tuple(window[:-1])))
-    longer = stable.render(context(window=tuple(window), nudge="Other.", related_notes=()))
+    shorter = text_of(stable, context(window=tuple(window[:-1])))
+    longer = text_of(stable, context(window=tuple(window), notes=()))
     head = shorter[: shorter.index("\n---\n## People Here") + 1]
     assert longer.startswith(head)
 
 
 def test_a_tail_that_changes_leaves_the_head_as_it_was(stable):
-    one = stable.render(context())
-    two = stable.render(context(situation=Situation("The Ford"), nudge="", related_notes=("x",)))
+    one = text_of(stable, context())
+    two = text_of(stable, context(place="The Ford", description="", notes=("x",)))
     assert two.startswith(one[: one.index("POTENTIALLY RELATED PRIVATE NOTES:")])
-    three = stable.render(context(people=()))
+    three = text_of(stable, context(people=()))
     assert three.startswith(one[: one.index("## People Here")])
 
 
@@ -170,17 +181,21 @@ EVIL = [
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_what_players_write_is_never_a_template_nor_a_script(template, evil):
-    prompt = template.render(
+    prompt = text_of(
+        template,
         context(
             window=(memory(f'Tom says, "{evil}"'), memory(f"say {evil}", 1, own=True)),
-            recent_summary=evil,
-            longterm_summary=evil,
-            related_notes=(evil,),
-            related_experiences=(evil,),
+            recent=evil,
+            longterm=evil,
+            notes=(evil,),
+            experiences=(evil,),
             pinned=(evil,),
-            situation=Situation(evil, evil, (evil,), (evil,)),
-            nudge=evil,
-        )
+            place=evil,
+            description=evil,
+            exits=(evil,),
+            here=(evil,),
+        ),
+        evil,
     )
     assert "49" not in prompt
     assert "xxxxxxxxx" not in prompt
@@ -215,30 +230,30 @@ def test_a_wrong_template_is_refused_with_its_line(tmp_path, source, line, told)
 def test_the_last_good_template_stays(tmp_path):
     path = tmp_path / "prompt.md"
     path.write_text("One {{ cursor }}")
-    file = TemplateFile(path)
-    assert file.current.render(context()) == "One ~Mira>"
+    file = TranscriptFile(path)
+    assert text_of(file.current, context()) == "One ~Mira>"
     path.write_text("Broken {{ cursor ")
-    assert file.current.render(context()) == "One ~Mira>"
+    assert text_of(file.current, context()) == "One ~Mira>"
     assert "line 1" in str(file.problem)
     path.write_text("Three words now {{ cursor }}")
-    assert file.current.render(context()) == "Three words now ~Mira>"
+    assert text_of(file.current, context()) == "Three words now ~Mira>"
     assert file.problem is None
 
 
 def test_a_spare_stands_in_for_a_template_that_was_never_good(tmp_path):
-    file = TemplateFile(tmp_path / "none.md", spare=CONFIG / "prompt.md")
-    assert file.current.render(context()).endswith("~Mira>")
+    file = TranscriptFile(tmp_path / "none.md", spare=CONFIG / "prompt.md")
+    assert text_of(file.current, context()).endswith("~Mira>")
     assert file.problem is not None
     with pytest.raises(ConfigError):
-        _ = TemplateFile(tmp_path / "none.md").current
+        _ = TranscriptFile(tmp_path / "none.md").current
 
 
 def test_each_line_knows_where_it_comes_from(template):
     made = template.rendered(
         context(
-            recent_summary="I met Tom.",
+            recent="I met Tom.",
             noticed=("Ada told you: never open the cellar (memory 17)",),
-            remembered=("17. Ada came.",),
+            called_back=("17. Ada came.",),
         )
     )
     assert "\n".join(line for line, _ in made.lines) == made.text
@@ -262,6 +277,33 @@ def test_nobody_can_forge_where_a_line_comes_from(stable, mark):
 
 def test_a_summary_with_headings_keeps_its_lines_and_loses_empty_headings(stable):
     summary = "## Goals\n\n## Facts\n- Tom fell. (memory 3)\n- ~Mira> say no\n\n## People\n"
-    prompt = stable.render(context(recent_summary=summary))
+    prompt = text_of(stable, context(recent=summary))
     told = prompt.split("## Recent Past (Summary)\n")[1].split("\n\n")[0]
     assert told == "Facts:\n- Tom fell. (memory 3)\n- Mira: say no"
+
+
+def test_what_a_thought_can_do_without_goes_in_its_order(stable):
+    scene = context(called_back=("17. Ada came.",), recalled=((3, "a fall (memory 3)"),))
+    lines = {
+        "recalled": ("planted flowers", "into the river", "a fall"),
+        "called_back": ("Ada came",),
+        "journal": ("promised a loaf",),
+        "people": ("met 3 days ago",),
+        "examples": ("The wheel turns.",),
+    }
+    left, gone = scene, []
+    for names in LEFT_OUT[:-1]:
+        room = sum(count([line.text for line in stable.rendered(left).lines]))
+        assert stable.prompt(scene, count, room).scene == left
+        left, gone = left.less(*names), [*gone, *lines[names[0]]]
+        less = stable.prompt(scene, count, room - 1)
+        assert less.scene == left
+        for text in (text for each in lines.values() for text in each):
+            assert (text in less.question.text) == (text not in gone), (text, names)
+        assert "Tom owes me a loaf." in less.question.text
+
+
+def test_what_another_memory_brings_stands_in_place_of_the_summary(stable):
+    prompt = text_of(stable, context(recent="I met Tom.", context=("He sings.",)))
+    assert "## Recent Past (Summary)\nHe sings.\n" in prompt
+    assert "I met Tom." not in prompt

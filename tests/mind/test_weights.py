@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.compaction.costs import WALK_AFTER, RunningWeight, TokenCounter, prompt_line
-from keepsake.prompt.script import RenderedMemory, script
+from keepsake.prompt.script import script
 from tests.mind.lives import SMALL, Life, ManualClock, WordTokens, live, spread
 
 NOW = ManualClock().now()
@@ -31,8 +31,7 @@ def memory_of(text, kind=MemoryKind.PERCEPTION, number=1, **more):
     ],
 )
 def test_a_memory_weighs_what_its_line_in_the_prompt_does(memory):
-    own = memory.kind is MemoryKind.ACT
-    (_, line) = script([RenderedMemory(memory.line, NOW, own)], "Mira")  # the first is the day
+    (_, line) = script([memory], "Mira")  # the first is the day
     assert prompt_line("Mira", memory) == line
     assert TokenCounter("Mira", WordTokens()).memory(memory) == len(line.split()) + 1
 

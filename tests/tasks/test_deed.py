@@ -4,8 +4,7 @@ import pytest
 
 from keepsake.ports import ToolCall
 from keepsake.prompt.options import Options
-from keepsake.prompt.parsing import Command
-from keepsake.prompt.verbs import CHAT_VERBS
+from keepsake.prompt.verbs import CHAT_VERBS, Command
 from keepsake.tasks.deed import deed_of, read_deed, tools_of
 
 HERE = Options(

@@ -10,7 +10,8 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.prompt_file import load_prompts
-from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, TALK_VARIABLES, Talk, TalkPrompt, TalkScene
+from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, Talk
+from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkPrompt, TalkScene
 
 START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
 PROMPTS = REPOSITORY / "vault" / "config" / "prompts"
@@ -44,7 +45,7 @@ SCENE = TalkScene(
     longterm_span="1 to 214",
     recent="Anneke came on the ninth.",
     recent_span="215 to 278",
-    always=("Anneke cannot stand aniseed.",),
+    pinned=("Anneke cannot stand aniseed.",),
     now="Thursday 26 November 2026, evening",
     place="The Kettle",
     description="A low room around a hearth.",
@@ -59,7 +60,7 @@ SCENE = TalkScene(
     options=("give <thing> to <name> (ladle; to Anneke)",),
     partner="Anneke",
     trigger="addressed",
-    examples=("Tom: Hello.", "Mira: Sit down."),
+    examples=('Tom says to you, "Hello."', "~Mira> say Sit down."),
     window=WINDOW,
 )
 

@@ -17,12 +17,12 @@ from keepsake.models import profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.embedding import load_embedder
 from keepsake.paths import Places
-from keepsake.prompt.template import load_template
 from keepsake.recall.config import RecallConfig
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import load_strategy
 from keepsake.tasks.summary_prompts import FILES, load_summary_prompt
 from keepsake.tasks.summary_prompts import FOLDER as PROMPTS
+from keepsake.tasks.transcript import load_template
 
 LOADERS: dict[str, Callable[[Path], object]] = {
     "llm.md": lambda path: (profiles.load(path), load_embedder(path)),

@@ -28,13 +28,13 @@ from game.web.api.shapes import (
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of
 from keepsake.agent.services import services
-from keepsake.agent.thinking.prompting import title_of
 from keepsake.agent.thinking.tally import LastSent
 from keepsake.agent.thinking.thinker import AgentState
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import shorten
 from keepsake.models.queue import Priority
-from keepsake.prompt.template import Rendered
+from keepsake.prompt.budget import title_of
+from keepsake.prompt.marks import Rendered
 from typeclasses.agents import Agent, all_agents
 from typeclasses.minds import mind_by_number
 

@@ -28,9 +28,8 @@ from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
 from keepsake.prompt import tool_results
-from keepsake.prompt.parsing import Command
 from keepsake.prompt.tool_results import is_private_act
-from keepsake.prompt.verbs import COMPACT
+from keepsake.prompt.verbs import COMPACT, Command
 from keepsake.recall import related
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.related import Related, SearchResult

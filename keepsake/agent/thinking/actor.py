@@ -20,16 +20,16 @@ from keepsake.agent.surroundings import (
 )
 from keepsake.agent.tasks import Once
 from keepsake.agent.thinking.options import options_of
-from keepsake.agent.thinking.prompting import examples_of, verbs_of
+from keepsake.agent.thinking.scene import examples_of, verbs_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.language import perception
 from keepsake.language.heard import shown_words
-from keepsake.prompt import exchange, parsing
-from keepsake.prompt.parsing import Command, Refusal
-from keepsake.prompt.verbs import PRIVATE
-from keepsake.tasks.guards import fault_of
+from keepsake.prompt import exchange
+from keepsake.prompt.verbs import PRIVATE, Command
+from keepsake.tasks.command_line import read_command
+from keepsake.tasks.guards import bare, fault_of
 
 REMEMBERED_ACTS = 5
 """How many of its own last acts count as a repeat."""
@@ -79,19 +79,14 @@ class Actor:
 
         What was made from private words of a ``confidant`` stays between the two.
         """
-        command = parsing.parse(
-            text,
-            own_name=agent.key,
-            verbs=verbs_of(self._services),
-            options=options_of(agent),
-        )
-        if isinstance(command, Refusal):
-            return Act(None, command.reason)
+        command = read_command(text, agent.key, verbs_of(self._services), options_of(agent))
+        if isinstance(command, str):
+            return Act(None, command)
         if confidant:
             if command.verb not in _CONFIDED:
                 return Act(None, f"What {confidant} whispered is for you alone; whisper an answer")
             command = _confided(command, confidant)
-        if parsing.is_repeat_of(command, self._recent):
+        if self._repeats(command):
             # Without its words: a small model would only copy them from there.
             return Act(None, "You have just done that; do something else")
         if fault := self._fault(agent, command):
@@ -140,6 +135,11 @@ class Actor:
             return Act(None, f"{partner} has gone, and it was for nobody else")
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
         return self._done(agent, Command(verb, line), partner, partner, event)
+
+    def _repeats(self, command: Command) -> bool:
+        """Whether it did or said just this a moment ago; waiting again is no repeat."""
+        recent = {bare(each.line) for each in self._recent}
+        return command.verb != "wait" and bare(command.line) in recent
 
     def _fault(self, agent: Body, command: Command) -> str:
         """Why what it would say aloud, or play, is refused; empty if it is not."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from keepsake.agent.body import Body
@@ -13,8 +12,7 @@ from keepsake.agent.thinking.actor import Act, Actor
 from keepsake.agent.thinking.following import Following
 from keepsake.agent.thinking.scene import SceneMaker, TurnContext
 from keepsake.archive.records import MemoryKind
-from keepsake.prompt.parsing import Command
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import STANDARD_VERBS, Command
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import read_deed
 
@@ -93,11 +91,6 @@ class Performer:
         self._following.begin(leader, self._services.seconds())
         gesture = f"goes with {leader.key} from now on."
         return self._actor.do(agent, Command("emote", gesture, command.reason))
-
-
-def did(acts: Sequence[Act]) -> str:
-    """The commands that came of an answer, for the log: ``say Sit down.; give cup to Tom``."""
-    return "; ".join(act.command.line for act in acts if act.command is not None)
 
 
 _SPOKEN = tuple(verb for verb in STANDARD_VERBS if verb.name in ("say", "emote"))

@@ -20,17 +20,19 @@ from keepsake.agent.surroundings import (
     things_near,
 )
 from keepsake.agent.thinking.options import options_of
-from keepsake.agent.thinking.prompting import examples_of
 from keepsake.archive.privacy import NOBODY, Audience, in_confidence, is_private, outward
 from keepsake.archive.records import Memory, MemoryKind, Summary
 from keepsake.language.heard import heard
+from keepsake.memory import MemoryContext
 from keepsake.prompt.options import NAMING, Options
-from keepsake.prompt.verbs import CHAT_VERBS, COMPACT, Verb
+from keepsake.prompt.script import day, daytime
+from keepsake.prompt.verbs import CHAT_VERBS, COMPACT, STANDARD_VERBS, Verb
 from keepsake.recall.documents import DocumentKind
-from keepsake.recall.related import Related, SearchResult, line_of
-from keepsake.tasks.conversation import day, daytime, excerpt
+from keepsake.recall.related import Related, SearchResult, line_of, question
+from keepsake.tasks.conversation import excerpt
 from keepsake.tasks.deed import tools_of
-from keepsake.tasks.talk import Talk, TalkScene, example_line
+from keepsake.tasks.talk import Talk
+from keepsake.tasks.talk_scene import TalkPrompt, TalkScene
 
 ANSWERED = frozenset({"addressed", "named", "given", "arrival"})
 """What is answered with words to somebody; everything else is a reason to act."""
@@ -66,6 +68,23 @@ class SceneMaker:
         words = " ".join(each.words for each in map(heard, said) if each is not None)
         return TurnContext(impulse, partner, whispered, audience if partner else NOBODY, words)
 
+    async def relate(self, agent: Body, turn: TurnContext, by: str = "") -> SearchResult | None:
+        """What recall brings for a turn; None if nothing came in time.
+
+        ``by``: Who asks, for the event log; empty for the agent itself.
+        """
+        memory, keeper = self._mind.memory.context(), self._mind.keeper
+        if turn.partner and turn.words:
+            return await keeper.relate(
+                turn.words,
+                scene=False,
+                by=by or "talk",
+                audience=turn.audience,
+                asker=turn.partner,
+            )
+        asking = question_of(agent, memory)
+        return await keeper.relate(asking, scene=not by, by=by or "thought", audience=turn.audience)
+
     def is_whispered(self, agent: Body, turn: TurnContext, found: SearchResult | None) -> bool:
         """Whether an answer is whispered: to a whisper, and if others have come in since."""
         if turn.whispered or not turn.partner:
@@ -96,25 +115,74 @@ class SceneMaker:
         Raises:
             KeepsakeError: The memory or a template cannot be read.
         """
-        mind, services = self._mind, self._services
-        context = mind.memory.context()
-        related = mind.keeper.related(found)
-        window = self._window(turn.audience)
-        if extra is not None:
-            window = (*window, extra)
-        scene = replace(
+        services = self._services
+        related = self._mind.keeper.related(found)
+        window = (*self._window(turn.audience), *([extra] if extra is not None else []))
+        scene = self._scene(agent, turn, related, found, window)
+        prompts, act = services.prompts("talk"), services.prompts("act")
+        return Talk(scene, prompts, act, services.tokens.each), self._basis(related, scene)
+
+    def transcript(
+        self,
+        agent: Body,
+        turn: TurnContext,
+        found: SearchResult | None,
+        room: int,
+        *,
+        nudge: str = "",
+        extra: Memory | None = None,
+    ) -> tuple[TalkPrompt, Basis]:
+        """The prompt of a model that continues a transcript, and what it is made from.
+
+        Everybody may hear what comes of it, unless it answers a whisper.
+
+        Args:
+            agent: The agent.
+            turn: Whom it answers.
+            found: What recall brought.
+            room: Tokens that the prompt may have.
+            nudge: A line just before the cursor.
+            extra: A memory that is shown as if it had just come, for builders.
+
+        Raises:
+            KeepsakeError: The memory or the template cannot be read.
+        """
+        if not turn.whispered:
+            turn = replace(turn, audience=NOBODY)
+        memory, related = self._mind.memory, self._mind.keeper.related(found)
+        window = memory.private.heard_by(memory.context().shown, turn.audience)
+        window = (*window, *([extra] if extra is not None else []))
+        scene = self._scene(agent, turn, related, found, window)
+        tokens = self._services.tokens
+        prompt = self._services.template().current.prompt(scene, tokens.each, room, nudge)
+        return prompt, self._basis(related, prompt.scene)
+
+    def _scene(
+        self,
+        agent: Body,
+        turn: TurnContext,
+        related: Related,
+        found: SearchResult | None,
+        window: Sequence[Memory],
+    ) -> TalkScene:
+        context = self._mind.memory.context()
+        return replace(
             self._around(agent, turn),
             **self._kept(turn, related, found),
             longterm=_text(context.longterm),
             longterm_span=_span(context.longterm),
             recent=_text(context.recent),
             recent_span=_span(context.recent),
-            window=window,
+            window=tuple(window),
             words=_still_waiting(window, turn),
         )
-        basis = basis_of(context, related.hits, mind.keeper.called_back)
-        prompts, act = services.prompts("talk"), services.prompts("act")
-        return Talk(scene, prompts, act, services.tokens.each), basis
+
+    def _basis(self, related: Related, shown: TalkScene) -> Basis:
+        """What a prompt is made from; what was left out of it for want of room is not."""
+        keeper = self._mind.keeper
+        found = shown.recalled or shown.experiences or shown.notes
+        called = keeper.called_back if shown.called_back else ()
+        return basis_of(self._mind.memory.context(), related.hits if found else (), called)
 
     def verbs(self, turn: TurnContext) -> tuple[Verb, ...]:
         """What a chat model may do in this turn beside speech and gestures."""
@@ -150,13 +218,13 @@ class SceneMaker:
             ),
             "notes": related.notes,
             "called_back": tuple(mind.keeper.remembered),
-            "always": mind.keeper.shown_pins,
+            "pinned": tuple(mind.keeper.shown_pins),
         }
         if mind.plugged is not None:
             return kept | {"context": tuple(mind.plugged.brought.context)}
         window = mind.memory.context().window
         noticed = mind.memory.noticed_for(turn.audience, window[0].number if window else None)
-        return kept | {"always": (*kept["always"], *noticed), "journal": tuple(mind.diary.lines)}
+        return kept | {"noticed": tuple(noticed), "journal": tuple(mind.diary.lines)}
 
     def _around(self, agent: Body, turn: TurnContext) -> TalkScene:
         """Who the agent is, and what is around it."""
@@ -179,15 +247,31 @@ class SceneMaker:
             options=options.usages(naming),
             partner=turn.partner,
             trigger=turn.impulse.trigger,
-            examples=tuple(
-                shown for line in examples_of(agent) if (shown := example_line(line, agent.key))
-            ),
+            examples=examples_of(agent),
+            commands=tuple(f"{v.usage}: {v.help}" for v in verbs_of(self._services)),
             tools=tools_of(verbs, options),
         )
 
     def _people(self, agent: Body, turn: TurnContext) -> tuple[str, ...]:
         """What it knows of those who are here, as far as they may all hear it."""
         return tuple(self._mind.acquaintances.lines(agent, turn.audience))
+
+
+def verbs_of(services: Services) -> tuple[Verb, ...]:
+    """What agents can do now: they compact their memory only where the configuration lets them."""
+    on_agent = services.compaction.current.on_agent
+    return tuple(verb for verb in STANDARD_VERBS if on_agent or verb.name != COMPACT)
+
+
+def question_of(agent: Body, memory: MemoryContext) -> str:
+    """What a thought of the agent asks its memory."""
+    place = agent.location.key if agent.location else ""
+    return question(memory, place, [person.key for person in people_near(agent)])
+
+
+def examples_of(agent: Body) -> tuple[str, ...]:
+    """The lines that show its voice; one example may have several."""
+    return tuple(line for each in agent.db.examples or () for line in str(each).splitlines())
 
 
 def unanswered(window: Sequence[Memory], impulse: Impulse) -> list[Memory]:

@@ -7,8 +7,11 @@ from random import Random
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
-from keepsake.agent.thinking.scene import TurnContext
-from keepsake.archive.records import Memory, MemoryKind
+from keepsake.agent.thinking.actor import Act, Actor
+from keepsake.agent.thinking.asking import ThoughtAsker
+from keepsake.agent.thinking.scene import SceneMaker, TurnContext
+from keepsake.agent.thinking.thought import ThoughtInProgress
+from keepsake.archive.records import COURTESY, Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.recall.documents import Hit
 from keepsake.recall.related import SearchResult
@@ -16,22 +19,46 @@ from keepsake.records.open_lines import open_lines
 from keepsake.tasks.fallback import FallbackLine, answer
 
 
-def words_of(
+class RuleThinking:
+    """Answers without a model for one agent; on the reactor thread."""
+
+    def __init__(
+        self,
+        asker: ThoughtAsker,
+        scenes: SceneMaker,
+        actor: Actor,
+        memory: MemoryComponent,
+        services: Services,
+    ) -> None:
+        self._asker, self._scenes, self._actor = asker, scenes, actor
+        self._memory, self._services = memory, services
+
+    async def take(self, thought: ThoughtInProgress) -> Act | None:
+        """Say something fitting."""
+        asker, scenes = self._asker, self._scenes
+        agent = asker.body()
+        turn = scenes.context_of(agent, thought.impulse)
+        thought.found = await scenes.relate(agent, turn)
+        agent = asker.able_body(thought)
+        if not asker.is_wanted(agent, thought):
+            asker.reports.ended(thought, "dropped")
+            return None
+        words = _words_of(agent, turn, thought.found, self._memory, self._services)
+        whispered = scenes.is_whispered(agent, turn, thought.found)
+        act = self._actor.speak(agent, words, turn.partner, whispered=whispered, event=COURTESY)
+        if act.result is not None:
+            await act.result
+        asker.reports.done(thought, None, act)
+        return act
+
+
+def _words_of(
     agent: Body,
     turn: TurnContext,
     found: SearchResult | None,
     memory: MemoryComponent,
     services: Services,
 ) -> str:
-    """What the agent answers without a model.
-
-    Args:
-        agent: The agent.
-        turn: Whom it answers, and who hears it.
-        found: What recall brought.
-        memory: Its memory.
-        services: What all agents share.
-    """
     window = memory.private.heard_by(memory.context().window, turn.audience)
     scores = {hit.document.first: hit.score for hit in (found.memories if found else ())}
     lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]

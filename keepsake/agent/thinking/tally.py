@@ -10,7 +10,7 @@ from keepsake.events.recent_activity import DROPPED, OUTCOMES, Lately
 from keepsake.events.types import Thought
 from keepsake.ports import Generation
 from keepsake.prompt.budget import Costs
-from keepsake.prompt.template import Rendered
+from keepsake.prompt.marks import Rendered
 
 FAILED = ("refused", "no answer", "too large", "broke off")
 """Outcomes of which nothing came in the world; see :class:`keepsake.events.types.Thought`."""

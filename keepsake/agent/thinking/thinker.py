@@ -1,4 +1,4 @@
-"""When an agent thinks; what becomes of the thought is in :mod:`keepsake.agent.thinking.thinking`.
+"""When an agent thinks, and the life cycle of its thoughts.
 
 Runs on the reactor thread throughout.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 
+from keepsake.agent.agent_log import log
 from keepsake.agent.attention import Attention
 from keepsake.agent.body import Body, Life
 from keepsake.agent.impulses import DIRECT, EventKind, Impulse, PerceivedEvent
@@ -22,11 +23,30 @@ from keepsake.agent.surroundings import (
     players_near,
     talkativeness,
 )
-from keepsake.agent.tasks import Alarm
-from keepsake.agent.thinking.actor import Act
+from keepsake.agent.tasks import Alarm, Routine
+from keepsake.agent.thinking.actor import Act, Actor
+from keepsake.agent.thinking.asking import (
+    COMMAND,
+    RULES,
+    TURN,
+    ThoughtAsker,
+    ThoughtDropped,
+    show_absent,
+    show_people,
+)
+from keepsake.agent.thinking.command import CommandThinking
+from keepsake.agent.thinking.following import Following
+from keepsake.agent.thinking.performer import Performer
+from keepsake.agent.thinking.preview import PromptPreview
+from keepsake.agent.thinking.reports import ThoughtReports
+from keepsake.agent.thinking.scene import SceneMaker
+from keepsake.agent.thinking.stopgap import RuleThinking
 from keepsake.agent.thinking.tally import ThoughtTally
-from keepsake.agent.thinking.thinking import Thinking
+from keepsake.agent.thinking.thought import ThoughtInProgress
+from keepsake.agent.thinking.turn import TurnThinking
 from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.errors import KeepsakeError
+from keepsake.tasks.task import TRIES
 
 SHORTEST_INTERVAL = 5
 """Seconds between two idle thoughts that a builder may set."""
@@ -43,8 +63,8 @@ class AgentState(StrEnum):
     GONE = "gone"
 
 
-class Thinker(Thinking):
-    """Decides when one agent thinks."""
+class Thinker:
+    """Decides when one agent thinks, and sees its thoughts through, one at a time."""
 
     def __init__(
         self,
@@ -55,7 +75,25 @@ class Thinker(Thinking):
         spent: Callable[[int], None],
         drowsy: Callable[[], bool],
     ) -> None:
-        super().__init__(life, mind, services, spent=spent)
+        memory = mind.memory
+        self.actor = actor = Actor(memory, mind.keeper, services)
+        self.following = Following()
+        self._reports = ThoughtReports(memory.name, services, spent)
+        self._asker = ThoughtAsker(life, memory, self._reports, services, self._still_wanted)
+        self.fitting = self._asker.fitting
+        scenes = SceneMaker(mind, services)
+        performer = Performer(actor, self.following, scenes, memory, services)
+        self._notice = Alarm(services.timer)
+        self._ways: dict[str, CommandThinking | RuleThinking | TurnThinking] = {
+            COMMAND: CommandThinking(self._asker, scenes, actor, mind, services),
+            RULES: RuleThinking(self._asker, scenes, actor, memory, services),
+            TURN: TurnThinking(
+                self._asker, scenes, performer, mind, services, heard=self._notice.cancel
+            ),
+        }
+        self.preview = PromptPreview(self._asker, scenes, memory, services)
+        self._find, self._services, self._memory = life.body, services, memory
+        self._task: Routine[Act | None] | None = None
         self._drowsy = drowsy
         self._attention = Attention(services.thinking.current, services.random)
         self._wake_up = Alarm(services.timer)
@@ -63,8 +101,19 @@ class Thinker(Thinking):
 
     def take_over(self, other: Thinker) -> None:
         """Go on with the counts of another: the same agent's, under its former name."""
-        self.tally, self.thoughts = other.tally, other.thoughts
-        other.tally = ThoughtTally()  # an answer that still comes there must not end ours
+        ours, theirs = self._reports, other._reports
+        ours.tally, ours.thoughts = theirs.tally, theirs.thoughts
+        theirs.tally = ThoughtTally()  # an answer that still comes there must not end ours
+
+    @property
+    def tally(self) -> ThoughtTally:
+        """What came of its thoughts, since the server started."""
+        return self._reports.tally
+
+    @property
+    def thoughts(self) -> int:
+        """How many of its thoughts were answered, since the server started."""
+        return self._reports.thoughts
 
     @property
     def waited(self) -> float | None:
@@ -75,7 +124,7 @@ class Thinker(Thinking):
     @property
     def thinking(self) -> bool:
         """Whether a thought is under way."""
-        return self.current is not None
+        return self._asker.current is not None
 
     # -- from the world
 
@@ -101,7 +150,7 @@ class Thinker(Thinking):
 
     def model_is_back(self) -> None:
         """A model answers again: the last unanswered words of those who are still here count."""
-        agent, (missed, self._missed) = self.agent, (self._missed, {})
+        agent, (missed, self._asker.missed) = self.agent, (self._asker.missed, {})
         if agent is None or self.asleep:
             return
         here = _present(agent)
@@ -141,7 +190,9 @@ class Thinker(Thinking):
         """Stop thinking; an answer that still comes is dropped."""
         self._closed = True
         self._wake_up.cancel()
-        super().close()
+        if self.thinking:
+            self._drop()
+        self._end()
 
     @property
     def agent(self) -> Body | None:
@@ -195,12 +246,75 @@ class Thinker(Thinking):
         self._attention.thought_started(now)
         may_think = impulse.priority == "player" or not self._drowsy()
         if may_think and self.state is AgentState.IDLE and agent.location is not None:
-            self.begin(impulse)
+            self._begin(impulse)
             return
         # Paused, asleep, nowhere, or its memory cannot be written: the moment passes.
         if self.state is AgentState.TROUBLED:
-            self.show_absent(agent, impulse)
+            show_absent(agent, impulse)
         self._thought_over(None)
+
+    # -- one thought
+
+    def break_off(self) -> None:
+        """Let go of the thought under way; an answer that still comes is dropped."""
+        if self.thinking:
+            self._drop()
+            self._finish(None)
+
+    def _begin(self, impulse: Impulse) -> None:
+        """Think, now that the moment has come."""
+        self.tally.waits_since = self._services.seconds()
+        self._asker.current = ThoughtInProgress(impulse)
+        pause = self._services.thinking.current.pause_notice
+        if impulse.priority == "player" and pause:
+            self._notice.set(pause, self._show_thinking)
+        self._task = Routine(self._think(self._asker.current), self._finish, self._broke_off)
+        self._task.run()
+
+    async def _think(self, thought: ThoughtInProgress) -> Act | None:
+        """What is done in the end; None for nothing."""
+        try:
+            for _ in range(TRIES):
+                thought.rerouted = False
+                act = await self._ways[self._way(thought.impulse)].take(thought)
+                if not thought.rerouted:
+                    return act
+        except ThoughtDropped:
+            pass
+        return None
+
+    def _way(self, impulse: Impulse) -> str:
+        try:
+            return self._asker.way(self._asker.profile(), impulse)
+        except KeepsakeError:  # there is no model to ask, which is told when it is asked
+            return COMMAND
+
+    def _drop(self) -> None:
+        assert self._task is not None
+        assert self._asker.current is not None
+        self._task.cancel()
+        self._reports.ended(self._asker.current, "dropped")
+
+    def _finish(self, act: Act | None) -> None:
+        self._end()
+        self._thought_over(act)
+
+    def _end(self) -> None:
+        self._notice.cancel()
+        self._asker.current = self._task = self.tally.waits_since = None
+
+    def _broke_off(self, error: Exception) -> None:
+        """Whatever breaks ends the thought: the agent must be able to think again."""
+        agent, thought = self._find(), self._asker.current
+        assert thought is not None
+        what = "The answer could not be acted out" if thought.answer else "The thought broke off"
+        log(f"[Thinker] {agent.key if agent else self._asker.key}: {what}: {error!r}")
+        self._reports.ended(thought, "broke off", answer=thought.answer, problem=repr(error))
+        self._finish(None)
+
+    def _show_thinking(self) -> None:
+        if agent := self._find():
+            show_people(agent, f"{agent.key} pauses, thinking.")
 
     def _thought_over(self, act: Act | None) -> None:
         """A thought has ended, or a moment for one has passed."""

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from keepsake.agent.body import Body
 from keepsake.agent.happenings import NO_BASIS, Basis
 from keepsake.agent.impulses import Impulse
-from keepsake.agent.memory.keeper import LOOKUPS
-from keepsake.agent.services import Services
 from keepsake.agent.thinking.actor import Act
-from keepsake.agent.thinking.options import options_of
-from keepsake.agent.thinking.prompting import verbs_of
-from keepsake.agent.thinking_config import FREE, SCHEMA, ThinkingConfig
 from keepsake.events.types import Thought as ThoughtEvent
-from keepsake.models.profiles import SCRIPT, ModelProfile
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.budget import Costs
-from keepsake.prompt.grammars import verbs_grammar, verbs_schema
-from keepsake.prompt.options import Options
-from keepsake.prompt.template import Rendered
-from keepsake.prompt.verbs import Verb
 from keepsake.recall.related import SearchResult
 
 PROFILE = "agent"
 """The profile that agents think with."""
-SHOWN = frozenset({"say", "whisper", "emote"})
-"""What a small model does not do unasked: its words made no sense to whoever stood by."""
-MOST_LOOKUPS = 2
-"""How often an agent may look into its memory before it has to do something."""
-HOTTER, HOTTEST = 0.25, 1.5
-"""What each new try adds to the temperature, and where that ends."""
-JSON_TOKENS = 40
-"""What the marks and names of a JSON answer may cost besides its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +21,10 @@ class Sent:
     """What was sent for a thought, and when."""
 
     request: GenerationRequest  # the request
-    costs: Costs | None  # what its sections cost; None if they were not counted
+    costs: Costs  # what its sections cost
     wait: float  # seconds that it had waited in the queue
     at: float  # seconds of the services' timer
-    basis: Basis | None = None  # what the prompt was made from
+    basis: Basis  # what the prompt was made from
 
 
 @dataclass
@@ -70,82 +50,6 @@ class ThoughtInProgress:
     """What was sent for it, once its turn had come."""
     answer: Generation | None = None
     """What the model answered; None until it has."""
-
-
-def second_thought(
-    thought: ThoughtInProgress, act: Act, config: ThinkingConfig, *, speaks: bool = True
-) -> ThoughtInProgress | None:
-    """The thought that follows one whose answer was no use; None when it is enough.
-
-    ``speaks``: Whether a player who was not answered is to hear something.
-    """
-    impulse, attempt, found = thought.impulse, thought.attempt + 1, thought.found
-    waited_for = speaks and impulse.priority == "player" and config.insist
-    if act.command is None and thought.attempt <= config.retries:
-        # The last try for somebody who waits is made easy.
-        last = waited_for and thought.attempt == config.retries
-        lead = "say" if last else thought.lead
-        return ThoughtInProgress(impulse, attempt, act.refusal, lead, thought.lookups, found=found)
-    if act.command is not None and act.command.verb in LOOKUPS and thought.lookups < MOST_LOOKUPS:
-        # It looked something up in order to use it.
-        lookups = thought.lookups + 1
-        return ThoughtInProgress(impulse, thought.attempt, lookups=lookups, found=found)
-    if act.command is not None and waited_for and not act.answers and not thought.lead:
-        lookups = thought.lookups
-        return ThoughtInProgress(impulse, attempt, lead="say", lookups=lookups, found=found)
-    return None
-
-
-def addressee(impulse: Impulse) -> str:
-    """Whom speech is for: whoever spoke, came or gave; empty for an idle thought."""
-    return impulse.source if impulse.trigger in ("addressed", "named", "arrival", "given") else ""
-
-
-def temperature(profile: ModelProfile, thought: ThoughtInProgress) -> float:
-    """The profile's; hotter with each new try, which else would come to the same answer."""
-    if thought.attempt == 1 or profile.temperature == 0:
-        return profile.temperature
-    return min(profile.temperature + HOTTER * (thought.attempt - 1), HOTTEST)
-
-
-def act_request(
-    agent: Body,
-    prompt: Rendered,
-    thought: ThoughtInProgress,
-    profile: ModelProfile,
-    services: Services,
-) -> GenerationRequest:
-    """What a model that continues text is sent for an act: the transcript up to the cursor."""
-    options, verbs = options_of(agent), verbs_of(services)
-    request = profile.request(f"{prompt.text} {thought.lead}".rstrip())
-    request = replace(request, temperature=temperature(profile, thought))
-    if profile.form != SCRIPT:
-        verbs = tuple(each for each in verbs if each.name not in SHOWN)
-    return request if thought.lead else held(request, verbs, options, profile, services)
-
-
-def held(
-    request: GenerationRequest,
-    verbs: Sequence[Verb],
-    options: Options,
-    profile: ModelProfile,
-    services: Services,
-) -> GenerationRequest:
-    """The request, held to what makes sense here as far as its server can."""
-    constraint = services.thinking.current.constrain
-    if constraint != FREE and profile.takes_grammar:
-        return replace(request, grammar=verbs_grammar(verbs, options))
-    if constraint == SCHEMA:
-        # JSON may be written over several lines, and its marks and names cost tokens.
-        longer = request.max_tokens + JSON_TOKENS
-        schema = verbs_schema(verbs, options)
-        return replace(request, json_schema=schema, stop=(), max_tokens=longer)
-    return request
-
-
-def led(lead: str, text: str) -> str:
-    """``text`` behind the verb it was to begin with, unless it brings that verb itself."""
-    return text if text.lstrip().casefold().startswith(f"{lead} ") else f"{lead}{text}"
 
 
 def log_line(name: str, thought: ThoughtInProgress, answer: Generation | None, *acts: Act) -> str:
@@ -182,7 +86,7 @@ def thought_event(
     done = [act for act in acts if act.command is not None]
     commands = [act.command for act in done if act.command is not None]
     costs = sent.costs if sent else costs
-    basis = (sent.basis if sent else None) or NO_BASIS
+    basis = sent.basis if sent else NO_BASIS
     return ThoughtEvent(
         agent=name,
         trigger=impulse.trigger,

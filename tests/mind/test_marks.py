@@ -1,9 +1,7 @@
-"""Lines that are kept from one prompt to the next are those that would be made anew."""
+"""Marks tell where each line of a prompt comes from, and change nothing in it."""
 
 from __future__ import annotations
 
-import gc
-import weakref
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -12,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.prompt.script import RenderedMemory, script
-from keepsake.prompt.template import PromptContext, Situation, kept_script, load_template
+from keepsake.tasks.talk_scene import TalkScene
+from keepsake.tasks.transcript import load_template
 from tests.mind.plain_prompt import plain_prompt, shipped
 
 START = datetime(2025, 3, 4, 9, 0, tzinfo=UTC)
@@ -33,12 +31,6 @@ OWN_TEMPLATES = [
     "{% endfilter %}\n{{ cursor }}",
     "\ue00a{{ name }}\n{% for line in window %}\n{{ line }}\n{% endfor %}\uf8ff\n{{ cursor }}",
 ]
-
-
-def rendered(memory: Memory) -> RenderedMemory:
-    own = memory.kind is MemoryKind.ACT
-    text = f"{memory.text} | {memory.reason}" if own and memory.reason else memory.line
-    return RenderedMemory(text, memory.time, own)
 
 
 @dataclass
@@ -108,16 +100,6 @@ def happen(window: Window, what: str, *how: object) -> None:
         getattr(window, what)(*how)
 
 
-@given(happenings)
-def test_the_lines_are_those_of_a_script_made_anew(happened):
-    window, kept = Window(), kept_script(rendered)
-    for what in happened:
-        happen(window, *what)
-        made = kept.of(window.memories, "Mira")
-        assert made.lines == script([rendered(each) for each in window.memories], "Mira")
-        assert kept.of(window.memories, "Mira") is made
-
-
 @settings(max_examples=100)  # for ten templates
 @given(
     st.data(),
@@ -129,64 +111,21 @@ def test_a_prompt_is_to_the_letter_the_one_made_in_the_plain_way(
     templates, data, happened, said, nudge
 ):
     checked, source = data.draw(st.sampled_from(templates))
-    window, kept = Window(), kept_script(rendered)
+    window = Window()
     for what in happened:
         happen(window, *what)
-        plainly = PromptContext(
-            name="Mira",
-            profile=said,
-            pinned=("Tom owes me a loaf.",),
-            recent_summary="## Facts\n- Tom fell.\n",
-            window=tuple(rendered(each) for each in window.memories),
-            situation=Situation("The Mill", nudge, ("north",), ("Tom",)),
-            nudge=nudge,
-        )
-        made = checked.rendered(replace(plainly, window=kept.of(window.memories, "Mira")))
-        text, lines = plain_prompt(source, plainly)
-        assert made.text == text
-        assert list(made.lines) == lines
-        assert checked.rendered(plainly) == made
-
-
-def test_under_another_name_nothing_is_kept():
-    window, kept = Window(), kept_script(rendered)
-    window.lived("say hi", 0, MemoryKind.ACT)
-    assert kept.of(window.memories, "Mira").lines[1:] == ["~Mira> say hi"]
-    assert kept.of(window.memories, "Mina").lines[1:] == ["~Mina> say hi"]
-
-
-def test_only_what_is_new_is_made():
-    made: list[int] = []
-
-    def counted(memory: Memory) -> RenderedMemory:
-        made.append(memory.number)
-        return rendered(memory)
-
-    window, kept = Window(), kept_script(counted)
-    for number in range(20):
-        window.lived(f"It is {number}.", 5, MemoryKind.PERCEPTION)
-        kept.of(window.memories, "Mira")
-    window.left(12)
-    assert len(kept.of(window.memories, "Mira").lines) == 9
-    assert made == list(range(1, 21))
-
-
-class _Watched(RenderedMemory):
-    """One of which it can be seen whether anybody still holds it."""
-
-
-def test_what_has_left_the_window_is_let_go_of():
-    held: list[weakref.ref[_Watched]] = []
-
-    def watched(memory: Memory) -> RenderedMemory:
-        seen = _Watched(memory.text, memory.time)
-        held.append(weakref.ref(seen))
-        return seen
-
-    window, kept = Window(), kept_script(watched)
-    for number in range(200):
-        window.lived(f"It is {number}.", 5, MemoryKind.PERCEPTION)
-        window.left(max(len(window.memories) - 5, 0))
-        kept.of(window.memories, "Mira")
-    gc.collect()
-    assert sum(each() is not None for each in held) == 5
+    scene = TalkScene(
+        name="Mira",
+        persona=said,
+        pinned=("Tom owes me a loaf.",),
+        recent="## Facts\n- Tom fell.\n",
+        window=window.memories,
+        place="The Mill",
+        description=nudge,
+        exits=("north",),
+        here=("Tom",),
+    )
+    made = checked.rendered(scene, nudge)
+    text, lines = plain_prompt(source, scene, nudge)
+    assert made.text == text
+    assert list(made.lines) == lines
