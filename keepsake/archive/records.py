@@ -59,6 +59,7 @@ class MemoryFacts(TypedDict, total=False):
     to_id: str
     importance: int
     chain: str
+    answers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,9 @@ class Memory:
     importance: int = 0
     # of hearsay, whose memories it rests on: ``Nell 17; Joss 41``, who saw it first
     chain: str = ""
+    # of an own act: the newest memory that stood in the prompt that it answers, where others came
+    # while it was written; 0 where none did
+    answers: int = 0
 
     def repeated(self, times: int) -> Memory:
         """The same memory, having happened ``times`` times in a row."""
@@ -144,7 +148,8 @@ class Memory:
             "text": self.text,
         }
         record |= {name: value for name in _WORDS if (value := getattr(self, name))}
-        return record | ({"importance": self.importance} if self.importance else {})
+        record |= {"importance": self.importance} if self.importance else {}
+        return record | ({"answers": self.answers} if self.answers else {})
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Memory:
@@ -160,6 +165,7 @@ class Memory:
             kind=MemoryKind(record["kind"]),
             text=str(record["text"]),
             importance=int(record.get("importance", 0)),
+            answers=int(record.get("answers", 0)),
             **words,
         )
 

@@ -16,7 +16,7 @@ from keepsake.language.perception import for_prompt, is_repeat, repeated
 _SMALL_WORDS = "no one two three four five six seven eight nine ten eleven twelve"
 _SMALL = _SMALL_WORDS.split()
 _MINUTES_THAT_MATTER = 20
-_DAYTIMES = ((5, "night"), (12, "morning"), (18, "afternoon"), (22, "evening"), (24, "night"))
+_DAYTIMES = ((5, "night"), (12, "morning"), (17, "afternoon"), (22, "evening"), (24, "night"))
 
 
 def cursor(name: str) -> str:

@@ -17,7 +17,7 @@ ADDED = "Added to your note "
 PUT_AWAY = "You put the note "
 WRITTEN_DOWN = "Written into your journal: "
 COMPACTED = "You clear your mind: "
-PROMISED = "Your promises have it: "
+PROMISED = "Noted as your promise: "
 PROMISE_KEPT = "Kept, and off your promises: "
 RESULTS = (
     *(RECALLED, RECALLED_NOTHING, REMEMBERED, LISTED, PINNED, UNPINNED),

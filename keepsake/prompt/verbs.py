@@ -26,6 +26,7 @@ class Takes(Enum):
     WHISPER = "person = text"
     GIFT = "thing to person"
     ENTRY = "title: text"
+    PROMISE = "person: text"
     WORDS = "words of its own"  # never spoken: recall, pin, forget
     NUMBERS = "number or number-number"
 
@@ -94,14 +95,17 @@ STANDARD_VERBS: tuple[Verb, ...] = (
 _CHAT_ONLY: tuple[Verb, ...] = (
     Verb("follow <name>", "go where somebody goes, until you > stay", Takes.PERSON),
     Verb("stay", "follow nobody any more"),
-    Verb("promise <name>: <what>", "note a promise that you give", Takes.ENTRY, True),
+    Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
     Verb("kept <number>", "a promise is done", Takes.NUMBERS, True),
 )
-_CLASSIC_ONLY = frozenset({"say", "emote", "inventory", "notes"})
-"""What a chat model does in another form, or sees anyway."""
-CHAT_VERBS: tuple[Verb, ...] = (
-    *(verb for verb in STANDARD_VERBS if verb.name not in _CLASSIC_ONLY),
-    *_CHAT_ONLY,
+_CHAT_NAMES = (
+    *("whisper", "look", "examine", "go", "get", "drop", "give", "follow", "stay", "wait"),
+    *("recall", "remember", "promise", "kept", "note", "journal", "pin", "unpin", "page", "forget"),
+    COMPACT,
+)
+CHAT_VERBS: tuple[Verb, ...] = tuple(
+    next(verb for verb in (*STANDARD_VERBS, *_CHAT_ONLY) if verb.name == name)
+    for name in _CHAT_NAMES
 )
 """The deeds that a chat model may choose; it speaks in plain lines and emotes between asterisks."""
 

@@ -87,10 +87,17 @@ def line_of(document: Document) -> str:
     """``garden: …``, ``… (memories 65-128)`` or ``[1 May 2026, The Inn] … (memory 17)``."""
     text = for_prompt(document.text)
     if document.kind is DocumentKind.NOTE:
-        return shorten(f"{document.title}: {text}", LONGEST_NOTE)
+        return f"{document.title}: {_newest(text, LONGEST_NOTE)}"
     if document.kind is DocumentKind.SUMMARY:
         return f"{shorten(text, LONGEST_SUMMARY)} ({_numbers(document)})"
     return f"{_when(document.time, document.place)} {_told(document)} ({_numbers(document)})"
+
+
+def _newest(text: str, limit: int) -> str:
+    """The end of a text, which is added to at its end, from a word on."""
+    if len(text) <= limit:
+        return text
+    return f"… {text[-limit:].partition(' ')[2]}"
 
 
 def result(found: SearchResult | None, words: str) -> str:

@@ -29,6 +29,10 @@ class ExtractiveSummarizer:
         return Draft(text, EXTRACTIVE, seconds=time.perf_counter() - began)
 
 
+UNCHANGED = "unchanged"
+"""Who wrote a long-term summary that is the short-term one of before: nobody had to be asked."""
+
+
 @dataclass(frozen=True)
 class ModelSummarizer:
     """Has a language model write the summary; one that is refused twice is made without it."""
@@ -69,6 +73,8 @@ class ModelSummarizer:
         def by_rules() -> str:
             return extractive.summarize(source)
 
+        if len(source.older) == 1 and source.fits(source.older[0]):
+            return Draft(source.older[0], UNCHANGED)
         prompts = self.prompts.merge.current
         task = Merge(self._brief(source), prompts, source.older, by_rules)
         return _draft(run(task, self.ask, forgiving=False))

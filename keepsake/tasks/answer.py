@@ -18,6 +18,9 @@ from keepsake.language.perception import visible
 LONGEST_PART = 1000
 """Characters of one spoken line, the most that the game's own speech takes."""
 
+SHORTEST_AHEAD = 20
+"""Characters of what is spoken before its line has ended: a "Well?" waits for what follows."""
+
 _LINE_ENDS = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
 _FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})\w*\s*$")
 _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
@@ -86,7 +89,8 @@ class AnswerReader:
         """The first sentence of the line that is being written, if it is plain speech."""
         if self._label.sub("", self._rest.lstrip())[:1] in ("", ">", "*", "`", "~", *_QUOTES):
             return None  # no speech, or speech of which the end has to be seen
-        end = _SENTENCE_END.search(self._rest)
+        ends = (each for each in _SENTENCE_END.finditer(self._rest) if each.end() >= SHORTEST_AHEAD)
+        end = next(ends, None)
         if end is None:
             return None
         said, rest = self._rest[: end.end()], self._rest[end.end() :]

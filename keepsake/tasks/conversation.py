@@ -48,7 +48,7 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
     """
     turns: list[tuple[str, list[str]]] = []
     shown, before = "", None
-    for memory in window:
+    for memory in in_order(window):
         if memory.is_shrug:  # a stock phrase is no example of how to answer
             continue
         role = ASSISTANT if memory.kind is MemoryKind.ACT else USER
@@ -62,6 +62,20 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
         _add(turns[-1][1], memory, before)
         shown, before = heading, memory
     return [ChatTurn(role, tuple(lines)) for role, lines in turns]
+
+
+def in_order(window: Iterable[Memory]) -> list[Memory]:
+    """The window with each answer behind what it answers: others may speak while it is written."""
+    ordered: list[Memory] = []
+    for memory in window:
+        at = len(ordered)
+        if memory.answers:
+            while at and ordered[at - 1].kind is not MemoryKind.ACT:
+                if ordered[at - 1].number <= memory.answers:
+                    break
+                at -= 1
+        ordered.insert(at, memory)
+    return ordered
 
 
 def own_line(act: Memory) -> str:

@@ -104,6 +104,16 @@ def _gift(verb: Verb, rest: str, options: Options) -> Command | str:
     return what if isinstance(what, str) else Command(verb.name, f"{what.argument} to {to}")
 
 
+def _promise(verb: Verb, rest: str, options: Options) -> Command | str:
+    to = rest.removeprefix("to ")
+    if name := leading_name(to, options.people):
+        what = own_words(to[len(name) :].lstrip(" ,:="))
+        argument = f"{find_named(name, options.people) or name}: {what}" if what else ""
+    else:
+        argument = entry(rest) or own_words(rest)
+    return Command(verb.name, argument) if argument else _say_what(verb)
+
+
 def _thing(verb: Verb, rest: str, options: Options) -> Command | str:
     thing, names = thing_name(rest), options.of(verb.takes)
     if not thing and verb.takes is Takes.MAYBE_THING:
@@ -151,6 +161,7 @@ _READERS: Mapping[Takes, Callable[[Verb, str, Options], Command | str]] = {
     **dict.fromkeys((Takes.THING, Takes.MAYBE_THING, Takes.LYING, Takes.CARRIED), _thing),
     Takes.EXIT: _exit,
     Takes.ENTRY: _kept(entry),
+    Takes.PROMISE: _promise,
     Takes.WORDS: _kept(own_words),
     Takes.NUMBERS: _kept(numbers),
 }

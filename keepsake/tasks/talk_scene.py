@@ -38,6 +38,7 @@ class TalkScene:
     things: tuple[str, ...] = ()
     carried: tuple[str, ...] = ()
     exits: tuple[str, ...] = ()
+    ways: tuple[str, ...] = ()  # the same with where they lead: ``north to The Quay``
     people: tuple[str, ...] = ()  # what it knows of those who are there
     # memories that bear on now, each with its number, the best first
     recalled: tuple[tuple[int, str], ...] = ()
@@ -46,6 +47,7 @@ class TalkScene:
     journal: tuple[str, ...] = ()
     called_back: tuple[str, ...] = ()
     options: tuple[str, ...] = ()  # usages of what can be done now, with names
+    whispered: bool = False  # whether it answers a whisper
     partner: str = ""  # who is answered; empty for nobody
     words: str = ""  # what they said, where it is not the last thing that happened
     trigger: str = ""  # why it thinks: ``addressed``, ``arrival``, ``idle`` …
@@ -97,8 +99,10 @@ class TalkPrompt:
     scene: TalkScene  # as much of it as is shown
 
 
-def harmless(value: str | Sequence[str]) -> str | list[str]:
+def harmless(value: str | bool | Sequence[str]) -> str | bool | list[str]:
     """A text, or lines, that cannot pass for another part."""
+    if isinstance(value, bool):
+        return value
     if isinstance(value, str):
         return for_prompt(value, limit=LONGEST_TEXT)
     return [line for each in value if (line := for_prompt(each, limit=LONGEST_LINE))]

@@ -120,7 +120,7 @@ def test_a_newcomer_is_asked_for_something_and_does_it_whatever_the_model_says(c
     piet.type("north", "Pump Square")
     bring(copy, "Oswin", "Hale, Clocks Mended")
     piet.type("west", "Hale, Clocks Mended", "Oswin")
-    piet.type("talk oswin Mira says that the soup is on.", "At noon exactly, then")
+    piet.type("talk oswin Mira says that the soup is on.", "when these two agree")
     for way, there in (("east", "Pump Square"), ("north", "The Gorse Path")):
         piet.type(way, there)
     bring(copy, "Bram", "Bram's Orchard")

@@ -54,11 +54,14 @@ class TestOneAnswer(DeedsVillage):
         self.play("kettle: look")
         self.play("clock_shop: talk oswin Mira says that the soup is on.")
         own = [m for m in self.memories("oswin") if m.kind == "act" and m.to == "Tom"]
-        assert [m.text for m in own] == ["say At noon exactly, then,"]
+        assert [m.text for m in own] == ["say I shall come when these two agree."]
         self.type("talk oswin What do you mean?")
         self.pass_time(30)
         prompt = self.prompts_of("Oswin")[-1]
-        assert "Tom: Mira says that the soup is on.\nOswin: At noon exactly, then" in prompt
+        assert (
+            "Tom: Mira says that the soup is on.\nOswin: I shall come when these two agree."
+            in prompt
+        )
 
     def test_what_it_says_to_a_whisper_it_remembers_as_whispered(self):
         self.play("ferry_stage: whisper joss = That is a cork vest, is it not?")

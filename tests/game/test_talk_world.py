@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from evennia.utils import create
@@ -136,6 +137,54 @@ class TestAnswers(TalkWorld):
         self.pass_time(8)
         for guest in guests:
             assert any("says to you" in line for line in heard[guest.key]), heard[guest.key]
+
+    def test_two_lines_that_one_answer_knew_of_are_not_answered_twice(self):
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.said = ["Both, Tom.", "Again?", "> wait"]
+        self.char1.execute_cmd("talk Mira Is there soup?")
+        self.char1.execute_cmd("talk Mira And bread?")
+        self.pass_time(12)
+        assert self.acts() == ["say Both, Tom."]
+
+    def test_what_is_said_while_an_answer_is_written_is_answered_by_the_next(self):
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.fake.always("/api/chat", Reply(gate=gate))
+        self.said = ["On its hook.", "In the pot.", "> wait"]
+        self.char1.execute_cmd("talk Mira Where is the cup?")
+        self.clock.advance(2)
+        self.settle(lambda: len(self.fake.calls("/api/chat")) == 1)
+        self.char1.execute_cmd("talk Mira And the ladle?")
+        gate.set()
+        self.pass_time(12)
+        assert self.acts() == ["say On its hook.", "say In the pot."]
+        sent = self.fake.calls("/api/chat")[1].body["messages"]
+        assert [each["role"] for each in sent[-2:]] == ["assistant", "user"]
+        assert sent[-2]["content"] == "On its hook."
+        assert sent[-1]["content"].endswith('Tom says to you, "And the ladle?"')
+        assert "still waits" not in sent[-1]["content"]
+
+    def test_it_knows_where_the_ways_lead_and_whom_it_met_just_now(self):
+        (sent,) = self.asks("Hello.", "Good evening.")
+        assert "north to The Quay" in sent[-1]["content"]
+        assert "[Tom, whom you met just now]" in sent[-1]["content"]
+
+    def test_an_answer_is_spoken_though_nobody_is_left_who_hears_it(self):
+        self.char2.location = None
+        self.said = ["It is under the mat.", "Then go, love.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Where is the key?")
+        self.pass_time(4)
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.fake.always("/api/chat", Reply(gate=gate))
+        self.char1.execute_cmd("talk Mira I must go.")
+        self.clock.advance(2)
+        self.settle(lambda: len(self.fake.calls("/api/chat")) == 2)
+        self.char1.move_to(self.quay, quiet=True)
+        gate.set()
+        self.pass_time(4)
+        assert self.acts()[-1] == "say Then go, love."
 
 
 class TestLookups(TalkWorld):

@@ -53,6 +53,7 @@ SCENE = TalkScene(
     things=("bench",),
     carried=("ladle",),
     exits=("north",),
+    ways=("north to The Quay",),
     people=("Anneke, met 9 November: a sailmaker from Harrow Bay.",),
     recalled=((31, "[12 November] Anneke: My lucky needle is whalebone. (memory 31)"),),
     notes=("rosemary: the last of it hangs in the kitchen",),
@@ -92,8 +93,8 @@ def test_a_chat_model_gets_the_whole_mind_stable_parts_first():
     assert before.endswith('Jonas says to you, "The tide took two of my planks."')
     assert own == "Then it owes you two planks, Jonas."
     for each in ("Thursday 26 November 2026, evening", "The Kettle", "Anneke, Joss (asleep)",
-                 "ladle", "north", "a sailmaker from Harrow Bay", "whalebone", "rosemary",
-                 "[20 Nov]", "give <thing> to <name>"):  # fmt: skip
+                 "ladle", "north to The Quay", "a sailmaker from Harrow Bay", "whalebone",
+                 "rosemary", "[20 Nov]", "give <thing> to <name>"):  # fmt: skip
         assert each in last
     assert last.endswith('Anneke says to you, "I told my father. He hugged me."')
 

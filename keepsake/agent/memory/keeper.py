@@ -339,8 +339,8 @@ class MemoryTools:
 
 
 def _to_whom(argument: str) -> tuple[str, str]:
-    """Whom a promise is to, and what it is: ``Jonas, a bowl of soup``, ``Jonas: …``."""
-    who, _, what = argument.replace(",", ":", 1).partition(":")
+    """Whom a promise is to, and what it is: ``Jonas: a bowl of soup``."""
+    who, _, what = argument.partition(":")
     if not what.strip() or len(who.split()) > _MOST_WORDS_OF_A_NAME:
         return "", argument.strip()
     return who.strip().removeprefix("to "), what.strip()

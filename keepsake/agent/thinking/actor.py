@@ -93,15 +93,27 @@ class Actor:
             return Act(None, fault)
         return self.do(agent, command, addressee=addressee)
 
-    def do(self, agent: Body, command: Command, *, addressee: str = "") -> Act:
-        """Do what was chosen, by the rules that bind a player."""
+    def do(self, agent: Body, command: Command, *, addressee: str = "", seen: int = 0) -> Act:
+        """Do what was chosen, by the rules that bind a player.
+
+        ``seen``: The newest memory that the answer knew of; 0 for all.
+        """
         if command.verb == "wait":
             self._recent.append(command)
             return Act(command)
         to = addressee if command.verb == "say" else ""
-        return self._done(agent, command, addressee, to)
+        return self._done(agent, command, addressee, to, seen=seen)
 
-    def _done(self, agent: Body, command: Command, addressee: str, to: str, event: str = "") -> Act:
+    def _done(
+        self,
+        agent: Body,
+        command: Command,
+        addressee: str,
+        to: str,
+        *,
+        event: str = "",
+        seen: int = 0,
+    ) -> Act:
         self._recent.append(command)
         place, whom = place_of(agent), _spoken_to(agent, command, to)
         saved = self._memory.remember(
@@ -112,6 +124,7 @@ class Actor:
             event=event,
             to=to,
             to_id=whom,
+            answers=self._answers(seen),
         )
         # Before it is done: what comes of it is remembered too.
         number = self._memory.last_act if saved else 0
@@ -125,16 +138,25 @@ class Actor:
         *,
         whispered: bool = False,
         event: str = "",
+        seen: int = 0,
     ) -> Act:
         """Say words to somebody: speech, whatever is in it, and never a command.
 
         ``event``: What the archive calls a stock phrase; empty for words of its own.
+        ``seen``: The newest memory that the answer knew of; 0 for all.
         """
         here = any(person.key == partner for person in people_near(agent))
         if whispered and not here:
             return Act(None, f"{partner} has gone, and it was for nobody else")
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
-        return self._done(agent, Command(verb, line), partner, partner, event)
+        command = Command(verb, line)
+        return self._done(agent, command, partner, partner, event=event, seen=seen)
+
+    def _answers(self, seen: int) -> int:
+        """``seen`` where something was perceived since; else 0."""
+        window = self._memory.context().window if seen else ()
+        since = [m for m in reversed(window) if m.number > seen]
+        return seen if any(m.kind is MemoryKind.PERCEPTION for m in since) else 0
 
     def _repeats(self, command: Command) -> bool:
         """Whether it did or said just this a moment ago; waiting again is no repeat."""

@@ -59,14 +59,14 @@ class Performer:
         if part.kind is PartKind.EMOTE:
             if whispered and len(people_near(agent)) > 1:
                 return Performance(Act(None, "A gesture would show others what was whispered"))
-            return Performance(self._actor.do(agent, Command("emote", part.text)))
+            return Performance(self._actor.do(agent, Command("emote", part.text), seen=turn.seen))
         return self._done(agent, part.text, turn, whispered)
 
     def _said(self, agent: Body, words: str, turn: TurnContext, whispered: bool) -> Act:
         leader = next((p for p in people_near(agent) if p.key == turn.partner), None)
         if leader is not None:
             self._following.spoke(leader, self._services.seconds())
-        return self._actor.speak(agent, words, turn.partner, whispered=whispered)
+        return self._actor.speak(agent, words, turn.partner, whispered=whispered, seen=turn.seen)
 
     def _done(self, agent: Body, line: str, turn: TurnContext, whispered: bool) -> Performance:
         verbs = (*self._scenes.verbs(turn), *_SPOKEN)
@@ -79,7 +79,7 @@ class Performer:
             return self._performed(agent, AnswerPart(kind, command.argument), turn, whispered)
         if command.verb in ("follow", "stay"):
             return Performance(self._follow(agent, command))
-        act = self._actor.do(agent, command, addressee=turn.partner)
+        act = self._actor.do(agent, command, addressee=turn.partner, seen=turn.seen)
         return Performance(act, command.verb in LOOKUPS)
 
     def _follow(self, agent: Body, command: Command) -> Act:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,9 +27,9 @@ from keepsake.memory import MemoryContext
 from keepsake.prompt.options import NAMING, Options
 from keepsake.prompt.script import day, daytime
 from keepsake.prompt.verbs import CHAT_VERBS, COMPACT, STANDARD_VERBS, Verb
-from keepsake.recall.documents import DocumentKind
+from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.related import Related, SearchResult, line_of, question
-from keepsake.tasks.conversation import excerpt
+from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.talk import Talk
 from keepsake.tasks.talk_scene import TalkPrompt, TalkScene
@@ -49,6 +49,8 @@ class TurnContext:
     whispered: bool  # whether they whispered, so that the answer is whispered too
     audience: Audience  # who hears the answer: private words of others are left out
     words: str  # what is asked of recall: what they said since the last answer
+    answered: bool = False  # whether an answer of before knew of all this already
+    seen: int = 0  # the newest memory that the prompt showed; 0 while there is none
 
 
 class SceneMaker:
@@ -66,7 +68,9 @@ class SceneMaker:
         alone = frozenset({impulse.source_id} - {""})
         audience = alone if whispered else listeners(agent)
         words = " ".join(each.words for each in map(heard, said) if each is not None)
-        return TurnContext(impulse, partner, whispered, audience if partner else NOBODY, words)
+        answered = bool(partner) and 0 < impulse.memory <= answered_up_to(window, impulse)
+        hearers = audience if partner else NOBODY
+        return TurnContext(impulse, partner, whispered, hearers, words, answered)
 
     async def relate(self, agent: Body, turn: TurnContext, by: str = "") -> SearchResult | None:
         """What recall brings for a turn; None if nothing came in time.
@@ -95,7 +99,7 @@ class SceneMaker:
         secret = any(
             private.may_hear(n, turn.audience) and not private.may_hear(n, NOBODY) for n in numbers
         )
-        return secret and listeners(agent) != turn.audience
+        return secret and bool(listeners(agent) - turn.audience)
 
     def talk(
         self,
@@ -175,6 +179,7 @@ class SceneMaker:
             recent_span=_span(context.recent),
             window=tuple(window),
             words=_still_waiting(window, turn),
+            whispered=turn.whispered,
         )
 
     def _basis(self, related: Related, shown: TalkScene) -> Basis:
@@ -210,7 +215,7 @@ class SceneMaker:
         """What it keeps beside summaries and window, and what was found for this turn."""
         mind = self._mind
         kept: dict[str, Any] = {
-            "recalled": _recalled(related, found),
+            "recalled": _recalled(related, found, mind.memory.name),
             "experiences": tuple(
                 line_of(hit.document)
                 for hit in related.hits
@@ -243,6 +248,7 @@ class SceneMaker:
             things=_shown(things_near(agent)),
             carried=_shown(agent.contents),
             exits=tuple(exits_of(agent)),
+            ways=tuple(_ways(agent)),
             people=() if plugged else self._people(agent, turn),
             options=options.usages(naming),
             partner=turn.partner,
@@ -254,7 +260,16 @@ class SceneMaker:
 
     def _people(self, agent: Body, turn: TurnContext) -> tuple[str, ...]:
         """What it knows of those who are here, as far as they may all hear it."""
-        return tuple(self._mind.acquaintances.lines(agent, turn.audience))
+        known, window = self._mind.acquaintances, self._mind.memory.context().window
+        spoke = {memory.source_id for memory in window if memory.source_id}
+        new = [
+            f"{person.key}, whom you met just now"
+            for person in people_near(agent)
+            if identity_of(person) in spoke and known.book.loaded(identity_of(person)) is None
+        ]
+        lines = known.lines(agent, turn.audience)
+        names = tuple(line.partition(",")[0] for line in new)
+        return (*(line for line in lines if not line.startswith(names or "\n")), *new)
 
 
 def verbs_of(services: Services) -> tuple[Verb, ...]:
@@ -275,17 +290,24 @@ def examples_of(agent: Body) -> tuple[str, ...]:
 
 
 def unanswered(window: Sequence[Memory], impulse: Impulse) -> list[Memory]:
-    """What somebody said since the agent's last words to them, at least what set the turn off."""
-    since = impulse.memory or float("inf")
-    said: list[Memory] = []
-    for memory in reversed(window):
-        if memory.number < since and _is_to(memory, impulse):
-            break
-        if memory.number == impulse.memory or (
-            memory.source == impulse.source and heard(memory) is not None
-        ):
-            said.append(memory)
-    return said[::-1]
+    """What somebody did or said of which no answer of the agent's knew yet, oldest first."""
+    since = answered_up_to(window, impulse)
+    return [
+        memory
+        for memory in window
+        if memory.number > since
+        and (
+            memory.number == impulse.memory
+            or (memory.source == impulse.source and heard(memory) is not None)
+        )
+    ]
+
+
+def answered_up_to(window: Sequence[Memory], impulse: Impulse) -> int:
+    """The newest memory that the agent's last words to somebody knew of; 0 if it said nothing."""
+    own = (memory for memory in reversed(window) if _is_to(memory, impulse))
+    last = next(own, None)
+    return (last.answers or last.number) if last is not None else 0
 
 
 def listeners(agent: Body) -> Audience:
@@ -303,13 +325,26 @@ def _is_to(act: Memory, impulse: Impulse) -> bool:
 
 
 def _still_waiting(window: Sequence[Memory], turn: TurnContext) -> str:
-    """What the partner said, if the agent has done something since: it is shown once more."""
-    last_act = next((m.number for m in reversed(window) if m.kind is MemoryKind.ACT), 0)
-    asked = turn.impulse.memory
-    return turn.words if turn.partner and turn.words and asked and asked < last_act else ""
+    """What the partner said and got no answer to, where the agent has done something since."""
+    waiting = unanswered(window, turn.impulse) if turn.partner else []
+    ordered = in_order(window)
+    last_act = max((at for at, m in enumerate(ordered) if m.kind is MemoryKind.ACT), default=-1)
+    if not waiting or ordered.index(waiting[-1]) > last_act:
+        return ""
+    return " ".join(each.words for each in map(heard, waiting) if each is not None)
 
 
-def _recalled(related: Related, found: SearchResult | None) -> tuple[tuple[int, str], ...]:
+def _ways(agent: Body) -> Iterator[str]:
+    """The exits that the agent sees, with where they lead: ``north to The Quay``."""
+    for way in agent.location.exits if agent.location is not None else ():
+        if way.access(agent, "view"):
+            there = getattr(way.destination, "key", "")
+            yield f"{way.key} to {there}" if there else str(way.key)
+
+
+def _recalled(
+    related: Related, found: SearchResult | None, name: str
+) -> tuple[tuple[int, str], ...]:
     """Excerpts of the talks in which memories were found, the best first, each with its number."""
     around = {memory.number: memory for memory in (found.around if found else ())}
     lines, told = [], set[int]()
@@ -319,9 +354,17 @@ def _recalled(related: Related, found: SearchResult | None) -> tuple[tuple[int, 
             continue
         near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
         told.update(near)
-        text = excerpt([around[m] for m in near]) if near else line_of(hit.document)
+        text = excerpt([around[m] for m in near] or [_memory_of(hit, name)])
         lines.append((n, text))
     return tuple(lines)
+
+
+def _memory_of(hit: Hit, name: str) -> Memory:
+    """What the index knows of a memory that was found."""
+    found = hit.document
+    own = found.speaker == name
+    kind, source = (MemoryKind.ACT, "") if own else (MemoryKind.PERCEPTION, found.speaker)
+    return Memory(found.first, found.time, kind, found.text, place=found.place, source=source)
 
 
 def _shown(objects: Sequence[Any]) -> tuple[str, ...]:

@@ -83,10 +83,13 @@ class TurnThinking:
     async def take(self, thought: ThoughtInProgress) -> Act | None:
         """Answer somebody, or act of one's own accord; what a look-up brings comes back here."""
         last: Act | None = None
+        turn = self._scenes.context_of(self._asker.body(), thought.impulse)
+        if turn.answered:  # with what was said before it, in one answer
+            self._asker.reports.ended(thought, "dropped")
+            return None
         for _ in range(1 + MOST_LOOKUPS):
             await self._asker.make_room()
             agent = self._asker.body()
-            turn = self._scenes.context_of(agent, thought.impulse)
             thought.found = await self._scenes.relate(agent, turn)
             answered = await self._answer(thought, turn)
             last = answered.shown or last
@@ -193,9 +196,7 @@ class TurnThinking:
         turn = answered.turn
         whispered = self._scenes.is_whispered(agent, turn, thought.found)
         done = await self._performer.perform(agent, part, turn, whispered=whispered)
-        if (
-            self._asker.current is None
-        ):  # its own act has broken it off, as walking into a talk does
+        if self._asker.current is None:  # its own act has broken it off
             raise ThoughtDropped
         answered.add(done)
         if done.act.command is None:
@@ -212,6 +213,7 @@ class TurnThinking:
             thought.rerouted = True
             return None
         talk, basis = self._scenes.talk(agent, answered.turn, thought.found)
+        answered.turn = replace(answered.turn, seen=self._mind.memory.newest)
         answered.talk, answered.reader = talk, talk.reader()
         answered.prompt = prompt = talk.prompt(profile, answered.refused)
         costs = costs_of(prompt.rendered, self._services.tokens, profile.prompt_tokens)

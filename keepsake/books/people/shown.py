@@ -19,6 +19,8 @@ from keepsake.language.perception import for_prompt
 from keepsake.language.words import MONTHS
 from keepsake.ports import Tokens
 
+MOST_QUOTES = 4
+"""Of what somebody said or did last, before the window."""
 _LONGEST = 2_000
 _LONGEST_QUOTE = 300
 
@@ -110,6 +112,8 @@ def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
             break
         room -= cost
         kept.insert(0, line)
+        if len(kept) == MOST_QUOTES:
+            break
     for said, verb in ((True, "last said"), (False, "last did")):
         if texts := [_quote(line, how.now) for line in kept if line.said is said]:
             yield f"{verb}: {', '.join(texts)}"
