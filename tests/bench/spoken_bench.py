@@ -12,8 +12,10 @@ import json
 import re
 import shutil
 import statistics
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +24,8 @@ from typing import Any
 
 import yaml
 
+from keepsake.paths import REPOSITORY
+from tests.bench.figures import Figure
 from tests.cli.conftest import end, make_copy
 from tests.e2e.players import Player
 
@@ -117,6 +121,7 @@ class Heard:
     heard: str
     calls: int
     seconds: float  # to the first sentence; 0 if none came
+    screen: str  # what the player saw
 
     @property
     def unchanged(self) -> bool:
@@ -154,20 +159,19 @@ def play(player: Player, pairs: list[dict[str, str]], stand_in: StandIn, limit: 
         said = _SAID.findall(text)
         wanted = spoken_of(pair["answer"])
         calls = len(stand_in.asked) - before
-        found.append(Heard(pair["say"], wanted, " ".join(said), calls, first))
+        found.append(Heard(pair["say"], wanted, " ".join(said), calls, first, text))
     return found
 
 
-def measure(limit: int = 1000) -> dict[str, Any]:
-    """Play all lines in a world of its own, and print what became of them."""
+def played(limit: int = 1000) -> list[Heard]:
+    """Play the lines in a world of its own; what became of each."""
     pairs = yaml.safe_load(ANSWERS.read_text(encoding="utf-8"))
     stand_in = StandIn({each["say"]: each["answer"] for each in pairs})
     server = stand_in.serve()
     with TemporaryDirectory(prefix="keepsake-spoken-") as folder:
         copy = make_copy(Path(folder))
         copy.here.config.parent.mkdir(parents=True, exist_ok=True)
-        shipped = Path(__file__).parents[2] / "vault" / "config"
-        shutil.copytree(shipped, copy.here.config)
+        shutil.copytree(REPOSITORY / "vault" / "config", copy.here.config)
         host = f"http://127.0.0.1:{server.server_address[1]}"
         (copy.here.config / "llm.md").write_text(_CONFIG.format(host=host))
         try:
@@ -181,23 +185,40 @@ def measure(limit: int = 1000) -> dict[str, Any]:
         finally:
             end(copy)
             server.shutdown()
+    return found
+
+
+def measure() -> Iterator[Figure]:
+    """Answers spoken unchanged, lines without a call, calls an answer, seconds to a sentence."""
+    yield from figures_of(played())
+
+
+def figures_of(found: list[Heard]) -> Iterator[Figure]:
+    """The figures of what was heard."""
+    n, seconds = len(found), sorted(each.seconds for each in found if each.seconds)
+    unasked, calls = sum(not e.calls for e in found), sum(e.calls for e in found)
+    yield Figure("good answers spoken unchanged", n, sum(e.unchanged for e in found), "", "98 %")
+    yield Figure("lines for which no model was asked", n, unasked, "", "0")
+    yield Figure("model calls an answer", n, calls / n, "", "1.0")
+    if seconds:
+        yield Figure("first sentence, median", n, statistics.median(seconds), "s", "1.5")
+        yield Figure("first sentence, slowest", n, seconds[-1], "s", "")
+
+
+def main() -> None:
+    """Play, print each answer that was changed, and write the screen to a file if one is named."""
+    found = played()
     for each in found:
         mark = "same" if each.unchanged else "DIFFERENT"
         print(f"{mark} ({each.calls} calls, {each.seconds:.2f} s) {each.line}")
         if not each.unchanged:
             print(f"    wanted: {each.wanted}\n    heard:  {each.heard}")
-    seconds = sorted(each.seconds for each in found if each.seconds)
-    figures = {
-        "answers": len(found),
-        "spoken unchanged": sum(each.unchanged for each in found),
-        "lines for which no model was asked": sum(not each.calls for each in found),
-        "calls an answer": round(statistics.mean(each.calls for each in found), 2),
-        "first sentence, median seconds": round(statistics.median(seconds), 2) if seconds else 0,
-        "first sentence, slowest": round(seconds[-1], 2) if seconds else 0,
-    }
-    print(json.dumps(figures, indent=1))
-    return figures
+    if len(sys.argv) > 1:
+        screens = (f"> talk mira {each.line}\n{each.screen.strip()}\n" for each in found)
+        Path(sys.argv[1]).write_text("".join(screens))
+    for figure in figures_of(found):
+        print(figure.name, figure.n, figure.value, figure.unit)
 
 
 if __name__ == "__main__":
-    measure()
+    main()
