@@ -337,6 +337,13 @@ class TestLongAfter(DeedsVillage):
         self.type("@compact-memories mira")
         self.settle(lambda: not self.mind.memory.compacting)
         assert not any("rosemary" in m.text for m in self.memories("mira"))
-        self.type("@agent/prompt mira = Who brought you rosemary?")
-        self.settle(lambda: any("Who brought you" in text for text in self.heard))
-        assert "fresh rosemary" in "\n".join(self.heard)
+        shown: list[str] = []
+        self.mind.thinker.preview.show(
+            self.mira,
+            lambda prompt, _: shown.append(prompt.text),
+            self.char1,
+            "Who brought you rosemary?",
+        )
+        self.settle(lambda: bool(shown))
+        assert "Who brought you rosemary?" in shown[0]
+        assert "fresh rosemary" in shown[0]
