@@ -128,6 +128,8 @@ class CompactionResult:
     completion_tokens: int = 0
     steps: tuple[RungStep, ...] = ()
     verdict: SummaryVerdict | None = None
+    # answers of a model that were not used: the task, the answer, and why
+    refused: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

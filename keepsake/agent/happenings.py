@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.records import Memory
 from keepsake.errors import CompactionError
-from keepsake.events.types import Compaction, MemoryChange, Recall, Recalled
+from keepsake.events.types import Compaction, Guard, MemoryChange, Recall, Recalled
 from keepsake.memory import CompactionResult, CompactReason, MemoryContext, Undone
 from keepsake.recall.documents import DocumentKind, Hit
 
@@ -91,6 +91,12 @@ def undone(name: str, outcome: Undone | CompactionError) -> MemoryChange:
     if isinstance(outcome, CompactionError):
         return MemoryChange(agent=name, op="undo", n=0, by="builder", problem=str(outcome))
     return MemoryChange(agent=name, op="undo", n=outcome.number, by="builder")
+
+
+def not_used(name: str, refused: Iterable[tuple[str, str, str]]) -> Iterator[Guard]:
+    """The events of answers, each with its task and why it was not used."""
+    for task, answer, reason in refused:
+        yield Guard(agent=name, task=task, op="refused", before=answer, reason=reason)
 
 
 def compacted(

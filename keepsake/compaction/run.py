@@ -224,6 +224,7 @@ def _result(run: LadderRun, seconds: float) -> CompactionResult:
         completion_tokens=cost.completion_tokens,
         steps=tuple(run.steps),
         verdict=run.verdict,
+        refused=tuple((each.task, each.answer, each.reason) for each in cost.refusals),
     )
 
 

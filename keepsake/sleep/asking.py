@@ -9,7 +9,7 @@ from math import ceil
 from keepsake.errors import KeepsakeError, ModelError, ModelMissing, ModelUnavailable
 from keepsake.ports import Generation, TargetModel
 from keepsake.sleep.steps import Figures, Step
-from keepsake.tasks.task import Ask, Question
+from keepsake.tasks.task import Ask, Question, RefusedAnswer, Task, run
 
 type Work = Callable[[NightAsk], Figures]
 """Does one step, in a worker thread. It may be broken off by :class:`NightOver` at any call of
@@ -36,6 +36,7 @@ class NightAsk:
 
     Attributes:
         woken: Set once the agent has woken: a call that still waits for its turn can be given up.
+        refused: The answers that were not used.
     """
 
     def __init__(self, ask: Ask | None, limit: int, woken: threading.Event | None = None) -> None:
@@ -44,6 +45,7 @@ class NightAsk:
         self._ask = ask
         self._until = limit
         self.woken = woken or threading.Event()
+        self.refused: list[RefusedAnswer] = []
 
     @property
     def has_model(self) -> bool:
@@ -73,6 +75,17 @@ class NightAsk:
         """
         if self.woken.is_set():
             raise NightOver("The agent has woken", "What is left waits for its next sleep")
+
+    def do[T](self, task: Task[T]) -> T:
+        """The result of a task; blocks.
+
+        Raises:
+            NightOver: See :meth:`__call__`.
+            ModelError: There was no answer.
+        """
+        result = run(task, self, forgiving=False)
+        self.refused += result.refusals
+        return result.value
 
     def __call__(self, build: Callable[[TargetModel], Question]) -> Generation:
         """The model's answer; blocks.

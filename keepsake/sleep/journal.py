@@ -18,7 +18,6 @@ from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.steps import Figures
 from keepsake.tasks.journal import DraftEntry, JournalTask
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.task import run
 
 NEWEST = 7
 """Days in which doubles are looked for; earlier ones were in the nights before."""
@@ -47,11 +46,11 @@ def write_day(  # noqa: PLR0917 - each is another thing, and none can be left ou
     shown = [memory for memory in memories if is_event(memory)]
     if len(shown) < LEAST_MEMORIES or not ask.available:
         return {"written": 0}
-    result = run(JournalTask(prompts, own_name, shown), ask, forgiving=False)
+    drafts = ask.do(JournalTask(prompts, own_name, shown))
     by_number = {memory.number: memory for memory in shown}
     # Broken off in an earlier try, it has written some of them.
     told = {n for each in journal.entries() if _by_model(each) for n in each.memories}
-    new = [draft for draft in result.value if told.isdisjoint(draft.memories)]
+    new = [draft for draft in drafts if told.isdisjoint(draft.memories)]
     for draft in new:
         _keep(journal, draft, [by_number[n] for n in draft.memories], now)
     return {"written": len(new)}

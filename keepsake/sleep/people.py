@@ -12,7 +12,6 @@ from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.steps import Figures
 from keepsake.tasks.people import PeopleTask
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.task import run
 
 LEFT = "left"
 """The figure that says of how many people nothing was asked, as the calls were spent."""
@@ -53,7 +52,7 @@ def _study(
 ) -> None:
     told = tuple(map(_told, page.lines))
     task = PeopleTask(prompts, own_name, page.name, page.portrait, told)
-    portrait = run(task, ask, forgiving=False).value
+    portrait = ask.do(task)
     through = _last(page.lines)
 
     def edit(known: PersonPage) -> PersonPage:

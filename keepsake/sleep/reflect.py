@@ -24,7 +24,6 @@ from keepsake.sleep.history import INSIGHT_TAG, insights
 from keepsake.sleep.steps import Figures
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.reflect import Insight, ReflectTask
-from keepsake.tasks.task import run
 
 NAME = "reflection.json"
 _LEAST, _MOST, _USUAL = 4, 8, 5
@@ -65,7 +64,7 @@ def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
     lines = tuple(entry_line(each, now) for each in shown)
     numbers = frozenset(number for each in shown for number in each.memories)
     task = ReflectTask(prompts, own_name, lines, numbers, config.insights)
-    found = run(task, ask, forgiving=False).value
+    found = ask.do(task)
     kept = sum(_keep(journal, each, shown, now) for each in found)
     newest = max(fresh, key=lambda each: _order(each.id)).id
     text = json.dumps({"through": newest, "gathered": gathered}) + "\n"

@@ -74,7 +74,7 @@ class TestKnowing(PeopleWorld):
     """From what is lived through to the page, and to the prompt."""
 
     def test_what_somebody_said_stands_in_the_prompt_once_the_window_is_past_it(self):
-        self.says(self.char1, "I work as a miller, Mira.", *CHAT)
+        self.says(self.char1, *CHAT, "I work as a miller, Mira.")
         self.known.settle()
         shown = self.here(self.asks("Here I am again!", "say Welcome!")[0])
         assert "- Tom, met 4 May" in shown, "the window shows the rest"
@@ -84,7 +84,7 @@ class TestKnowing(PeopleWorld):
         self.says(self.char1, *CHAT)
         self.let_compact()
         line = " ".join(self.here(self.asks("And now?")[0]))
-        assert "last said: 'I work as a miller, Mira.' (4 May)" in line
+        assert "'I work as a miller, Mira.' (4 May)" in line
         assert self.known.known_of(self.char1) in line
         assert self.known.known_of(self.comes("Ann")) == "Ann, whom you have never met"
 
@@ -262,11 +262,11 @@ class TestPromises(PeopleWorld):
         number = self.mind.memory.newest
         shown = self.perform("promise Tom: mend the net by Friday")
         assert shown == (
-            f"Your promises have it: You promised Tom: mend the net by Friday (memory {number})"
+            f"Noted as your promise: You promised Tom: mend the net by Friday (memory {number})"
         )
         [item] = self.mind.memory.commitments.items
         assert item.key == identity_of(self.char1)
-        assert "already" in self.perform("promise Tom, mend the net by Friday")
+        assert "already" in self.perform("promise Tom: mend the net by Friday")
         assert "Kept" in self.perform(f"kept {number}")
         assert self.mind.memory.commitments.items == ()
         assert "is none of the open promises" in self.perform("kept 99")

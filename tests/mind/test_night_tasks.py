@@ -142,8 +142,10 @@ def test_what_was_refused_is_asked_for_once_more_with_the_reason(book):
     assert "Your last answer was not used" in script.prompts[1]
     assert len(book.entries()) == 1
     stubborn = Script(lambda _: "Nothing.")
-    assert written(Journal(book.folder / "other"), stubborn) == {"written": 0}
+    other, ask = Journal(book.folder / "other"), NightAsk(stubborn, 9)
+    assert write_day(other, DAY, ask, JOURNAL, "Mira", NOON) == {"written": 0}
     assert len(stubborn.prompts) == 2
+    assert [(each.task, each.answer) for each in ask.refused] == [("journal", "Nothing.")] * 2
 
 
 def test_a_whisper_is_never_shown_nor_little_asked_about(book):

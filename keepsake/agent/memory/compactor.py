@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from keepsake.agent.agent_log import log, warn
 from keepsake.agent.body import Life
-from keepsake.agent.happenings import compacted, undone
+from keepsake.agent.happenings import compacted, not_used, undone
 from keepsake.agent.memory.owner import MemoryOwner
 from keepsake.agent.services import Services
 from keepsake.agent_memory import AgentMemory
@@ -94,6 +94,8 @@ class Compactor(ABC):
             if not isinstance(outcome, CompactionRunning):  # which tells of itself
                 self._services.events.emit(compacted(self.name, reason, outcome))
             if isinstance(outcome, CompactionResult):
+                for event in not_used(self.name, outcome.refused):
+                    self._services.events.emit(event)
                 self._owner.compacted(outcome)
             done(outcome)
 

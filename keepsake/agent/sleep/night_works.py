@@ -151,21 +151,19 @@ class NightWorks:
 
     def _compact(self, ask: NightAsk) -> Figures:
         """Have the memory compacted if it is over its sleep mark, and wait for the end of it."""
-        memory, asked = self._mind.memory, threading.Event()
+        memory, idle = self._mind.memory, threading.Event()
 
-        def start() -> None:
-            try:
-                memory.compact_if_due()
-            finally:
-                asked.set()
+        def look() -> None:  # on the reactor thread, where no change is half begun
+            if not memory.compacting:
+                idle.set()
 
         before = self._weight()
-        self._services.post(start)
+        self._services.post(memory.compact_if_due)
+        self._services.post(look)
         # Whoever wakes meanwhile does not wait for it; it goes on by itself.
-        wait = self._services.wait
-        while not wait(asked, _LOOK_SECONDS) or memory.compacting:
+        while not self._services.wait(idle, _LOOK_SECONDS):
             ask.check()
-            wait(self._pause, _LOOK_SECONDS)
+            self._services.post(look)
         after = self._weight()
         made = after[0] - before[0]
         return {"compactions": made, "tokens before": before[1], "tokens after": after[1]}

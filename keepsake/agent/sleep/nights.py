@@ -11,6 +11,7 @@ from datetime import datetime
 
 from keepsake.agent.agent_log import log, logged
 from keepsake.agent.body import Life
+from keepsake.agent.happenings import not_used
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.services import Services
 from keepsake.agent.sleep.night_works import NightWorks
@@ -146,6 +147,7 @@ class Nights(NightWorks):
             if self._asking is asking:
                 self.step = step
             began, calls = self._services.seconds(), asking.calls
+            refused = len(asking.refused)
             figures: Figures = {}
             problem = ""
             try:
@@ -154,6 +156,11 @@ class Nights(NightWorks):
                 problem = str(error) or repr(error)
                 raise
             finally:
+                new = asking.refused[refused:]
+                for event in not_used(
+                    self._name, ((each.task, each.answer, each.reason) for each in new)
+                ):
+                    self._services.events.emit(event)
                 numbers = {key: n for key, n in figures.items() if isinstance(n, int | float)}
                 self._services.events.emit(
                     Sleep(
