@@ -16,7 +16,7 @@ from tests.web.recorded import SHORT, lived, watching
 SIZES = ({"width": 1400, "height": 900}, {"width": 390, "height": 844})
 SECTIONS = (
     *("live", "prompt", "memory", "recall", "compactions", "charts", "why"),
-    *("journal", "people", "notes", "dreams", "nights"),
+    *("journal", "people", "notes", "nights"),
 )
 
 

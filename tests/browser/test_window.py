@@ -18,7 +18,7 @@ from tests.e2e.players import PASSWORD, Player
 
 SECTIONS = (
     *("live", "prompt", "memory", "recall", "compactions", "charts", "why"),
-    *("journal", "people", "notes", "dreams", "nights"),
+    *("journal", "people", "notes", "nights"),
 )
 
 
