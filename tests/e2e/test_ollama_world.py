@@ -26,6 +26,8 @@ from tests.free_ports import free_port
 FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 PAST = "RELATED PAST EXPERIENCES:\n"
 ASKED = "@recall Mira = Where does Edwin mend nets?"
+SUMMARISE = "# Memories:\n"
+"""How the prompt of a base model's summary begins."""
 _SUMMARY = "It was late."
 _ANSWERED = "why:|nothing|cannot search"
 """What a search says; it cannot be made until she has been opened."""
@@ -39,11 +41,8 @@ def listens(_prompt: str) -> str:
 
 def speaks(prompt: str) -> str:
     """What a good base model might go on with."""
-    if prompt.startswith("# What Mira remembers"):
-        told = re.findall(r"^- .+", prompt.partition("\n# ")[0], re.M)
-        lines = [line.replace(' said, "', ": ").rstrip('"') for line in dict.fromkeys(told)]
-        kept = [line for line in lines if _SUMMARY not in line]
-        return "\n".join([f"- {_SUMMARY}", *kept])
+    if prompt.startswith(SUMMARISE):
+        return f" {_SUMMARY} Ada, Bea and admin talked to me, and Nell, Oswin and Bram were about."
     return f" say The ferry leaves at {next(_times)} sharp. | somebody asked\n~Mira> go north"
 
 
@@ -193,7 +192,7 @@ def test_summaries_come_from_the_model_without_the_acting_stop(copy, fake):
 
     def summaries() -> list[dict]:
         calls = [call.body for call in fake.calls("/api/generate")]
-        return [body for body in calls if body["prompt"].startswith("# What Mira")]
+        return [body for body in calls if body["prompt"].startswith(SUMMARISE)]
 
     chat_until(summaries, bea)
     assert "\n" not in summaries()[0]["options"].get("stop", [])
