@@ -7,7 +7,6 @@ much else happens, somebody asks. Then they speak, and in the end the server goe
 from __future__ import annotations
 
 import itertools
-import re
 import subprocess
 import sys
 import time
