@@ -98,7 +98,7 @@ class TestWhatAsksNothing:
         lines = []
         for _ in range(2 * len(heard)):
             lines.append(said("It rains.", before=lines))
-        assert len(heard) >= 12
+        assert len(heard) >= 8
         assert sorted(lines) == sorted(2 * heard)
         assert all(one != other for one, other in pairwise(lines))
 
