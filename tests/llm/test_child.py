@@ -56,7 +56,7 @@ def test_another_supervisor_adopts_the_child_and_ends_it(own: IdleChild, home: P
     assert (started(after_reload), after_reload.starts) == (pid, 0)
     after_reload.stop()
     assert after_reload.pid is None
-    assert own.pid is None
+    until(lambda: own.pid is None)  # its other threads may outlive the zombie for a moment
     assert not after_reload.watch(), "a stopped supervisor starts nothing"
 
 
