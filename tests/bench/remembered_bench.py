@@ -85,6 +85,7 @@ def _in_prompt(found: Lived) -> int:
 def lived() -> Lived:  # noqa: C901 - a world of its own
     """Live the life, and ask."""
     from keepsake.agent import services  # noqa: PLC0415 - with the world
+    from keepsake.agent.sleep.sleeper import ITS_HOUR  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.archive.records import MemoryKind  # noqa: PLC0415
     from keepsake.index.service import IndexService  # noqa: PLC0415
@@ -93,7 +94,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
     from keepsake.recall.config import RecallConfig  # noqa: PLC0415
     from tests.game.test_talk_world import TalkWorld  # noqa: PLC0415
 
-    by_hand = sys.argv[2] if len(sys.argv) > 2 else None  # a server that writes the summaries
+    by_hand = sys.argv[2] if len(sys.argv) > 2 else None  # a server that writes summaries, nights
     told = yaml.safe_load(LIFE.read_text(encoding="utf-8"))
     found = Lived()
 
@@ -121,7 +122,11 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             self.mind.thinker.preview.show(self.mira, lambda *_: None, guests["Jonas"], "Hello.")
             self.mira.db.paused = True
             memory = self.mind.memory
+            day = told["lines"][0]["day"]
             for line in told["lines"]:
+                if by_hand is not None and line["day"] != day:
+                    self._sleep(day)
+                day = line["day"]
                 self._live(line, guests, memory)
                 self.settle(lambda: not memory.compacting, 900.0)
             self.indexed()
@@ -140,6 +145,15 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             for each in told["lines_now"]:
                 shown = self._prompt(guests[each["who"]], each["say"])
                 found.prompts.append({**each, "prompt": shown})
+
+        def _sleep(self, day: int) -> None:
+            """The night after a day: a model writes of the day, of the guests, and reflects."""
+            self.services.clock.time = BEGAN + timedelta(days=day - 1, hours=23)
+            sleeper = self.mind.sleeper
+            sleeper.fall_asleep("16 hours awake")
+            self.settle(lambda: not sleeper.working, 900.0)
+            self.services.clock.time += timedelta(hours=7)
+            sleeper.wake(ITS_HOUR)
 
         def _live(self, line: dict[str, Any], guests: dict[str, Any], memory: Any) -> None:
             hours, minutes = map(int, str(line["time"]).split(":"))
