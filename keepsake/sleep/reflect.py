@@ -30,6 +30,8 @@ _LEAST, _MOST, _USUAL = 4, 8, 5
 """How much an insight matters, at least, at most, and where its entries do not say."""
 _ENTRIES = 60
 """The newest entries that a reflection is made of."""
+_KNOWN = 20
+"""The newest insights that it is told not to repeat."""
 
 
 def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
@@ -63,7 +65,8 @@ def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
     shown = entries[-_ENTRIES:]
     lines = tuple(entry_line(each, now) for each in shown)
     numbers = frozenset(number for each in shown for number in each.memories)
-    task = ReflectTask(prompts, own_name, lines, numbers, config.insights)
+    known = tuple(each.text for each in insights(journal.entries()))[-_KNOWN:]
+    task = ReflectTask(prompts, own_name, lines, known, numbers, config.insights)
     found = ask.do(task)
     kept = sum(_keep(journal, each, shown, now) for each in found)
     newest = max(fresh, key=lambda each: _order(each.id)).id

@@ -11,7 +11,7 @@ from keepsake.tasks import night
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.task import AnswerRefused, Question
 
-VARIABLES = ("name", "lines", "most", "refused")
+VARIABLES = ("name", "lines", "most", "longest", "refused")
 MOST_ENTRIES = 12
 LONGEST = 400
 """Characters of an entry."""
@@ -62,6 +62,7 @@ class JournalTask:
             name=self.own_name,
             lines=night.newest_that_fit(lines, target),
             most=MOST_ENTRIES,
+            longest=LONGEST,
             refused=refused,
         )
 

@@ -23,7 +23,7 @@ _LONGEST_LINE = 400
 
 
 def memory_line(memory: Memory) -> str:
-    """``120. [21 November 2026, 14:05] Tom says to you, "…"``."""
+    """``120. [Sat 21 November 2026, 14:05] Tom says to you, "…"``."""
     when = memory.time.astimezone()
     own = spoken(memory)
     if own is not None:
@@ -33,7 +33,7 @@ def memory_line(memory: Memory) -> str:
     else:
         text = memory.told
     line = shorten(for_prompt(text), _LONGEST_LINE)
-    return f"{memory.number}. [{when.day} {when:%B %Y, %H:%M}] {line}"
+    return f"{memory.number}. [{when:%a} {when.day} {when:%B %Y, %H:%M}] {line}"
 
 
 def newest_that_fit(lines: Sequence[str], target: TargetModel) -> list[str]:

@@ -11,9 +11,9 @@ from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.task import AnswerRefused, Question
 
 VARIABLES = ("name", "who", "portrait", "lines", "longest", "refused")
-LONGEST = 800
+LONGEST = 1200
 """Characters of the paragraph."""
-_ANSWER_TOKENS = 300
+_ANSWER_TOKENS = 450
 
 
 @dataclass(frozen=True, slots=True)

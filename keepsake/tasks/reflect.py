@@ -10,7 +10,7 @@ from keepsake.tasks import night
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.task import Question
 
-VARIABLES = ("name", "lines", "most", "refused")
+VARIABLES = ("name", "lines", "known", "most", "longest", "refused")
 LONGEST = 300
 """Characters of an insight."""
 LEAST_CITED = 2
@@ -33,6 +33,7 @@ class ReflectTask:
         prompts: The template.
         own_name: Who reflects.
         lines: Entries with the numbers of their memories, the oldest first.
+        known: Insights of before.
         numbers: All the memory numbers that stand in them.
         most: The most insights.
     """
@@ -40,6 +41,7 @@ class ReflectTask:
     prompts: Prompts
     own_name: str
     lines: Sequence[str]
+    known: Sequence[str]
     numbers: frozenset[int]
     most: int
     name: str = "reflect"
@@ -54,7 +56,9 @@ class ReflectTask:
             json_schema=night.schema_of("insights", self.most, fields),
             name=self.own_name,
             lines=night.newest_that_fit(self.lines, target),
+            known=self.known,
             most=self.most,
+            longest=LONGEST,
             refused=refused,
         )
 

@@ -13,7 +13,7 @@ from tests.game.test_ladder_world import LadderWorld
 from tests.game.test_sleep_world import SleepWorld
 
 ALL = list(Step)
-READ_AGAIN = "What Tom said to Mira"
+READ_AGAIN = "What Tom and Mira said and did"
 
 
 class NightWorld(SleepWorld):

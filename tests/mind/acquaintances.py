@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -34,14 +34,19 @@ class Days:
         self.memories.append(memory)
         return memory
 
+    def read(self, first: int, last: int) -> list[Memory]:
+        return self.memories[max(first - 1, 0) : last]
+
     def says(self, who: str, key: str, words: str, to: str = " to you") -> Memory:
         return self.add(f'{who} says{to}, "{words}"', MemoryKind.PERCEPTION, who, key)
 
     def does(self, who: str, key: str, what: str) -> Memory:
         return self.add(f"{who} {what}", MemoryKind.PERCEPTION, who, key)
 
-    def acts(self, line: str) -> Memory:
-        return self.add(line, MemoryKind.ACT)
+    def acts(self, line: str, to: str = "") -> Memory:
+        act = replace(self.add(line, MemoryKind.ACT), to=to)
+        self.memories[-1] = act
+        return act
 
     def sees(self, line: str) -> Memory:
         return self.add(line, MemoryKind.RESULT)

@@ -53,7 +53,7 @@ def test_the_day_is_shown_with_numbers_and_dates():
     question = JournalTask(JOURNAL, "Mira", DAY).ask(Target(), "")
     text = shown(question)
     assert [each.role for each in question.messages] == ["system", "user"]
-    assert "1. [21 November 2026" in text
+    assert "1. [Sat 21 November 2026" in text
     assert 'Tom says to you, "My sister Lotte died in February."' in text
     assert 'You: "Then tonight there is rosemary in the pot, for Lotte."' in text
     assert question.json_schema is not None
@@ -94,7 +94,7 @@ def test_fences_and_words_around_the_json_do_no_harm():
 
 
 def test_an_insight_rests_on_two_memories_that_were_shown():
-    task = ReflectTask(REFLECT, "Mira", ("…",), frozenset({1, 2}), 3)
+    task = ReflectTask(REFLECT, "Mira", ("…",), (), frozenset({1, 2}), 3)
     both = {"text": "Tom grieves.", "memories": [2, 1]}
     assert task.read(json.dumps({"insights": [both]}))[0].memories == (1, 2)
     for memories in ([1], [1, 3]):
@@ -164,13 +164,35 @@ def test_portraits_are_written_of_whom_enough_is_new(tmp_path):
         days.says("Ada", ADA, f"I have baked loaf {number}.")
     people_book = taken(tmp_path, days)
     script = Script(lambda prompt: "Mends nets." if "net 0" in prompt else "Bakes.")
-    figures = write_portraits(people_book, NightAsk(script, 1), PEOPLE, "Mira", everybody)
+    figures = write_portraits(
+        people_book, NightAsk(script, 1), PEOPLE, "Mira", everybody, days.read
+    )
     assert figures == {"asked": 1, LEFT: 1}
-    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody)
+    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody, days.read)
     assert there(people_book, TOM).portrait == "Mends nets."
     assert there(people_book, ADA).portrait == "Bakes."
-    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody)
+    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody, days.read)
     assert len(script.prompts) == 2, "nothing is new of anybody"
+
+
+def test_a_portrait_is_written_from_what_both_said_since_the_last(tmp_path):
+    days = Days()
+    for number in range(3):
+        days.says("Tom", TOM, f"I have mended net {number}.")
+        days.acts(f"say Which is net {number}?", "Tom")
+    days.says("Ada", ADA, "I bake.")
+    people_book = taken(tmp_path, days)
+    script = Script(lambda _: "Mends nets.")
+    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody, days.read)
+    assert 'You to Tom: "Which is net 1?"' in script.prompts[0]
+    assert "I bake" not in script.prompts[0]
+    for number in range(3, 6):
+        days.says("Tom", TOM, f"I have mended net {number}.")
+    people_book.take(days.memories)
+    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody, days.read)
+    assert "Mends nets." in script.prompts[1]
+    assert "net 3" in script.prompts[1]
+    assert "net 1" not in script.prompts[1], "the paragraph so far stands for what was before"
 
 
 def test_no_private_line_is_shown_for_a_portrait(tmp_path):
@@ -179,7 +201,7 @@ def test_no_private_line_is_shown_for_a_portrait(tmp_path):
         days.says("Tom", TOM, f"I have mended net {number}.")
     script = Script(lambda _: "Mends nets.")
     may = lambda numbers: 4 not in numbers  # noqa: E731
-    write_portraits(taken(tmp_path, days), NightAsk(script, 9), PEOPLE, "Mira", may)
+    write_portraits(taken(tmp_path, days), NightAsk(script, 9), PEOPLE, "Mira", may, days.read)
     assert "net 2" in script.prompts[0]
     assert "net 3" not in script.prompts[0]
 
@@ -205,3 +227,7 @@ def test_a_reflection_comes_when_enough_has_gathered_and_rests_on_the_journal(bo
     assert (insight.origin, insight.tags) == (EntryOrigin.INFERRED, ("insight",))
     assert reflects()["gathered"] == 0, "of its own conclusions it makes no more"
     assert len(script.prompts) == 1
+    for number, thing in enumerate(("the oven", "a chair"), start=3):
+        write(book, f"Tom mended {thing}.", 6, memories=(number,), who=("Tom-1",))
+    reflects()
+    assert "- Tom mends things." in script.prompts[1], "what it knows is not asked for again"

@@ -85,7 +85,7 @@ def model(prompt: str) -> str:
         numbers = sorted({int(each) for each in re.findall(r"\(memory (\d+)\)", prompt)})
         found = [{"text": "Tom mends what others break.", "memories": numbers[:3]}]
         return json.dumps({"insights": found})
-    who = re.findall(r"^What (\w+) said to", prompt, re.M)[0]
+    who = re.findall(r"^What (\w+) and Mira said", prompt, re.M)[0]
     return f"{who} talks of nets and of the blue cup."
 
 
@@ -149,7 +149,8 @@ class World:
 
     def _profiles(self, ask: NightAsk) -> Figures:
         self.book.take(self.lived())
-        return write_portraits(self.book, ask, PEOPLE, "Mira", lambda _: True)
+        archive = self.memory.archive
+        return write_portraits(self.book, ask, PEOPLE, "Mira", lambda _: True, archive.read)
 
     def _compact(self, _: NightAsk) -> Figures:
         if self.memory.next_turn() is None:

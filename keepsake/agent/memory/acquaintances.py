@@ -26,6 +26,7 @@ from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.people import shown
 from keepsake.books.people.book import PeopleBook
+from keepsake.books.people.config import PeopleConfig
 from keepsake.books.people.shown import Present, Telling
 from keepsake.errors import KeepsakeError
 
@@ -143,9 +144,14 @@ class Acquaintances:
 
     # -- from the pages into the prompt
 
+    @property
+    def _config(self) -> PeopleConfig:
+        services = self._services
+        return services.people.current.for_prompt(services.chat_tokens)
+
     def lines(self, agent: Any, audience: Audience = NOBODY) -> tuple[str, ...]:
         """What a prompt says of those who are with the agent; quick."""
-        if not (config := self._services.people.current).budget:
+        if not (config := self._config).budget:
             return ()
         return shown.lines(present_with(agent), self.book, config, self._telling(audience))
 
@@ -155,7 +161,7 @@ class Acquaintances:
         ``Tom, met 9 November: a miller who looks for his sister; last said: '…' (12 November)``.
         What the window still shows is not told again.
         """
-        if not (config := self._services.people.current).budget:
+        if not (config := self._config).budget:
             return ""
         page = self.book.loaded(identity_of(person))
         return shown.known_of(person.key, page, config.budget, self._telling(audience))

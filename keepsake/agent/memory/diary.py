@@ -1,6 +1,6 @@
 """The journal of an agent in the game: what it writes, what is drawn out of its life, what stands.
 
-Everything but :meth:`Diary.saw` and :attr:`Diary.lines` blocks and belongs in a worker thread.
+Everything but :meth:`Diary.saw` and :meth:`Diary.lines` blocks and belongs in a worker thread.
 """
 
 from __future__ import annotations
@@ -96,18 +96,21 @@ class Diary:
 
     # -- what stands in the prompt
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The entries that a prompt shows now; quick."""
-        config = self._services.journal.current
+    def lines(self, about: str = "") -> tuple[str, ...]:
+        """The entries that a prompt shows now, those about one person first; quick.
+
+        ``about``: The identity of whoever is answered; empty for nobody.
+        """
+        services = self._services
+        config = services.journal.current.for_prompt(services.chat_tokens)
         if not config.budget:
             return ()
         window = self._memory.context().window
-        now, tokens = self._services.clock.now(), self._services.tokens
+        now, tokens = services.clock.now(), services.tokens
         before = window[0].number if window else None
         private = self._memory.private
         may = partial(private.may_hear_all, audience=NOBODY)
-        return standing(self.journal, config, now, before, tokens, may)
+        return standing(self.journal, config, now, before, tokens, may, about)
 
     # -- writing
 

@@ -96,8 +96,8 @@ class NightWorks:
 
     def _consolidate(self, ask: NightAsk) -> Figures:
         diary, newest = self._mind.diary, self._archive.last_number
-        # What mattered today is slept on, whether or not a compaction would have drawn it out.
-        diary.leaving(self._mind.memory.context().window)
+        if not ask.has_model:  # a model writes the day itself
+            diary.leaving(self._mind.memory.context().window)
         since = max(self._through(Step.CONSOLIDATE), newest - NEWEST)
         memories = self._read(since + 1, newest) if newest > since else []
         prompts, now = self._prompts("journal"), self._now
@@ -110,7 +110,8 @@ class NightWorks:
     def _profiles(self, ask: NightAsk) -> Figures:
         people = self._mind.acquaintances
         people.settle()
-        return write_portraits(people.book, ask, self._prompts("people"), self._name, self._may)
+        prompts = self._prompts("people")
+        return write_portraits(people.book, ask, prompts, self._name, self._may, self._read)
 
     @property
     def _may(self) -> May:

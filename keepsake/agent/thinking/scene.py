@@ -228,8 +228,9 @@ class SceneMaker:
         if mind.plugged is not None:
             return kept | {"context": tuple(mind.plugged.brought.context)}
         window = mind.memory.context().window
+        about = turn.impulse.source_id if turn.partner else ""
         noticed = mind.memory.noticed_for(turn.audience, window[0].number if window else None)
-        return kept | {"noticed": tuple(noticed), "journal": tuple(mind.diary.lines)}
+        return kept | {"noticed": tuple(noticed), "journal": mind.diary.lines(about)}
 
     def _around(self, agent: Body, turn: TurnContext) -> TalkScene:
         """Who the agent is, and what is around it."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepsake.markdown_config import FileSettings, between
+
+
+SHARE = 12
+"""The part of a chat model's prompt that entries may fill: one of so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,3 +20,7 @@ class JournalConfig(FileSettings):
     drawn: int = 12  # the most memories that are drawn out before one compaction
     entries: int = 60  # the most entries of one day; the least important go into one line
     days: int = 60  # the most days that are looked at; older files stay, unread
+
+    def for_prompt(self, tokens: int) -> JournalConfig:
+        """These settings for a chat model whose prompt may have so many tokens; 0 for no chat."""
+        return replace(self, budget=max(self.budget, tokens // SHARE)) if self.budget else self

@@ -32,6 +32,7 @@ def standing(  # noqa: PLR0917 - what a thought knows, in the order in which it 
     shown_from: int | None,
     tokens: Tokens,
     may: Callable[[Iterable[int]], bool] = lambda _: True,
+    about: str = "",
 ) -> tuple[str, ...]:
     """The lines of the journal for a prompt, oldest first; quick, for each thought.
 
@@ -39,6 +40,7 @@ def standing(  # noqa: PLR0917 - what a thought knows, in the order in which it 
     ``shown_from``: Number of the first memory that the window shows: what rests on that one or
     a later one is to be read there; None if there is no window.
     ``may``: Whether anybody may hear what rests on the memories of those numbers.
+    ``about``: Whoever is answered: entries about them come before all others.
 
     Returns:
         Lines such as ``[21 Nov, importance 8] Tom told me: "…" (memory 120)``.
@@ -46,7 +48,8 @@ def standing(  # noqa: PLR0917 - what a thought knows, in the order in which it 
     if config.budget <= 0:
         return ()
     left, missed, chosen = config.budget, 0, list[tuple[tuple[str, int], str]]()
-    for entry in journal.ranked(local_day(now), ranked):
+    best = journal.ranked(local_day(now), ranked)
+    for entry in sorted(best, key=lambda entry: bool(about) and about not in entry.who):
         if shown_from is not None and entry.memories and entry.memories[-1] >= shown_from:
             continue
         if not may(entry.memories):

@@ -15,6 +15,10 @@ PRIVATE, IN_CONFIDENCE = "private", "in confidence"
 _CURE = f"Write `whispers: {PRIVATE}` or `whispers: {IN_CONFIDENCE}` between its two lines of ---"
 
 
+SHARE = 12
+"""The part of a chat model's prompt that people may fill: one of so many."""
+
+
 @dataclass(frozen=True, slots=True)
 class PeopleConfig(FileSettings):
     """Each is explained in the file."""
@@ -24,6 +28,10 @@ class PeopleConfig(FileSettings):
     lines: int = 40  # the newest sentences and deeds that a page keeps
     # whether what was whispered may be said to others, marked as confided
     in_confidence: bool = False
+
+    def for_prompt(self, tokens: int) -> PeopleConfig:
+        """These settings for a chat model whose prompt may have so many tokens; 0 for no chat."""
+        return replace(self, budget=max(self.budget, tokens // SHARE)) if self.budget else self
 
     def checked(self, read: ConfigSection) -> PeopleConfig:
         """These settings, with what the front matter says of whispers."""
