@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from keepsake.markdown_config import FileSettings, between
 
-
 SHARE = 12
 """The part of a chat model's prompt that entries may fill: one of so many."""
 
