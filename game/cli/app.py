@@ -49,7 +49,7 @@ Kinds = Annotated[
 ]
 
 OfLab = Annotated[str, typer.Option("--lab", help="Of the simulation of that name.")]
-_DATA_FILE = "LoCoMo, LongMemEval, REALTALK or ours: docs/benchmark-formats.md; or a folder."
+_DATA_FILE = "LoCoMo, LongMemEval, REALTALK or ours: docs/evaluation.md; or a folder."
 MOST_LINES = 1_000_000_000
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAliasType, get_args, get_origin, get_type_hints
 
 from keepsake.events.prompts import HASH_SIGNS
-from keepsake.events.types import KINDS, VERSION, Counts, Event, Numbers
+from keepsake.events.types import KINDS, OPERATIONS, VERSION, Counts, Event, MemoryChange, Numbers
 
 type ColumnType = Literal[
     "string", "integer", "number", "boolean", "counts", "numbers", "time", "integers", "list"
@@ -76,6 +76,9 @@ def _object(kind: type[Event]) -> dict[str, Any]:
     properties = {column.name: _property(column) for column in found}
     properties["v"] = {"const": VERSION, "description": properties["v"]["description"]}
     properties["kind"] = {"const": kind.kind}
+    if kind is MemoryChange:
+        told = "; ".join(f"{op}: {what}" for op, what in OPERATIONS.items())
+        properties["op"]["description"] += f" {told}."
     if "prompt" in properties:
         properties["prompt"] |= {"pattern": f"^([0-9a-f]{{{HASH_SIGNS}}})?$"}
     return {

@@ -123,7 +123,7 @@ class MemoryChange:
     agent: str  #: Whose memory.
     #: Its number in the database, which no renaming changes; 0 where it is not known.
     agent_id: int = 0
-    op: str  #: What was done; a table in docs/events.md has all operations.
+    op: str  #: What was done.
     #: The memory's number: the first one called back, the last one before a clearing, the one on
     #: which a promise rests, the first one that a journal entry rests on. Of an undoing, a rate or
     #: an edit of a summary the compaction's; 0 where there is none.

@@ -94,7 +94,7 @@ def _loaded(point: EntryPoint) -> Maker:
 def _check(name: str, found: object, wanted: Sequence[str] = METHODS) -> None:
     if missing := [each for each in wanted if inspect.getattr_static(found, each, None) is None]:
         told = f"{name} is no memory: it lacks {', '.join(missing)}"
-        raise KeepsakeError(told, f"It needs {', '.join(METHODS)}; see docs/memories.md")
+        raise KeepsakeError(told, f"It needs {', '.join(METHODS)}; see docs/research.md")
 
 
 def opened(name: str, surroundings: Surroundings) -> MemorySystem:

@@ -1,6 +1,7 @@
 """Exports of a simulated world: tables of its lives, and the notebook that asks them something."""
 
 import json
+import re
 from contextlib import redirect_stdout
 from io import StringIO
 
@@ -8,6 +9,7 @@ import duckdb
 import pytest
 
 from game.cli.logs.dictionary import page
+from game.cli.logs.lives import ROWS
 from game.lab.simulations.plan import SimulationPlan
 from game.lab.simulations.settings import settings_from
 from game.lab.simulations.simulate import create, run
@@ -127,6 +129,28 @@ def test_the_notebook_answers_its_questions_of_any_export(exported, monkeypatch)
     assert all(after < before for _, _, _, before, after, *_ in kept)
 
 
-def test_the_page_of_all_columns_is_the_one_of_the_code():
-    """If not: ``python -m game.cli.logs.dictionary > docs/data.md``."""
-    assert (REPOSITORY / "docs" / "data.md").read_text(encoding="utf-8") == page()
+def test_the_guides_chart_is_drawn(exported, tmp_path, monkeypatch):
+    text = (REPOSITORY / "docs" / "research.md").read_text(encoding="utf-8")
+    (chart,) = (e for e in re.findall(r"```python\n(.*?)```", text, re.S) if "savefig" in e)
+    (tmp_path / "tables").symlink_to(exported)
+    monkeypatch.chdir(tmp_path)
+    exec(chart, {})
+    assert (tmp_path / "tokens.png").stat().st_size > 5000
+
+
+def test_the_queries_of_the_page_of_events_have_answers(exported):
+    text = (REPOSITORY / "docs" / "events.md").read_text(encoding="utf-8")
+    (queries,) = re.findall(r"```sql\n(.*?)```", text, re.S)
+    asked = [each for each in queries.split(";") if each.strip()]
+    assert len(asked) > 2
+    for query in asked:
+        assert rows(exported, query.replace("'tables/", "'TABLES/")), query
+
+
+def test_the_dictionary_explains_every_column_and_the_page_names_every_table():
+    text = (REPOSITORY / "docs" / "events.md").read_text(encoding="utf-8")
+    for name in (*ROWS, "prompts"):
+        assert f"| `{name}` |" in text
+    cells = [line.rstrip("|").split(" | ") for line in page().splitlines() if line[:3] == "| `"]
+    assert len(cells) > 80
+    assert all(last.strip() for *_, last in cells)

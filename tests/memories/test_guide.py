@@ -7,20 +7,24 @@ from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[2] / "docs" / "memories.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "research.md"
 TEXT = GUIDE.read_text(encoding="utf-8")
 
 
-def block(language):
-    """The one block of the guide in a language."""
-    (found,) = re.findall(rf"```{language}\n(.*?)```", TEXT, re.S)
+def block(language, marked):
+    """The one block of the guide in a language that holds this mark."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", TEXT, re.S)
+    (found,) = (each for each in blocks if marked in each)
     return found
+
+
+MEMORY, PLAN = block("python", "class Overlap"), block("yaml", "seeds")
 
 
 @pytest.fixture
 def run(tmp_path):
     """Runs a command where the guide's memory lies, as a shell would."""
-    (tmp_path / "overlap.py").write_text(block("python"), encoding="utf-8")
+    (tmp_path / "overlap.py").write_text(MEMORY, encoding="utf-8")
     environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
 
     def run(*command):
@@ -38,7 +42,7 @@ def run(tmp_path):
 
 
 def test_the_guides_memory_conforms(run):
-    assert len([line for line in block("python").splitlines() if line.strip()]) <= 32
+    assert len([line for line in MEMORY.splitlines() if line.strip()]) <= 32
     found = run(sys.executable, "-m", "keepsake.memories.conformance", "overlap:Overlap")
     assert found.returncode == 0, found.stdout + found.stderr
     said = found.stdout.strip()
@@ -46,7 +50,7 @@ def test_the_guides_memory_conforms(run):
 
 
 def test_the_guides_plan_runs_where_its_memory_lies(run, tmp_path):
-    few = block("yaml").replace("keepsake, rag, full-context", "full-context")
+    few = PLAN.replace("keepsake, rag, full-context", "full-context")
     (tmp_path / "plan.yaml").write_text(few.replace("[1, 2, 3]", "[1, 2]"), encoding="utf-8")
     keepsake = Path(sys.executable).with_name("keepsake")
     found = run(keepsake, "sweep", "plan.yaml", "--jobs", "2")

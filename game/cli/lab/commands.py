@@ -24,7 +24,7 @@ QuestionLimit = Annotated[
 
 
 def answers(
-    data: Annotated[Path, typer.Argument(help="A file or folder: docs/benchmark-formats.md.")],
+    data: Annotated[Path, typer.Argument(help="A file or folder: docs/evaluation.md.")],
     *,
     memory: Annotated[
         list[str], typer.Option("--memory", "-m", help="Through this memory; may be repeated.")

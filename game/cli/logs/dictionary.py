@@ -1,4 +1,4 @@
-"""``docs/data.md``, made from what the tables of an export are: ``python -m`` this module."""
+"""The columns of all tables of an export, for people: ``python -m`` this module prints them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,9 @@ from game.lab.sweeps.tables import COLUMNS
 from keepsake.events.schema import Column, fields_of
 from keepsake.events.types import KINDS
 
-_HEAD = """# The data of an export
+_HEAD = """# The columns of an export
 
-`keepsake export FOLDER` writes these tables, each as Parquet and as CSV; a table without a row is
-not there. `--agent` takes the rows of some agents, `--kind` the events of some kinds alone, and
-`--probes FILE` adds what `keepsake eval probes --json FILE` wrote. Times are UTC. In CSV, lists and
-maps are JSON. The notebook [three_questions.ipynb](notebooks/three_questions.ipynb) asks them
-something.
-
-An agent stands under its present name in memories and people, and under the name that
-it bore then in events and answers. What players said stands there word for word, whispers too:
-think of that before you pass an export on.
-
-This page is made from the code: `.venv/bin/python -m game.cli.logs.dictionary > docs/data.md`.
+`docs/events.md` says what the tables are for. Times are UTC. In CSV, lists and maps are JSON.
 """
 _JOINS = {
     "thought": "`prompt` = prompts.`hash`; `memory`, `cause` and `recalled.n` = memories.`n`",
@@ -38,7 +28,7 @@ _JOINS = {
 def page() -> str:
     """The page of all tables and columns."""
     lines = [_HEAD, *_overview(), ""]
-    for name, kind in ROWS.items():
+    for name, kind in (*KINDS.items(), *ROWS.items()):
         lines += [f"## {name}", "", _first(kind), "", *_columns(fields_of(kind)), ""]
     return "\n".join([*lines, *_sweep(), ""])
 
@@ -46,15 +36,15 @@ def page() -> str:
 def _overview() -> Iterator[str]:
     yield "| table | a row is | joins |"
     yield "| --- | --- | --- |"
-    for kind in KINDS.values():
-        yield _row(f"[{kind.kind}](events.md#{kind.kind})", _first(kind), kind.kind)
-    yield _row("prompts", "A text that was sent to a model: `hash`, `text`.", "prompts")
+    for name, kind in KINDS.items():
+        yield _row(name, _first(kind))
+    yield _row("prompts", "A text that was sent to a model: `hash`, `text`.")
     for name, kind in ROWS.items():
-        yield _row(f"[{name}](#{name})", _first(kind), name)
+        yield _row(name, _first(kind))
 
 
-def _row(link: str, told: str, name: str) -> str:
-    return f"| {link} | {told} | {_JOINS.get(name, '')} |"
+def _row(name: str, told: str) -> str:
+    return f"| {name} | {told} | {_JOINS.get(name, '')} |"
 
 
 def _first(kind: type) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from keepsake.errors import KeepsakeError
 from keepsake.language.times import moment
 
-FORMATS_PAGE = "docs/benchmark-formats.md has the formats"
+FORMATS_PAGE = "docs/evaluation.md has the formats"
 _TIMES = ("%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%Y")
 _WEEKDAY = re.compile(r"\s*\([A-Za-z]+\)")
 

@@ -116,4 +116,4 @@ class Living:
 
 def _unlike(method: str, wanted: str) -> MemoryFault:
     told = f"The memory's {method}() is to give {wanted}"
-    return MemoryFault(told, "See docs/memories.md; keepsake.memories.conformance tests it")
+    return MemoryFault(told, "See docs/research.md; keepsake.memories.conformance tests it")

@@ -1,6 +1,6 @@
 """What Prometheus is told: counted from the events, and looked up when somebody asks.
 
-``docs/metrics.md`` tells what each name means. No name of a player stands in any of them, and no
+``docs/events.md`` says who may read them. No name of a player stands in any of them, and no
 more than so many agents are told apart, so that the number of series stays what it is.
 """
 

@@ -1,7 +1,7 @@
 """``/agents-live``: the event log as server-sent events, for staff in their browsers.
 
 A Twisted resource and no Django view: a view would keep one of Django's twenty threads for each
-browser that looks. What a stream shows, its query and its limits are told in ``docs/metrics.md``.
+browser that looks. What a stream shows, its query and its limits are told in ``docs/events.md``.
 """
 
 from __future__ import annotations
