@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.language.perception import for_prompt, is_repeat, repeated
+from keepsake.language.perception import for_prompt, repeated
 
 _SMALL_WORDS = "no one two three four five six seven eight nine ten eleven twelve"
 _SMALL = _SMALL_WORDS.split()
@@ -86,7 +86,7 @@ def _line(memory: Memory, name: str) -> str:
 
 def _same(one: Memory, other: Memory) -> bool:
     own = (one.kind is MemoryKind.ACT, other.kind is MemoryKind.ACT)
-    return own[0] == own[1] and is_repeat(_told(one), _told(other))
+    return own[0] == own[1] and _told(one) == _told(other)
 
 
 def _told(memory: Memory) -> str:
