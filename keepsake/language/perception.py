@@ -29,13 +29,11 @@ _ESCAPES = re.compile(
 )
 _LINK = re.compile(r"\|l[cu].*?\|lt(.*?)\|le", re.DOTALL)
 _MARKUP = re.compile(
-    r"\|(?:(?P<bar>\|)"
-    r"|(?P<line>/)|(?P<blank>[-_>])"
+    r"\|(?:[|/_>-]"
     r"|\[?#[0-9a-fA-F]{6}|\[?#[0-9a-fA-F]{3}"
     r"|\[?=[a-z]|\[?[0-5]{3}|\[[rgybmcwxRGYBMCWX]|[rgybmcwxRGYBMCWXnuUhHiIsS*^]|l[ctue])"
 )
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a text for a formula."""
+_PLAIN = {"||": "|", "|/": "\n", "|-": " ", "|_": " ", "|>": " "}
 _DBREF = re.compile(r"\(#\d+\)")
 _RULE = re.compile(r"[\s\-=_*+~.|#<>/\\─━═│┌┐└┘├┤┬┴┼╭╮╰╯]*")
 _SENTENCE_END = re.compile(r"[.!?…:;,\"'”’)\]]$")
@@ -49,7 +47,7 @@ _LONGEST_WORDS = 1200
 _INSTRUCT = re.compile(r"\[(/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w+))\]", re.I)
 _QUOTES = str.maketrans(dict.fromkeys('`"“”„', "'"))
 _CLOSING = re.compile(r"(?<!\w)['’‘]|['’‘](?!\w)")
-LONGEST_NAME = 48
+_LONGEST_NAME = 48
 _APART = re.compile(r"[:;,()\[\]`\"“”„|*+#>]+")
 """What parts a name from its neighbours in a file or a prompt."""
 _HEADING = re.compile(r"^(?:[#~>\s]|-{2,}|={2,}|`{2,})+")
@@ -62,7 +60,7 @@ def perceive(raw: str, *, own_name: str = "") -> str:
     database numbers go; lines are joined to sentences; words stay as they are.
     """
     text = _LINK.sub(r"\1", _ESCAPES.sub("", raw))
-    text = _DBREF.sub("", _MARKUP.sub(_plain_markup, text))
+    text = _DBREF.sub("", _MARKUP.sub(lambda code: _PLAIN.get(code[0], ""), text))
     lines = (" ".join(visible(line).split()) for line in text.splitlines())
     line = _join([line for line in lines if not _RULE.fullmatch(line)])
     if own_name:
@@ -107,13 +105,13 @@ def quoted(text: str, limit: int) -> str:
 
 def fit_name(text: str) -> str:
     """A name as a page keeps it; ``somebody`` for a text that is no name."""
-    clean = for_prompt(" ".join(_APART.sub(" ", text).split()), limit=LONGEST_NAME).strip(" -")
+    clean = for_prompt(" ".join(_APART.sub(" ", text).split()), limit=_LONGEST_NAME).strip(" -")
     return clean if any(map(str.isalnum, clean)) else "somebody"
 
 
 def for_cell(text: str) -> str:
     """``text`` as a cell of CSV that no spreadsheet takes for a formula: players write it."""
-    return f"'{text}" if text.startswith(_FORMULAS) else text
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def visible(text: str) -> str:
@@ -140,17 +138,6 @@ def shorten(text: str, limit: int) -> str:
 def _broken_off(head: str) -> str:
     """A text of which only ``head`` is left, which ends with a word if one ends near."""
     return f"{head.rsplit(' ', 1)[0] if ' ' in head[(len(head) + 1) // 2 :] else head}…"
-
-
-def repeated(text: str, count: int) -> str:
-    """``text`` as a line that stands for ``count`` memories in a row."""
-    return text if count < 2 else f"{text} (repeated {count}×)"
-
-
-def _plain_markup(match: re.Match[str]) -> str:
-    if match["bar"]:
-        return "|"
-    return "\n" if match["line"] else " " if match["blank"] else ""
 
 
 def _join(lines: Sequence[str]) -> str:

@@ -42,7 +42,6 @@ _TOLD = re.compile(
 """What people say when they tell when something was or will be; not all of it can be dated."""
 _UNITS = {"day": (1, 0), "week": (7, 3), "month": (30, 12), "year": (365, 60)}
 """How many days each has, and how many "two weeks ago" and the like may be off, to either side."""
-_LONGEST_AGO = 36_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +93,7 @@ def _dated(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
     start = today.replace(year=int(got.get("y", today.year)), month=month, day=day)
     if "y" not in got and start > today:
         start = start.replace(year=start.year - 1)
-    if "d" in got:
-        return _days(start)
-    return _whole_month(start) if "m" in got else _whole_year(start)
+    return _days(start) if "d" in got else _months(start, 1 if "m" in got else 12)
 
 
 def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
@@ -109,8 +106,7 @@ def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]
     if "unit" in got:
         word, (days, off) = got["ago"], _UNITS[got["unit"]]
         count = int(word) if word.isdigit() else _COUNTS.get(word, 1)
-        ago = timedelta(days=min(count * days, _LONGEST_AGO))
-        return _days(today - ago - timedelta(days=off), 2 * off + 1)
+        return _days(today - timedelta(days=count * days + off), 2 * off + 1)
     last, monday = got["which"] != "this", today - timedelta(days=today.weekday())
     match got["span"]:
         case "week":
@@ -118,18 +114,15 @@ def _relative(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]
         case "weekend":
             return _days(monday + timedelta(days=5 - 7 * last), 2)
         case "month":
-            first = (today.replace(day=1) - timedelta(days=last)).replace(day=1)
-            return _whole_month(first)
-    return _whole_year(today.replace(year=today.year - last, month=1, day=1))
+            return _months((today.replace(day=1) - timedelta(days=last)).replace(day=1), 1)
+    return _months(today.replace(year=today.year - last, month=1, day=1), 12)
 
 
 def _days(start: datetime, count: int = 1) -> tuple[datetime, datetime]:
     return start, start + timedelta(days=count)
 
 
-def _whole_month(first: datetime) -> tuple[datetime, datetime]:
-    return _days(first, calendar.monthrange(first.year, first.month)[1])
-
-
-def _whole_year(first: datetime) -> tuple[datetime, datetime]:
-    return first, first.replace(year=first.year + 1)
+def _months(first: datetime, count: int) -> tuple[datetime, datetime]:
+    """So many months from the first of one: 1 or 12."""
+    days = [calendar.monthrange(first.year, month)[1] for month in range(1, 13)]
+    return _days(first, sum(days[first.month - 1 :][:count]))

@@ -25,7 +25,6 @@ MONTHS = tuple(calendar.month_name)[1:]
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
-_ENDED = re.compile(r"[.!?…][\"”’')\]]*$")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
 _ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|st|no|vs|etc|e\.g|i\.e|\d|[a-z])\.$", re.I)
 
@@ -81,7 +80,7 @@ def sentences(text: str) -> list[str]:
 
 def closed(text: str) -> str:
     """``text`` with a full stop, if it ends with nothing of the kind."""
-    return text if _ENDED.search(text) else f"{text.rstrip(',;: ')}."
+    return text if text.rstrip("\"”’')]")[-1:] in {*".!?…"} else f"{text.rstrip(',;: ')}."
 
 
 @lru_cache(maxsize=8192)  # Python keeps a few hundred; these hold names, and a world has many

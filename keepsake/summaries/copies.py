@@ -26,9 +26,9 @@ class VaultCopies:
 
     def keep_version(self, summary: Summary, position: Position | None) -> None:
         """Keep a version that a later rung made shorter as a time-stamped file."""
-        number = self._tiers.state.standing
+        folder, number = self._folder, self._tiers.state.standing
         try:
-            self._folder.keep(summary, self._folder.page(summary, number, position, number))
+            folder.keep(summary, folder.page(summary, number, position, number))
         except OSError as error:
             self._parts.log(f"A longer version of the summary could not be written: {error}")
 
@@ -81,10 +81,10 @@ class VaultCopies:
             tiers, summary = self._tiers, self._tiers.state.summary(tier)
             if file is None or summary is None or not file.edited:
                 return ""
-            if file.step != tiers.step or not file.text:
-                return f"{file.path} was edited, but is empty or belongs to another compaction"
             if file.text == summary.text.strip():
                 return ""
+            if file.step != tiers.step or not file.text:
+                return f"{file.path} was edited, but is empty or belongs to another compaction"
             now = self._parts.outside.clock.now()
             position = self._parts.archive.append(
                 {"type": "edit", "tier": tier.value, "text": file.text, "t": now.isoformat()}

@@ -19,7 +19,7 @@ from itertools import groupby
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.language.words import MONTHS, short_day
+from keepsake.language.words import short_day
 from keepsake.summaries.source import SummarySource
 from keepsake.summaries.text import MARK, SENTENCE, WIDE, lines_of, told
 
@@ -32,7 +32,7 @@ _NAMED, _NUMBER, _SHORT = 4.0, 2.0, 0.05
 """What a capital within a sentence counts, a number, and a word of three letters or fewer."""
 _RARITY, _LENGTH, _OVERHEAD, _LONGEST, _MOST_MISSED = 4, 0.9, 12, 240, 40
 
-_DAY = re.compile(rf"^(?P<day>\d{{1,2}} (?:{'|'.join(month[:3] for month in MONTHS)})): (?=\S)")
+_DAY = re.compile(r"^(?P<day>\d{1,2} [^\W\d]{3}): (?=\S)")
 _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]$', re.S)
 _WORD = re.compile(r"[^\W_]+")
 
@@ -62,8 +62,7 @@ def summarize(source: SummarySource) -> str:
     for saying in _ranked(sayings):
         tried = sorted([*kept, saying], key=lambda each: (each.text, each.place))
         if source.fits(text := _listed(tried)):
-            kept, best = tried, text
-            missed = 0
+            kept, best, missed = tried, text, 0
         elif (missed := missed + 1) == _MOST_MISSED:
             break
     return best or shorten(_listed(sayings[-1:]), source.characters)

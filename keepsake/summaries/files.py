@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import frontmatter
 import yaml
@@ -121,7 +122,7 @@ class SummaryFolder:
     def page(self, summary: Summary, compaction: int, position: Position | None, step: int) -> str:
         """A summary with its front matter; ``position`` is that of its line in the archive."""
         text = summary.text.strip()
-        metadata: dict[str, object] = {
+        metadata: dict[str, Any] = {
             "agent": self.agent,
             "kind": f"{TIER_NAMES[summary.tier]} summary",
             "memory_range_start": summary.first,

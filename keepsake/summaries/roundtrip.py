@@ -102,8 +102,10 @@ def _candidates(memory: Memory, spread: Counter[str]) -> Iterator[tuple[float, R
     for sentence in filter(None, _SENTENCE.split(_told(memory))):
         matches = list(_WORD.finditer(sentence))
         for place, match in enumerate(matches):
-            worth = _worth(match[0], place)
-            (term,) = _terms(match[0]) or {""}
+            word = match[0]
+            named = place > 0 and word[0].isupper() and len(word) > 1
+            worth = 2.5 if word[0].isdigit() else 3.0 if named else float(len(word) > _STEM)
+            (term,) = _terms(word) or {""}
             if not worth or not term or spread[term] > 1:
                 continue
             near = matches[max(place - _REACH, 0) : place + _REACH + 1]
@@ -114,17 +116,8 @@ def _candidates(memory: Memory, spread: Counter[str]) -> Iterator[tuple[float, R
             before, after = sentence[near[0].start() : match.start()], sentence[match.end() :]
             question = f"{speaker}{before}{GAP}{after[: near[-1].end() - match.end()]}"
             rare = sum(1 / spread[each] for each in around if spread[each])
-            asked = RoundtripQuestion(question, match[0], memory.number)
+            asked = RoundtripQuestion(question, word, memory.number)
             yield worth + min(rare, 3.0), asked
-
-
-def _worth(word: str, place: int) -> float:
-    """How good an answer a word is: a number, a name, another long word; 0 for none."""
-    if word[0].isdigit():
-        return 2.5
-    if place and word[0].isupper() and len(word) > 1:
-        return 3.0
-    return 1.0 if len(word) > _STEM else 0.0
 
 
 @lru_cache(maxsize=4096)

@@ -15,10 +15,8 @@ from keepsake.tasks.task import Cost, RefusedAnswer
 
 MOST_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
 """How long a summary without a model may get that has no limit."""
-WORDS = {Tier.RECENT: 200, Tier.LONGTERM: 300}
-"""How many words a model is asked for where there is no limit."""
 MOST_TOKENS = {Tier.RECENT: 450, Tier.LONGTERM: 700}
-"""How many tokens its answer may have then: a language other than English takes more."""
+"""How many tokens a model's answer may have then: a language other than English takes more."""
 
 _SHARE, _LEAST_CHARACTERS, _LEAST_TOKENS = 0.9, 240, 60
 """The share of a few memories that their summary may have, and what it may have in any case."""
@@ -62,7 +60,7 @@ class SummarySource:
     @property
     def words(self) -> int:
         """How many words a model is asked for."""
-        return min(WORDS[self.tier], self.limit_tokens // 2 or WORDS[self.tier])
+        return (self.limit_tokens or MOST_TOKENS[self.tier]) * 4 // 9
 
     def most_tokens(self, shown: Sequence[str]) -> int:
         """How many tokens a model's summary of ``shown`` may have: no more than they have."""

@@ -36,12 +36,9 @@ stands with each of them."""
 class Layout(StrEnum):
     """Which tiers a strategy keeps."""
 
-    CASCADE = "cascade"
-    """Window, short-term and long-term summary."""
-    REPLACE = "replace"
-    """One summary of everything, and what is going on."""
-    SLIDING = "sliding"
-    """The newest memories and no summary."""
+    CASCADE = "cascade"  # window, short-term and long-term summary
+    REPLACE = "replace"  # one summary of everything, and what is going on
+    SLIDING = "sliding"  # the newest memories and no summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,6 @@ class Strategy:
     name: str
     layout: Layout
     headings: tuple[str, ...]  # the headings that a summary must have, in order; none for prose
-    path: Path
     prompts: Prompts = field(repr=False, hash=False)
 
     def wanted(self, tier: Tier, agent: str) -> str:
@@ -64,9 +60,8 @@ class Strategy:
         return self.prompts.render(WANTED, agent=agent, tier=name, headings=headings)
 
 
-_SHIPPED = Path("narrative.md")
-_PROMPTS = Prompts(_SHIPPED, {WANTED: templates.ENVIRONMENT.from_string(_BUILT_IN)})
-NARRATIVE = Strategy("narrative", Layout.CASCADE, (), _SHIPPED, _PROMPTS)
+_PROMPTS = Prompts(Path("narrative.md"), {WANTED: templates.ENVIRONMENT.from_string(_BUILT_IN)})
+NARRATIVE = Strategy("narrative", Layout.CASCADE, (), _PROMPTS)
 """What holds where no file is given; ``narrative.md`` says the same."""
 
 
@@ -80,7 +75,7 @@ def load_strategy(path: Path) -> Strategy:
     settings.only(("layout", "headings"))
     layout = Layout(settings.choice("layout", list(Layout), Layout.CASCADE))
     prompts = load_prompts(path, () if layout is Layout.SLIDING else (WANTED,), VARIABLES)
-    strategy = Strategy(path.stem, layout, _headings(settings), path, prompts)
+    strategy = Strategy(path.stem, layout, _headings(settings), prompts)
     if layout is not Layout.SLIDING:
         for tier in Tier:
             strategy.wanted(tier, "Mira")  # a first trial
@@ -130,9 +125,7 @@ class Strategies:
 
 
 def _headings(settings: ConfigSection) -> tuple[str, ...]:
-    if "headings" not in settings.entries:
-        return ()
-    written = settings.text("headings").split(";")
+    written = settings.text("headings").split(";") if "headings" in settings.entries else ()
     headings = tuple(filter(None, (" ".join(each.split()) for each in written)))
     for heading in headings:
         if not re.fullmatch(r"[^\W_][\w '’/&-]{0,59}", heading):

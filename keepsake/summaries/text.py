@@ -9,7 +9,7 @@ writes it so, and finds it again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 from keepsake.archive.records import Memory, MemoryKind
@@ -73,12 +73,6 @@ def shown(text: str) -> tuple[str, ...]:
 def plain(text: str) -> tuple[str, ...]:
     """Its lines without headings and list signs; prose as one line."""
     return tuple(_ITEM.sub("", line) for line in lines_of(text) if not line.startswith(MARK))
-
-
-def lacking(text: str, headings: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``headings`` that have no line of their own in ``text``, in any case."""
-    there = {line.strip("#*: ").casefold() for line in text.splitlines()}
-    return tuple(heading for heading in headings if heading.casefold() not in there)
 
 
 def lines_of(text: str) -> list[str]:

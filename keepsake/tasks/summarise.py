@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from keepsake.ports import ChatMessage, TargetModel
-from keepsake.summaries.text import WIDE, lacking, plain
+from keepsake.summaries.text import WIDE, plain
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.summary_prompts import MEMORIES, SYSTEM, TEXT, SummaryBrief
 from keepsake.tasks.task import AnswerRefused, Question
@@ -149,7 +149,8 @@ def check_summary(text: str, source: Source, brief: SummaryBrief, most_tokens: i
         raise AnswerRefused(f"it repeats itself: {again!r}")
     if _recites(letters, _letters(source.instructions), _letters(told)):
         raise AnswerRefused("it recites its instructions; write only the summary of the memories")
-    if missing := lacking(text, brief.headings):
+    there = {line.strip("#*: ").casefold() for line in text.splitlines()}
+    if missing := [each for each in brief.headings if each.casefold() not in there]:
         raise AnswerRefused(f"these headings are missing: {', '.join(missing)}")
     _check_names(text, source, brief)
 

@@ -9,7 +9,6 @@ from keepsake.language.perception import (
     for_prompt,
     perceive,
     quoted,
-    repeated,
     shorten,
 )
 
@@ -103,11 +102,6 @@ def test_a_wall_of_text_is_cut_for_the_prompt_only():
 @given(st.text("ab ", max_size=60), st.integers(2, 50))
 def test_shortening_keeps_to_the_limit(text, limit):
     assert len(shorten(text, limit)) <= max(limit, 0)
-
-
-def test_repeats():
-    assert repeated("The wind blows.", 1) == "The wind blows."
-    assert repeated("The wind blows.", 3) == "The wind blows. (repeated 3×)"
 
 
 @pytest.mark.parametrize(

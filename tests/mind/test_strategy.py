@@ -145,9 +145,9 @@ def test_a_changed_file_is_read_again_and_a_bad_one_leaves_the_last_good_one(fol
 def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(folder):
     problems: list[ConfigError] = []
     strategies = Strategies(folder, SHIPPED, problems.append)
-    assert strategies.get("structured").path == SHIPPED / "structured.md"
+    assert strategies.get("structured").prompts.path == SHIPPED / "structured.md"
     write(folder, "narrative", "**layout**: nonsense")
-    assert strategies.get("narrative").path == SHIPPED / "narrative.md"
+    assert strategies.get("narrative").prompts.path == SHIPPED / "narrative.md"
     assert [problem.path.name for problem in problems] == ["structured.md", "narrative.md"]
     write(folder, "own", "**layout**: nonsense")
     with pytest.raises(ConfigError, match="nonsense"):

@@ -143,7 +143,7 @@ def test_older_summaries_are_merged():
     assert "leaves out Anneke" in draft.refusals[0].reason
     user = asked[0].messages[1].text
     assert user.index(older[0]) < user.index(older[1])
-    assert "Write 50 words at most" in asked[0].messages[0].text
+    assert "Write 44 words at most" in asked[0].messages[0].text
 
 
 def test_one_summary_of_everything_has_the_older_one_in_it():
@@ -200,6 +200,15 @@ def test_headings_are_asked_for_and_must_be_there():
     assert draft.text == notes
     assert "these headings are missing: Goals, Decisions" in draft.refusals[0].reason
     assert "Goals; Decisions; Facts" in asked[0].messages[0].text
+
+
+def test_a_heading_is_found_however_a_model_marks_it():
+    headings = ["**Goals**", *(f"# {each.upper()}:" for each in STRUCTURED.headings[1:])]
+    notes = "\n".join([*headings, f"- {GOOD}"])
+    assert written([notes], replace(SOURCE, strategy=STRUCTURED))[0].refusals == ()
+    prose = notes.replace("**Goals**", "My goals are many.")
+    draft, _ = written([prose, notes], replace(SOURCE, strategy=STRUCTURED))
+    assert "these headings are missing: Goals" in draft.refusals[0].reason
 
 
 def test_a_model_that_does_not_answer_is_an_error():
