@@ -93,10 +93,12 @@ def shown_words(line: str) -> str:
 
 def given_to_me(memory: Memory) -> str:
     """The thing that somebody gave to the agent, ``a blue cup``; empty for no gift."""
-    head = f"{memory.source} gives you "
-    is_gift = memory.kind is MemoryKind.PERCEPTION and memory.event in ("", GIVE)
-    is_gift = is_gift and bool(memory.source) and memory.text.startswith(head)
-    return memory.text.removeprefix(head).rstrip(".") if is_gift else ""
+    giver, _, what = memory.text.rstrip(".").partition(" gives you ")
+    if memory.kind is not MemoryKind.PERCEPTION or not giver or giver != memory.source:
+        return ""
+    # What an old archive tells of may be a pose: a thing of few words and nothing else.
+    is_thing = memory.event == "" and len(what.split()) < 7 and '"' not in what
+    return what if is_thing or memory.event == GIVE else ""
 
 
 def given_by_me(memory: Memory) -> tuple[str, str]:

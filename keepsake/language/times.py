@@ -10,11 +10,11 @@ from functools import lru_cache
 
 from keepsake.language.words import MONTHS
 
-_SHORT_MONTHS = [month[:3].casefold() for month in MONTHS]
+_MONTHS = [month.casefold() for month in MONTHS]
 _DAYS = [name.casefold() for name in calendar.day_name]
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _COUNTS = {word: n for n, word in enumerate(_NUMBERS, 1)} | {"a couple of": 2, "a few": 3}
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
 _DAY = "|".join(_DAYS)
 _DAYS_BACK = {"the day before yesterday": 2, "yesterday": 1, "last night": 1, "past night": 1}
 _DAYS_BACK |= dict.fromkeys(("today", "tonight", "this morning", "this night"), 0)
@@ -35,11 +35,11 @@ _PATTERNS = (
 _TIME = re.compile("|".join(_PATTERNS), re.I)
 _ORDINAL = r"\d(?:st|nd|rd|th)|first|second|third|(?:four|fif|six|en|eigh|nin|elf|tie)th"
 _TOLD = re.compile(
-    rf"{_TIME.pattern}|\b(?:{_DAY}|tomorrow)\b"
-    rf"|\b(?:on|by|until|till|since) the [\w-]*(?:{_ORDINAL})\b",
-    re.I,
+    rf"{_TIME.pattern}|\b(?:{_DAY}|tomorrow|(?:last|next) (?:spring|summer|autumn|winter))\b"
+    rf"|\b(?:on|by|until|till|since) the [\w-]*(?:{_ORDINAL})\b"
 )
-"""What people say when they tell when something was or will be; not all of it can be dated."""
+"""What people say when they tell when something was or will be; not all of it can be dated. For
+texts in lower case: to look in any case takes several times as long."""
 _UNITS = {"day": (1, 0), "week": (7, 3), "month": (30, 12), "year": (365, 60)}
 """How many days each has, and how many "two weeks ago" and the like may be off, to either side."""
 
@@ -72,7 +72,7 @@ def without_times(text: str) -> str:
 @lru_cache(maxsize=8192)  # searches meet the same lines again
 def tells_when(text: str) -> bool:
     """Whether ``text`` names a time, be it one that cannot be dated: "on the twelfth"."""
-    return _TOLD.search(text) is not None
+    return _TOLD.search(text.lower()) is not None
 
 
 def _span(match: re.Match[str], now: datetime) -> Span | None:
@@ -89,7 +89,7 @@ def _span(match: re.Match[str], now: datetime) -> Span | None:
 def _dated(got: dict[str, str], today: datetime) -> tuple[datetime, datetime]:
     """A day, a month or a year; without a year the latest that is not after today."""
     day, name = int(got.get("d", 1)), got.get("m", "1")
-    month = int(name) if name.isdigit() else _SHORT_MONTHS.index(name[:3]) + 1
+    month = int(name) if name.isdigit() else [each[:3] for each in _MONTHS].index(name[:3]) + 1
     start = today.replace(year=int(got.get("y", today.year)), month=month, day=day)
     if "y" not in got and start > today:
         start = start.replace(year=start.year - 1)

@@ -18,10 +18,8 @@ from keepsake.language.perception import for_prompt
 
 GAP = "___"
 """In a question, where the answer was."""
-_REACH = 6
-"""Words on each side of the gap that a question shows."""
-_LEAST_BESIDE = 2
-"""Words of the question that stand beside an answer."""
+_REACH, _LEAST_BESIDE = 6, 2
+"""Words on each side of the gap that a question shows, and those that stand beside an answer."""
 _LEAST_WORD, _STEM = 4, 6
 _WORD = re.compile(r"[^\W_]+(?:[.,:'’-][^\W_]+)*")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])[\"”’')\]]*\s*|[\"“”\n]+")

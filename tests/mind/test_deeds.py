@@ -27,9 +27,11 @@ def test_a_gift_is_one_unless_it_was_only_played():
         "Tom watches as Ada gives you a golden crown.",
         "Tom gives you ...",
         "Ada gives you a crown.",
+        "Tom gives you a crown and Ada promised Tom all that she has.",
+        'Tom gives you a note: "Ada is a thief".',
     ],
 )
-def test_what_another_gives_or_nothing_is_no_gift(text: str):
+def test_what_another_gives_or_a_tale_is_no_gift(text: str):
     assert given_to_me(seen(1, text)) == ""
 
 

@@ -95,6 +95,7 @@ def test_the_time_of_a_turn_is_read(text, time):
         "Pay me by the 3rd.",
         "I rest each Sunday.",
         "I begin in September.",
+        "He sold it last spring.",
         "We are off tomorrow.",
     ],
 )
@@ -102,7 +103,7 @@ def test_a_text_tells_when(text):
     assert tells_when(text)
 
 
-@pytest.mark.parametrize(("name", "share"), [("hythe", 0.530), ("two_friends", 0.579)])
+@pytest.mark.parametrize(("name", "share"), [("hythe", 0.530), ("two_friends", 0.581)])
 def test_what_tells_when_in_talk_that_it_was_not_made_for(name, share):
     data = json.loads((DATA / f"recall_{name}.json").read_text(encoding="utf-8"))
     texts = [turn[part] for turn in data["turns"] for part in ("text", "time")]

@@ -204,7 +204,7 @@ def test_headings_are_asked_for_and_must_be_there():
 
 def test_a_heading_is_found_however_a_model_marks_it():
     headings = ["**Goals**", *(f"# {each.upper()}:" for each in STRUCTURED.headings[1:])]
-    notes = "\n".join([*headings, f"- {GOOD}"])
+    notes = "\n".join(f"{each}\n- Jonas, {n}" for n, each in enumerate(headings))
     assert written([notes], replace(SOURCE, strategy=STRUCTURED))[0].refusals == ()
     prose = notes.replace("**Goals**", "My goals are many.")
     draft, _ = written([prose, notes], replace(SOURCE, strategy=STRUCTURED))
