@@ -1,7 +1,6 @@
-"""Does a summary contradict a pin or an open promise? The model that wrote it is asked once.
+"""Does a summary contradict a pin or an open promise? The chat model that wrote it is asked once.
 
-Only a chat model is asked, and only where there are pins or promises. An answer that is neither a
-list of their numbers nor ``none`` counts as none, and so does no answer.
+Any answer but a list of their numbers counts as none, and so does no answer.
 """
 
 from __future__ import annotations
@@ -33,11 +32,10 @@ class Contradictions:
 
     def read(self, answer: str) -> tuple[str, ...]:
         """The contradicted lines; none for an answer of another form."""
-        words = answer.strip().rstrip(".").replace(",", " ").split()
-        numbers = {int(word) for word in words if word.isdecimal()}
-        if not all(map(str.isdecimal, words)) or not numbers <= {*range(1, len(self.lines) + 1)}:
-            return ()
-        return tuple(self.lines[number - 1] for number in sorted(numbers))
+        words = set(answer.strip().rstrip(".").replace(",", " ").split())
+        known = {str(number): line for number, line in enumerate(self.lines, 1)}
+        named = tuple(line for number, line in known.items() if number in words)
+        return named if known.keys() >= words else ()
 
     def fallback(self) -> tuple[str, ...]:
         """None, where the model does not answer."""
