@@ -79,7 +79,7 @@ class Memory:
     source_id: str = ""
     # what kind of message told of it: ``say``, ``talk``, ``whisper``, ``pose``, ``give`` …; empty
     # where that is not known, as in archives of before it was kept. What a player only plays in a
-    # pose may read like a deed, and is none: see :mod:`keepsake.language.deeds`
+    # pose may read like a deed, and is none: see :mod:`keepsake.language.heard`
     event: str = ""
     # to whom an own act was meant, by name; empty where it was meant for nobody, or that is not
     # known, as in archives of before it was kept

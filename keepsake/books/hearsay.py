@@ -13,8 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import BY_RULE, HEARSAY, Memory, MemoryKind
-from keepsake.language.deeds import DEED
-from keepsake.language.heard import heard
+from keepsake.language.heard import DEED, heard
 from keepsake.language.perception import for_prompt, shorten
 
 TOLD_FROM = 5

@@ -57,7 +57,7 @@ class CascadeMemory(AgentMemory):
         self._triggers = Triggers(self._parts, self._view)
         self._copies = VaultCopies(summaries, self._parts)
         self._maker = CompactionMaker(self._parts, self._copies)
-        self._copies.mend()
+        self._copies.adopt_edits(mend=True)
 
     def _grown(self, memory: Memory, before: Memory | None) -> None:
         self._view.weight.grown(memory, before)
@@ -177,7 +177,7 @@ class CascadeMemory(AgentMemory):
         with self._alone():
             super().clear()
             self._forget_figures()
-            self._copies.mend()
+            self._copies.adopt_edits(mend=True)
 
     def adopt_edits(self) -> list[str]:
         """Take over summaries that a person changed in the vault.

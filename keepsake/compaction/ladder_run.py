@@ -6,7 +6,7 @@ each is written down with what it saved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,10 +18,11 @@ from keepsake.compaction.costs import TokenCounter
 from keepsake.compaction.importance_cache import ImportanceCache
 from keepsake.compaction.masking import Mask
 from keepsake.compaction.planning import LEAST_SUMMARY, CompactionPlan
+from keepsake.errors import KeepsakeError
 from keepsake.memory import Rung, RungStep
-from keepsake.summaries.source import Draft, SummarySource
+from keepsake.summaries.source import Draft, Summarizer, SummarySource
 from keepsake.summaries.summarizer import ExtractiveSummarizer
-from keepsake.summaries.writing import SummaryWriter
+from keepsake.tasks.task import TRIES
 
 
 @dataclass(slots=True)
@@ -30,7 +31,11 @@ class LadderRun:
 
     plan: CompactionPlan
     counter: TokenCounter
-    writer: SummaryWriter
+    summarizer: Summarizer
+    # whether the summary without a model replaces that of a model which gives no answer; else its
+    # failure is the compaction's
+    forgiving: bool
+    log: Callable[[str], None]
     now: datetime
     importance: ImportanceCache
     must_keep: tuple[str, ...] = ()  # lines of pins and open promises
@@ -98,10 +103,23 @@ class LadderRun:
 
     def _written(self, sources: Sequence[SummarySource]) -> list[Draft]:
         """Their summaries: side by side where a model is waited for."""
-        if isinstance(self.writer.summarizer, ExtractiveSummarizer):
-            return list(map(self.writer.write, sources))
+        if isinstance(self.summarizer, ExtractiveSummarizer):
+            return list(map(self._write, sources))
         with ThreadPoolExecutor(len(sources), thread_name_prefix="summary") as pool:
-            return list(pool.map(self.writer.write, sources))
+            return list(pool.map(self._write, sources))
+
+    def _write(self, source: SummarySource, *, forgiving: bool = False) -> Draft:
+        """One summary; in any thread."""
+        try:
+            draft = self.summarizer.summarize(source)
+        except KeepsakeError as error:
+            if not (forgiving or self.forgiving):
+                raise
+            self.log(f"{error.what}; a summary without a model is used")
+            return ExtractiveSummarizer().summarize(source)
+        for refused in draft.refusals:
+            self.log(f"A summary was refused: {refused.reason}")
+        return replace(draft, text=truncation.unmarked(draft.text))
 
     def _resummarise(self) -> None:
         """Summarise the summary of everything old again when it has outgrown its limit."""
@@ -110,7 +128,7 @@ class LadderRun:
         if summary is None or self.counter.text(summary.text) <= limit:
             return
         before = self._tokens
-        written = self.writer.write(self._again(summary, limit), forgiving=True)
+        written = self._write(self._again(summary, limit), forgiving=True)
         self._shorten(summary, written.text, written.model)
         if self._weight(tier) > limit:
             self._by_rules(tier, limit)
@@ -165,7 +183,7 @@ class LadderRun:
             seen=len(self.must_keep) - len(lost),
             put_back=tuple(line for line in lines if _folded(line) in there),
             problems=tuple(f"there was no room for: {line}" for line in lost),
-            tries=max((each.calls for each in self.written), default=0) or 1,
+            tries=min(max((len(each.refusals) for each in self.written), default=0) + 1, TRIES),
         )
 
     # -- what the rungs are made of
@@ -185,7 +203,7 @@ class LadderRun:
         leaving = self.plan.leaving
         if not self.plan.config.mask:
             return leaving
-        mask = Mask(self.writer.log, self.importance.unshortened)
+        mask = Mask(self.log, self.importance.unshortened)
         return mask.view(leaving, leaving[-1].number) or leaving
 
     def _source(
@@ -204,6 +222,7 @@ class LadderRun:
             limit_tokens=limit,
             tokens=self.counter.text,
             importance=self.importance.of,
+            must_keep=self.must_keep,
         )
 
     def _again(self, summary: Summary, limit: int) -> SummarySource:
@@ -214,7 +233,7 @@ class LadderRun:
     def _by_rules(self, tier: Tier, limit: int) -> None:
         summary = self._summaries[tier]
         if summary is not None:
-            draft = self.writer.by_rules(self._again(summary, limit))
+            draft = ExtractiveSummarizer().summarize(self._again(summary, limit))
             self._shorten(summary, draft.text, draft.model)
 
     def _shorten(self, summary: Summary, text: str, model: str) -> None:
@@ -235,7 +254,7 @@ class LadderRun:
 
     def _step(self, rung: Rung, before: int, *written: Draft) -> None:
         if self._tokens != before or written:
-            calls = sum(each.calls for each in written)
+            calls = sum(each.cost.calls for each in written)
             self.steps.append(RungStep(rung, before, self._tokens, calls))
         self.written += written
 

@@ -22,10 +22,9 @@ from keepsake.errors import ArchiveError, CompactionError, KeepsakeError
 from keepsake.memory import CompactionResult, CompactReason, Load, Outcome, Rung
 from keepsake.summaries import roundtrip
 from keepsake.summaries.copies import VaultCopies
-from keepsake.summaries.source import Draft, Summarizer
+from keepsake.summaries.source import Summarizer
 from keepsake.summaries.strategy import Layout
 from keepsake.summaries.summarizer import ExtractiveSummarizer
-from keepsake.summaries.writing import SummaryWriter
 
 RETRY_SECONDS = 30.0
 """Wait after the first failed compaction; doubled with each further one."""
@@ -81,18 +80,15 @@ class CompactionMaker:
         """
         self._announce(plan)
         self.questions = roundtrip.draw(plan.leaving)
-        writer = SummaryWriter(
-            summarizer=self._summarizer(plan, again=again),
-            forgiving=plan.reason is CompactReason.EMERGENCY,
-            log=self._parts.log,
-        )
-        parts, now = self._parts, self._outside.clock.now()
+        parts = self._parts
         run = LadderRun(
             plan,
             parts.counter,
-            writer,
-            now,
-            parts.importance,
+            summarizer=self._summarizer(plan, again=again),
+            forgiving=plan.reason is CompactReason.EMERGENCY,
+            log=parts.log,
+            now=self._outside.clock.now(),
+            importance=parts.importance,
             must_keep=tuple(self._outside.must_keep()),
             standing=tuple(self._outside.standing()),
         )
@@ -208,7 +204,8 @@ def _result(run: LadderRun, seconds: float) -> CompactionResult:
         detail += f", {longterm.first}-{longterm.last} the long-term one" if longterm else ""
     if any(step.rung is Rung.TRUNCATE for step in run.steps):
         detail += "; what did not fit was cut, the archive has it"
-    cost = Draft("", "").with_costs(run.written)
+    costs = [draft.cost for draft in run.written]
+    refused = [each for draft in run.written for each in draft.refusals]
     return CompactionResult(
         reason=plan.reason,
         outcome=outcome,
@@ -219,12 +216,12 @@ def _result(run: LadderRun, seconds: float) -> CompactionResult:
         tokens_after=run.counter.summaries(longterm, recent) + plan.staying_tokens,
         seconds=seconds,
         model=recent.model,
-        calls=cost.calls,
-        prompt_tokens=cost.prompt_tokens,
-        completion_tokens=cost.completion_tokens,
+        calls=sum(each.calls for each in costs),
+        prompt_tokens=sum(each.prompt_tokens for each in costs),
+        completion_tokens=sum(each.completion_tokens for each in costs),
         steps=tuple(run.steps),
         verdict=run.verdict,
-        refused=tuple((each.task, each.answer, each.reason) for each in cost.refusals),
+        refused=tuple((each.task, each.answer, each.reason) for each in refused),
     )
 
 

@@ -27,7 +27,7 @@ from keepsake.events.reader import newest_first
 from keepsake.events.reasons import Leant, PromptSource, Under, Why
 from keepsake.events.types import Guard, Recalled, Thought
 from keepsake.json_lines import Record
-from keepsake.language.deeds import DEED
+from keepsake.language.heard import DEED
 from keepsake.language.words import sentences, stem, telling, words
 
 MOST_BYTES = 64_000_000

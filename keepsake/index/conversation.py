@@ -13,13 +13,18 @@ from typing import Any
 from keepsake.errors import KeepsakeError
 from keepsake.index.local import LocalVectors
 from keepsake.index.words import Fts5Index
-from keepsake.language.times import moment
+from keepsake.language.times import spans
 from keepsake.language.words import writable
 from keepsake.ports import Embedder
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.recall import MemorySearch
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+_FORMATS = (
+    *("%I:%M %p on %d %B, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d"),
+    *("%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%Y"),
+)
+"""How the public memory benchmarks write a time."""
 _PORTION = 256
 """Turns that are embedded between two words on how far it has come."""
 
@@ -165,6 +170,18 @@ def times_of(turns: Sequence[ConversationTurn], before: datetime = _NO_TIME) -> 
     for turn in turns:
         before = moment(turn.time, before) or before
         yield before
+
+
+def moment(text: str, zone: datetime) -> datetime | None:
+    """The date, with its clock time if there is one, that ``text`` is; None if it is none."""
+    text = text.strip()
+    for form in ("", *_FORMATS):
+        try:
+            time = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
+        except ValueError:
+            continue
+        return time if time.tzinfo else time.replace(tzinfo=zone.tzinfo)
+    return next((span.start for span in spans(text, zone)), None)
 
 
 def _document(number: int, turn: ConversationTurn, time: datetime) -> Document:

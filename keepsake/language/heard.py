@@ -1,8 +1,9 @@
-"""Who said what to whom, read back from a memory.
+"""Who said or gave what to whom, read back from a memory.
 
 The words of a line come from its speaker, whatever marks and names they hold: only what
 stands before the first quotation mark is the game's own, and it must begin with whoever
-caused the line.
+caused the line. Whether a line tells of a deed, or of a pose that only reads like one, is in
+:attr:`keepsake.archive.records.Memory.event`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,13 @@ import re
 from dataclasses import dataclass
 
 from keepsake.archive.records import POSE, Memory, MemoryKind
-from keepsake.language.patterns import pattern
+from keepsake.language.words import pattern
 
+GIVE = "give"
+"""The ``event`` of a thing that changes hands."""
+DEED, KINDNESS, WRONG = "deed", "kindness", "wrong"
+RULED = frozenset({DEED, KINDNESS, WRONG})
+"""The ``event`` of a deed of the world's own rules: seen, or done to the one who perceives it."""
 LONGEST = 1200
 """Characters of one line that are looked at; speech in the game has at most 1,000."""
 
@@ -22,13 +28,14 @@ _SAID = re.compile(
 _NAMED = re.compile(
     r"(?P<who>[A-Z][\w'’-]{0,23}(?: [A-Z][\w'’-]{0,23}){0,2}) (?:says|whispers|shouts)\b"
 )
+_SPEECH = ("say", "ask", "shout", "whisper")
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """What somebody said to ``you`` (the agent), to somebody by name, or to all (empty)."""
 
-    who: str
+    who: str  # empty for the agent itself
     words: str
     to: str = ""
 
@@ -61,24 +68,19 @@ def meant_for(said: Utterance, own_name: str, *, alone: bool = False) -> bool:
 
 
 def own_words(memory: Memory) -> Utterance | None:
-    """What the agent said itself, ``who`` empty; None if this memory is no speech of its own.
-
-    A stock phrase is none: it tells and promises nothing.
-    """
+    """As :func:`spoken`, but for stock phrases, which tell and promise nothing."""
     return None if memory.is_stock else spoken(memory)
 
 
 def spoken(memory: Memory) -> Utterance | None:
     """What the agent said itself, stock phrases and all; None if this is no speech of its own."""
-    if memory.kind is not MemoryKind.ACT:
-        return None
     verb, _, words = memory.text[:LONGEST].partition(" ")
-    if verb == "say" and words:
-        return Utterance("", words)
-    if verb == "whisper" and " = " in words:
-        to, _, words = words.partition(" = ")
-        return Utterance("", words, to.strip())
-    return None
+    if memory.kind is not MemoryKind.ACT or verb not in _SPEECH:
+        return None
+    to, sign, whispered = words.partition(" = ")
+    if verb == "whisper":
+        return Utterance("", whispered, memory.to or to.strip()) if sign else None
+    return Utterance("", words, memory.to) if words else None
 
 
 def shown_words(line: str) -> str:
@@ -87,6 +89,25 @@ def shown_words(line: str) -> str:
     if verb == "whisper":
         return words.partition(" = ")[2].strip()
     return words.strip() if verb in ("say", "emote") else ""
+
+
+def given_to_me(memory: Memory) -> str:
+    """The thing that somebody gave to the agent, ``a blue cup``; empty for no gift."""
+    giver, _, what = memory.text.rstrip(".").partition(" gives you ")
+    if memory.kind is not MemoryKind.PERCEPTION or not giver or giver != memory.source:
+        return ""
+    # What an old archive tells of may be a pose: a thing of few words and nothing else.
+    is_thing = memory.event == "" and len(what.split()) < 7 and '"' not in what
+    return what if is_thing or memory.event == GIVE else ""
+
+
+def given_by_me(memory: Memory) -> tuple[str, str]:
+    """The thing that the agent gave away, and to whom; both empty for no gift."""
+    verb, _, rest = memory.text.partition("You give ")
+    if memory.kind is not MemoryKind.RESULT or memory.event not in ("", GIVE) or verb:
+        return "", ""
+    what, _, whom = rest.rstrip(".").rpartition(" to ")
+    return (what, whom) if what else ("", "")
 
 
 def names(text: str, name: str) -> bool:

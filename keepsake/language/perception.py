@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from keepsake.language.patterns import pattern
+from keepsake.language.words import pattern
 
 PROMPT_LIMIT = 700
 """Characters of one memory that a prompt shows; the archive keeps all of them."""
@@ -29,13 +29,11 @@ _ESCAPES = re.compile(
 )
 _LINK = re.compile(r"\|l[cu].*?\|lt(.*?)\|le", re.DOTALL)
 _MARKUP = re.compile(
-    r"\|(?:(?P<bar>\|)"
-    r"|(?P<line>/)|(?P<blank>[-_>])"
+    r"\|(?:[|/_>-]"
     r"|\[?#[0-9a-fA-F]{6}|\[?#[0-9a-fA-F]{3}"
     r"|\[?=[a-z]|\[?[0-5]{3}|\[[rgybmcwxRGYBMCWX]|[rgybmcwxRGYBMCWXnuUhHiIsS*^]|l[ctue])"
 )
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a text for a formula."""
+_PLAIN = {"||": "|", "|/": "\n", "|-": " ", "|_": " ", "|>": " "}
 _DBREF = re.compile(r"\(#\d+\)")
 _RULE = re.compile(r"[\s\-=_*+~.|#<>/\\─━═│┌┐└┘├┤┬┴┼╭╮╰╯]*")
 _SENTENCE_END = re.compile(r"[.!?…:;,\"'”’)\]]$")
@@ -47,6 +45,11 @@ _FUNCTION = re.compile(r"\$(?=[A-Za-z_]\w*\s*\()")
 _MARKUP_STANDINS = str.maketrans({"|": "¦", "{": "(", "}": ")", "\\": "/"})
 _LONGEST_WORDS = 1200
 _INSTRUCT = re.compile(r"\[(/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w+))\]", re.I)
+_QUOTES = str.maketrans(dict.fromkeys('`"“”„', "'"))
+_CLOSING = re.compile(r"(?<!\w)['’‘]|['’‘](?!\w)")
+_LONGEST_NAME = 48
+_APART = re.compile(r"[:;,()\[\]`\"“”„|*+#>]+")
+"""What parts a name from its neighbours in a file or a prompt."""
 _HEADING = re.compile(r"^(?:[#~>\s]|-{2,}|={2,}|`{2,})+")
 
 
@@ -57,7 +60,7 @@ def perceive(raw: str, *, own_name: str = "") -> str:
     database numbers go; lines are joined to sentences; words stay as they are.
     """
     text = _LINK.sub(r"\1", _ESCAPES.sub("", raw))
-    text = _DBREF.sub("", _MARKUP.sub(_plain_markup, text))
+    text = _DBREF.sub("", _MARKUP.sub(lambda code: _PLAIN.get(code[0], ""), text))
     lines = (" ".join(visible(line).split()) for line in text.splitlines())
     line = _join([line for line in lines if not _RULE.fullmatch(line)])
     if own_name:
@@ -95,9 +98,20 @@ def disarm(text: str) -> str:
     return _FUNCTION.sub("", line)
 
 
+def quoted(text: str, limit: int) -> str:
+    """``text`` as it may stand between single quotes, which it cannot close."""
+    return f"'{_CLOSING.sub('', shorten(for_prompt(text).translate(_QUOTES), limit))}'"
+
+
+def fit_name(text: str) -> str:
+    """A name as a page keeps it; ``somebody`` for a text that is no name."""
+    clean = for_prompt(" ".join(_APART.sub(" ", text).split()), limit=_LONGEST_NAME).strip(" -")
+    return clean if any(map(str.isalnum, clean)) else "somebody"
+
+
 def for_cell(text: str) -> str:
     """``text`` as a cell of CSV that no spreadsheet takes for a formula: players write it."""
-    return f"'{text}" if text.startswith(_FORMULAS) else text
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def visible(text: str) -> str:
@@ -124,60 +138,6 @@ def shorten(text: str, limit: int) -> str:
 def _broken_off(head: str) -> str:
     """A text of which only ``head`` is left, which ends with a word if one ends near."""
     return f"{head.rsplit(' ', 1)[0] if ' ' in head[(len(head) + 1) // 2 :] else head}…"
-
-
-def is_repeat(previous: str, text: str) -> bool:
-    """Whether ``text`` says just what ``previous`` said, whatever its blanks and case."""
-    return _folded(previous) == _folded(text)
-
-
-@lru_cache(maxsize=8192)
-def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
-def repeated(text: str, count: int) -> str:
-    """``text`` as a line that stands for ``count`` memories in a row."""
-    return text if count < 2 else f"{text} (repeated {count}×)"
-
-
-def failure(
-    verb: str, argument: str, message: str, exits: Sequence[str] = (), present: Sequence[str] = ()
-) -> str:
-    """A failed command, told so that the one who tried can do better.
-
-    Returns:
-        For instance ``You tried to go up: there is no such exit. Exits: north, east``.
-    """
-    tried = f"You tried to {verb} {argument}".rstrip()
-    told = perceive(message)
-    plain = told.rstrip(". ")
-    if plain[1:2].islower() or plain[1:2] == " ":
-        plain = plain[:1].lower() + plain[1:]
-    if verb == "go" or _NO_EXIT.search(told):
-        why = plain if _BARRED.search(told) else "there is no such exit"
-        ways = f"Exits: {', '.join(exits)}" if exits else "There is no way out"
-        return f"{tried}: {why}. {ways}"
-    if _MISSING.search(told):
-        named = re.search(r"['\"“‘]([^'\"”’]{1,60})['\"”’]", told)
-        missing = named[1] if named else argument or "what you meant"
-        here = f"Here: {', '.join(present)}" if present else "You are alone"
-        return f"{tried}: {missing} is not here. {here}"
-    if _UNKNOWN.search(told):
-        return f"{tried}: that is not something you can do. Type help for the commands"
-    return f"{tried}: {plain or 'nothing came of it'}"
-
-
-_NO_EXIT = re.compile(r"\b(?:no|not an?) (?:such )?exit\b", re.I)
-_BARRED = re.compile(r"lock|closed|shut|block|too |barred|refus", re.I)
-_MISSING = re.compile(r"could not find|can't find|cannot find|not here|no such|aren't|nobody", re.I)
-_UNKNOWN = re.compile(r"not available|unknown command|huh\?", re.I)
-
-
-def _plain_markup(match: re.Match[str]) -> str:
-    if match["bar"]:
-        return "|"
-    return "\n" if match["line"] else " " if match["blank"] else ""
 
 
 def _join(lines: Sequence[str]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from keepsake.language.patterns import pattern
 from keepsake.language.perception import disarm, shorten
+from keepsake.language.words import pattern
 
 LONGEST_ARGUMENT = 80
 """Characters of the name of a thing."""

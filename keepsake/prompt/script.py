@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.language.perception import for_prompt, is_repeat, repeated
+from keepsake.language.perception import for_prompt
 
 _SMALL_WORDS = "no one two three four five six seven eight nine ten eleven twelve"
 _SMALL = _SMALL_WORDS.split()
@@ -43,7 +43,8 @@ def script(window: Sequence[Memory], name: str) -> list[str]:
         now = memory.time.astimezone()
         if when := time_line(before, now):
             lines.append(when)
-        lines.append(repeated(_line(memory, name), count))
+        times = f" (repeated {count}×)" if count > 1 else ""
+        lines.append(_line(memory, name) + times)
         before = now
     return lines
 
@@ -86,7 +87,7 @@ def _line(memory: Memory, name: str) -> str:
 
 def _same(one: Memory, other: Memory) -> bool:
     own = (one.kind is MemoryKind.ACT, other.kind is MemoryKind.ACT)
-    return own[0] == own[1] and is_repeat(_told(one), _told(other))
+    return own[0] == own[1] and _told(one) == _told(other)
 
 
 def _told(memory: Memory) -> str:

@@ -19,8 +19,9 @@ from itertools import islice, pairwise
 from operator import truediv
 
 from keepsake.language.times import tells_when
+from keepsake.language.words import stem
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.query import RecallQuery, family, stems
+from keepsake.recall.query import RecallQuery, stems
 
 _SAME_SCENE = 3 * 3600.0
 _REACH = 3
@@ -289,8 +290,8 @@ class _Judge:
 
 @lru_cache(maxsize=256)  # several searches for one question
 def _wanted(terms: tuple[str, ...]) -> list[list[str]]:
-    """The stems that answer each term, between blanks as texts hold them."""
-    return [[f" {each} " for each in family(term)] for term in terms]
+    """The stem of each term, between blanks as texts hold it."""
+    return [[f" {stem(term)} "] for term in terms]
 
 
 @lru_cache(maxsize=256)
@@ -326,8 +327,8 @@ def _near(documents: Sequence[Document], times: Sequence[float]) -> Iterator[tup
 def _count(wanted: Sequence[str], texts: Sequence[str]) -> int:
     """How many texts hold one of the stems."""
     without = texts
-    for stem in wanted:
-        without = [said for said in without if stem not in said]
+    for each in wanted:
+        without = [said for said in without if each not in said]
     return len(texts) - len(without)
 
 

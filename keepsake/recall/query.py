@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from keepsake.language.patterns import pattern
 from keepsake.language.times import Span, spans, without_times
-from keepsake.language.words import COMMON_WORDS, FORMS, stem, words, writable
+from keepsake.language.words import COMMON_WORDS, pattern, stem, words, writable
 
 _MOST_TERMS = 24
 """A long scene asks for its rarest words anyway; each term costs time."""
@@ -58,10 +57,6 @@ class RecallQuery:
     when: bool = False
     asker: str = ""  # who asks, in lower case, where they ask of themselves: "What is my trade?"
 
-    def forms(self) -> tuple[str, ...]:
-        """The terms with the irregular forms of each: buy, bought."""
-        return tuple(dict.fromkeys(f for term in self.terms for f in FORMS.get(term, (term,))))
-
 
 def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> RecallQuery:
     """What ``text`` asks for, of somebody called ``asker`` if that is known."""
@@ -85,11 +80,6 @@ def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> R
 def stems(text: str) -> frozenset[str]:
     """The stems of all words of ``text``, as terms and texts are compared."""
     return frozenset().union(*map(_stems, text.split()))
-
-
-def family(term: str) -> set[str]:
-    """The stems that answer ``term``: its own and those of its irregular forms."""
-    return {stem(form) for form in FORMS.get(term, (term,))}
 
 
 @lru_cache(maxsize=32_768)

@@ -161,7 +161,7 @@ class MemorySearch:
         self, question: RecallQuery, wanted: Sequence[SearchRequest]
     ) -> list[tuple[dict[str, float], set[str]]] | None:
         """The scores of what was found by words, and the keys of it and of its neighbours."""
-        terms = question.forms() or question.names
+        terms = question.terms or question.names
         found = self._search(terms, wanted)
         if found is None:
             return None

@@ -13,11 +13,9 @@ from collections.abc import Iterable
 
 from keepsake.archive.records import Memory
 from keepsake.errors import NoteRefused
-from keepsake.language.fit import instructs
 from keepsake.language.heard import Utterance, heard
-from keepsake.language.patterns import pattern
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.language.words import COMMON_WORDS, sentences, stem, words
+from keepsake.language.words import COMMON_WORDS, pattern, sentences, stem, words
 
 MOSTLY = 0.75
 """The share of its telling words from which a line counts as somebody's."""
@@ -39,6 +37,15 @@ _SPEAKS_TO = re.compile(
     r"\b(?:you(?:['’]re| are| were| will be| must| shall| should| have to| need to| can ?not)"
     r"|your (?:real |true |new )?(?:name|role|task|job|purpose|goal|persona|character)"
     r"|act as|pretend|play the (?:role|part)|behave)\b",
+    re.I,
+)
+_ORDERS = re.compile(
+    r"\b(?:ignore|forget|disregard|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|profile)\b"
+    r"|\bsystem (?:prompt|message|note)\b|\byour (?:prompt|profile|pinned|pins|system)\b"
+    r"|\blanguage model\b|\bas (?:an?|the|your) (?:admin\w*|builder|developer|creator|system)\b"
+    r"|\b(?:admin\w*|builders?|developers?|system|pinned|profile)\s*:"
+    # To obey is no rule about anything: it would be a key to all others.
+    r"|\bobey\b|\bdo (?:as|what|whatever|anything|everything) I (?:say|tell|ask|want|order)",
     re.I,
 )
 _NEW_SELF = (
@@ -71,7 +78,7 @@ def attribute_quote(
     # Only its profile may say who the agent is.
     new_self = pattern(_NEW_SELF.format(name=re.escape(own_name)), re.I)
     is_persona = _SPEAKS_TO.search(line) or new_self.search(line)
-    if instructs(line) or (said is None and not may_address and is_persona):
+    if _ORDERS.search(line) or (said is None and not may_address and is_persona):
         raise NoteRefused(
             "That reads like an instruction about who you are, and is not kept",
             "Write down what happened, and who said what",

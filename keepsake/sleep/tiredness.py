@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
 from keepsake.language.heard import names
-from keepsake.language.patterns import pattern
+from keepsake.language.words import pattern
 from keepsake.sleep.config import SleepConfig
 
 LEAST_SLEEP = timedelta(hours=1)

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.language.words import DAY, short_day
-from keepsake.summaries.lines import spoken, told
+from keepsake.language.words import short_day
 from keepsake.summaries.source import SummarySource
-from keepsake.summaries.text import MARK, lines_of
+from keepsake.summaries.text import MARK, SENTENCE, WIDE, lines_of, told
 
 MATTERS, MOST_MATTERING, _EACH = 6, 4, 2.5
 """From which importance on a sentence counts for more than its words, how many of one person do (so
@@ -32,13 +32,9 @@ _NAMED, _NUMBER, _SHORT = 4.0, 2.0, 0.05
 """What a capital within a sentence counts, a number, and a word of three letters or fewer."""
 _RARITY, _LENGTH, _OVERHEAD, _LONGEST, _MOST_MISSED = 4, 0.9, 12, 240, 40
 
-_DAY = re.compile(rf"^(?P<day>{DAY}): (?=\S)")
-_SIGN = re.compile(r"^[-*] ")
+_DAY = re.compile(r"^(?P<day>\d{1,2} [^\W\d]{3}): (?=\S)")
 _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]$', re.S)
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 _WORD = re.compile(r"[^\W_]+")
-_WIDE = 0x2E80
-"""From this character on, scripts are written without blanks between words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +62,7 @@ def summarize(source: SummarySource) -> str:
     for saying in _ranked(sayings):
         tried = sorted([*kept, saying], key=lambda each: (each.text, each.place))
         if source.fits(text := _listed(tried)):
-            kept, best = tried, text
-            missed = 0
+            kept, best, missed = tried, text, 0
         elif (missed := missed + 1) == _MOST_MISSED:
             break
     return best or shorten(_listed(sayings[-1:]), source.characters)
@@ -75,16 +70,16 @@ def summarize(source: SummarySource) -> str:
 
 def _sayings(source: SummarySource) -> Iterator[_Saying]:
     """Every sentence there is, oldest first."""
-    lines = [line for summary in source.older for line in lines_of(summary)]
+    lines = [x for text in source.older for x in lines_of(text) if not x.startswith(MARK)]
     day = ""
     for number, line in enumerate(lines):
-        sign, bare = line.startswith("* "), _SIGN.sub("", line)
+        sign, bare = line.startswith("* "), line.removeprefix("- ").removeprefix("* ")
         if dated := _DAY.match(bare):
             day, bare = dated["day"], bare[dated.end() :]
         quoted = _QUOTED.match(bare)
         who, said = (quoted["who"], quoted["said"]) if quoted else ("", bare)
         factor = (_OWN if who.startswith("I ") else 1.0) * (1 + _EACH if sign else 1.0)
-        for place, words in enumerate(() if line.startswith(MARK) else _split(said)):
+        for place, words in enumerate(_split(said)):
             yield _Saying(number, place, words, who, day, sign, factor)
     mattering = Counter[str]()
     for number, memory in enumerate(source.memories, len(lines)):
@@ -101,21 +96,18 @@ def _sayings(source: SummarySource) -> Iterator[_Saying]:
 
 def _retold(memory: Memory, agent: str) -> tuple[str, str, float]:
     """Who speaks in a memory, what is said or done, and what that counts by its kind."""
-    line = for_prompt(memory.line)
     if memory.kind is MemoryKind.ACT:
-        words, to = spoken(memory)
-        if words:
-            return (f"I told {to}" if to else "I said"), for_prompt(words), _OWN
+        if own := spoken(memory):
+            return f"I told {own.to}" if own.to else "I said", for_prompt(own.words), _OWN
         return "", told(memory).replace("You ", f"{agent} ", 1), _OWN
-    quoted = _QUOTED.match(line)
-    if memory.kind is MemoryKind.PERCEPTION and memory.source and quoted:
-        to_me = quoted["who"].endswith(" you")
-        return f"{memory.source} {'told me' if to_me else 'said'}", quoted["said"], 1.0
-    return "", line, _UNSPOKEN if memory.source else _NOBODYS
+    if said := heard(memory):
+        how = "told me" if said.to == "you" else "said"
+        return f"{said.who} {how}", for_prompt(said.words), 1.0
+    return "", for_prompt(memory.line), _UNSPOKEN if memory.source else _NOBODYS
 
 
 def _split(text: str) -> list[str]:
-    parts = (shorten(part.strip(), _LONGEST) for part in _SENTENCE.split(text))
+    parts = (shorten(part.strip(), _LONGEST) for part in SENTENCE.split(text))
     return [part for part in parts if _WORD.search(part)]
 
 
@@ -153,7 +145,7 @@ def _terms(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for match in _WORD.finditer(text):
         word, low = match[0], match[0].casefold()
-        if ord(word[0]) >= _WIDE:  # pairs of characters, as no blank says where a word ends
+        if ord(word[0]) >= WIDE:  # pairs of characters, as no blank says where a word ends
             found |= dict.fromkeys((low[at : at + 2] for at in range(len(low))), 1.0)
             continue
         named = word[0].isupper() and match.start() > 0 and len(word) > 1

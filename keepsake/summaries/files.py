@@ -18,8 +18,7 @@ import yaml
 
 from keepsake.archive.records import Position, Summary, Tier
 from keepsake.records.files import create_beside, names_beside, replace_file
-
-_KIND = {Tier.LONGTERM: "long-term summary", Tier.RECENT: "short-term summary"}
+from keepsake.summaries.strategy import TIER_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,48 +42,49 @@ class SummaryFolder:
         """Where the present summary of that tier stands."""
         return self.folder / f"{tier.value}.md"
 
-    def write(
-        self,
-        summary: Summary,
-        compaction: int,
-        position: Position | None,
-        *,
-        step: int | None = None,
-        keep: bool = False,
-    ) -> list[str]:
-        """Put a summary into its file, atomically.
+    def replace(self, tier: Tier, text: str, step: int, page: str) -> str:
+        """Put a page into the file of a tier, atomically; an empty page takes the file away.
 
-        ``position``: Where that compaction stands in the archive.
-        ``step``: Which compaction or undoing it is written after; the compaction if not given.
-        ``keep``: Also write the time-stamped copy that is never replaced.
+        Args:
+            tier: Which summary.
+            text: Its text.
+            step: Which compaction or undoing it is written after.
+            page: The text with its front matter; see :meth:`page`.
 
         Returns:
-            Notes for the log: what was set aside first.
+            A note for the log, if a person's edit was kept under another name first; or empty.
 
         Raises:
             OSError: The vault cannot be written.
         """
-        step = compaction if step is None else step
-        text = self._render(summary, compaction, position, step)
-        notes = self._set_edit_aside(summary.tier, summary.text.strip(), step)
-        replace_file(self.path(summary.tier), text)
-        if keep:
-            self._keep(summary, text)
-        return notes
+        path, note = self.path(tier), ""
+        try:
+            there = self.read(tier)
+            is_persons = there is not None and there.edited and there.text != text.strip()
+        except ValueError:
+            is_persons = True  # what cannot be read is a person's too
+        if is_persons:
+            names = names_beside(path.with_name(f"{path.stem}-edited-before-{step}.md"))
+            aside = path.rename(next(name for name in names if not name.exists()))
+            note = f"{path.name} had been edited meanwhile; kept as {aside.name}"
+        if page:
+            replace_file(path, page)
+        else:
+            path.unlink(missing_ok=True)
+        return note
 
-    def keep_version(self, summary: Summary, compaction: int, position: Position | None) -> None:
-        """Write only the time-stamped copy, of a version that a later rung made shorter.
+    def keep(self, summary: Summary, page: str) -> None:
+        """Write a page as the time-stamped file of its version, which is never replaced.
 
         Raises:
             OSError: The vault cannot be written.
         """
-        self._keep(summary, self._render(summary, compaction, position, compaction))
-
-    def remove(self, tier: Tier, step: int) -> list[str]:
-        """The tier is empty now, after that compaction, undoing or clearing; as :meth:`write`."""
-        notes = self._set_edit_aside(tier, "", step)
-        self.path(tier).unlink(missing_ok=True)
-        return notes
+        stamped = self.folder / f"{summary.tier.value}-{summary.time:%Y%m%d-%H%M%S}.md"
+        end = f"---\n\n{summary.text.strip()}\n".encode("utf-8", "replace")
+        # A start that mends the files must not double what lies there already.
+        same = self.folder.glob(f"{stamped.stem}*.md")
+        if not any(path.read_bytes().endswith(end) for path in same):
+            create_beside(stamped, page)
 
     def read(self, tier: Tier) -> SummaryFile | None:
         """The summary as it stands in the vault; None if there is no file.
@@ -119,21 +119,12 @@ class SummaryFolder:
         post.content = text.strip()
         replace_file(path, frontmatter.dumps(post, sort_keys=False) + "\n")
 
-    def _keep(self, summary: Summary, text: str) -> None:
-        stamped = self.folder / f"{summary.tier.value}-{summary.time:%Y%m%d-%H%M%S}.md"
-        end = f"---\n\n{summary.text.strip()}\n".encode("utf-8", "replace")
-        # A start that mends the files must not double what lies there already.
-        same = self.folder.glob(f"{stamped.stem}*.md")
-        if not any(path.read_bytes().endswith(end) for path in same):
-            create_beside(stamped, text)
-
-    def _render(
-        self, summary: Summary, compaction: int, position: Position | None, step: int
-    ) -> str:
+    def page(self, summary: Summary, compaction: int, position: Position | None, step: int) -> str:
+        """A summary with its front matter; ``position`` is that of its line in the archive."""
         text = summary.text.strip()
         metadata: dict[str, Any] = {
             "agent": self.agent,
-            "kind": _KIND[summary.tier],
+            "kind": f"{TIER_NAMES[summary.tier]} summary",
             "memory_range_start": summary.first,
             "memory_range_end": summary.last,
             "memories": summary.count,
@@ -148,19 +139,6 @@ class SummaryFolder:
         if position is not None:
             metadata["archive"] = str(position)
         return frontmatter.dumps(frontmatter.Post(text, **metadata), sort_keys=False) + "\n"
-
-    def _set_edit_aside(self, tier: Tier, text: str, step: int) -> list[str]:
-        """Keep what a person wrote meanwhile under another name before ``text`` replaces it."""
-        path = self.path(tier)
-        try:
-            there = self.read(tier)
-            if there is None or not there.edited or there.text == text:
-                return []
-        except ValueError:
-            pass  # what cannot be read is a person's too
-        names = names_beside(path.with_name(f"{path.stem}-edited-before-{step}.md"))
-        aside = path.rename(next(name for name in names if not name.exists()))
-        return [f"{path.name} had been edited meanwhile; kept as {aside.name}"]
 
 
 def _digest(text: str) -> str:

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from keepsake.archive.records import Memory, Tier
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
-from keepsake.summaries.lines import told
-from keepsake.summaries.strategy import NARRATIVE, Layout, Strategy
-from keepsake.tasks.task import RefusedAnswer
+from keepsake.recall.related import about_memory
+from keepsake.summaries.strategy import NARRATIVE, Strategy
+from keepsake.summaries.text import told
+from keepsake.tasks.task import Cost, RefusedAnswer
 
 MOST_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
 """How long a summary without a model may get that has no limit."""
-WORDS = {Tier.RECENT: 200, Tier.LONGTERM: 300}
-"""How many words a model is asked for where there is no limit."""
 MOST_TOKENS = {Tier.RECENT: 450, Tier.LONGTERM: 700}
-"""How many tokens its answer may have then: a language other than English takes more."""
+"""How many tokens a model's answer may have then: a language other than English takes more."""
 
 _SHARE, _LEAST_CHARACTERS, _LEAST_TOKENS = 0.9, 240, 60
 """The share of a few memories that their summary may have, and what it may have in any case."""
-_WORDS_PER_TOKEN = 0.5
-
-
-def routine(_: Memory) -> int:
-    """The importance of a memory where nobody says any."""
-    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +30,21 @@ class SummarySource:
     agent: str
     memories: tuple[Memory, ...] = ()  # oldest first
     older: tuple[str, ...] = ()  # summaries of what was before them, oldest first
-    strategy: Strategy | None = None  # how it is to be written; None for the narrative way
+    strategy: Strategy = NARRATIVE  # how it is to be written
     limit_tokens: int = 0  # the most tokens that it may have; 0 for the usual
     tokens: Callable[[str], int] = estimate_tokens
-    importance: Callable[[Memory], int] = routine  # 1 to 10, or 0 where it is not known
+    importance: Callable[[Memory], int] = lambda _: 0  # 1 to 10, or 0 where it is not known
+    must_keep: tuple[str, ...] = ()  # pins and open promises, which it must not contradict
 
     @property
     def lines(self) -> tuple[str, ...]:
         """All of it, a text each."""
         return (*self.older, *map(told, self.memories))
 
-    @property
-    def way(self) -> Strategy:
-        """The strategy, or the narrative one where a strategy writes no summaries."""
-        if self.strategy is None or self.strategy.layout is Layout.SLIDING:
-            return NARRATIVE
-        return self.strategy
+    def relevant(self) -> SummarySource:
+        """Without what the agent did with its own memory, unless there is nothing else."""
+        kept = tuple(memory for memory in self.memories if not about_memory(memory))
+        return replace(self, memories=kept) if kept or self.older else self
 
     @property
     def characters(self) -> int:
@@ -68,8 +60,7 @@ class SummarySource:
     @property
     def words(self) -> int:
         """How many words a model is asked for."""
-        usual = WORDS[self.tier]
-        return min(usual, int(self.limit_tokens * _WORDS_PER_TOKEN) or usual)
+        return (self.limit_tokens or MOST_TOKENS[self.tier]) * 4 // 9
 
     def most_tokens(self, shown: Sequence[str]) -> int:
         """How many tokens a model's summary of ``shown`` may have: no more than they have."""
@@ -85,27 +76,12 @@ class SummarySource:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A summary, and what it took: calls of a model, their tokens (0 if unknown) and seconds."""
+    """A summary, and what it took."""
 
     text: str
     model: str
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    seconds: float = 0.0
+    cost: Cost = field(default_factory=Cost)
     refusals: tuple[RefusedAnswer, ...] = ()  # answers that were not used
-
-    def with_costs(self, others: Sequence[Draft]) -> Draft:
-        """The same, with what ``others`` took as well."""
-        every = (self, *others)
-        return replace(
-            self,
-            calls=sum(each.calls for each in every),
-            prompt_tokens=sum(each.prompt_tokens for each in every),
-            completion_tokens=sum(each.completion_tokens for each in every),
-            seconds=sum(each.seconds for each in every),
-            refusals=tuple(refused for each in every for refused in each.refusals),
-        )
 
 
 class Summarizer(Protocol):

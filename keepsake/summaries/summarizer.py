@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
-from keepsake.archive.records import Memory
-from keepsake.recall.related import about_memory
+from keepsake.ports import Generation, TargetModel
 from keepsake.summaries import extractive
-from keepsake.summaries.lines import numbered
 from keepsake.summaries.source import Draft, SummarySource
+from keepsake.summaries.text import numbered
+from keepsake.tasks.contradictions import Faithful
 from keepsake.tasks.merge import Merge
 from keepsake.tasks.summarise import Summarise
 from keepsake.tasks.summary_prompts import SummaryBrief, SummaryPrompts
-from keepsake.tasks.task import FALLBACK, Ask, TaskResult, run
+from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, Task, run
 
 EXTRACTIVE = "extractive"
 """The name of the summarizer that needs no model."""
+UNCHANGED = "unchanged"
+"""Who wrote a long-term summary that is the short-term one of before: nobody had to be asked."""
 
 
 class ExtractiveSummarizer:
@@ -24,13 +27,21 @@ class ExtractiveSummarizer:
 
     def summarize(self, source: SummarySource) -> Draft:
         """Summarise ``source`` without a model."""
-        began = time.perf_counter()
-        text = extractive.summarize(_relevant(source))
-        return Draft(text, EXTRACTIVE, seconds=time.perf_counter() - began)
+        return Draft(extractive.summarize(source.relevant()), EXTRACTIVE)
 
 
-UNCHANGED = "unchanged"
-"""Who wrote a long-term summary that is the short-term one of before: nobody had to be asked."""
+@dataclass(slots=True)
+class _Model:
+    """The model of one summary, with what it took and what was not used."""
+
+    ask: Ask
+    cost: Cost = field(default_factory=Cost)
+    refusals: tuple[RefusedAnswer, ...] = ()
+
+    def __call__(self, build: Callable[[TargetModel], Question]) -> Generation:
+        answer = self.ask(build)
+        self.cost = self.cost.with_call(answer)
+        return answer
 
 
 @dataclass(frozen=True)
@@ -49,63 +60,49 @@ class ModelSummarizer:
             ModelError: No answer.
             ConfigError: A template fails on these memories.
         """
-        source = _relevant(source)
-        return self._summarised(source) if source.memories else self._merged(source)
+        source, older, model = source.relevant(), source.older, _Model(self.ask)
+        if not source.memories and len(older) == 1 and source.fits(older[0]):
+            return Draft(older[0], UNCHANGED)
+        while source.memories:
+            draft, taken = self._piece(source, model)
+            if taken >= len(source.memories):
+                return draft
+            source = replace(source, older=(draft.text,), memories=source.memories[taken:])
+        by_rules = partial(extractive.summarize, source)
+        merge = Merge(self._brief(source), self.prompts.merge.current, older, by_rules)
+        return self._written(merge, model, lambda: source.must_keep)
 
-    def _summarised(self, source: SummarySource) -> Draft:
-        drafts: list[Draft] = []
-        older, left = "\n\n".join(source.older), list(source.memories)
-        while left:
+    def _piece(self, source: SummarySource, model: _Model) -> tuple[Draft, int]:
+        """A summary of as many of the memories as one prompt takes, and how many they are."""
 
-            def by_rules(
-                count: int, before: str = older, some: tuple[Memory, ...] = tuple(left)
-            ) -> str:
-                piece = replace(source, older=(before,) if before else (), memories=some[:count])
-                return extractive.summarize(piece)
+        def by_rules(count: int) -> str:
+            return extractive.summarize(replace(source, memories=source.memories[:count]))
 
-            prompts = self.prompts.summarise.current
-            task = Summarise(self._brief(source), prompts, numbered(left), older, by_rules)
-            drafts.append(_draft(run(task, self.ask, forgiving=False)))
-            older, left = drafts[-1].text, left[max(task.taken, 1) :]
-        return drafts[-1].with_costs(drafts[:-1])
+        def must_keep() -> tuple[str, ...]:  # a later piece is asked about what this one says
+            return source.must_keep if task.taken == len(source.memories) else ()
 
-    def _merged(self, source: SummarySource) -> Draft:
-        def by_rules() -> str:
-            return extractive.summarize(source)
+        lines, older = numbered(source.memories), "\n\n".join(source.older)
+        prompts = self.prompts.summarise.current
+        task = Summarise(self._brief(source), prompts, lines, older, by_rules)
+        return self._written(task, model, must_keep), max(task.taken, 1)
 
-        if len(source.older) == 1 and source.fits(source.older[0]):
-            return Draft(source.older[0], UNCHANGED)
-        prompts = self.prompts.merge.current
-        task = Merge(self._brief(source), prompts, source.older, by_rules)
-        return _draft(run(task, self.ask, forgiving=False))
+    def _written(
+        self, task: Task[str], model: _Model, must_keep: Callable[[], Sequence[str]]
+    ) -> Draft:
+        checked = Faithful(task, must_keep, self.prompts.contradictions.current, model)
+        result = run(checked, model, forgiving=False)
+        model.refusals += result.refusals
+        by = EXTRACTIVE if result.by == FALLBACK else result.by
+        return Draft(result.value, by, model.cost, model.refusals)
 
     def _brief(self, source: SummarySource) -> SummaryBrief:
         return SummaryBrief(
             agent=source.agent,
             persona=self.persona,
-            wanted=source.way.wanted(source.tier, source.agent),
-            headings=source.way.headings,
+            wanted=source.strategy.wanted(source.tier, source.agent),
+            headings=source.strategy.headings,
             words=source.words,
             most_tokens=source.most_tokens,
             tokens=source.tokens,
             names=self.names,
         )
-
-
-def _draft(result: TaskResult[str]) -> Draft:
-    cost = result.cost
-    return Draft(
-        result.value,
-        EXTRACTIVE if result.by == FALLBACK else result.by,
-        cost.calls,
-        cost.prompt_tokens,
-        cost.completion_tokens,
-        cost.seconds,
-        result.refusals,
-    )
-
-
-def _relevant(source: SummarySource) -> SummarySource:
-    """Without what the agent did with its own memory, unless there is nothing else."""
-    kept = tuple(memory for memory in source.memories if not about_memory(memory))
-    return replace(source, memories=kept) if kept or source.older else source

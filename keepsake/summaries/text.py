@@ -1,21 +1,53 @@
-"""The text of a summary as lines: for a prompt, for a search, and by heading.
+"""Memories as the lines that a summary is written from, and a summary as lines of a prompt.
 
-A summary is prose, a list of ``- `` lines, or notes under ``## `` headings. A line of a list that
-matters begins with ``* ``; the summary without a model writes it so, and finds it again.
+A memory reads ``12. [4 May, evening] Anneke says to you, "…"``, an own act ``You say to Anneke,
+"…"``; the date stands where it changes. A summary is prose, a list of ``- `` lines, or notes under
+``## `` headings. A line of a list that matters begins with ``* ``; the summary without a model
+writes it so, and finds it again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.language.heard import spoken
 from keepsake.language.perception import for_prompt
+from keepsake.language.words import short_day
+from keepsake.prompt.script import daytime
 
 MARK = "## "
+SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+"""Where one sentence ends and the next begins, in any language."""
+WIDE = 0x2E80
+"""From this character on, scripts are written without blanks between words."""
 _ITEM = re.compile(r"^[-*] ")
 _LONGEST = 20_000
 """Characters of one line of prose."""
+
+
+def numbered(memories: Iterable[Memory]) -> list[str]:
+    """Memories as a model is shown them, one line each."""
+    lines, before = [], ""
+    for memory in memories:
+        when = f"[{short_day(memory.time)}, {daytime(memory.time)}] "
+        lines.append(f"{memory.number}. {'' if when == before else when}{told(memory)}")
+        before = when
+    return lines
+
+
+def told(memory: Memory) -> str:
+    """A memory in the second person, as one harmless line."""
+    if memory.kind is not MemoryKind.ACT:
+        return for_prompt(memory.line)
+    verb, _, rest = memory.text.partition(" ")
+    if said := spoken(memory):
+        act = f'You {verb}{f" to {said.to}" if said.to else ""}, "{said.words}"'
+    else:
+        act = f"You *{rest}*" if verb in ("emote", "pose") and rest else f"You did: {memory.text}"
+    return for_prompt(f"{act} (your reason: {memory.reason})" if memory.reason else act)
 
 
 @lru_cache(maxsize=256)  # a summary stands in every prompt until the next one is made
@@ -41,12 +73,6 @@ def shown(text: str) -> tuple[str, ...]:
 def plain(text: str) -> tuple[str, ...]:
     """Its lines without headings and list signs; prose as one line."""
     return tuple(_ITEM.sub("", line) for line in lines_of(text) if not line.startswith(MARK))
-
-
-def lacking(text: str, headings: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``headings`` that have no line of their own in ``text``, in any case."""
-    there = {line.strip("#*: ").casefold() for line in text.splitlines()}
-    return tuple(heading for heading in headings if heading.casefold() not in there)
 
 
 def lines_of(text: str) -> list[str]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from keepsake.language.patterns import pattern
 from keepsake.language.perception import visible
+from keepsake.language.words import pattern
 
 LONGEST_PART = 1000
 """Characters of one spoken line, the most that the game's own speech takes."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from keepsake.language.patterns import pattern
 from keepsake.language.perception import disarm, shorten, visible
-from keepsake.language.words import is_closed
+from keepsake.language.words import closed, pattern
 from keepsake.prompt.arguments import leading_name, thing_name
 from keepsake.prompt.options import Options
 from keepsake.prompt.verbs import FORBIDDEN, Command, Takes, Verb, find_exit, find_verb
@@ -103,7 +102,7 @@ class _LineReader:
 
     def _is_talk(self, text: str, verb: Verb | None, found: Command | str) -> bool:
         """Whether a line is a sentence to be said, although it may begin like a command."""
-        if "say" not in self._offered or not is_closed(text):
+        if "say" not in self._offered or closed(text) != text:
             return False
         word, _, rest = text.partition(" ")
         if not text[0].isupper():

@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from keepsake.language.words import COMMON_WORDS, closed, roots, sentences, words
+from keepsake.language.words import COMMON_WORDS, closed, sentences, stems, words
 
 KNOWN = 0.4
 """What a sentence must be worth to answer a question: the words in common are worth 0 to 1."""
@@ -52,7 +52,7 @@ class _Question:
 
     words: tuple[str, ...]
     stock: Mapping[str, Any]  # of its language
-    telling: frozenset[str]  # the roots of the words that an answer would hold
+    telling: frozenset[str]  # the stems of the words that an answer would hold
     of_asker: bool  # whether it asks for the asker's own life
     of_agent: bool
 
@@ -106,7 +106,7 @@ def _read(said: str, names: Iterable[str]) -> _Question:
     of_agent = not {"you", "your", "yours", "tell"}.isdisjoint(found)  # "Can you tell me …"
     of_asker = bool(there & {"i", "i'm", "my", "mine"}) or ("me" in there and not of_agent)
     of_agent = of_agent and not of_asker
-    return _Question(found, stock, frozenset(roots(" ".join(telling))), of_asker, of_agent)
+    return _Question(found, stock, frozenset(stems(" ".join(telling))), of_asker, of_agent)
 
 
 def _asks(said: str, stock: Mapping[str, Any]) -> bool:
@@ -173,7 +173,7 @@ def _sentences(line: FallbackLine, stock: Mapping[str, Any]) -> list[str]:
 
 def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> list[float]:
     """What each sentence is worth as an answer: the words in common first, the rarer the more."""
-    held = [roots(text) for text, _ in found]
+    held = [stems(text) for text, _ in found]
     among = Counter(word for one in held for word in one)
     wanted = {w: math.log(1 + (len(held) + 1) / (among[w] + 0.5)) for w in question.telling}
     whole = sum(wanted.values()) or 1.0
@@ -182,7 +182,7 @@ def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> li
     second = scores[-2] if scores[1:] and question.of_asker else best
     worth = []
     for (_, line), there in zip(found, held, strict=True):
-        near = roots(line.text) - there
+        near = stems(line.text) - there
         shared = sum(wanted[w] * (w in there or _NEAR * (w in near)) for w in wanted)
         recalled = _RECALLED * max(line.score, 0.0) + _AHEAD * max(line.score - second, 0.0)
         whose = (question.of_asker - question.of_agent) * (1 if line.speaker else -1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.summary_check import Source, check_summary, cleaned
+from keepsake.tasks.summarise import Source, check_summary, cleaned
 from keepsake.tasks.summary_prompts import SUMMARIES, SYSTEM, TEXT, SummaryBrief
 from keepsake.tasks.task import Question
 
@@ -39,7 +39,7 @@ class Merge:
         """The summary.
 
         Raises:
-            AnswerRefused: It fails :func:`keepsake.tasks.summary_check.check_summary`.
+            AnswerRefused: It fails :func:`keepsake.tasks.summarise.check_summary`.
         """
         text = cleaned(answer)
         unfilled = {"persona": "", "summaries": []}

@@ -1,22 +1,36 @@
-"""Memories become a summary, written by a model: :class:`Summarise`.
+"""Memories become a summary, written by a model and checked in any language.
 
 A piece of the memories is shown, as much as fits the model's prompt; what is left over is
-summarised next, with this summary in front of it.
+summarised next, with this summary in front of it. A summary is refused if it is empty, longer than
+allowed, repeats itself, recites its instructions, lacks a heading, lacks a name that the game knows
+and that several memories hold, or tells mostly of people and places that its source does not hold.
+What it says of them is the model's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from keepsake.ports import ChatMessage, TargetModel
+from keepsake.summaries.text import WIDE, plain
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.summary_check import Source, check_summary, cleaned
 from keepsake.tasks.summary_prompts import MEMORIES, SYSTEM, TEXT, SummaryBrief
-from keepsake.tasks.task import Question
+from keepsake.tasks.task import AnswerRefused, Question
 
 _SPARE_TOKENS = 40
 """Tokens of a prompt that are kept free: a chat template adds some."""
+SEVERAL = 3
+"""In so many memories a name that the game knows stands, if a summary must keep it."""
+_RECITED = 40
+"""So many letters in a row are an instruction recited; by chance it is about half as many."""
+_LEAST_LETTERS, _LEAST_SHARE = 12, 0.01
+"""A summary says something: so many letters, or this share of its source."""
+_REPEATS = 3
+_FENCE = re.compile(r"\A```\w*\n(.*?)\n?```\s*\Z", re.S)
+_PARTS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
 @dataclass(slots=True)
@@ -56,7 +70,7 @@ class Summarise:
         """The summary.
 
         Raises:
-            AnswerRefused: It fails :func:`keepsake.tasks.summary_check.check_summary`.
+            AnswerRefused: It fails :func:`check_summary`.
         """
         text = cleaned(answer)
         shown = self._shown
@@ -90,3 +104,134 @@ class Summarise:
             self.prompts.render(part, **values)
             for part in ((SYSTEM, MEMORIES) if chat else (TEXT,))
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the writer was shown."""
+
+    texts: tuple[str, ...]  # older summaries and memories
+    instructions: str
+    lived: bool  # whether the last of the texts are memories, one each
+
+
+def cleaned(answer: str) -> str:
+    """An answer without a fence around it, and without a line that only announces it."""
+    text = answer.strip()
+    if fenced := _FENCE.match(text):
+        text = fenced[1].strip()
+    first, _, rest = text.partition("\n\n")
+    announces = first.rstrip("*_ ").endswith((":", "：")) and "\n" not in first
+    return rest.strip() if announces and rest.strip() else text
+
+
+def check_summary(text: str, source: Source, brief: SummaryBrief, most_tokens: int) -> None:
+    """Refuse a summary that is none of ``source``.
+
+    Args:
+        text: The summary.
+        source: What it was made from.
+        brief: What its writer was told.
+        most_tokens: How many tokens it may have.
+
+    Raises:
+        AnswerRefused: Says why, to the model.
+    """
+    told = "\n".join(source.texts)
+    letters = _letters(" ".join(plain(text)))
+    if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
+        raise AnswerRefused("it is empty, or says next to nothing")
+    if (tokens := brief.tokens(text)) > most_tokens:
+        words = most_tokens * len(text.split()) // max(tokens, 1)
+        what = f"it has {tokens} tokens and may have {most_tokens}: write {words} words at most"
+        raise AnswerRefused(what)
+    if again := _repeated(text):
+        raise AnswerRefused(f"it repeats itself: {again!r}")
+    if _recites(letters, _letters(source.instructions), _letters(told)):
+        raise AnswerRefused("it recites its instructions; write only the summary of the memories")
+    there = {line.strip("#*: ").casefold() for line in text.splitlines()}
+    if missing := [each for each in brief.headings if each.casefold() not in there]:
+        raise AnswerRefused(f"these headings are missing: {', '.join(missing)}")
+    _check_names(text, source, brief)
+
+
+def _check_names(text: str, source: Source, brief: SummaryBrief) -> None:
+    names = [name for name in brief.names if name and not _same(name, brief.agent)]
+    told = [name for name in names if _mentions(text, name)]
+    known = [name for name in told if any(_mentions(each, name) for each in source.texts)]
+    unknown = (name for name in told if name not in known)
+    foreign = [name for name in unknown if any(_stands(text, part) for part in _parts(name))]
+    if len(foreign) > max(len(known), 1):
+        what = f"the memories do not hold {', '.join(sorted(foreign))}; tell only what they hold"
+        raise AnswerRefused(what)
+    units = source.texts if source.lived else _units(source.texts)
+    lost = (name for name in names if name not in told and _is_wanted(name, units, source))
+    if missing := ", ".join(sorted(lost)):
+        raise AnswerRefused(f"it leaves out {missing}; say what matters about each")
+
+
+def _is_wanted(name: str, units: tuple[str, ...], source: Source) -> bool:
+    """Whether several memories in which somebody speaks hold a name; comings and looks do not.
+
+    Of older summaries: whether several sentences do, or each of them.
+    """
+    if source.lived:
+        return sum('"' in unit and holds(unit, name) for unit in units) >= SEVERAL
+    everywhere = len(source.texts) > 1 and all(holds(text, name) for text in source.texts)
+    return everywhere or sum(holds(unit, name) for unit in units) >= SEVERAL
+
+
+def holds(text: str, name: str) -> bool:
+    """Whether a name stands in ``text`` as a whole word, in any case; scripts may have no words."""
+    return _stands(text.casefold(), name.casefold())
+
+
+def _stands(text: str, word: str) -> bool:
+    at = text.find(word)
+    while at >= 0:
+        before, after = text[max(at - 1, 0) : at], text[at + len(word) :][:1]
+        if not (_joins(before, word[0]) or _joins(after, word[-1])):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
+def _mentions(text: str, name: str) -> bool:
+    """Whether ``text`` names somebody, by any part of the name, in any case and case form."""
+    low = text.casefold()
+    return any(part.casefold() in low for part in _parts(name))
+
+
+def _parts(name: str) -> list[str]:
+    """The words of a name that name: ``Mira`` and ``Fenn``, but of ``the Kettle`` the second."""
+    return [part for part in name.split() if len(part) > 2 and not part.islower()] or [name]
+
+
+def _same(name: str, agent: str) -> bool:
+    return bool(set(name.casefold().split()) & set(agent.casefold().split()))
+
+
+def _joins(neighbour: str, end: str) -> bool:
+    """Whether a character beside a name makes another word of it."""
+    return neighbour.isalnum() and ord(neighbour) < WIDE and ord(end) < WIDE
+
+
+def _units(texts: Iterable[str]) -> tuple[str, ...]:
+    """The sentences and lines of older summaries."""
+    return tuple(part for text in texts for part in _PARTS.split(text) if part.strip())
+
+
+def _repeated(text: str) -> str:
+    """A sentence or line that comes again and again; empty if none does."""
+    counts = Counter(" ".join(part.split()) for part in _PARTS.split(text))
+    found = (part for part, times in counts.items() if times >= _REPEATS and len(part) > 12)
+    return next(found, "")[:60]
+
+
+def _recites(letters: str, instructions: str, told: str) -> bool:
+    runs = (letters[at : at + _RECITED] for at in range(len(letters) - _RECITED + 1))
+    return any(run in instructions and run not in told for run in runs)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))

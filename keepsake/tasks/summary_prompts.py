@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keepsake.errors import ConfigError
+from keepsake.tasks import contradictions
 from keepsake.tasks.prompt_file import PromptFile, Prompts, load_prompts
 
 FOLDER = "prompts"
@@ -19,16 +20,18 @@ _ALL = frozenset({"agent", "persona", "wanted", "headings", "words", "refused"})
 FILES = {
     "summarise.md": ((SYSTEM, MEMORIES, TEXT), _ALL | {"memories", "older"}),
     "merge.md": ((SYSTEM, SUMMARIES, TEXT), _ALL | {"summaries"}),
+    "contradictions.md": ((contradictions.PART,), contradictions.VARIABLES),
 }
 """The parts that each file must have, and the names that it may use."""
 
 
 @dataclass(frozen=True)
 class SummaryPrompts:
-    """``summarise.md`` and ``merge.md``, each read again when it changes."""
+    """The prompts of :data:`FILES`, each read again when it changes."""
 
     summarise: PromptFile
     merge: PromptFile
+    contradictions: PromptFile
 
     @classmethod
     def of(
@@ -45,7 +48,7 @@ class SummaryPrompts:
             good = (spare or folder) / name
             return PromptFile(folder / name, good, *FILES[name], on_problem, rest=rest)
 
-        return cls(file("summarise.md"), file("merge.md"))
+        return cls(*map(file, FILES))
 
 
 def load_summary_prompt(path: Path) -> Prompts:

@@ -113,7 +113,7 @@ def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str
 
     def by_words(text: str) -> list[str]:
         asked = question(text)
-        found = conversation.words.search(asked.forms() or asked.names, _POOL)
+        found = conversation.words.search(asked.terms or asked.names, _POOL)
         return [conversation.id_of(key) for key, _ in found]
 
     def by_meaning(text: str) -> list[str]:

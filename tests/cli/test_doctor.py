@@ -46,8 +46,8 @@ def test_a_broken_prompt_and_a_strategy_of_before_are_named(copy):
     prompt.write_text(prompt.read_text().replace("{{ words }}", "{{ word }}"))
     (copy.here.config / "compaction" / "diary.md").write_text("```prompt\n- {{ memories }}\n```\n")
     _, (diary, named) = examined(copy)
-    assert "no prompt of its own any more" in diary["what"]
-    assert "```wanted" in diary["cure"]
+    assert "the part 'prompt' is not expected here" in diary["what"]
+    assert "The parts of this file are: wanted" in diary["cure"]
     assert "there is no variable 'word'" in named["what"]
 
 

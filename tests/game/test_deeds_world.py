@@ -7,7 +7,7 @@ from evennia.utils import create
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.log import Archive
 from keepsake.archive.records import POSE
-from keepsake.language.deeds import GIVE
+from keepsake.language.heard import GIVE
 from tests.game.test_people_world import PeopleWorld
 from typeclasses.objects import Object
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
+from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.events.types import Guard
 from keepsake.memory import CompactReason
 from tests.game.test_ladder_world import LadderWorld
 
 ASKED = "Write your summary of these memories."
+HELD = "Which of these lines does the text contradict?"
 
 
 class TestSummariesByModel(LadderWorld):
@@ -18,13 +22,20 @@ class TestSummariesByModel(LadderWorld):
         config = self.services.places.config / "llm.md"
         model = f"**provider**: openai\n**host**: {self.fake.address}\n**model**: fake\n"
         config.write_text(config.read_text().replace("**provider**: extractive\n", model))
-        self.answers = []
+        self.answers, self.contradicted = [], ["none"]
         thinks = self.fake.script
-        self.fake.script = lambda prompt: self.writes(prompt) if ASKED in prompt else thinks(prompt)
+
+        def script(prompt):
+            if HELD in prompt:
+                return self.next_of(self.contradicted)
+            return self.next_of(self.answers) if ASKED in prompt else thinks(prompt)
+
+        self.fake.script = script
         self.mira.db.profile = "You are Mira, who keeps the Inn. You fear geese (secret).\n\nMore."
 
-    def writes(self, prompt):
-        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+    @staticmethod
+    def next_of(answers):
+        return answers.pop(0) if len(answers) > 1 else answers[0]
 
     def lived(self):
         """So many memories that a compaction by hand has something to do."""
@@ -32,13 +43,18 @@ class TestSummariesByModel(LadderWorld):
         self.mira.db.paused = True
         self.chatter(20)
         self.mira.db.paused = False
-        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
+        ended = []
+        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
         self.compacted()
+        return ended[0]
 
-    def asked(self):
-        """The messages of each call for a summary."""
+    def asked(self, what=ASKED):
+        """The messages of each call for a summary, or about one."""
         bodies = [call.body for call in self.fake.calls("/v1/chat/completions")]
-        return [b["messages"] for b in bodies if ASKED in b["messages"][-1]["content"]]
+        return [b["messages"] for b in bodies if what in b["messages"][-1]["content"]]
+
+    def promise(self, text):
+        self.mind.memory.commitments.add(Commitment(CommitmentKind.PROMISE, "Tom", text, 0))
 
     def test_it_is_asked_by_messages_and_once_more_with_the_reason(self):
         said = "Char2 and Tom spoke of casks that came and went."
@@ -62,3 +78,55 @@ class TestSummariesByModel(LadderWorld):
         recent = self.mind.memory.context().recent
         assert recent.model == "extractive"
         assert "Tom said: " in recent.text
+
+    def test_what_contradicts_a_pin_is_refused_with_that_pin_and_written_again(self):
+        self.mind.keeper.pin("The mill is Tom's.", by="builder")
+        self.promise("bring him two casks of cider")
+        wrong = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
+        right = "Tom and Char2 spoke of casks that came and went."
+        self.answers, self.contradicted = [wrong, right], ["1.", "none"]
+        emitted = []
+        self.services.events = SimpleNamespace(emit=emitted.append, close=lambda: None)
+        result = self.lived()
+        held = self.asked(HELD)
+        shown = held[0][0]["content"]
+        assert re.search(r"^1\. .*The mill is Tom's\.$", shown, re.M)
+        assert re.search(r"^2\. .*bring him two casks of cider", shown, re.M)
+        assert wrong in shown
+        assert right in held[1][0]["content"]
+        reason = self.asked()[1][1]["content"].partition("could not be used: ")[2]
+        assert "contradicts" in reason
+        assert "The mill is Tom's." in reason
+        assert "cider" not in reason
+        recent = self.mind.memory.context().recent
+        assert recent.text.startswith(right)
+        assert (recent.model, result.calls) == ("fake", 4)
+        ((task, answer, why),) = result.refused
+        assert (task, answer) == ("summarise", wrong)
+        assert "The mill is Tom's." in why
+        (guard,) = (each for each in emitted if isinstance(each, Guard))
+        assert (guard.task, guard.op, guard.before) == ("summarise", "refused", wrong)
+        assert guard.reason == why
+
+    def test_what_contradicts_a_promise_twice_is_made_without_a_model(self):
+        self.promise("bring him two casks of cider")
+        self.answers, self.contradicted = ["Char2 and Tom shall never get cider."], ["1"]
+        result = self.lived()
+        assert (len(self.asked()), len(self.asked(HELD)), result.calls) == (2, 2, 4)
+        assert self.mind.memory.context().recent.model == "extractive"
+        assert len(result.refused) == 2
+        assert self.past()[-1].verdict.tries == 2
+
+    def test_a_summary_that_contradicts_nothing_costs_one_call_more(self):
+        self.mind.keeper.pin("The mill is Tom's.", by="builder")
+        self.answers = ["Char2 and Tom spoke of casks that came and went."]
+        result = self.lived()
+        assert (len(self.asked()), len(self.asked(HELD)), result.calls) == (1, 1, 2)
+        recent = self.mind.memory.context().recent
+        assert (recent.model, result.refused) == ("fake", ())
+        assert self.past()[-1].verdict.tries == 1
+
+    def test_without_pins_and_promises_nothing_more_is_asked(self):
+        self.answers = ["Char2 and Tom spoke of casks that came and went."]
+        result = self.lived()
+        assert (len(self.asked()), result.calls, self.asked(HELD)) == (1, 1, [])

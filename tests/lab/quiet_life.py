@@ -12,7 +12,7 @@ from game.lab.simulations.simulate import create, resumed, run
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import WHISPER, is_private
 from keepsake.archive.records import HEARSAY, SCENE, Memory, MemoryKind
-from keepsake.language.deeds import DEED
+from keepsake.language.heard import DEED
 from keepsake.paths import Places
 
 TOM = "9999-20260101000000"

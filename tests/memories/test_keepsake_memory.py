@@ -8,7 +8,7 @@ from game.cli.recall import evaluate
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.language.times import moment
+from keepsake.index.conversation import moment
 from keepsake.memories.conformance import BEGAN, life
 from keepsake.memories.keepsake import KeepsakeMemory
 from keepsake.memories.protocol import Surroundings

@@ -20,6 +20,7 @@ from keepsake.ports import Tokens
 from keepsake.summaries.files import SummaryFolder
 from keepsake.summaries.source import Draft, SummarySource
 from keepsake.summaries.strategy import NARRATIVE, Layout, Strategy
+from keepsake.tasks.task import Cost
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
 WIDE = CompactionConfig(
@@ -87,7 +88,7 @@ class ScriptedSummarizer:
         if source.tier in self.failing:
             raise ModelUnavailable("nobody answers", "Start the model server")
         if self.bad:
-            return Draft("Quux plugh xyzzy, and fnord.", "scripted", calls=1)
+            return Draft("Quux plugh xyzzy, and fnord.", "scripted", cost=Cost(calls=1))
         lines = (*source.older, *map(_raw, source.memories))
         first, last = lines[: 4 if len(lines) > 5 else 1], lines[-1]
         return Draft(" ".join(line[:40] for line in dict.fromkeys([*first, last])), "scripted")

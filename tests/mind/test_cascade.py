@@ -318,14 +318,14 @@ def test_a_vault_that_cannot_take_the_summary_loses_only_the_copy(life, memory):
 def test_a_check_between_a_commit_and_its_files_waits_for_them(life, memory, monkeypatch):
     live(memory, 8)
     writing, go_on = threading.Event(), threading.Event()
-    write = SummaryFolder.write
+    replace_file = SummaryFolder.replace
 
     def slowly(self, *args, **kwargs):
         writing.set()
         assert go_on.wait(60)
-        return write(self, *args, **kwargs)
+        return replace_file(self, *args, **kwargs)
 
-    monkeypatch.setattr(SummaryFolder, "write", slowly)
+    monkeypatch.setattr(SummaryFolder, "replace", slowly)
     with ThreadPoolExecutor(2) as pool:
         made = pool.submit(memory.compact, MANUAL)
         assert writing.wait(60)

@@ -10,17 +10,13 @@ from keepsake.archive.records import POSE, Memory, MemoryKind
 from keepsake.books.journal.drawing import tell
 from keepsake.books.journal.importance import GIFT, importance
 from keepsake.books.people.book import line_of
-from keepsake.language.deeds import GIVE, given_by_me, given_to_me
+from keepsake.language.heard import GIVE, given_by_me, given_to_me
 from tests.mind.journals import NOON, result, seen
 
-GIFTS = ("Tom gives you a blue cup.", "Tom hands you the old iron key.")
 
-
-@pytest.mark.parametrize("text", GIFTS)
-def test_a_gift_is_one_unless_it_was_only_played(text: str):
-    given = seen(1, text)
-    assert given_to_me(given)
-    assert given_to_me(replace(given, event=GIVE)) == text.partition(" you ")[2].rstrip(".")
+def test_a_gift_is_one_unless_it_was_only_played():
+    given = seen(1, "Tom gives you a blue cup.")
+    assert given_to_me(given) == given_to_me(replace(given, event=GIVE)) == "a blue cup"
     assert not given_to_me(replace(given, event=POSE))
     assert not given_to_me(replace(given, event="say"))
 
@@ -28,14 +24,14 @@ def test_a_gift_is_one_unless_it_was_only_played(text: str):
 @pytest.mark.parametrize(
     "text",
     [
-        "Tom gives you a crown and Ada promised Tom all that she has.",
         "Tom watches as Ada gives you a golden crown.",
-        'Tom gives you a note: "Ada is a thief".',
         "Tom gives you ...",
-        f"Tom gives you {'a very ' * 20}long story.",
+        "Ada gives you a crown.",
+        "Tom gives you a crown and Ada promised Tom all that she has.",
+        'Tom gives you a note: "Ada is a thief".',
     ],
 )
-def test_where_nobody_kept_what_it_was_a_tale_is_no_gift(text: str):
+def test_what_another_gives_or_a_tale_is_no_gift(text: str):
     assert given_to_me(seen(1, text)) == ""
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.compaction import masking
 from keepsake.compaction.masking import STEP, Mask, boundary, mask
-from keepsake.language.perception import is_repeat
 from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.prompt.tool_results import LISTED, PINNED, RESULTS
@@ -209,7 +208,7 @@ def windows(draw: st.DrawFn) -> tuple[Memory, ...]:
     number, time = draw(st.integers(1, 300)), START
     found = []
     for kind, text, source, reason in draw(st.lists(_LINES, max_size=40)):
-        if found and is_repeat(found[-1].text, text):
+        if found and found[-1].text == text:
             continue  # a repeat is counted, or refused if it is the agent's own
         time += timedelta(minutes=draw(st.sampled_from([0, 1, 15, 19, 40, 700])))
         found.append(Memory(number, time, kind, text, source=source, reason=reason))

@@ -5,11 +5,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keepsake.language.perception import (
-    failure,
+    fit_name,
     for_prompt,
-    is_repeat,
     perceive,
-    repeated,
+    quoted,
     shorten,
 )
 
@@ -105,42 +104,26 @@ def test_shortening_keeps_to_the_limit(text, limit):
     assert len(shorten(text, limit)) <= max(limit, 0)
 
 
-def test_repeats():
-    assert is_repeat("The wind  blows.", "the wind blows.")
-    assert not is_repeat("The wind blows.", "The wind blows hard.")
-    assert repeated("The wind blows.", 1) == "The wind blows."
-    assert repeated("The wind blows.", 3) == "The wind blows. (repeated 3×)"
-
-
 @pytest.mark.parametrize(
-    ("tried", "told"),
+    ("text", "name"),
     [
-        (
-            ("go", "up", "Command 'up' is not available.", ["north", "east"], []),
-            "You tried to go up: there is no such exit. Exits: north, east",
-        ),
-        (
-            ("go", "up", "", [], []),
-            "You tried to go up: there is no such exit. There is no way out",
-        ),
-        (
-            ("go", "north", "The door is |rlocked|n.", ["north"], []),
-            "You tried to go north: the door is locked. Exits: north",
-        ),
-        (
-            ("whisper", "Bob = hi", "Could not find 'Bob'.", [], ["Tom", "a lamp"]),
-            "You tried to whisper Bob = hi: Bob is not here. Here: Tom, a lamp",
-        ),
-        (
-            ("get", "well", "You can't get that.", [], []),
-            "You tried to get well: you can't get that",
-        ),
-        (
-            ("dance", "", "Command 'dance' is not available. Type \"help\" for help.", [], []),
-            "You tried to dance: that is not something you can do. Type help for the commands",
-        ),
-        (("get", "it", "", [], []), "You tried to get it: nothing came of it"),
+        ("Old Tom", "Old Tom"),
+        ("Anne-Marie O'Neill", "Anne-Marie O'Neill"),
+        ("- Tom: obey (you)", "Tom obey you"),
+        ("## Ada\n**key**", "Ada key"),
+        ("~Mira> say yes", "Mira say yes"),
+        ("ハナ", "ハナ"),
+        ("...", "somebody"),
+        ("", "somebody"),
     ],
 )
-def test_a_failure_teaches(tried, told):
-    assert failure(*tried) == told
+def test_a_name_holds_no_mark_of_a_file(text, name):
+    assert fit_name(text) == name
+    assert fit_name(name) == name
+
+
+@given(st.text("ab'\"’“- .", max_size=60), st.integers(4, 50))
+def test_words_in_quotes_do_not_end_them(text, limit):
+    inside = quoted(text, limit)[1:-1]
+    assert len(inside) <= limit
+    assert not re.search(r"(?<!\w)['’‘\"]|['’‘\"](?!\w)", inside)

@@ -76,15 +76,6 @@ def test_a_copy_under_another_name_is_a_strategy(folder):
     assert strategy.wanted(Tier.LONGTERM, "Mira").startswith("A long-term of Mira.")
 
 
-def test_a_file_of_an_earlier_version_says_what_to_do(folder):
-    old = ("**stop**: []", "```prompt short-term", "{{ memories }}", "```")
-    error = refused(write(folder, "old", *old))
-    assert error.line == 2
-    assert "no prompt of its own any more" in error.reason
-    assert "```wanted" in error.cure
-    assert "take the prompt and the setting stop out" in error.cure
-
-
 @pytest.mark.parametrize(
     ("lines", "line", "reason", "cure"),
     [
@@ -96,14 +87,8 @@ def test_a_file_of_an_earlier_version_says_what_to_do(folder):
         (["a", "```wanted", "b", "c {{ memories }}", "```"], 4, "memories", "headings"),
         (["a", "```wanted", "{{ 1 / 0 }}", "```"], 3, "division by zero", "Mend"),
         (["a", "```wanted", "{{ agent.__class__.x() }}", "```"], 3, "unsafe", "Mend"),
-        (["**headings**: Goals; goals", *WANTED], 1, "twice", "Keep one"),
+        (["a", "```prompt", "{{ memories }}", "```"], 2, "'prompt' is not expected", "wanted"),
         (["**headings**: Goals; # Facts", *WANTED], 1, "cannot be a heading", "letters"),
-        (
-            ["**headings**: " + "; ".join(f"H{n}" for n in range(30)), *WANTED],
-            1,
-            "more than 20",
-            "",
-        ),
         (["**headings**:", *WANTED], 1, "headings has no value", ""),
     ],
 )
@@ -160,9 +145,9 @@ def test_a_changed_file_is_read_again_and_a_bad_one_leaves_the_last_good_one(fol
 def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(folder):
     problems: list[ConfigError] = []
     strategies = Strategies(folder, SHIPPED, problems.append)
-    assert strategies.get("structured").path == SHIPPED / "structured.md"
+    assert strategies.get("structured").prompts.path == SHIPPED / "structured.md"
     write(folder, "narrative", "**layout**: nonsense")
-    assert strategies.get("narrative").path == SHIPPED / "narrative.md"
+    assert strategies.get("narrative").prompts.path == SHIPPED / "narrative.md"
     assert [problem.path.name for problem in problems] == ["structured.md", "narrative.md"]
     write(folder, "own", "**layout**: nonsense")
     with pytest.raises(ConfigError, match="nonsense"):

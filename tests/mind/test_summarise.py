@@ -80,7 +80,7 @@ def written(answers, source=SOURCE, **target):
 
 def test_a_chat_model_is_shown_the_memories_numbered_and_dated():
     draft, (question,) = written([GOOD])
-    assert (draft.text, draft.model, draft.calls, draft.refusals) == (GOOD, "a-model", 1, ())
+    assert (draft.text, draft.model, draft.cost.calls, draft.refusals) == (GOOD, "a-model", 1, ())
     system, user = question.messages
     assert (system.role, user.role) == ("system", "user")
     assert system.text.startswith("You are Mira, the innkeeper.\n")
@@ -115,7 +115,7 @@ def test_a_refused_answer_is_asked_for_once_more_with_the_reason():
 
 def test_after_two_refusals_the_summary_is_made_without_a_model():
     draft, asked = written(["..."])
-    assert len(asked) == draft.calls == len(draft.refusals) == 2
+    assert len(asked) == draft.cost.calls == len(draft.refusals) == 2
     assert draft.model == "extractive"
     assert 'Anneke told me: "I go to sea from Tollen."' in draft.text
 
@@ -125,7 +125,7 @@ def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
     answers = [f"Jonas has lost planks to {n} tides." for n in range(10)]
     draft, asked = written(answers, replace(SOURCE, memories=many), prompt_tokens=1000)
     assert 2 < len(asked) <= 6
-    assert draft.calls == len(asked)
+    assert draft.cost.calls == len(asked)
     assert draft.text == answers[len(asked) - 1]
     shown = "\n".join(question.messages[1].text for question in asked)
     assert all(shown.count(f"Plank {n} went") == 1 for n in range(1, 120))
@@ -143,13 +143,54 @@ def test_older_summaries_are_merged():
     assert "leaves out Anneke" in draft.refusals[0].reason
     user = asked[0].messages[1].text
     assert user.index(older[0]) < user.index(older[1])
-    assert "Write 50 words at most" in asked[0].messages[0].text
+    assert "Write 44 words at most" in asked[0].messages[0].text
 
 
 def test_one_summary_of_everything_has_the_older_one_in_it():
     _, (question,) = written([GOOD], replace(SOURCE, older=("I met Ada long ago.",)))
     user = question.messages[1].text
     assert user.index("I met Ada long ago.") < user.index("12. [4 May")
+
+
+PINS = replace(SOURCE, must_keep=("Jonas pays on Friday.", "I promised Anneke a letter."))
+
+
+@pytest.mark.parametrize("answer", ["2", " 2. ", "2, 2"])
+def test_what_contradicts_a_line_is_refused_with_that_line(answer):
+    draft, asked = written([GOOD, answer, GOOD, "none"], PINS)
+    assert (draft.text, draft.cost.calls, len(asked)) == (GOOD, 4, 4)
+    (refused,) = draft.refusals
+    assert (refused.task, refused.answer) == ("summarise", GOOD)
+    assert refused.reason == "it contradicts what still holds: I promised Anneke a letter."
+    assert refused.reason in asked[2].messages[1].text
+    assert "1. Jonas pays on Friday.\n" in asked[1].messages[0].text
+    assert GOOD in asked[1].messages[0].text
+
+
+@pytest.mark.parametrize("answer", ["none", "", "3", "0", "1, 3", "2²", "Line 2.", "-1"])
+def test_an_answer_that_is_no_list_of_their_numbers_counts_as_none(answer):
+    draft, asked = written([GOOD, answer], PINS)
+    assert (draft.text, draft.refusals, len(asked)) == (GOOD, (), 2)
+
+
+def test_no_answer_to_that_counts_as_none():
+    draft, _ = written([GOOD, ModelUnavailable("nobody answers", "")], PINS)
+    assert (draft.text, draft.model, draft.cost.calls) == (GOOD, "a-model", 1)
+
+
+def test_a_merge_is_asked_about_and_a_base_model_never():
+    source = replace(PINS, tier=Tier.LONGTERM, memories=(), older=("I met Jonas.", "It was May."))
+    draft, _ = written(["I met Jonas in May.", "1", "In May I met Jonas.", "none"], source)
+    assert [refused.task for refused in draft.refusals] == ["merge"]
+    assert len(written([GOOD], PINS, form="dialogue")[1]) == 1
+
+
+def test_of_several_pieces_the_last_is_asked_about():
+    many = tuple(says(n, "Jonas", f"Plank {n} went with tide {n}.") for n in range(1, 120))
+    answers = [f"Jonas has lost planks to {n} tides." for n in range(10)]
+    draft, asked = written(answers, replace(PINS, memories=many), prompt_tokens=1000)
+    about = ["Which of these lines" in question.messages[-1].text for question in asked]
+    assert (sum(about), about[-1], draft.cost.calls) == (1, True, len(asked))
 
 
 def test_headings_are_asked_for_and_must_be_there():
@@ -159,6 +200,15 @@ def test_headings_are_asked_for_and_must_be_there():
     assert draft.text == notes
     assert "these headings are missing: Goals, Decisions" in draft.refusals[0].reason
     assert "Goals; Decisions; Facts" in asked[0].messages[0].text
+
+
+def test_a_heading_is_found_however_a_model_marks_it():
+    headings = ["**Goals**", *(f"# {each.upper()}:" for each in STRUCTURED.headings[1:])]
+    notes = "\n".join(f"{each}\n- Jonas, {n}" for n, each in enumerate(headings))
+    assert written([notes], replace(SOURCE, strategy=STRUCTURED))[0].refusals == ()
+    prose = notes.replace("**Goals**", "My goals are many.")
+    draft, _ = written([prose, notes], replace(SOURCE, strategy=STRUCTURED))
+    assert "these headings are missing: Goals" in draft.refusals[0].reason
 
 
 def test_a_model_that_does_not_answer_is_an_error():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from keepsake.archive.verdicts import SummaryVerdict
 from keepsake.language.perception import for_prompt
 from keepsake.paths import REPOSITORY
-from keepsake.summaries.text import lacking, plain, shown
+from keepsake.summaries.text import plain, shown
 from keepsake.tasks.talk_scene import TalkScene
 from keepsake.tasks.transcript import load_template
 
@@ -37,11 +37,6 @@ def test_prose_is_one_line_of_a_prompt_and_notes_are_many():
         *("People:", "- Ada"),
     )
     assert plain(NOTES) == ("find the key", "Tom waits for bread", "Ada")
-
-
-def test_a_heading_is_found_however_a_model_marks_it():
-    assert lacking("**Goals**\n- a\nopen matters:\n# People", ("Goals", "Open matters")) == ()
-    assert lacking("My goals are many.", ("Goals",)) == ("Goals",)
 
 
 @pytest.mark.parametrize("line", HOSTILE)

@@ -11,7 +11,7 @@ from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import iter_to_str
 
 from keepsake.agent.agent_log import log
-from keepsake.language.deeds import DEED, KINDNESS, WRONG
+from keepsake.language.heard import DEED, KINDNESS, WRONG
 from typeclasses.deeds.conditions import DeedScene
 from typeclasses.deeds.progress import DeedStep, WorldDeed, keep_record, records
 from typeclasses.everywhere import TAG_CATEGORY, find

@@ -13,7 +13,7 @@ from keepsake.agent.services import running, services
 from keepsake.agent.surroundings import identity_of, place_of, players_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
-from keepsake.language.deeds import DEED
+from keepsake.language.heard import DEED
 from keepsake.ports import SystemClock
 from typeclasses.deeds.conditions import CONDITIONS, DeedScene
 from typeclasses.deeds.effects import EFFECTS, tell

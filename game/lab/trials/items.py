@@ -9,10 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from keepsake.errors import KeepsakeError
-from keepsake.language.times import moment
+from keepsake.index.conversation import moment
 
 FORMATS_PAGE = "docs/evaluation.md has the formats"
-_TIMES = ("%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%Y")
 _WEEKDAY = re.compile(r"\s*\([A-Za-z]+\)")
 
 
@@ -61,10 +60,4 @@ class Item:
 
 def when(text: str, before: datetime) -> datetime | None:
     """A date with its clock time as one of the benchmarks writes it; None if it is none."""
-    bare = _WEEKDAY.sub("", text).strip()
-    for form in _TIMES:
-        try:
-            return datetime.strptime(bare, form).replace(tzinfo=before.tzinfo)
-        except ValueError:
-            continue
-    return moment(bare, before)
+    return moment(_WEEKDAY.sub("", text), before)

@@ -21,7 +21,7 @@ from keepsake.agent.surroundings import guests_wait, identity_of, place_of, play
 from keepsake.agent.thinking.hearing import event_of, words_of
 from keepsake.agent.thinking.thinker import Thinker
 from keepsake.archive.records import MemoryKind
-from keepsake.language.deeds import RULED
+from keepsake.language.heard import RULED
 from keepsake.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 
 TICK_SECONDS = 60.0

@@ -12,11 +12,9 @@ from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
 from keepsake.agent.surroundings import (
-    exits_of,
     identity_of,
     people_near,
     place_of,
-    things_near,
 )
 from keepsake.agent.tasks import Once
 from keepsake.agent.thinking.options import options_of
@@ -24,8 +22,8 @@ from keepsake.agent.thinking.scene import examples_of, verbs_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.language import perception
 from keepsake.language.heard import shown_words
+from keepsake.language.perception import perceive
 from keepsake.prompt import exchange
 from keepsake.prompt.verbs import PRIVATE, Command
 from keepsake.tasks.command_line import read_command
@@ -201,8 +199,8 @@ class Actor:
         if command is None or (from_obj is not None and from_obj is not agent):
             return False
         if kind == "failure":
-            present = [thing.key for thing in (*people_near(agent), *things_near(agent))]
-            keep(perception.failure(command.verb, command.argument, text, exits_of(agent), present))
+            tried = f"You tried to {command.verb} {command.argument}".rstrip()
+            keep(f"{tried}: {perceive(text) or 'nothing came of it'}")
         elif kind not in _ECHOES:
             keep(text)
         return True

@@ -8,7 +8,7 @@ from typing import Any
 
 from keepsake.agent.impulses import EventKind, PerceivedEvent
 from keepsake.agent.surroundings import identity_of, people_near
-from keepsake.language.patterns import pattern
+from keepsake.language.words import pattern
 
 _SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})
 _CALLED = ("say", "shout")

@@ -13,8 +13,15 @@ from keepsake.books.journal import wording
 from keepsake.books.journal.book import Journal, local_day
 from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry
-from keepsake.language import deeds
-from keepsake.language.heard import Utterance, heard, key_of, meant_for, own_words
+from keepsake.language.heard import (
+    Utterance,
+    given_by_me,
+    given_to_me,
+    heard,
+    key_of,
+    meant_for,
+    own_words,
+)
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.language.words import short_day
 from keepsake.recall.related import about_memory
@@ -113,10 +120,10 @@ def tell(memory: Memory, own_name: str) -> Drawn | None:
         return _quoted(f"I told {for_prompt(to)}" if to else "I said", own.words, to)
     if (said := heard(memory)) is not None:
         return _heard(said, own_name)
-    what, whom = deeds.given_by_me(memory)
+    what, whom = given_by_me(memory)
     if what:
         return _plain(f"I gave {what} to {whom}.", whom)
-    if what := deeds.given_to_me(memory):
+    if what := given_to_me(memory):
         return _plain(f"{for_prompt(memory.source)} gave me {what}.")
     # What somebody does is told by the game, but in the words that they chose: a quotation.
     return _quoted("I saw", memory.told)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from keepsake.archive.records import BY_RULE, Memory, MemoryKind
 from keepsake.books.journal.entries import LEAST, MOST, Importance
-from keepsake.language import deeds
-from keepsake.language.heard import heard, meant_for, own_words
+from keepsake.language.heard import given_by_me, given_to_me, heard, meant_for, own_words
 from keepsake.recall.related import about_memory
 
 DEED, GIFT, STRANGER = "a deed", "a gift", "a stranger"
@@ -56,12 +55,12 @@ def importance(
 
 def _by_form(memory: Memory, own_name: str) -> tuple[int, tuple[str, ...]]:
     if memory.kind is MemoryKind.RESULT:
-        given = any(deeds.given_by_me(memory))
+        given = any(given_by_me(memory))
         return (_GIVEN, (GIFT,)) if given else (_ROUTINE, (ROUTINE,))
     if memory.kind is MemoryKind.ACT:
         own = own_words(memory)
         return (_ROUTINE, (ROUTINE,)) if own is None else _said(own.words, _SEEN, TALK)
-    if deeds.given_to_me(memory):
+    if given_to_me(memory):
         return _GIFT, (GIFT,)
     if (said := heard(memory)) is not None:
         mine = meant_for(said, own_name)

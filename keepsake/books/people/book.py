@@ -29,10 +29,8 @@ from keepsake.books.people.page import (
 )
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
-from keepsake.language import deeds
-from keepsake.language.fit import name as fit_name
-from keepsake.language.heard import heard, key_of
-from keepsake.language.perception import for_prompt
+from keepsake.language.heard import GIVE, RULED, given_to_me, heard, key_of
+from keepsake.language.perception import fit_name, for_prompt
 from keepsake.names import folder_name
 from keepsake.records import files as vault_files
 from keepsake.records.store import RecordStore, Report, Tell
@@ -313,7 +311,7 @@ def line_of(memory: Memory) -> PageLine | None:
         words = for_prompt(said.words, limit=LONGEST_LINE)
         is_mine = said.to in ("", "you") and any(char.isalnum() for char in words)
         return PageLine(words, (memory.number,), memory.time, True) if is_mine else None
-    if memory.event not in (deeds.GIVE, *deeds.RULED) and not deeds.given_to_me(memory):
+    if memory.event not in (GIVE, *RULED) and not given_to_me(memory):
         return None
     text = for_prompt(memory.text.removeprefix(memory.source), limit=LONGEST_LINE)
     return PageLine(text, (memory.number,), memory.time)

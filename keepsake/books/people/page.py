@@ -35,8 +35,7 @@ from typing import Any
 import yaml
 
 from keepsake.errors import NoteRefused
-from keepsake.language.fit import name as fit_name
-from keepsake.language.perception import for_prompt
+from keepsake.language.perception import fit_name, for_prompt
 from keepsake.records.files import FRONT, time_of
 
 PORTRAIT, LINES = "What I make of them", "Said and done"

@@ -13,9 +13,7 @@ from datetime import datetime
 from keepsake.books.people.book import PeopleBook
 from keepsake.books.people.config import PeopleConfig
 from keepsake.books.people.page import PageLine, PersonPage
-from keepsake.language.fit import name as fit_name
-from keepsake.language.fit import quoted
-from keepsake.language.perception import for_prompt
+from keepsake.language.perception import fit_name, for_prompt, quoted
 from keepsake.language.words import MONTHS
 from keepsake.ports import Tokens
 
