@@ -25,6 +25,8 @@ NOTICED_TOKENS = commitments.LIMIT
 AUTO, USUAL_CONTEXT = 0, 4096
 """As ``context_tokens``: what the agents' model takes; this many where that is not known."""
 
+_SUMMARY_SHARE = 6
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionConfig(FileSettings):
@@ -62,10 +64,18 @@ class CompactionConfig(FileSettings):
         return (self.context_tokens or USUAL_CONTEXT) - self.reserve_tokens
 
     def for_model(self, prompt_tokens: int) -> CompactionConfig:
-        """These settings for a model whose prompts may have so many tokens, if none is written."""
+        """These settings for a chat model whose prompts may have so many tokens.
+
+        Where ``context_tokens`` is written, nothing changes. A sixth of a prompt may be a
+        long-term summary.
+        """
         if self.context_tokens or not prompt_tokens:
             return self
-        return replace(self, context_tokens=prompt_tokens + self.reserve_tokens)
+        return replace(
+            self,
+            context_tokens=prompt_tokens + self.reserve_tokens,
+            longterm_tokens=max(self.longterm_tokens, prompt_tokens // _SUMMARY_SHARE),
+        )
 
     @property
     def low_tokens(self) -> int:

@@ -20,7 +20,7 @@ from keepsake.compaction.masking import Mask
 from keepsake.compaction.planning import LEAST_SUMMARY, CompactionPlan
 from keepsake.errors import KeepsakeError
 from keepsake.memory import Rung, RungStep
-from keepsake.summaries.source import Draft, Summarizer, SummarySource
+from keepsake.summaries.source import USUAL_TOKENS, Draft, Summarizer, SummarySource
 from keepsake.summaries.summarizer import ExtractiveSummarizer
 from keepsake.tasks.task import TRIES
 
@@ -220,6 +220,7 @@ class LadderRun:
             older=older,
             strategy=self.plan.strategy,
             limit_tokens=limit,
+            usual_tokens=max(self.plan.config.longterm_tokens, USUAL_TOKENS),
             tokens=self.counter.text,
             importance=self.importance.of,
             must_keep=self.must_keep,

@@ -13,9 +13,11 @@ from keepsake.summaries.strategy import NARRATIVE, Strategy
 from keepsake.summaries.text import told
 from keepsake.tasks.task import Cost, RefusedAnswer
 
-MOST_CHARACTERS = {Tier.RECENT: 1200, Tier.LONGTERM: 1800}
-"""How long a summary without a model may get that has no limit."""
-MOST_TOKENS = {Tier.RECENT: 450, Tier.LONGTERM: 700}
+USUAL_TOKENS = 600
+"""What a long-term summary weighs in a small prompt; all other sizes are in relation to it."""
+_CHARACTERS = {Tier.RECENT: 2.0, Tier.LONGTERM: 3.0}
+"""How long a summary without a model may get that has no limit, for each of those tokens."""
+_ANSWERED = {Tier.RECENT: 0.75, Tier.LONGTERM: 1.17}
 """How many tokens a model's answer may have then: a language other than English takes more."""
 
 _SHARE, _LEAST_CHARACTERS, _LEAST_TOKENS = 0.9, 240, 60
@@ -32,6 +34,7 @@ class SummarySource:
     older: tuple[str, ...] = ()  # summaries of what was before them, oldest first
     strategy: Strategy = NARRATIVE  # how it is to be written
     limit_tokens: int = 0  # the most tokens that it may have; 0 for the usual
+    usual_tokens: int = USUAL_TOKENS  # the same for a long-term summary that grows, as a measure
     tokens: Callable[[str], int] = estimate_tokens
     importance: Callable[[Memory], int] = lambda _: 0  # 1 to 10, or 0 where it is not known
     must_keep: tuple[str, ...] = ()  # pins and open promises, which it must not contradict
@@ -51,7 +54,7 @@ class SummarySource:
         """How many characters a summary without a model may have."""
         if self.limit_tokens:
             return self.limit_tokens * CHARACTERS_PER_TOKEN
-        usual = MOST_CHARACTERS[self.tier]
+        usual = int(_CHARACTERS[self.tier] * self.usual_tokens)
         if self.tier is Tier.LONGTERM:
             return usual
         # As long as what it is made of, it would save nothing; older summaries are short already.
@@ -60,12 +63,15 @@ class SummarySource:
     @property
     def words(self) -> int:
         """How many words a model is asked for."""
-        return (self.limit_tokens or MOST_TOKENS[self.tier]) * 4 // 9
+        return self._most * 4 // 9
 
     def most_tokens(self, shown: Sequence[str]) -> int:
         """How many tokens a model's summary of ``shown`` may have: no more than they have."""
-        usual = self.limit_tokens or MOST_TOKENS[self.tier]
-        return min(usual, max(sum(map(self.tokens, shown)), _LEAST_TOKENS))
+        return min(self._most, max(sum(map(self.tokens, shown)), _LEAST_TOKENS))
+
+    @property
+    def _most(self) -> int:
+        return self.limit_tokens or int(_ANSWERED[self.tier] * self.usual_tokens)
 
     def fits(self, text: str) -> bool:
         """Whether a summary without a model is short enough."""

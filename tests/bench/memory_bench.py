@@ -18,7 +18,7 @@ from keepsake.compaction.dependencies import Dependencies
 from keepsake.memory import CompactReason
 from keepsake.ports import SystemClock
 from keepsake.summaries.files import SummaryFolder
-from keepsake.summaries.source import MOST_CHARACTERS, Draft, SummarySource
+from keepsake.summaries.source import Draft, SummarySource
 from tests.bench.figures import Figure, median_ms
 
 SIZES = (100, 10_000, 100_000)
@@ -31,7 +31,7 @@ class _Shortened:
     """A summarizer that costs nothing: here the memory is measured, not the summaries."""
 
     def summarize(self, source: SummarySource) -> Draft:
-        return Draft("\n".join(source.lines)[: MOST_CHARACTERS[source.tier]], "shortened")
+        return Draft("\n".join(source.lines)[: source.characters], "shortened")
 
 
 def measure() -> Iterator[Figure]:
