@@ -65,7 +65,9 @@ def _pins(agent: Path, tell: Tell) -> None:
     assert pinned.lines[1] == "The ford is dry in June."
     by_hand(pinned.path, "keeps bees", "keeps geese")
     pinned.add("Ada owes me a map.")
-    pinned.replace(("Ada owes me a map.", "The ford is dry in June."))
+    pinned.remove("1")
+    own, new = pinned.path.read_text("utf-8").splitlines(keepends=True)[-2:]
+    by_hand(pinned.path, own + new, new + own)
 
 
 def _notes(agent: Path, tell: Tell) -> None:

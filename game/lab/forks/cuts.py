@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ import frontmatter
 import yaml
 
 from game.lab.replays.lived import FOLDER as ARCHIVE
-from keepsake.books.commitments_file import without
+from keepsake.books.commitments import Commitments
 from keepsake.books.journal import day_file
 from keepsake.books.people.book import FOLDER as PEOPLE
 from keepsake.books.people.page import parse_page
@@ -150,9 +151,8 @@ def _cut_summaries(folder: Path, last: int, time: datetime) -> None:
 
 def _cut_commitments(path: Path, last: int) -> None:
     """Without the promises and rules that came later; what was done since stays done."""
-    if (before := _text(path)) is not None:
-        kept = without(before, lambda each: each.number > last)
-        path.write_text(kept, encoding="utf-8")
+    with suppress(NoteRefused):  # what cannot be read stays as it is
+        Commitments(path).drop(lambda each: each.number > last)
 
 
 def _cut_sleep(path: Path, time: datetime) -> None:
