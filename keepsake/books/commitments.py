@@ -40,7 +40,7 @@ class Commitments:
     ) -> None:
         self.path = path
         self._agent, self._tell = agent, tell
-        self._file = ListFile(path, read_line, written, self._changed, log, NEW_FILE)
+        self._file = ListFile(path, read_line, written, self._changed, report=log, head=NEW_FILE)
 
     @property
     def items(self) -> tuple[Commitment, ...]:

@@ -28,6 +28,7 @@ class ListFile[T]:
         read_line: ReadLine[T],
         write_line: WriteLine[T],
         changed: Changed[T],
+        *,
         report: Report = lambda _: None,
         head: str = "",
     ) -> None:

@@ -37,8 +37,7 @@ BELOW = "told by what calls it"
 BOOKS = {
     NoteBook: {"write": "note", "forget": "unnote"}
     | dict.fromkeys(["all", "find", "changed_since", "problems", "unknown"], READ),
-    Pinned: {"add": "pin", "remove": "unpin"}
-    | dict.fromkeys(["lines", "own", "shown"], READ),
+    Pinned: {"add": "pin", "remove": "unpin"} | dict.fromkeys(["lines", "own", "shown"], READ),
     Journal: {"write": "journal", "replace": "weighed", "merge": "merged", "fold": "folded"}
     | dict.fromkeys(["entries", "entry", "resting_on", "weight", "ranked", "problems"], READ),
     PeopleBook: {"take": "profile", "change": "concluded"}

@@ -80,7 +80,7 @@ class Remembering(ABC):
     def read_back(self, services: Services) -> None:
         """Read what it may tell others from what it has lived through; blocks, never raises."""
         with logged(f"{self.memory.name}: What it has to tell could not be read"):
-            before = self.hearsay.of_before(self.memory.lately())
+            before = self.memory.lately()
             services.post(lambda: self.hearsay.begin_with(before))
 
     def look(self) -> None:
