@@ -95,7 +95,7 @@ def _sums(night: Night) -> Figures:
 
 
 _DID = {
-    Step.CONSOLIDATE: "the journal was put in order",
+    Step.CONSOLIDATE: "the day's journal was written",
     Step.PROFILES: "what is known of people was brought up to date",
     Step.REFLECT: "reflection",
     Step.COMPACT: "a look at whether to compact",

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge, is_gathered
+from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
 from keepsake.books.journal.standing import line as entry_line
 from keepsake.books.people.shown import May
 from keepsake.errors import NoteRefused
@@ -96,7 +96,7 @@ def _keep(journal: Journal, insight: Insight, shown: Sequence[JournalEntry], now
         return False
     cited = [each for each in shown if set(insight.memories) & set(each.memories)]
     score = max((each.importance.score for each in cited), default=_USUAL)
-    journal.write(
+    entry = journal.write(
         insight.text,
         importance=Importance(min(max(score, _LEAST), _MOST), Judge.MODEL, ("an insight",)),
         origin=EntryOrigin.INFERRED,
@@ -106,7 +106,7 @@ def _keep(journal: Journal, insight: Insight, shown: Sequence[JournalEntry], now
         now=now,
         by="night",
     )
-    return True
+    return entry is not None
 
 
 def _lived(entries: Sequence[JournalEntry]) -> list[JournalEntry]:
@@ -114,9 +114,7 @@ def _lived(entries: Sequence[JournalEntry]) -> list[JournalEntry]:
     return [
         entry
         for entry in entries
-        if entry.origin is not EntryOrigin.INFERRED
-        and INSIGHT_TAG not in entry.tags
-        and not is_gathered(entry)
+        if entry.origin is not EntryOrigin.INFERRED and INSIGHT_TAG not in entry.tags
     ]
 
 

@@ -10,8 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.journal import day_file, fields, wording
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
+from keepsake.books.journal import day_file
+from keepsake.books.journal.entries import (
+    LONGEST,
+    MOST_NUMBERS,
+    EntryOrigin,
+    Importance,
+    JournalEntry,
+    Judge,
+    checked,
+    clean,
+    normal,
+)
 from keepsake.books.journal.standing import line
 from keepsake.errors import NoteRefused
 from tests.mind.journals import NOON
@@ -58,7 +68,7 @@ def entry(number: int, text: str, **other: Any) -> JournalEntry:
     plain = JournalEntry(
         f"{PREFIX}-{number}",
         NOON.astimezone(),
-        wording.clean(text),
+        clean(text),
         Importance(5),
         EntryOrigin.TOLD,
         (number,),
@@ -68,44 +78,46 @@ def entry(number: int, text: str, **other: Any) -> JournalEntry:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_only_text(text: str):
-    clean = wording.clean(text)
-    assert wording.clean(clean) == clean
-    assert len(clean) <= wording.LONGEST
-    assert not clean.startswith(("#", "-", "*", ">", "+", "|", "`", "~", "=", " "))
-    assert not set(clean) & set("[]<>`\n\r\u2028\x00\u202e")
-    assert "**" not in clean
-    if clean:
+    found = clean(text)
+    assert clean(found) == found
+    assert len(found) <= LONGEST
+    assert not found.startswith(("#", "-", "*", ">", "+", "|", "`", "~", "=", " "))
+    assert not set(found) & set("[]<>`\n\r\u2028\x00\u202e")
+    assert "**" not in found
+    if found:
         file = day_file.new_day(DAY).with_entry(entry(1, text))
         again = day_file.parse(DAY, file.text)
         assert again.entries == (entry(1, text),)
-        assert (again.problems, again.last) == ((), 1)
+        assert (list(again.problems), again.last) == ([], 1)
 
 
 @given(st.lists(texts, max_size=4))
 def test_any_texts_can_be_read_back(given_texts: list[str]):
     file, written = day_file.new_day(DAY), []
     for number, text in enumerate(given_texts, start=1):
-        if clean := wording.clean(text):
-            assert wording.clean(clean) == clean
+        if found := clean(text):
+            assert clean(found) == found
             written.append(entry(number, text))
             file = file.with_entry(written[-1])
     again = day_file.parse(DAY, file.text)
     assert again.entries == tuple(written)
-    assert again.problems == ()
+    assert list(again.problems) == []
     assert again.last == (day_file.entry_number(written[-1].id) if written else 0)
     assert all(line(each, NOON).count("\n") == 0 for each in written)
 
 
 known = st.builds(
-    lambda tags, who, why, memories, score, judge, origin, minutes: entry(
-        3,
-        "Something.",
-        time=(NOON + timedelta(minutes=minutes)).astimezone(),
-        tags=wording.tags(tags),
-        who=wording.people(who),
-        importance=Importance(score, judge, fields.reasons(why)),
-        memories=wording.numbers(memories),
-        origin=origin,
+    lambda tags, who, why, memories, score, judge, origin, minutes: normal(
+        entry(
+            3,
+            "Something.",
+            time=(NOON + timedelta(minutes=minutes)).astimezone(),
+            tags=tuple(tags),
+            who=tuple(who),
+            importance=Importance(score, judge, tuple(why)),
+            memories=tuple(memories),
+            origin=origin,
+        )
     ),
     st.lists(texts, max_size=20),
     st.lists(texts, max_size=30),
@@ -121,12 +133,12 @@ known = st.builds(
 @given(known)
 def test_all_that_is_known_of_an_entry_can_be_read_back(written: JournalEntry):
     file = day_file.parse(DAY, day_file.new_day(DAY).with_entry(written).text)
-    assert file.problems == ()
+    assert list(file.problems) == []
     assert file.entries == (written,)
     other = entry(3, "Something else.", time=NOON.astimezone())
     assert day_file.parse(DAY, file.replaced(other).text).entries == (other,)
     assert day_file.parse(DAY, file.replaced(other).replaced(written).text).entries == (written,)
-    assert len(written.memories) <= wording.MOST_NUMBERS
+    assert len(written.memories) <= MOST_NUMBERS
 
 
 lines = st.sampled_from(
@@ -214,48 +226,6 @@ def test_an_id_says_its_day():
         assert day_file.entry_day(wrong) is None
 
 
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [
-        ("Tom gave me a cup.", "tom gave me a cup"),
-        ('Tom told me: "I will bring the cup."', "Tom told me: I will  bring the cup"),
-        ("I promised Tom the cup.", "I promised Tom the cup!"),
-    ],
-)
-def test_texts_that_say_the_same(one: str, two: str):
-    assert wording.alike(one, two)
-    assert wording.alike(two, one)
-
-
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [
-        ("Tom gave Ada a cup.", "Ada gave Tom a cup."),
-        ("Tom told me: open the door.", "Tom told me: never open the door."),
-        ("Tom owes me two pears.", "Tom owes me pears."),
-        ("Tom owes me two pears.", "Tom owes me three pears."),
-        ("Bring the cup before noon.", "Bring the cup after noon."),
-        ("I saw the brother of Ada at the mill.", "I saw the brother at the mill."),
-        ('Tom told me: "You keep the cup."', 'Tom told me: "You keep the cup?"'),
-        ("Tom told me of the red cup.", "Tom told me of the blue cup."),
-        ("Tom told me: meet me at the well.", "Tom told me: meet me at the mill."),
-        ("On 1 Nov: Tom gave me a cup.", "On 1 Nov: Ada gave me a cup."),
-        ("Tom will come.", "Tom will come unless it rains."),
-        ("He can do it.", "He can't do it."),
-        ("Ada moved to the house.", "Ada moved to the old house."),
-        ("他来了", "他走了"),
-    ],
-)
-def test_texts_that_do_not(one: str, two: str):
-    assert not wording.alike(one, two)
-    assert not wording.alike(two, one)
-
-
-def test_what_is_told_of_another_day_is_the_same_all_the_same():
-    assert wording.alike("On 1 Nov: Tom told me of the cup.", "Tom told me of the cup.")
-    assert wording.alike("On 1 Nov: Tom told me of the cup.", "On 2 Nov: Tom told me of the cup.")
-
-
 def test_text_that_only_looks_short_is_refused():
     with pytest.raises(NoteRefused, match="at most"):
-        wording.checked("a " * 10_000)
+        checked(replace(entry(1, "x"), text="a " * 10_000))

@@ -38,8 +38,8 @@ BOOKS = {
     NoteBook: {"write": "note", "forget": "unnote"}
     | dict.fromkeys(["all", "find", "changed_since", "problems", "unknown"], READ),
     Pinned: {"add": "pin", "remove": "unpin"} | dict.fromkeys(["lines", "own", "shown"], READ),
-    Journal: {"write": "journal", "replace": "weighed", "merge": "merged", "fold": "folded"}
-    | dict.fromkeys(["entries", "entry", "resting_on", "weight", "ranked", "problems"], READ),
+    Journal: {"write": "journal", "replace": "weighed"}
+    | dict.fromkeys(["entries", "resting_on", "ranked", "problems"], READ),
     PeopleBook: {"take": "profile", "change": "concluded"}
     | dict.fromkeys(["look", "loaded", "known", "through", "problems"], READ)
     | dict.fromkeys(["page", "find", "all"], READ),
@@ -206,18 +206,18 @@ def test_a_journal_by_day_and_night(tmp_path, log):
     journal.entries()
     first = write(journal, "Tom found the blue cup.", memories=(7, 9), by="agent")
     assert [(each.n, each.size) for each in log] == [(7, len(first.text))]
-    double = write(journal, "Ada sold her boat to Ruan.", by="rules")
+    other = write(journal, "Ada sold her boat to Ruan.", by="rules")
     assert log.ops() == [("journal", "journal", "agent"), ("journal", "journal", "rules")]
     write(journal, "Tom found the blue cup.", memories=(11,), by="rules")
     assert log.ops() == [("journal", "journal", "rules")], "gone on with"
-    journal.replace(double.id, replace(double, importance=Importance(9, Judge.MODEL)))
-    journal.merge(journal.entry(first.id), [double.id])
-    assert log.ops() == [("weighed", "journal", "night"), ("merged", "journal", "night")]
-    for n in range(5):
-        write(journal, f"Number {n} went by the {'abcde'[n]}-bridge alone.", 2 + n, by="rules")
-    assert ("folded", "journal", "rules") in log.ops()
-    journal.fold(NOON.date(), NOON, 2)
-    assert log.ops() == [("folded", "journal", "night")]
+    journal.replace(other.id, replace(other, importance=Importance(9, Judge.MODEL)))
+    assert log.ops() == [("weighed", "journal", "night")]
+    for n in range(2):
+        write(journal, f"Number {n} went by the bridge alone.", 2, by="rules")
+    write(journal, "Number 3 went by the bridge alone.", 2, by="rules")
+    assert len(log.ops()) == 2, "the day is full"
+    write(journal, "Ruan fell from the bridge.", 8, by="rules")
+    assert log.ops() == [("journal", "journal", "rules"), ("unjournal", "journal", "rules")]
     journal.entries()
     assert log.ops() == []
 
