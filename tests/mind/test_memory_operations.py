@@ -41,7 +41,7 @@ BOOKS = {
     Journal: {"write": "journal", "replace": "weighed"}
     | dict.fromkeys(["entries", "resting_on", "ranked", "problems"], READ),
     PeopleBook: {"take": "profile", "change": "concluded"}
-    | dict.fromkeys(["look", "loaded", "known", "through", "problems"], READ)
+    | dict.fromkeys(["look", "loaded", "through", "problems"], READ)
     | dict.fromkeys(["page", "find", "all"], READ),
     Commitments: {"add": "noticed", "close": "closed", "drop": "closed"}
     | dict.fromkeys(["items", "lines", "lines_before", "meant"], READ),

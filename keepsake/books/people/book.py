@@ -44,8 +44,6 @@ MOST_FOUND = 20
 """Pages that one search brings."""
 MOST_NAMES = 12
 """Names that a page keeps: the first and the newest."""
-BY_NAME = "name:"
-"""Begins the key of somebody of whom only the name is known."""
 _PLAIN_KEY = re.compile(r"[0-9][0-9-]{0,40}")
 _WORKED_IN = ".worked_in.json"
 
@@ -55,8 +53,8 @@ type _Known = tuple[Path, PersonPage]
 class PeopleBook:
     """All the people whom one agent knows; safe to use from several threads.
 
-    :meth:`loaded` and :meth:`known` are quick and may be called on the reactor thread; all else
-    reads or writes files and belongs in a worker thread.
+    :meth:`loaded` is quick and may be called on the reactor thread; all else reads or writes files
+    and belongs in a worker thread.
     """
 
     def __init__(
@@ -82,18 +80,12 @@ class PeopleBook:
         """By key: made anew when a file changed, never changed, so that a reader needs no lock."""
         self._doubles: dict[Path, str] = {}
 
-    # -- quick
+    # -- reading
 
     def loaded(self, key: str) -> PersonPage | None:
-        """The page as it was read last; None for all until the book was opened."""
+        """The page as it was read last, quick; None for all until the book was opened."""
         known = self._known.get(key)
         return known[1] if known else None
-
-    def known(self, key: str) -> bool:
-        """Whether there is a page; False for all until the book was opened."""
-        return key in self._known
-
-    # -- reading
 
     def look(self) -> None:
         """See which files people have changed; every other blocking method does it too."""
@@ -123,11 +115,15 @@ class PeopleBook:
         return self.loaded(key)
 
     def find(self, words: str) -> list[PersonPage]:
-        """Pages by a name, present or past, by the beginning of one, or by key; the best first."""
+        """Pages by key or by a part of a name, present or past: whole present names first."""
         wanted = " ".join(words.split()).casefold()
-        ranked = [(rank, each) for each in self.all() if (rank := _rank(each, wanted)) is not None]
-        ranked.sort(key=lambda each: each[0])
-        return [each for _, each in ranked[:MOST_FOUND]] if wanted else []
+        found = [
+            page
+            for page in self.all()
+            if page.key == wanted or any(wanted in each.name.casefold() for each in page.names)
+        ]
+        found.sort(key=lambda page: wanted not in (page.key, page.name.casefold()))
+        return found[:MOST_FOUND] if wanted else []
 
     def all(self) -> list[PersonPage]:
         """Everybody, those met last first."""
@@ -182,15 +178,16 @@ class PeopleBook:
 
     def _work_in(self, key: str, memories: Sequence[Memory]) -> bool:
         """Write one page; one that cannot be read is left as it is."""
-        key_now = self._heir(key, memories[0])
-        path = self._path_of(key_now)
+        path = self._path_of(key)
         if path is not None and path in self._store.problems():
             return False
-        through = known.through if (known := self.loaded(key_now)) else 0
+        through = known.through if (known := self.loaded(key)) else 0
         fresh = [each for each in memories if each.number > through]
         if not fresh:
             return False
-        path = path or self._new_path(key, fresh[-1].source or _speaker(fresh[-1]))
+        if path is None:
+            name = fit_name(fresh[-1].source or _speaker(fresh[-1]))
+            path = vault_files.free_name(self.folder / f"{folder_name(name)}-{_suffix(key)}.md")
         most = self._config().lines
         old, new = self._write(path, lambda page: worked_in(page, key, fresh, most))
         if old is None:
@@ -198,16 +195,7 @@ class PeopleBook:
         elif old.name != new.name:
             self._done("renamed", new, "rules", n=fresh[0].number)
         self._done("profile", new, "rules", n=fresh[-1].number, times=len(fresh))
-        self._rename(path, new)
         return True
-
-    def _heir(self, key: str, memory: Memory) -> str:
-        """Under which key they are known: the first who comes by a known name is that person."""
-        by_name = f"{BY_NAME}{memory.source}"
-        if self.known(key) or not self.known(by_name):
-            return key
-        namesakes = [k for k, (_, page) in self._known.items() if page.name == memory.source]
-        return by_name if namesakes == [by_name] else key
 
     def _write(
         self, path: Path, edit: Callable[[PersonPage | None], PersonPage]
@@ -215,16 +203,6 @@ class PeopleBook:
         old, new = self._store.change(path, lambda _, page: written(edit(page)))
         self._index()
         return old, new
-
-    def _rename(self, path: Path, page: PersonPage) -> None:
-        """Call a file by the present name, unless a person chose another, or that is taken."""
-        former = {
-            file_name(key, name.name) for key in (page.key, *page.formerly) for name in page.names
-        }
-        target = path.with_name(file_name(page.key, page.name))
-        if target != path and path.name in former:
-            self._store.rename(path, target)
-            self._index()
 
     def _advance(self, through: int) -> None:
         """Keep the cursor, once the pages are on the disk, so that nothing is skipped."""
@@ -237,19 +215,16 @@ class PeopleBook:
         if self._version == self._store.version:
             return
         self._version = self._store.version
-        records, found = self._store.records(broken=True), dict[str, _Known]()
-        for path, page in records.items():
-            other = found.get(page.key)
-            if other is None or page.through > other[1].through:
-                found[page.key] = path, page
+        records, found = self._store.records(broken=True).items(), dict[str, _Known]()
+        for path, page in sorted(records, key=lambda each: each[1].through, reverse=True):
+            found.setdefault(page.key, (path, page))
         doubles = {
-            path: f"{path} is not used: {found[page.key][0].name} has the same key"
-            for path, page in records.items()
+            path: f"{path} is not used: {found[page.key][0].name} has the same key. Remove one"
+            for path, page in records
             if found[page.key][0] != path
         }
-        for path, problem in doubles.items():
-            if self._doubles.get(path) != problem:
-                self._report(problem)
+        for path in doubles.keys() - self._doubles.keys():
+            self._report(doubles[path])
         self._known, self._doubles = found, doubles
 
     def _path_of(self, key: str) -> Path | None:
@@ -258,9 +233,6 @@ class PeopleBook:
             return known[0]
         end = f"-{_suffix(key)}.md"
         return next((path for path in self._store.problems() if path.name.endswith(end)), None)
-
-    def _new_path(self, key: str, name: str) -> Path:
-        return vault_files.free_name(self.folder / file_name(key, fit_name(name)))
 
     # -- for the event log
 
@@ -274,16 +246,10 @@ class PeopleBook:
     def _done(
         self, op: str, page: PersonPage, by: str, *, n: int = 0, size: int = 0, times: int = 1
     ) -> None:
+        name, of = page.name, "person"
         self._tell(
             MemoryChange(
-                agent=self._agent,
-                op=op,
-                n=n,
-                of="person",
-                size=size,
-                times=times,
-                by=by,
-                about=page.name,
+                agent=self._agent, op=op, n=n, of=of, size=size, times=times, by=by, about=name
             )
         )
 
@@ -296,8 +262,6 @@ def worked_in(
         first = memories[0]
         name = KnownName(fit_name(first.source or _speaker(first)), first.time)
         page = PersonPage(key, (name,), first.time, first.time)
-    elif page.key != key:
-        page = replace(page, key=key, formerly=(*page.formerly, page.key))
     for memory in memories:
         page = _met(page, memory)
     new = [line for memory in memories if (line := line_of(memory)) is not None]
@@ -341,24 +305,8 @@ def _speaker(memory: Memory) -> str:
     return said.who if said is not None else ""
 
 
-def _rank(page: PersonPage, wanted: str) -> int | None:
-    """How well a page answers to a name, best first; None for not at all."""
-    names = [each.name.casefold() for each in reversed(page.names)]
-    if wanted in (page.key.casefold(), names[0]):
-        return 0
-    if wanted in names:
-        return 1
-    if any(name.startswith(wanted) for name in names):
-        return 2
-    return 3 if any(wanted in name for name in names) else None
-
-
-def file_name(key: str, name: str) -> str:
-    """``Tom-12-20261121103000.md``: the present name, and the key, so that no two collide."""
-    return f"{folder_name(name)}-{_suffix(key)}.md"
-
-
 def _suffix(key: str) -> str:
+    """What ends a file's name after the person's, so that no two namesakes collide."""
     if _PLAIN_KEY.fullmatch(key):
         return key
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:12]

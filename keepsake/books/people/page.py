@@ -32,12 +32,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import frontmatter
 import yaml
 
 from keepsake.errors import NoteRefused
 from keepsake.language.fit import name as fit_name
 from keepsake.language.perception import for_prompt
-from keepsake.records.files import FRONT, time_of
+from keepsake.records.files import time_of
 
 PORTRAIT, LINES = "What I make of them", "Said and done"
 """The headings of a page."""
@@ -55,8 +56,6 @@ _DATED = re.compile(
 _FACT = re.compile(rf"[-*] (?P<text>.*?) \(since (?P<time>[\dT:.+-]+)(?:; [^()]*?)?; {_CITED}\)$")
 _THOUGHT = re.compile(rf"[-*] (?P<text>.*?) \({_CITED}; (?P<time>[\dT:.+-]{{10,40}})\)$")
 _NUMBER = re.compile(r"\d{1,9}")
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,6 @@ class PersonPage:
     lines: tuple[PageLine, ...] = ()  # the oldest first
     through: int = 0  # number of the last memory that was worked into it
     studied: int = 0  # number of the last line that the portrait was written from
-    formerly: tuple[str, ...] = ()  # keys that it had before, when only the name was known
     # what a person wrote, by the heading that it stands under; empty for above the first
     by_hand: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -126,27 +124,35 @@ def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
         NoteRefused: Its front matter cannot be read, or does not say whose it is.
     """
     try:
-        front = FRONT.match(source)
-        meta = yaml.load(front["head"], _LOADER) if front else None
-        if front is None or not isinstance(meta, dict):
+        meta, body = frontmatter.parse(source)
+        if not meta:
             raise _malformed(path, "does not begin with front matter")
-        return _page(meta, _sections(source[front.end() :]), changed)
+        return _page(meta, _sections(body), changed)
     except (yaml.YAMLError, KeyError, ValueError, TypeError, RecursionError) as error:
         raise _malformed(path, f"cannot be read ({' '.join(str(error).split())[:200]})") from error
 
 
 def written(page: PersonPage) -> str:
     """The page as a file."""
-    head = yaml.dump(_meta(page), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
     by_hand = dict(page.by_hand)
-    parts = [f"---\n{head}---\n\n# {page.name}\n", *_block(by_hand.pop("", ()))]
+    parts = [f"# {page.name}\n", *_block(by_hand.pop("", ()))]
     if page.portrait:
         parts += [f"## {PORTRAIT}\n", f"{page.portrait}\n"]
     lines = [*by_hand.pop(LINES, ()), *map(_line, page.lines)]
     parts += [f"## {LINES}\n", *_block(lines)] if lines else []
     for name, each in by_hand.items():
         parts += [f"## {name}\n", *_block(each)]
-    return "\n".join(parts)
+    post = frontmatter.Post(
+        "\n".join(parts),
+        key=page.key,
+        names=[{"name": n.name, "since": n.since.isoformat()} for n in page.names],
+        first_met=page.first_met.isoformat(),
+        last_met=page.last_met.isoformat(),
+        meetings=page.meetings,
+        through=page.through,
+        studied=page.studied,
+    )
+    return f"{frontmatter.dumps(post, sort_keys=False)}\n"
 
 
 def _block(lines: Iterable[str]) -> list[str]:
@@ -155,22 +161,8 @@ def _block(lines: Iterable[str]) -> list[str]:
 
 
 def _line(each: PageLine) -> str:
-    head = "memory" if len(each.numbers) == 1 else "memories"
-    numbers = ", ".join(map(str, each.numbers))
-    return f"- {each.time.isoformat()}, {head} {numbers}: {each.shown}"
-
-
-def _meta(page: PersonPage) -> dict[str, Any]:
-    return {
-        "key": page.key,
-        "names": [{"name": n.name, "since": n.since.isoformat()} for n in page.names],
-        "first_met": page.first_met.isoformat(),
-        "last_met": page.last_met.isoformat(),
-        "meetings": page.meetings,
-        "through": page.through,
-        "studied": page.studied,
-        **({"formerly": list(page.formerly)} if page.formerly else {}),
-    }
+    numbers = f"memor{'y' if len(each.numbers) == 1 else 'ies'} {', '.join(map(str, each.numbers))}"
+    return f"- {each.time.isoformat()}, {numbers}: {each.shown}"
 
 
 # -- reading
@@ -212,7 +204,6 @@ def _page(
         lines=tuple(sorted(lines, key=lambda each: (each.time, each.numbers))),
         through=max(int(meta.get("through", 0)), 0),
         studied=max(int(meta.get("studied", 0)), 0),
-        formerly=tuple(str(each) for each in meta.get("formerly") or ()),
         by_hand=by_hand,
     )
 
