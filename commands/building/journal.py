@@ -78,8 +78,9 @@ def _asked(entries: Sequence[JournalEntry], words: str) -> tuple[Sequence[Journa
     if (day := _day(words)) is not None:
         return [each for each in entries if _local(each) == day], f"of {day:%A %d %B %Y}"
     wanted = telling(words) or set(words.casefold().split())
-    texts = ((each, " ".join((each.text, *each.tags))) for each in entries)
-    found = [each for each, text in texts if wanted <= telling(text) | {*text.casefold().split()}]
+    found = [
+        each for each in entries if wanted <= telling(each.text) | set(each.text.casefold().split())
+    ]
     return found, f"of {words!r}"
 
 
@@ -126,8 +127,6 @@ def _facts(entry: JournalEntry) -> Iterator[str]:
     yield f"{entry.origin.value}, trust {entry.trust}"
     if entry.memories:
         yield f"{plural('memory', len(entry.memories))} {', '.join(map(str, entry.memories))}"
-    if entry.tags:
-        yield f"tags {', '.join(entry.tags)}"
 
 
 _JUDGES = {"rules": "the figure", "model": "the model", "agent": "itself"}

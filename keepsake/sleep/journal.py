@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from keepsake.archive.records import Memory
@@ -30,7 +29,7 @@ def write_day(  # noqa: PLR0917 - each is another thing, and none can be left ou
 ) -> Figures:
     """Have a model write the entries of these memories; blocks.
 
-    An entry that the figure alone has written about the same memory gives way to the model's.
+    In prompts they take the place of entries about the same memories that rest on the figure alone.
 
     Raises:
         NightOver: The agent has woken, or the calls are spent; what was written stays.
@@ -56,18 +55,10 @@ def _by_model(entry: JournalEntry) -> bool:
 
 
 def _keep(journal: Journal, draft: DraftEntry, memories: Sequence[Memory], now: datetime) -> None:
-    weight = Importance(draft.importance, Judge.MODEL)
-    for number in draft.memories:
-        known = journal.resting_on(number)
-        if known is not None and known.importance.judge is Judge.RULES:
-            numbers = (*known.memories, *draft.memories)
-            changed = replace(known, text=draft.text, importance=weight, memories=numbers)
-            journal.replace(known.id, changed)
-            return
     told = any(heard(memory) is not None for memory in memories)
     journal.write(
         draft.text,
-        importance=weight,
+        importance=Importance(draft.importance, Judge.MODEL),
         origin=EntryOrigin.TOLD if told else EntryOrigin.SEEN,
         memories=draft.memories,
         who=list(dict.fromkeys(m.source_id for m in memories if m.source_id)),

@@ -20,7 +20,7 @@ from keepsake.errors import NoteRefused
 from keepsake.records import files as vault_files
 from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.config import SleepConfig
-from keepsake.sleep.history import INSIGHT_TAG, insights
+from keepsake.sleep.history import insights
 from keepsake.sleep.steps import Figures
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.reflect import Insight, ReflectTask
@@ -101,7 +101,6 @@ def _keep(journal: Journal, insight: Insight, shown: Sequence[JournalEntry], now
         importance=Importance(min(max(score, _LEAST), _MOST), Judge.MODEL, ("an insight",)),
         origin=EntryOrigin.INFERRED,
         memories=insight.memories,
-        tags=(INSIGHT_TAG,),
         who=list(dict.fromkeys(key for each in cited for key in each.who)),
         now=now,
         by="night",
@@ -111,11 +110,7 @@ def _keep(journal: Journal, insight: Insight, shown: Sequence[JournalEntry], now
 
 def _lived(entries: Sequence[JournalEntry]) -> list[JournalEntry]:
     """Entries that rest on what happened: what was only concluded is no ground for more."""
-    return [
-        entry
-        for entry in entries
-        if entry.origin is not EntryOrigin.INFERRED and INSIGHT_TAG not in entry.tags
-    ]
+    return [entry for entry in entries if entry.origin is not EntryOrigin.INFERRED]
 
 
 def _order(id: str) -> tuple[int, int]:

@@ -86,10 +86,10 @@ def test_an_earlier_vault_opens(agent):
     assert kinds == ["promise", "rule"]
     journal = Journal(agent / "journal")
     tom, ada, hand, gathered, *later = journal.entries()
-    assert (tom.memories, tom.who, tom.tags) == ((120, 121, 122, 130), (TOM,), ("promise",))
+    assert (tom.memories, tom.who) == ((120, 121, 122, 130), (TOM,))
     assert ada.importance == Importance(9, Judge.MODEL, ("a promise",))
     assert hand.text == "Written by hand. No entry, a remark:"
-    assert (gathered.tags, gathered.importance.score) == (("gathered",), 1)
+    assert (gathered.origin, gathered.importance.score) == (EntryOrigin.INFERRED, 1)
     assert [entry.id for entry in later] == ["20261123-1", "20261123-2"]
     assert len(journal.problems) == 1  # of two entries with one id the second is left alone
     assert progress(agent / "journal" / "reflection.json") == "20261121-2"
@@ -126,9 +126,9 @@ def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent)
         "Ada told you: never open the cellar door (memory 17)",
     ]
     cup, insight, rain = journal.entries()
-    assert (cup.memories, cup.tags) == ((3, 4, 5), ("tom", "the-kettle"))
+    assert (cup.memories, cup.who, cup.origin) == ((3, 4, 5), (TOM,), EntryOrigin.TOLD)
     assert cup.importance == Importance(6, Judge.RULES, ("said to me", "at length"))
-    assert (insight.origin, insight.tags) == (EntryOrigin.INFERRED, ("insight",))
+    assert insight.is_insight
     assert rain.importance == Importance(4, Judge.AGENT, ("said so",))
     tom, ada, eve = (book.find(name)[0] for name in ("Tom", "Ada", "Eve"))
     assert (tom.name, tom.portrait) == ("Thomas", "A miller who became a baker.")
@@ -138,7 +138,8 @@ def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent)
     assert (book.through, book.problems, journal.problems) == (10, [], ())
 
     commitments.close(commitments.items[0])
-    journal.replace(cup.id, replace(cup, text="Tom brought the blue cup."))
+    given = {"importance": Importance(5), "origin": EntryOrigin.SEEN, "now": insight.time}
+    assert journal.write("Tom brought the blue cup.", **given).number == 4
     book.change(ADA, lambda page: replace(page, portrait="She mends nets."), "concluded")
     for name, old in before.items():
         kept = contents(nell)[name].decode().splitlines()

@@ -72,7 +72,6 @@ def test_what_matters_is_told_as_what_it_was(journal: Journal):
     assert [by_number[n].origin for n in (2, 4, 5, 7)] == [
         *(EntryOrigin.TOLD, EntryOrigin.SEEN, EntryOrigin.SEEN, EntryOrigin.SURROUNDINGS),
     ]
-    assert by_number[5].tags == ("tom",)
     assert [by_number[n].who for n in (2, 4, 6)] == [("Tom-1",), ("Ada-1",), ("name:Tom",)]
     assert by_number[2].importance == weigh(DAY[1])
 

@@ -96,12 +96,10 @@ def test_it_fades_and_what_mattered_more_fades_slower(journal: Journal):
 
 
 def test_a_change_is_seen_at_once(journal: Journal):
-    entry = write(journal, "Tom gave me a cup.", 7)
+    write(journal, "Tom gave me a cup.", 7)
     assert len(lines(journal)) == 1
-    journal.replace(entry.id, replace(entry, text="Tom gave me two cups."))
-    assert "two cups" in lines(journal)[0]
     path = next(journal.folder.iterdir())
-    path.write_text(path.read_text().replace("two cups", "three red cups"))
+    path.write_text(path.read_text().replace("a cup", "three red cups"))
     assert "three red cups" in lines(journal)[0]
     path.unlink()
     assert lines(journal) == ()

@@ -18,7 +18,6 @@ from keepsake.books.commitments import Commitments
 from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.journal.entries import Importance, Judge
 from keepsake.books.notes import NoteBook
 from keepsake.books.people.book import PeopleBook
 from keepsake.books.people.config import PeopleConfig
@@ -38,7 +37,7 @@ BOOKS = {
     NoteBook: {"write": "note", "forget": "unnote"}
     | dict.fromkeys(["all", "find", "changed_since", "problems", "unknown"], READ),
     Pinned: {"add": "pin", "remove": "unpin"} | dict.fromkeys(["lines", "own", "shown"], READ),
-    Journal: {"write": "journal", "replace": "weighed"}
+    Journal: {"write": "journal"}
     | dict.fromkeys(["entries", "resting_on", "ranked", "problems"], READ),
     PeopleBook: {"take": "profile", "change": "concluded"}
     | dict.fromkeys(["look", "loaded", "through", "problems"], READ)
@@ -201,23 +200,15 @@ def journal_in(folder, log, **config):
     return Journal(folder, config=lambda: JournalConfig(**config), agent="Mira", tell=log.append)
 
 
-def test_a_journal_by_day_and_night(tmp_path, log):
-    journal = journal_in(tmp_path, log, entries=4)
+def test_what_is_written_into_a_journal(tmp_path, log):
+    journal = journal_in(tmp_path, log, entries=2)
     journal.entries()
     first = write(journal, "Tom found the blue cup.", memories=(7, 9), by="agent")
     assert [(each.n, each.size) for each in log] == [(7, len(first.text))]
-    other = write(journal, "Ada sold her boat to Ruan.", by="rules")
+    write(journal, "Ada sold her boat to Ruan.", by="rules")
     assert log.ops() == [("journal", "journal", "agent"), ("journal", "journal", "rules")]
     write(journal, "Tom found the blue cup.", memories=(11,), by="rules")
-    assert log.ops() == [("journal", "journal", "rules")], "gone on with"
-    journal.replace(other.id, replace(other, importance=Importance(9, Judge.MODEL)))
-    assert log.ops() == [("weighed", "journal", "night")]
-    for n in range(2):
-        write(journal, f"Number {n} went by the bridge alone.", 2, by="rules")
-    write(journal, "Number 3 went by the bridge alone.", 2, by="rules")
-    assert len(log.ops()) == 2, "the day is full"
-    write(journal, "Ruan fell from the bridge.", 8, by="rules")
-    assert log.ops() == [("journal", "journal", "rules"), ("unjournal", "journal", "rules")]
+    write(journal, "The day is full.", by="night")
     journal.entries()
     assert log.ops() == []
 

@@ -115,7 +115,7 @@ class Diary:
 
     # -- writing
 
-    def write(self, text: str, place: str = "") -> JournalEntry:
+    def write(self, text: str) -> JournalEntry:
         """Keep what the agent wants to remember; blocks.
 
         Raises:
@@ -137,12 +137,11 @@ class Diary:
             importance=mattered,
             origin=_origin(about, self._name),
             memories=[memory.number for memory in about] or self._here(),
-            tags=[place.casefold()] if place else [],
             who=list(dict.fromkeys(m.source_id for m in about if m.source_id)),
             now=self._services.clock.now(),
         )
         if entry is None:
-            raise NoteRefused("Your journal of today is full", "Say how much it matters, 1 to 10")
+            raise NoteRefused("Your journal of today is full", "Write: note <title>: <text>")
         return entry
 
     def _rules(self, about: Sequence[Memory]) -> Importance:

@@ -7,24 +7,15 @@ ever written over what could not be read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from keepsake.books.journal import day_file
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.journal.day_file import DayFile, entry_day, entry_number
-from keepsake.books.journal.entries import (
-    EntryOrigin,
-    Importance,
-    JournalEntry,
-    Judge,
-    checked,
-    normal,
-)
+from keepsake.books.journal.day_file import DayFile, appended, parse
+from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge, checked
 from keepsake.books.journal.standing import ranked
-from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.records.store import RecordStore, Report, Tell
 
@@ -37,7 +28,7 @@ class _Snapshot:
 
     version: int = 0
     entries: tuple[JournalEntry, ...] = ()
-    # the entry that tells of a memory, by its number: of several the weightiest
+    # the entry that tells of a memory, by its number
     by_number: Mapping[int, JournalEntry] = field(default_factory=dict)
 
 
@@ -67,15 +58,17 @@ class Journal:
         return self._snapshot().entries
 
     def resting_on(self, number: int) -> JournalEntry | None:
-        """The entry that tells of a memory, of several the weightiest; quick.
+        """The entry that tells of a memory; quick, by what was read last.
 
-        By what was read last. What the agent only thought about a memory does not tell of it.
+        Of several the one that a model or the agent has weighed, and then the weightiest. What
+        the agent only concluded from a memory does not tell of it.
         """
         return self._current.by_number.get(number)
 
     def ranked(self, today: date) -> tuple[JournalEntry, ...]:
         """What may stand in a prompt, the entries that count most first; quick.
 
+        An entry gives way to another that tells of all its memories, see :meth:`resting_on`.
         The files of today and yesterday are looked at; changes by hand to older ones are seen
         at the next call of :meth:`entries`.
         """
@@ -88,7 +81,8 @@ class Journal:
                 self._store.lock.release()
         current, known = self._current, self._ranked
         if known is None or known[:2] != (today, current):
-            known = self._ranked = today, current, ranked(current.entries, today)
+            counted = filter(self._counts, current.entries)
+            known = self._ranked = today, current, ranked(counted, today)
         return known[2]
 
     @property
@@ -108,77 +102,38 @@ class Journal:
         importance: Importance,
         origin: EntryOrigin,
         memories: Iterable[int] = (),
-        tags: Iterable[str] = (),
         who: Iterable[str] = (),
         now: datetime,
         by: str = "agent",
     ) -> JournalEntry | None:
-        """Write an entry; blocks.
-
-        The same text about the same people is written once a day, and rests on more memories. In
-        a full day a weightier entry takes the place of the least that the agent did not weigh
-        itself.
+        """Write an entry; blocks. The same text about the same people is written once a day.
 
         Returns:
-            The entry that now holds it; None if the day is full of what matters more.
+            The entry that holds it; None if the day is full.
 
         Raises:
             NoteRefused: The text is empty or too long, or the file cannot be read or written.
         """
         time = now.astimezone().replace(microsecond=0)
-        known_of = tuple(memories), tuple(tags), tuple(who)
-        new = checked(JournalEntry("", time, text, importance, origin, *known_of))
+        numbers, people = tuple(memories), tuple(who)
+        new = checked(JournalEntry("", time, text, importance, origin, numbers, people))
         result: JournalEntry | None = None
 
-        def edit(file: DayFile) -> DayFile:
+        def make(source: str | None, file: DayFile | None) -> str:
             nonlocal result
-            for known in file.entries:
-                if (known.text, known.who) == (new.text, new.who):
-                    result = _joined(known, new)
-                    return file.replaced(result)
-            result = replace(new, id=f"{file.day:%Y%m%d}-{file.last + 1}")
-            if len(file.entries) >= self._config().entries:
-                least = _least(file.entries, new)
-                result, file = (result, file.without({least.id})) if least else (None, file)
-            return file.with_entry(result) if result else file
+            file = file or DayFile()
+            same = (each for each in file.entries if (each.text, each.who) == (new.text, new.who))
+            if result := next(same, None):
+                return source or ""
+            if len(file.ids) >= self._config().entries:
+                return source or ""
+            result = replace(new, id=f"{time:%Y%m%d}-{file.last + 1}")
+            return appended(source, result)
 
-        self._change(time.date(), edit, "journal", by)
-        return result
-
-    def replace(self, entry_id: str, entry: JournalEntry) -> JournalEntry:
-        """Put ``entry`` in the place of the one of that id, which it keeps; blocks.
-
-        Raises:
-            NoteRefused: There is no such entry, its text is empty or too long, or the file
-                cannot be read or written.
-        """
-        new, day = checked(replace(entry, id=entry_id)), entry_day(entry_id)
-
-        def edit(file: DayFile) -> DayFile:
-            if file.entry(entry_id) is None:
-                raise _unknown(entry_id)
-            return file.replaced(new)
-
-        if day is None:
-            raise _unknown(entry_id)
-        self._change(day, edit, "weighed", "night")
-        return new
-
-    def _change(self, day: date, edit: Callable[[DayFile], DayFile], op: str, by: str) -> None:
-        path = self._path(day)
-
-        def text(_: str | None, file: DayFile | None) -> str:
-            changed = edit(file or day_file.new_day(day)).text
-            if len(changed) > day_file.LONGEST_FILE:
-                raise NoteRefused(
-                    f"{path} is longer than {day_file.LONGEST_FILE:,} characters",
-                    "Move a part of it into another file",
-                )
-            return changed
-
-        before, after = self._store.change(path, text)
+        before, after = self._store.change(self._path(time.date()), make)
         self._snapshot()
-        self._tell(before.entries if before else (), after.entries, op, by)
+        self._tell(before.entries if before else (), after.entries, by)
+        return result
 
     # -- the files, as they are read
 
@@ -200,18 +155,18 @@ class Journal:
                 days = self._store.records()
                 entries = tuple(entry for path in sorted(days) for entry in days[path].entries)
                 by_number: dict[int, JournalEntry] = {}
-                for entry in entries:
-                    # A thought only points at its memories, and does not say what they say.
-                    thought = entry.origin is EntryOrigin.INFERRED
-                    for number in () if thought else entry.memories:
-                        best = by_number.setdefault(number, entry)
-                        if best.importance.score < entry.importance.score:
-                            by_number[number] = entry
+                for entry in sorted(entries, key=_precedence):
+                    if entry.origin is not EntryOrigin.INFERRED:
+                        by_number |= dict.fromkeys(entry.memories, entry)
                 self._current = _Snapshot(self._store.version, entries, by_number)
             return self._current
 
+    def _counts(self, entry: JournalEntry) -> bool:
+        told = [self.resting_on(number) for number in entry.memories]
+        return entry.origin is EntryOrigin.INFERRED or not told or entry in told
+
     def _parse(self, path: Path, source: str, _: datetime) -> DayFile:
-        file = day_file.parse(date.fromisoformat(path.stem), source)
+        file = parse(date.fromisoformat(path.stem), source)
         for each in _problems(path, file):
             self._report(each)
         return file
@@ -220,53 +175,27 @@ class Journal:
 
     def _edited(self, _: Path, before: DayFile | None, after: DayFile | None) -> None:
         """Tell of what a person has changed; an entry that cannot be read any more is not gone."""
-        known = before.entries if before else ()
-        broken = {part.number for part in after.parts if part.problem} if after else set[int]()
-        gone = [each for each in known if entry_number(each.id) not in broken]
-        self._tell(gone, after.entries if after else (), "journal", "hand")
+        known, now = (before or DayFile()), (after or DayFile())
+        self._tell(known.entries, now.entries, "hand")
+        kept = {entry.id for entry in known.entries} - now.ids
+        for entry in known.entries:
+            if entry.id in kept:
+                self._done("unjournal", entry, "hand")
 
     def _tell(
-        self, before: Collection[JournalEntry], after: Collection[JournalEntry], op: str, by: str
+        self, before: Collection[JournalEntry], after: Collection[JournalEntry], by: str
     ) -> None:
-        known, kept = {each.id: each for each in before}, {each.id for each in after}
         for entry in after:
-            if known.get(entry.id) != entry:
-                self._done(op, entry, by)
-        for entry in before:
-            if entry.id not in kept:
-                self._done("unjournal", entry, by)
+            if entry not in before:
+                self._done("journal", entry, by)
 
     def _done(self, op: str, entry: JournalEntry, by: str) -> None:
         first, size = min(entry.memories, default=0), len(entry.text)
         self._emit(MemoryChange(agent=self._agent, op=op, n=first, of="journal", size=size, by=by))
 
 
-def _joined(known: JournalEntry, new: JournalEntry) -> JournalEntry:
-    """``known`` with the memories, tags and weight of one that says the same."""
-    weights = known.importance, new.importance
-    return normal(
-        replace(
-            known,
-            importance=max(weights, key=lambda each: (each.judge is Judge.AGENT, each.score)),
-            memories=known.memories + new.memories,
-            tags=known.tags + new.tags,
-        )
-    )
-
-
-def _least(entries: Sequence[JournalEntry], new: JournalEntry) -> JournalEntry | None:
-    """The entry that gives way to a new one, of equals the newest; None if all matter more."""
-    judged = [each for each in entries if each.importance.judge is not Judge.AGENT]
-    least = min(judged, key=lambda e: (e.importance.score, -entry_number(e.id)), default=None)
-    by_agent = new.importance.judge is Judge.AGENT
-    weightier = least is not None and new.importance.score > least.importance.score
-    return least if by_agent or weightier else None
-
-
-def _unknown(entry_id: str) -> NoteRefused:
-    return NoteRefused(
-        f"There is no journal entry {entry_id[:40]!r}", "Its id stands in its heading"
-    )
+def _precedence(entry: JournalEntry) -> tuple[bool, int]:
+    return entry.importance.judge is not Judge.RULES, entry.importance.score
 
 
 def _is_day(path: Path) -> bool:

@@ -79,7 +79,6 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
             importance=weight,
             origin=told.origin,
             memories=(memory.number,),
-            tags=(told.to or memory.source,),
             who=(_about(memory, told),),
             now=now,
             by="rules",

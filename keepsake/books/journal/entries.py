@@ -17,7 +17,7 @@ LEAST, MOST = 1, 10
 LONGEST = 600
 """Characters of one entry."""
 MOST_NUMBERS, MOST_WORDS = 200, 20
-"""Memories, people and tags of one entry; of the memories the newest stay."""
+"""Memories, and people or reasons, of one entry; of the memories the newest stay."""
 
 _STANDINS = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›", "`": "'"})
 """Signs with which a text could be a link, a picture, a comment, code, or the head of a line
@@ -76,7 +76,6 @@ class JournalEntry:
     importance: Importance
     origin: EntryOrigin
     memories: tuple[int, ...] = ()  # numbers of the memories that it rests on, ascending
-    tags: tuple[str, ...] = ()  # words to sort by, lower case: ``tom``, ``insight``
     # keys of the people it is about, as in :attr:`keepsake.archive.records.Memory.source_id`
     who: tuple[str, ...] = ()
 
@@ -89,6 +88,16 @@ class JournalEntry:
     def day(self) -> date:
         """The day of the file that it stands in."""
         return date.fromisoformat(self.id[:8])
+
+    @property
+    def number(self) -> int:
+        """Its number on that day."""
+        return int(self.id[9:])
+
+    @property
+    def is_insight(self) -> bool:
+        """Whether the agent concluded it from other entries, at night."""
+        return self.origin is EntryOrigin.INFERRED and self.importance.judge is Judge.MODEL
 
 
 def checked(entry: JournalEntry) -> JournalEntry:
@@ -116,7 +125,6 @@ def normal(entry: JournalEntry) -> JournalEntry:
         text=clean(entry.text),
         importance=Importance(score, weight.judge, plain(weight.reasons)),
         memories=tuple(sorted({n for n in entry.memories if 0 < n < 10**12}))[-MOST_NUMBERS:],
-        tags=plain(tag.casefold() for tag in entry.tags),
         who=tuple(sorted(plain(entry.who))),
     )
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime
 
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.journal.day_file import entry_number
 from keepsake.books.journal.entries import EntryOrigin, JournalEntry, local_day
 from keepsake.language.perception import for_prompt
 from keepsake.language.words import short_day
@@ -47,7 +46,7 @@ def standing(
         text = line(entry, now)
         if (cost := tokens.of(text)) <= left:
             left, missed = left - cost, 0
-            chosen.append((entry.day, entry_number(entry.id), text))
+            chosen.append((entry.day, entry.number, text))
         elif (missed := missed + 1) == _TOO_LONG_IN_A_ROW:
             break
     return tuple(text for *_, text in sorted(chosen))
