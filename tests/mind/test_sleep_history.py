@@ -9,7 +9,7 @@ import pytest
 
 from keepsake.archive.history import compactions
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin, Importance
+from keepsake.books.journal.entries import EntryOrigin, Importance, Judge
 from keepsake.memory import CompactReason
 from keepsake.sleep.history import COMPACTION, INSIGHT, SLEEP, events
 from keepsake.sleep.log import SleepLog
@@ -66,7 +66,7 @@ def test_compactions_and_insights_stand_between_the_nights(tmp_path: Path, log: 
     journal = Journal(tmp_path / "journal")
     journal.write(
         "Tom mends what he promises.",
-        importance=Importance(7),
+        importance=Importance(7, Judge.MODEL),
         origin=EntryOrigin.INFERRED,
         memories=(17, 41),
         now=NIGHT + timedelta(minutes=5),

@@ -166,18 +166,16 @@ def _origin(value: str) -> EntryOrigin:
         raise ValueError(f"source {name[:40]!r} is none of {known}") from None
 
 
-def _time(value: str, day: date, clock: str) -> datetime:
+def _time(written: str, day: date, clock: str) -> datetime:
     """When it was written; of a person's own entry what its heading says."""
-    try:
-        moment = datetime.fromisoformat(value)
-        if moment.year in _YEARS:
-            return moment if moment.tzinfo else moment.astimezone()
-    except (ValueError, OverflowError):
-        pass  # a person's own way of writing it, or nothing
-    try:
-        return datetime.combine(day, time.fromisoformat(f"{clock:0>5}")).astimezone()
-    except ValueError:
-        return datetime.combine(day, time()).astimezone()
+    for given in (written, f"{day}T{clock:0>5}"):
+        try:
+            moment = datetime.fromisoformat(given)
+            if moment.year in _YEARS:
+                return moment if moment.tzinfo else moment.astimezone()
+        except (ValueError, OverflowError):
+            continue  # a person's own way of writing it, or nothing
+    return datetime.combine(day, time()).astimezone()
 
 
 def _numbers(value: str) -> Iterator[int]:

@@ -66,7 +66,7 @@ class PeopleBook:
         tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder / FOLDER
-        self._config, self._report = config, report
+        self._config = config
         self._agent, self._tell = agent, tell
         self._store = RecordStore(
             lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)),
@@ -78,7 +78,6 @@ class PeopleBook:
         self._version: int | None = None
         self._known: dict[str, _Known] = {}
         """By key: made anew when a file changed, never changed, so that a reader needs no lock."""
-        self._doubles: dict[Path, str] = {}
 
     # -- reading
 
@@ -107,7 +106,13 @@ class PeopleBook:
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
         self.look()
-        return list((self._store.problems() | self._doubles).values())
+        used = {path for path, _ in self._known.values()}
+        doubles = (
+            f"{path} is not used: another page has the same key. Remove one"
+            for path in self._store.records()
+            if path not in used
+        )
+        return [*self._store.problems().values(), *doubles]
 
     def page(self, key: str) -> PersonPage | None:
         """The page as its file is now; None for nobody known."""
@@ -218,14 +223,7 @@ class PeopleBook:
         records, found = self._store.records(broken=True).items(), dict[str, _Known]()
         for path, page in sorted(records, key=lambda each: each[1].through, reverse=True):
             found.setdefault(page.key, (path, page))
-        doubles = {
-            path: f"{path} is not used: {found[page.key][0].name} has the same key. Remove one"
-            for path, page in records
-            if found[page.key][0] != path
-        }
-        for path in doubles.keys() - self._doubles.keys():
-            self._report(doubles[path])
-        self._known, self._doubles = found, doubles
+        self._known = found
 
     def _path_of(self, key: str) -> Path | None:
         """The file of a page, also of one that cannot be read."""

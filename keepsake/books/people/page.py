@@ -42,20 +42,16 @@ from keepsake.records.files import time_of
 
 PORTRAIT, LINES = "What I make of them", "Said and done"
 """The headings of a page."""
-_OLD_FACTS, _OLD_THOUGHTS = ("Facts", "Before"), "What I think"
-_OLD = (*_OLD_FACTS, _OLD_THOUGHTS, "Last shared", "Observations")
+_OLD = ("Facts", "Before", "What I think", "Last shared", "Observations")
 """Headings of pages of earlier versions, under which there are lines as well."""
 LONGEST_LINE = 500
 """Characters of one sentence or deed."""
 
 _HEADING = re.compile(r"##\s+(?P<name>\S.*?)\s*#*$")
 _CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
-_DATED = re.compile(
-    rf"[-*] (?P<time>[\dT:.+-]{{10,40}}), {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$"
-)
-_FACT = re.compile(rf"[-*] (?P<text>.*?) \(since (?P<time>[\dT:.+-]+)(?:; [^()]*?)?; {_CITED}\)$")
-_THOUGHT = re.compile(rf"[-*] (?P<text>.*?) \({_CITED}; (?P<time>[\dT:.+-]{{10,40}})\)$")
-_NUMBER = re.compile(r"\d{1,9}")
+_TIME = r"(?P<time>\d{4}-[\dT:.+-]{6,36})"
+_LINE = re.compile(rf"[-*] {_TIME}, {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$")
+_OLD_LINE = re.compile(rf"[-*] (?P<text>.*?) \((?=[^()]*{_TIME})(?=[^()]*{_CITED})[^()]*\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,16 +213,12 @@ def _names(given: Any, changed: datetime) -> Iterator[KnownName]:
 
 def _read(section: str, line: str) -> PageLine | None:
     """A line of the list, or what an earlier version kept; None for what a person wrote."""
-    found = None
-    if section == LINES or section in _OLD:
-        found = _DATED.match(line)
-    if found is None and section in _OLD_FACTS:
-        found = _FACT.match(line)
-    if found is None and section == _OLD_THOUGHTS:
-        found = _THOUGHT.match(line)
+    if section != LINES and section not in _OLD:
+        return None
+    found = _LINE.match(line) or (_OLD_LINE.match(line) if section in _OLD else None)
     if found is None:
         return None
-    numbers = tuple(sorted({int(number) for number in _NUMBER.findall(found["numbers"])}))
+    numbers = tuple(sorted({int(each) for each in re.findall(r"\d{1,9}", found["numbers"])}))
     try:
         time = datetime.fromisoformat(found["time"])
     except ValueError:
