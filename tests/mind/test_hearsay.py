@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from keepsake.agent.offstage.hearsay import LASTS, MOST, TOLD_FROM, Hearsay
 from keepsake.archive.records import HEARSAY, Memory, MemoryKind
-from keepsake.books.hearsay import LASTS, MOST, TOLD_FROM, Hearsay
 from tests.mind.journals import NOON, seen, told
 
 TOM, ADA = "Tom-1", "Ada-1"

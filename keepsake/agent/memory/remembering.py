@@ -13,9 +13,9 @@ from keepsake.agent.memory.diary import Diary
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
+from keepsake.agent.offstage.hearsay import Hearsay
 from keepsake.agent.services import Services
 from keepsake.archive.records import Memory
-from keepsake.books.hearsay import Hearsay
 from keepsake.memories.loading import OURS
 from keepsake.memory import CompactionResult
 
