@@ -100,45 +100,33 @@ def is_event(memory: Memory) -> bool:
 
 def tell(memory: Memory, own_name: str) -> Drawn | None:
     """One memory as an entry tells it; None if it has no words."""
-    if memory.kind is MemoryKind.ACT:
-        own, to = own_words(memory), memory.to
-        if own is None:
-            return None
-        to = own.to or to
-        return _quoted(f"I told {for_prompt(to)}" if to else "I said", own.words, to)
-    if (said := heard(memory)) is not None:
-        return _heard(said, own_name)
-    what, whom = deeds.given_by_me(memory)
+    what, to = deeds.given_by_me(memory)
     if what:
-        return _plain(f"I gave {what} to {whom}.", whom)
+        return Drawn(clean(f"I gave {what} to {to}."), EntryOrigin.SEEN, to)
     if what := deeds.given_to_me(memory):
-        return _plain(f"{for_prompt(memory.source)} gave me {what}.")
+        return Drawn(clean(f"{for_prompt(memory.source)} gave me {what}."), EntryOrigin.SEEN)
     # What somebody does is told by the game, but in the words that they chose: a quotation.
-    return _quoted("I saw", memory.told)
-
-
-def _heard(said: Utterance, own_name: str) -> Drawn | None:
-    who = for_prompt(said.who)
-    if meant_for(said, own_name):
-        return _quoted(f"{who} told me", said.words, origin=EntryOrigin.TOLD)
-    if said.to:
-        head = f"{who} told {for_prompt(said.to)}"
-        return _quoted(head, said.words, origin=EntryOrigin.SURROUNDINGS)
-    return _quoted(f"{who} said", said.words, origin=EntryOrigin.TOLD)
-
-
-def _quoted(
-    head: str, words: str, to: str = "", *, origin: EntryOrigin = EntryOrigin.SEEN
-) -> Drawn | None:
+    head, words, origin = "I saw", memory.told, EntryOrigin.SEEN
+    if memory.kind is MemoryKind.ACT:
+        if (own := own_words(memory)) is None:
+            return None
+        words, to = own.words, own.to or memory.to
+        head = f"I told {for_prompt(to)}" if to else "I said"
+    elif (said := heard(memory)) is not None:
+        head, words, origin = _heard(said, own_name)
     plain = shorten(clean(words.replace('"', "'")), LONGEST_QUOTE)
     if not any(char.isalnum() for char in plain):
         return None
     return Drawn(f'{head}: "{plain}"', origin, to)
 
 
-def _plain(text: str, to: str = "") -> Drawn | None:
-    plain = clean(text)
-    return Drawn(plain, EntryOrigin.SEEN, to) if plain else None
+def _heard(said: Utterance, own_name: str) -> tuple[str, str, EntryOrigin]:
+    who, whom = for_prompt(said.who), for_prompt(said.to)
+    if meant_for(said, own_name):
+        return f"{who} told me", said.words, EntryOrigin.TOLD
+    if whom:
+        return f"{who} told {whom}", said.words, EntryOrigin.SURROUNDINGS
+    return f"{who} said", said.words, EntryOrigin.TOLD
 
 
 def _dated(text: str, lived: datetime, now: datetime) -> str:
