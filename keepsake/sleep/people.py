@@ -60,7 +60,7 @@ def _study(
         text = portrait if known.portrait == page.portrait else known.portrait
         return replace(known, portrait=text, studied=max(known.studied, through))
 
-    book.change(page.key, edit, "concluded")
+    book.conclude(page.key, edit)
 
 
 def _told(line: PageLine) -> str:

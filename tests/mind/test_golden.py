@@ -140,7 +140,7 @@ def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent)
     commitments.close(commitments.items[0])
     given = {"importance": Importance(5), "origin": EntryOrigin.SEEN, "now": insight.time}
     assert journal.write("Tom brought the blue cup.", **given).number == 4
-    book.change(ADA, lambda page: replace(page, portrait="She mends nets."), "concluded")
+    book.conclude(ADA, lambda page: replace(page, portrait="She mends nets."))
     for name, old in before.items():
         kept = contents(nell)[name].decode().splitlines()
         lost = [line for line in old.decode().splitlines() if line not in kept]

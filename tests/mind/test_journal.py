@@ -51,7 +51,6 @@ def test_what_is_written_can_be_read_again(journal: Journal):
     )
     assert entry.id == f"{local_day(NOON):%Y%m%d}-1"
     assert (entry.text, entry.time, entry.memories) == (CUP, NOON, (120, 121))
-    assert entry.trust == 0.9
     assert journal.entries() == again(journal).entries() == (entry,)
     assert journal.problems == ()
 

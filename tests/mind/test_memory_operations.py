@@ -39,7 +39,7 @@ BOOKS = {
     Pinned: {"add": "pin", "remove": "unpin"} | dict.fromkeys(["lines", "own", "shown"], READ),
     Journal: {"write": "journal"}
     | dict.fromkeys(["entries", "resting_on", "ranked", "problems"], READ),
-    PeopleBook: {"take": "profile", "change": "concluded"}
+    PeopleBook: {"take": "profile", "conclude": "concluded"}
     | dict.fromkeys(["look", "loaded", "through", "problems"], READ)
     | dict.fromkeys(["page", "find", "all"], READ),
     Commitments: {"add": "noticed", "close": "closed", "drop": "closed"}
@@ -271,8 +271,8 @@ def test_what_the_agent_makes_of_somebody_and_a_new_name(tmp_path, log):
     book.take([days.says("Thomas", TOM, "Here I am.")])
     assert ("renamed", "person", "rules") in log.ops()
     thinks = lambda page: replace(page, portrait="A miller.")  # noqa: E731
-    assert book.change(TOM, thinks, "concluded")
-    assert not book.change(TOM, thinks, "concluded")
+    assert book.conclude(TOM, thinks)
+    assert not book.conclude(TOM, thinks)
     assert [each.size for each in log] == [len("A miller.")]
     assert log.ops() == [("concluded", "person", "night")]
 

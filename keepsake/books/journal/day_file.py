@@ -7,7 +7,7 @@
     Tom told me: "I will bring the blue cup back."
 
     - **importance**: 8, by rules (a promise, said to me)
-    - **source**: told to me (trust 0.9)
+    - **source**: told to me
     - **memories**: 120, 121
     - **who**: 5-20261101120000
     - **written**: 2026-11-21T14:05:09+01:00
@@ -158,7 +158,7 @@ def _importance(value: str) -> Importance:
 
 
 def _origin(value: str) -> EntryOrigin:
-    name = value.partition("(")[0].strip().casefold()
+    name = value.partition("(")[0].strip().casefold()  # earlier versions add (trust 0.9)
     try:
         return EntryOrigin(name) if name else EntryOrigin.INFERRED
     except ValueError:
@@ -193,7 +193,7 @@ def _written(entry: JournalEntry) -> Sequence[str]:
     weight, why = entry.importance, ", ".join(entry.importance.reasons)
     fields: Mapping[str, str] = {
         "importance": f"{weight.score}, by {weight.judge.value}{f' ({why})' if why else ''}",
-        "source": f"{entry.origin.value} (trust {entry.trust})",
+        "source": entry.origin.value,
         "memories": ", ".join(map(str, entry.memories)),
         "who": ", ".join(entry.who),
         "written": entry.time.isoformat(timespec="seconds"),

@@ -35,19 +35,6 @@ class EntryOrigin(StrEnum):
     INFERRED = "inferred"
     SURROUNDINGS = "surroundings"
 
-    @property
-    def trust(self) -> float:
-        """How far it is to be believed, 0 to 1."""
-        return _TRUST[self]
-
-
-_TRUST = {
-    EntryOrigin.TOLD: 0.9,
-    EntryOrigin.SEEN: 0.8,
-    EntryOrigin.INFERRED: 0.6,
-    EntryOrigin.SURROUNDINGS: 0.3,
-}
-
 
 class Judge(StrEnum):
     """Who said how much something matters."""
@@ -78,11 +65,6 @@ class JournalEntry:
     memories: tuple[int, ...] = ()  # numbers of the memories that it rests on, ascending
     # keys of the people it is about, as in :attr:`keepsake.archive.records.Memory.source_id`
     who: tuple[str, ...] = ()
-
-    @property
-    def trust(self) -> float:
-        """How far it is to be believed, 0 to 1."""
-        return self.origin.trust
 
     @property
     def day(self) -> date:

@@ -43,7 +43,7 @@ MEETING = timedelta(hours=1)
 MOST_FOUND = 20
 """Pages that one search brings."""
 MOST_NAMES = 12
-"""Names that a page keeps: the first and the newest."""
+"""Names that a page keeps: the first ones and the newest."""
 _PLAIN_KEY = re.compile(r"[0-9][0-9-]{0,40}")
 _WORKED_IN = ".worked_in.json"
 
@@ -164,8 +164,8 @@ class PeopleBook:
             self._advance(fresh[-1].number)
             return changed
 
-    def change(self, key: str, edit: Callable[[PersonPage], PersonPage], op: str) -> bool:
-        """Change a known page, asleep; whether anything changed. ``op``: what the log calls it.
+    def conclude(self, key: str, edit: Callable[[PersonPage], PersonPage]) -> bool:
+        """Change what the agent makes of somebody, asleep; whether anything changed.
 
         Raises:
             NoteRefused: Its file cannot be read or written.
@@ -176,7 +176,7 @@ class PeopleBook:
                 return False
             old, new = self._write(known[0], lambda page: edit(page) if page else known[1])
             if old != new:
-                self._done(op, new, "night", size=len(new.portrait))
+                self._done("concluded", new, "night", size=len(new.portrait))
             return old != new
 
     # -- inside; it is one thread's turn
@@ -191,8 +191,8 @@ class PeopleBook:
         if not fresh:
             return False
         if path is None:
-            name = fit_name(fresh[-1].source or _speaker(fresh[-1]))
-            path = vault_files.free_name(self.folder / f"{folder_name(name)}-{_suffix(key)}.md")
+            name = folder_name(worked_in(None, key, fresh, 1).name)
+            path = vault_files.free_name(self.folder / f"{name}-{_suffix(key)}.md")
         most = self._config().lines
         old, new = self._write(path, lambda page: worked_in(page, key, fresh, most))
         if old is None:
@@ -257,11 +257,21 @@ def worked_in(
 ) -> PersonPage:
     """The page with what somebody said and did; a new one for nobody known."""
     if page is None:
-        first = memories[0]
-        name = KnownName(fit_name(first.source or _speaker(first)), first.time)
-        page = PersonPage(key, (name,), first.time, first.time)
+        first, said = memories[0], heard(memories[0])
+        name = fit_name(first.source or (said.who if said else ""))
+        page = PersonPage(key, (KnownName(name, first.time),), first.time, first.time)
     for memory in memories:
-        page = _met(page, memory)
+        time, names = memory.time, page.names
+        if memory.source and (name := fit_name(memory.source)) != page.name:
+            names = (*names[: MOST_NAMES - 1], KnownName(name, time))
+        page = replace(
+            page,
+            names=names,
+            first_met=min(page.first_met, time),
+            last_met=max(page.last_met, time),
+            meetings=page.meetings + (time - page.last_met >= MEETING),
+            through=max(page.through, memory.number),
+        )
     new = [line for memory in memories if (line := line_of(memory)) is not None]
     return page.with_lines(new, most)
 
@@ -279,28 +289,6 @@ def line_of(memory: Memory) -> PageLine | None:
         return None
     text = for_prompt(memory.text.removeprefix(memory.source), limit=LONGEST_LINE)
     return PageLine(text, (memory.number,), memory.time)
-
-
-def _met(page: PersonPage, memory: Memory) -> PersonPage:
-    again = memory.time - page.last_met >= MEETING
-    name = fit_name(memory.source) if memory.source else page.name
-    names = page.names
-    if name != page.name:
-        named = (*names, KnownName(name, memory.time))
-        names = (*named[:1], *named[1:][-(MOST_NAMES - 1) :])
-    return replace(
-        page,
-        names=names,
-        first_met=min(page.first_met, memory.time),
-        last_met=max(page.last_met, memory.time),
-        meetings=page.meetings + again,
-        through=max(page.through, memory.number),
-    )
-
-
-def _speaker(memory: Memory) -> str:
-    said = heard(memory)
-    return said.who if said is not None else ""
 
 
 def _suffix(key: str) -> str:
