@@ -177,9 +177,8 @@ class Journal:
         """Tell of what a person has changed; an entry that cannot be read any more is not gone."""
         known, now = (before or DayFile()), (after or DayFile())
         self._tell(known.entries, now.entries, "hand")
-        kept = {entry.id for entry in known.entries} - now.ids
         for entry in known.entries:
-            if entry.id in kept:
+            if entry.id not in now.ids:
                 self._done("unjournal", entry, "hand")
 
     def _tell(

@@ -50,11 +50,7 @@ _PART = re.compile(r"##?[ \t]")
 _FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)[ \t]*$")
 _NO_TEXT = re.compile(r"\s*$|[ \t]*(?:[-*+#>|]|```|~~~|<!--)")
 _LAST = re.compile(r"^last:[ \t]*(\d{1,6})[ \t]*$", re.ASCII | re.MULTILINE)
-_SCORE = re.compile(
-    r"(?P<score>\d{1,6})(?:[ \t]*/[ \t]*10)?(?:,?[ \t]*(?:by[ \t]+)?(?P<judge>rules|model|agent))?"
-    r"[ \t]*(?:\((?P<reasons>[^()]*)\))?$",
-    re.I | re.ASCII,
-)
+_SCORE = re.compile(r"(\d{1,6})\b", re.ASCII)
 _RANGE = re.compile(r"(\d{1,12})(?:[ \t]*[-–][ \t]*(\d{1,12}))?", re.ASCII)
 _YEARS = range(1971, 3000)
 _NEW_FILE = """\
@@ -148,13 +144,13 @@ def _entry(heading: re.Match[str], day: date, lines: Sequence[str]) -> JournalEn
 def _importance(value: str) -> Importance:
     if not value:
         return BY_HAND
-    match = _SCORE.match(value)
-    score = int(match["score"]) if match else 0
-    if match is None or not LEAST <= score <= MOST:
+    head, _, reasons = value.partition("(")
+    match = _SCORE.match(head)
+    if match is None or not LEAST <= int(match[1]) <= MOST:
         raise ValueError(f"importance {value[:40]!r} is no number from {LEAST} to {MOST}")
     # A person who writes a number there has thought about it.
-    judge = Judge(match["judge"].casefold()) if match["judge"] else Judge.AGENT
-    return Importance(score, judge, tuple((match["reasons"] or "").split(",")))
+    judge = next((each for each in Judge if each.value in head), Judge.AGENT)
+    return Importance(int(match[1]), judge, tuple(reasons.split(",")))
 
 
 def _origin(value: str) -> EntryOrigin:
