@@ -116,6 +116,8 @@ class Pinned:
 
         def plan(pins: tuple[_Pin, ...]) -> list[_Pin | None]:
             nonlocal removed
+            if not pins:
+                raise NoteRefused("Nothing is pinned")
             texts = [pin.text for pin in pins]
             place = meant(which, range(1, len(pins) + 1), texts, "pinned lines")
             removed = texts[place]
