@@ -35,9 +35,8 @@ class CmdJournal(BuilderCommand):
 
     Each entry says how much it matters, 1 to 10, and who judged that: the figure
     at once, a model in sleep, or the agent when it wrote it. Then where it
-    comes from and how far that is to be trusted (told to it 0.9, seen 0.8,
-    inferred 0.6, picked up around it 0.3), and on which memories it rests: see
-    |whelp @memories|n.
+    comes from (told to it, seen, inferred, or picked up around it), and on which
+    memories it rests: see |whelp @memories|n.
 
     The files are in |wvault/agents/<agent>/journal|n, one a day. You may edit them:
     the agent reads them as they are. What cannot be read is named here and left
@@ -78,8 +77,9 @@ def _asked(entries: Sequence[JournalEntry], words: str) -> tuple[Sequence[Journa
     if (day := _day(words)) is not None:
         return [each for each in entries if _local(each) == day], f"of {day:%A %d %B %Y}"
     wanted = telling(words) or set(words.casefold().split())
-    texts = ((each, " ".join((each.text, *each.tags))) for each in entries)
-    found = [each for each, text in texts if wanted <= telling(text) | {*text.casefold().split()}]
+    found = [
+        each for each in entries if wanted <= telling(each.text) | set(each.text.casefold().split())
+    ]
     return found, f"of {words!r}"
 
 
@@ -123,11 +123,9 @@ def entry_lines(entries: Sequence[JournalEntry]) -> Iterator[str]:
 def _facts(entry: JournalEntry) -> Iterator[str]:
     why = f" ({', '.join(entry.importance.reasons)})" if entry.importance.reasons else ""
     yield f"{entry.id}, judged by {_JUDGES[entry.importance.judge]}{why}"
-    yield f"{entry.origin.value}, trust {entry.trust}"
+    yield entry.origin.value
     if entry.memories:
         yield f"{plural('memory', len(entry.memories))} {', '.join(map(str, entry.memories))}"
-    if entry.tags:
-        yield f"tags {', '.join(entry.tags)}"
 
 
 _JUDGES = {"rules": "the figure", "model": "the model", "agent": "itself"}

@@ -1,4 +1,4 @@
-"""The file of promises and rules: a line for each, other text left as it is.
+"""A line of the file of promises and rules.
 
 ::
 
@@ -12,19 +12,16 @@ write no more than a name, a colon and the words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from keepsake.errors import NoteRefused
 from keepsake.language.perception import for_prompt, shorten
 
 LONGEST = 160
 """Characters of one promise or rule."""
-_MOST_LINES = 200
-"""Lines of the file that count."""
 _SOMEBODY = "somebody"
-_DONE = " [done]"
 
 NEW_FILE = """\
 # Promises and rules
@@ -32,7 +29,6 @@ NEW_FILE = """\
 What this agent has promised, and what it keeps to. It writes its promises here itself; people may
 add, change and take out lines. What is open stands in every prompt, and no compaction touches it.
 `[done]` at the end of a line: it is over. Text that is no such line is for its reader alone.
-
 """
 _LINE = re.compile(
     r"^- (?P<kind>rule|promise) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
@@ -70,47 +66,30 @@ class Commitment:
         end = f" (memory {self.number})" if self.number else ""
         return f"{head}: {self.text}{end}"
 
-    @property
-    def meaning(self) -> tuple[str, str, str]:
-        """What is the same of two that say the same."""
-        return self.kind.value, self.who.casefold(), self.text.casefold()
+    def same(self, other: Commitment) -> bool:
+        """Whether two say the same."""
+        mine, theirs = f"{self.who}: {self.text}", f"{other.who}: {other.text}"
+        return self.kind is other.kind and mine.casefold() == theirs.casefold()
+
+    def checked(self) -> Commitment:
+        """It, open, with who and words as a line can hold them.
+
+        Raises:
+            NoteRefused: It has no words, or is too long.
+        """
+        # Double quotes and dashes at the start mean something in a script and in a list.
+        text = for_prompt(self.text.replace('"', "'").lstrip("-*#> "))
+        if not any(char.isalnum() for char in text):
+            raise NoteRefused("The promise has no words", "Write: promise <to whom>: <what>")
+        if len(text) > LONGEST:
+            raise NoteRefused(f"That is {len(text)} characters", f"Promise in at most {LONGEST}")
+        who = " ".join(for_prompt(self.who).replace(":", " ").split())[:48].strip()
+        return replace(self, who=who, text=text, done=False)
 
 
-def commitments_in(source: str) -> tuple[Commitment, ...]:
-    """The promises and rules of a file, in its order."""
-    found = [item for line in source.splitlines() if (item := _item(line)) is not None]
-    return tuple(found[:_MOST_LINES])
-
-
-def with_commitment(source: str | None, item: Commitment) -> str:
-    """The file with one more line; of one that is done, a new line opens it again."""
-    before = source if source and source.strip() else NEW_FILE
-    body = _mapped(before, lambda each: None if each.meaning == item.meaning else each)
-    return f"{body.rstrip()}\n{'' if commitments_in(body) else '\n'}{_written(item)}\n"
-
-
-def with_done(source: str, item: Commitment) -> str:
-    """The file with ``item`` marked as done."""
-    return _mapped(source, lambda each: replace(each, done=True) if each == item else each)
-
-
-def without(source: str, gone: Callable[[Commitment], bool]) -> str:
-    """The file without the lines of which ``gone`` is true."""
-    return _mapped(source, lambda each: None if gone(each) else each)
-
-
-def _mapped(source: str, change: Callable[[Commitment], Commitment | None]) -> str:
-    lines: list[str] = []
-    for line in source.splitlines(keepends=True):
-        if (item := _item(line)) is None or (new := change(item)) == item:
-            lines.append(line)
-        elif new is not None:
-            lines.append(f"{_written(new)}\n")
-    return "".join(lines)
-
-
-def _item(line: str) -> Commitment | None:
-    match = _LINE.match(line.rstrip())
+def read_line(line: str) -> Commitment | None:
+    """The promise or rule in a line; None for any other line."""
+    match = _LINE.match(line)
     if match is None:
         return None
     who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
@@ -132,10 +111,11 @@ def _time(written: str | None) -> datetime | None:
         return None  # a person's own way of writing it
 
 
-def _written(item: Commitment) -> str:
+def written(item: Commitment) -> str:
+    """Its line."""
     preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
     time = f", {item.time.isoformat(timespec='seconds')}" if item.time else ""
     by = f", by {item.key}" if item.key else ""
     end = f" (memory {item.number}{time}{by})" if item.number else ""
-    done = _DONE if item.done else ""
+    done = " [done]" if item.done else ""
     return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}{done}"

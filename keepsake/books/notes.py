@@ -24,7 +24,7 @@ from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten, visible
 from keepsake.names import folder_name
 from keepsake.records import files as vault_files
-from keepsake.records.files import FRONT, time_of
+from keepsake.records.files import time_of, with_front
 from keepsake.records.store import RecordStore, Report, Tell
 
 LONGEST_TITLE = 60
@@ -35,8 +35,6 @@ LONGEST_NOTE = 8000
 MOST_NOTES = 1000
 FORGOTTEN = "forgotten"
 """The folder beside the notes that holds those the agent forgot."""
-
-_UPDATED = re.compile(r"^updated:.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +60,6 @@ class Note:
         """Differs when title, text, place or tags do: what an index would have to learn."""
         content = "\0".join((self.title, self.text, self.place, *self.tags))
         return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
-
-    @property
-    def line(self) -> str:
-        """``garden: I planted flowers …`` on one line."""
-        return f"{self.title}: {' '.join(self.text.split())}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,17 +279,8 @@ def _with_entry(before: str, old: Note, entry: str, now: datetime) -> str:
             f"The note {old.title!r} is full ({len(old.text):,} of {LONGEST_NOTE:,} characters)",
             "Start another title, or forget this one",
         )
-    return f"{_dated(before, now).rstrip()}\n\n{entry}\n"
-
-
-def _dated(source: str, now: datetime) -> str:
-    """``source`` with ``updated`` in its front matter, if it has one."""
-    front = FRONT.match(source)
-    if not front:
-        return source
-    line, head = f"updated: '{now.isoformat(timespec='seconds')}'", front["head"]
-    head = _UPDATED.sub(line, head, count=1) if _UPDATED.search(head) else f"{head}{line}\n"
-    return source[: front.start("head")] + head + source[front.end("head") :]
+    dated = with_front(before, "updated", f"'{now.isoformat(timespec='seconds')}'")
+    return f"{dated.rstrip()}\n\n{entry}\n"
 
 
 def _same(title: str) -> str:

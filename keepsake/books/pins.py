@@ -1,32 +1,39 @@
 """The pinned block: a few facts that always stand in the prompt and that nothing compacts.
 
-``vault/agents/<name>/pinned.md``, a line that starts with ``- `` for each; whatever else
-stands in the file is for its reader and stays as it is.
+``vault/agents/<name>/pinned.md``, a line that starts with ``- `` for each; other text in the file
+is for its reader and stays as it is.
 
-What the agent pinned itself carries a mark at its end, which no prompt shows. All else is the
-builders', who wrote or pinned it: the agent can neither let go of that nor crowd it out.
+A line that the agent pinned itself carries a mark at its end, which no prompt shows. All other
+lines are the builders': the agent can neither unpin them nor crowd them out.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from keepsake.books.list_file import ListFile, meant
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import visible
-from keepsake.records.store import RecordStore, Tell
+from keepsake.records.store import Tell
 
 LIMIT = 1200
 """Characters of all pinned lines together, about 300 tokens of every prompt."""
 LONGEST_LINE = 300
 OWN = "<!-- by the agent itself -->"
-"""Behind a line that the agent pinned; whoever takes it away makes the line a builder's."""
+"""Behind a line that the agent pinned; a person who deletes the mark makes the line a builder's."""
 
 _LINE = re.compile(rf"^[ \t]*-[ \t]+(?P<text>\S.*?)[ \t]*(?P<own>{re.escape(OWN)}[ \t]*)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pin:
+    """One pinned line, and whether the agent pinned it."""
+
+    text: str
+    own: bool = field(compare=False)
 
 
 class Pinned:
@@ -35,14 +42,7 @@ class Pinned:
     def __init__(self, path: Path, agent: str = "", tell: Tell = lambda _: None) -> None:
         self.path = path
         self._agent, self._tell = agent, tell
-        self._store = RecordStore(
-            lambda _, source, __: tuple(
-                _Pin(match["text"], match["own"] is not None)
-                for match in map(_LINE.match, source.splitlines())
-                if match
-            ),
-            lambda _, before, after: self._tell_changes(before or (), after or (), "hand"),
-        )
+        self._file = ListFile(path, _read, _written, self._changed)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class Pinned:
         Raises:
             NoteRefused: The file is there and cannot be read.
         """
-        return tuple(pin.text for pin in self._now())
+        return tuple(pin.text for pin in self._file.read())
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ class Pinned:
         Raises:
             NoteRefused: The file is there and cannot be read.
         """
-        return tuple(pin.text for pin in self._now() if pin.own)
+        return tuple(pin.text for pin in self._file.read() if pin.own)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Pinned:
 
         The builders' lines have the first right to the room, wherever they stand.
         """
-        pins, kept = self._now(), set[int]()
+        pins, kept = self._file.read(), set[int]()
         room = LIMIT
         for own in (False, True):
             for place, pin in enumerate(pins):
@@ -77,21 +77,6 @@ class Pinned:
                         break
                     kept.add(place)
         return tuple(pins[place].text for place in sorted(kept))
-
-    def _now(self) -> tuple[_Pin, ...]:
-        return self._store.read(self.path) or ()
-
-    def _write(self, make: Callable[[str, tuple[_Pin, ...]], str], by: str) -> None:
-        before, after = self._store.change(
-            self.path, lambda source, pins: make(source or "", pins or ())
-        )
-        self._tell_changes(before or (), after, by)
-
-    def _tell_changes(self, known: tuple[_Pin, ...], pins: tuple[_Pin, ...], by: str) -> None:
-        before, after = (Counter(pin.text for pin in each) for each in (known, pins))
-        for op, lines in (("pin", after - before), ("unpin", before - after)):
-            for line in lines.elements():
-                self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=len(line), by=by))
 
     def add(self, text: str, *, own: bool = False) -> str:
         """Pin one line.
@@ -104,7 +89,7 @@ class Pinned:
         """
         line = _checked(text)
 
-        def make(before: str, pins: tuple[_Pin, ...]) -> str:
+        def plan(pins: tuple[_Pin, ...]) -> list[_Pin]:
             if line.casefold() in (pin.text.casefold() for pin in pins):
                 raise NoteRefused("That is pinned already")
             used = sum(len(pin.text) for pin in pins)
@@ -113,10 +98,9 @@ class Pinned:
                     f"The pinned block is full ({used:,} of {LIMIT:,} characters)",
                     "Unpin something first: unpin <number>",
                 )
-            head = f"{before.rstrip()}\n" if before.strip() else ""
-            return f"{head}- {line}{f' {OWN}' if own else ''}\n"
+            return [*pins, _Pin(line, own)]
 
-        self._write(make, "agent" if own else "builder")
+        self._file.change(plan, "agent" if own else "builder")
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
@@ -130,49 +114,34 @@ class Pinned:
         """
         removed = ""
 
-        def make(before: str, pins: tuple[_Pin, ...]) -> str:
+        def plan(pins: tuple[_Pin, ...]) -> list[_Pin | None]:
             nonlocal removed
-            lines = before.splitlines(keepends=True)
-            places = [index for index, line in enumerate(lines) if _LINE.match(line.rstrip())]
-            index = _meant(which, tuple(pin.text for pin in pins))
-            removed = pins[index].text
-            if only_own and not pins[index].own:
+            if not pins:
+                raise NoteRefused("Nothing is pinned")
+            texts = [pin.text for pin in pins]
+            place = meant(which, range(1, len(pins) + 1), texts, "pinned lines")
+            removed = texts[place]
+            if only_own and not pins[place].own:
                 raise NoteRefused(
                     f"{removed[:60]!r} was not pinned by you", "You can unpin what you pinned"
                 )
-            del lines[places[index]]
-            return "".join(lines)
+            return [*pins[:place], None, *pins[place + 1 :]]
 
-        self._write(make, "agent" if only_own else "builder")
+        self._file.change(plan, "agent" if only_own else "builder")
         return removed
 
-    def replace(self, lines: tuple[str, ...]) -> None:
-        """Pin these lines in place of those that are pinned; other text in the file stays.
-
-        Raises:
-            NoteRefused: A line is empty or too long, or they are too many.
-        """
-        clean = [_checked(line) for line in lines]
-        if sum(map(len, clean)) > LIMIT:
-            raise NoteRefused(
-                f"Those are {sum(map(len, clean)):,} characters", f"Pin at most {LIMIT:,}"
-            )
-
-        def make(before: str, pins: tuple[_Pin, ...]) -> str:
-            others = [line for line in before.splitlines() if not _LINE.match(line)]
-            own = {pin.text for pin in pins if pin.own}
-            marked = [f"- {line} {OWN}" if line in own else f"- {line}" for line in clean]
-            return "\n".join([*others, *marked, ""])
-
-        self._write(make, "builder")
+    def _changed(self, pin: _Pin, came: bool, by: str) -> None:
+        op, size = "pin" if came else "unpin", len(pin.text)
+        self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=size, by=by))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pin:
-    """One pinned line, and whether the agent pinned it."""
+def _read(line: str) -> _Pin | None:
+    match = _LINE.match(line)
+    return _Pin(match["text"], match["own"] is not None) if match else None
 
-    text: str
-    own: bool
+
+def _written(pin: _Pin) -> str:
+    return f"- {pin.text} {OWN}" if pin.own else f"- {pin.text}"
 
 
 def _checked(text: str) -> str:
@@ -182,21 +151,3 @@ def _checked(text: str) -> str:
     if len(line) > LONGEST_LINE:
         raise NoteRefused(f"That is {len(line):,} characters", f"Pin at most {LONGEST_LINE} a line")
     return line
-
-
-def _meant(which: str, items: tuple[str, ...]) -> int:
-    """The index of the one line that ``which`` means."""
-    wanted = " ".join(which.split()).strip(". ").casefold()
-    number = re.fullmatch(r"(?:no\.?|number|#)?\s*(\d{1,4})", wanted)
-    if number and 1 <= int(number[1]) <= len(items):
-        return int(number[1]) - 1
-    plain = [item.casefold().strip(". ") for item in items]
-    found = [index for index, item in enumerate(plain) if item == wanted]
-    found = found or [index for index, item in enumerate(plain) if wanted and wanted in item]
-    if len(found) == 1:
-        return found[0]
-    if not items:
-        raise NoteRefused("Nothing is pinned")
-    why = "may be several of the pinned lines" if found else "is not pinned"
-    listed = "; ".join(f"{n}. {item[:60]}" for n, item in enumerate(items, start=1))
-    raise NoteRefused(f"{which[:60]!r} {why}", f"Give its number: {listed}")

@@ -213,6 +213,17 @@ def _written_aside(path: Path, text: str) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def with_front(source: str, key: str, value: str) -> str:
+    """The file with one line of its front matter changed, or added; as it is without any."""
+    front = FRONT.match(source)
+    if not front:
+        return source
+    line, head = f"{key}: {value}", front["head"]
+    found = re.compile(rf"^{re.escape(key)}:[^\r\n]*", re.MULTILINE)
+    head = found.sub(lambda _: line, head, count=1) if found.search(head) else f"{head}{line}\n"
+    return source[: front.start("head")] + head + source[front.end("head") :]
+
+
 def time_of(given: Any, default: datetime | None) -> datetime:
     """A time with time zone, UTC if it names none; ``default`` for None.
 

@@ -25,8 +25,6 @@ MOST_BYTES = 4_000_000
 
 type Parse[T] = Callable[[Path, str, datetime], T]
 """Reads a file's text, last changed at that time; raises NoteRefused if it cannot."""
-type Made[T] = str | tuple[str, T]
-"""A file's new text, and the record it holds if the caller has parsed it already."""
 type Report = Callable[[str], None]
 """Told once about each state of a file in which something cannot be read; must ask no book."""
 type Tell = Callable[[MemoryChange], None]
@@ -184,14 +182,11 @@ class RecordStore[T]:
 
     # -- writing
 
-    def change(
-        self, path: Path, make: Callable[[str | None, T | None], Made[T]]
-    ) -> tuple[T | None, T]:
+    def change(self, path: Path, make: Callable[[str | None, T | None], str]) -> tuple[T | None, T]:
         """Write a file anew from what it holds; a reader sees the old text or the new one.
 
         ``make``: Gets text and record, None for no file, and gives the new text. Called
-        again when somebody else saved the file meanwhile. A record that it gives is not checked:
-        it has to be what the text would be read as.
+        again when somebody else saved the file meanwhile.
 
         Returns:
             The records before, None for no file, and after.
@@ -210,11 +205,8 @@ class RecordStore[T]:
                 else:
                     old = self._record(path, before)
                     self._take(path, None, _digest(before), old)
-            made = make(before, old)
-            if isinstance(made, tuple):
-                source, new = made
-            else:
-                source, new = made, self._parse(path, made, datetime.now(UTC))
+            source = make(before, old)
+            new = self._parse(path, source, datetime.now(UTC))
             tries.append((old, new, _digest(source)))
             self._ours.add((path, tries[-1][2]))
             return source
@@ -235,37 +227,12 @@ class RecordStore[T]:
         Raises:
             NoteRefused: It cannot be moved.
         """
-        return self._without(path, lambda: vault_files.move_aside(path, folder))
-
-    def remove(self, path: Path) -> None:
-        """Delete a file.
-
-        Raises:
-            OSError: It cannot be deleted.
-        """
-        self._without(path, lambda: path.unlink(missing_ok=True))
-
-    def rename(self, path: Path, target: Path) -> bool:
-        """Give a file another name, unless that is taken; False where it keeps the old one."""
-        with self.lock:
-            if target.exists():
-                return False
-            try:
-                path.rename(target)
-            except OSError:
-                return False
-            if (file := self._files.pop(path, None)) is not None:
-                self._files[target] = file
-            self.version += 1
-            return True
-
-    def _without[R](self, path: Path, take_away: Callable[[], R]) -> R:
         self._ours.add((path, b""))
         try:
-            result = take_away()
+            aside = vault_files.move_aside(path, folder)
             with self.lock:
                 self._forget(path)
-            return result
+            return aside
         finally:
             self._ours.discard((path, b""))
 

@@ -8,13 +8,11 @@ from datetime import datetime
 
 from keepsake.archive.history import PastCompaction
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin, JournalEntry
+from keepsake.books.journal.entries import JournalEntry
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.steps import Figures, Night, Step
 
 COMPACTION, SLEEP, INSIGHT = "compaction", "sleep", "insight"
-INSIGHT_TAG = "insight"
-"""Marks the entries of a journal in which an agent says what it made of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +40,7 @@ def events(
 
 def insights(entries: Iterable[JournalEntry]) -> Iterator[JournalEntry]:
     """Those entries in which the agent drew a conclusion."""
-    for entry in entries:
-        if entry.origin is EntryOrigin.INFERRED and INSIGHT_TAG in entry.tags:
-            yield entry
+    return (entry for entry in entries if entry.is_insight)
 
 
 def _compaction(past: PastCompaction) -> HistoryEvent:
@@ -95,7 +91,7 @@ def _sums(night: Night) -> Figures:
 
 
 _DID = {
-    Step.CONSOLIDATE: "the journal was put in order",
+    Step.CONSOLIDATE: "the day's journal was written",
     Step.PROFILES: "what is known of people was brought up to date",
     Step.REFLECT: "reflection",
     Step.COMPACT: "a look at whether to compact",

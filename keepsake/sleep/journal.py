@@ -1,26 +1,20 @@
-"""A journal at night: a model writes the day's entries, doubles merge, full days are folded."""
+"""A journal at night: a model writes the day's entries."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from keepsake.archive.records import Memory
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.drawing import is_event
 from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
-from keepsake.books.journal.merging import doubles
 from keepsake.language.heard import heard
 from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.steps import Figures
 from keepsake.tasks.journal import DraftEntry, JournalTask
 from keepsake.tasks.prompt_file import Prompts
 
-NEWEST = 7
-"""Days in which doubles are looked for; earlier ones were in the nights before."""
 LEAST_MEMORIES = 6
 """New memories that there have to be for a model to be asked."""
 
@@ -35,7 +29,7 @@ def write_day(  # noqa: PLR0917 - each is another thing, and none can be left ou
 ) -> Figures:
     """Have a model write the entries of these memories; blocks.
 
-    An entry that the figure alone has written about the same memory gives way to the model's.
+    In prompts they take the place of entries about the same memories that rest on the figure alone.
 
     Raises:
         NightOver: The agent has woken, or the calls are spent; what was written stays.
@@ -56,45 +50,15 @@ def write_day(  # noqa: PLR0917 - each is another thing, and none can be left ou
     return {"written": len(new)}
 
 
-def put_in_order(journal: Journal, ask: NightAsk, config: JournalConfig, now: datetime) -> Figures:
-    """Merge what says the same, and fold days that are too full; may be done again at any line.
-
-    Raises:
-        NightOver: The agent has woken; what was done stays.
-        NoteRefused: A file cannot be read or written.
-    """
-    merged = folded = 0
-    for keep, gone in doubles(journal.entries(NEWEST)):
-        ask.check()
-        # What was merged a moment ago has gathered more since.
-        if (there := journal.entry(keep.id)) and journal.entry(gone.id):
-            journal.merge(there, [gone.id])
-            merged += 1
-    for day, count in sorted(Counter(entry.day for entry in journal.entries()).items()):
-        ask.check()
-        if count > config.entries:
-            folded += journal.fold(day, now, config.entries)
-    return {"merged": merged, "folded": folded, "entries": len(journal.entries())}
-
-
 def _by_model(entry: JournalEntry) -> bool:
     return entry.importance.judge is Judge.MODEL and entry.origin is not EntryOrigin.INFERRED
 
 
-def _keep(
-    journal: Journal, draft: DraftEntry, memories: Sequence[Memory], now: datetime
-) -> JournalEntry:
-    weight = Importance(draft.importance, Judge.MODEL)
-    for number in draft.memories:
-        known = journal.resting_on(number)
-        if known is not None and known.importance.judge is Judge.RULES:
-            numbers = (*known.memories, *draft.memories)
-            changed = replace(known, text=draft.text, importance=weight, memories=numbers)
-            return journal.replace(known.id, changed)
+def _keep(journal: Journal, draft: DraftEntry, memories: Sequence[Memory], now: datetime) -> None:
     told = any(heard(memory) is not None for memory in memories)
-    return journal.write(
+    journal.write(
         draft.text,
-        importance=weight,
+        importance=Importance(draft.importance, Judge.MODEL),
         origin=EntryOrigin.TOLD if told else EntryOrigin.SEEN,
         memories=draft.memories,
         who=list(dict.fromkeys(m.source_id for m in memories if m.source_id)),

@@ -79,7 +79,7 @@ def _study(book: PeopleBook, page: PersonPage, ask: NightAsk, task: PeopleTask) 
         text = portrait if known.portrait == page.portrait else known.portrait
         return replace(known, portrait=text, studied=max(known.studied, through))
 
-    book.change(page.key, edit, "concluded")
+    book.conclude(page.key, edit)
 
 
 def _told(line: PageLine) -> str:

@@ -13,14 +13,14 @@ from datetime import datetime
 from pathlib import Path
 
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge, is_gathered
+from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
 from keepsake.books.journal.standing import line as entry_line
 from keepsake.books.people.shown import May
 from keepsake.errors import NoteRefused
 from keepsake.records import files as vault_files
 from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.config import SleepConfig
-from keepsake.sleep.history import INSIGHT_TAG, insights
+from keepsake.sleep.history import insights
 from keepsake.sleep.steps import Figures
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.reflect import Insight, ReflectTask
@@ -99,28 +99,21 @@ def _keep(journal: Journal, insight: Insight, shown: Sequence[JournalEntry], now
         return False
     cited = [each for each in shown if set(insight.memories) & set(each.memories)]
     score = max((each.importance.score for each in cited), default=_USUAL)
-    journal.write(
+    entry = journal.write(
         insight.text,
         importance=Importance(min(max(score, _LEAST), _MOST), Judge.MODEL, ("an insight",)),
         origin=EntryOrigin.INFERRED,
         memories=insight.memories,
-        tags=(INSIGHT_TAG,),
         who=list(dict.fromkeys(key for each in cited for key in each.who)),
         now=now,
         by="night",
     )
-    return True
+    return entry is not None
 
 
 def _lived(entries: Sequence[JournalEntry]) -> list[JournalEntry]:
     """Entries that rest on what happened: what was only concluded is no ground for more."""
-    return [
-        entry
-        for entry in entries
-        if entry.origin is not EntryOrigin.INFERRED
-        and INSIGHT_TAG not in entry.tags
-        and not is_gathered(entry)
-    ]
+    return [entry for entry in entries if entry.origin is not EntryOrigin.INFERRED]
 
 
 def _order(id: str) -> tuple[int, int]:

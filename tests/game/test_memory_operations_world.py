@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from keepsake.agent import services
 from keepsake.books.commitments_file import Commitment, CommitmentKind
-from keepsake.books.journal.entries import EntryOrigin, Importance
 from keepsake.events.types import OPERATIONS
 from keepsake.index.service import IndexService
 from keepsake.models.clients.minilm import MiniLMEmbedder
@@ -102,20 +99,11 @@ class PeopleTest(OperationsWorld):
 
 
 class NightTest(OperationsWorld):
-    def test_what_is_merged_and_drawn_out_by_night(self):
-        journal, now = self.mind.diary.journal, self.services.clock.now()
-        for days in (1, 0):
-            journal.write(
-                "Tom told me: the blue cup lies at the bottom of the well.",
-                importance=Importance(6),
-                origin=EntryOrigin.TOLD,
-                now=now - timedelta(days=days),
-            )
+    def test_what_is_drawn_out_by_night(self):
         self.says(PROMISE)
         self.ops()
         self.sleeps()
         told = self.ops()
-        assert ("merged", "journal", "", "night") in told
         assert ("journal", "journal", "", "rules") in told, "what mattered is drawn out"
         self.sleeps()
         assert self.ops() == []

@@ -1,8 +1,9 @@
 """Writes a small vault, its archive and its event log through the public doors.
 
 What the code of November 2026 wrote lies below ``tests/data/golden`` for ever: later code has to
-open those files, and to write the same bytes where this module still writes them. Run it with a
-folder to write them anew, which is right only for a kind of file that is new.
+open those files, and to write the same bytes where this module still writes them: the journal is
+opened and written on, no longer written to the letter. Run it with a folder to write them anew,
+which is right only for a kind of file that is new.
 """
 
 from __future__ import annotations
@@ -11,14 +12,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from keepsake.archive.records import MemoryKind
-from keepsake.books.journal.book import Journal
-from keepsake.books.journal.config import JournalConfig
-from keepsake.books.journal.entries import EntryOrigin, Importance, Judge
 from keepsake.books.notes import NoteBook
 from keepsake.books.pins import Pinned
 from keepsake.events.log import EventLog
@@ -39,7 +36,7 @@ def write_all(folder: Path) -> None:
     """Write a vault, an archive and an event log below ``folder``; the zone must be UTC."""
     log = EventLog(folder / "events", clock=ManualClock(NOON))
     agent = folder / "vault" / "agents" / "Mira"
-    for write in (_pins, _notes, _journal):
+    for write in (_pins, _notes):
         write(agent, log.emit)
     _sleep(agent)
     _archive(folder)
@@ -65,7 +62,9 @@ def _pins(agent: Path, tell: Tell) -> None:
     assert pinned.lines[1] == "The ford is dry in June."
     by_hand(pinned.path, "keeps bees", "keeps geese")
     pinned.add("Ada owes me a map.")
-    pinned.replace(("Ada owes me a map.", "The ford is dry in June."))
+    pinned.remove("1")
+    own, new = pinned.path.read_text("utf-8").splitlines(keepends=True)[-2:]
+    by_hand(pinned.path, own + new, new + own)
 
 
 def _notes(agent: Path, tell: Tell) -> None:
@@ -83,68 +82,6 @@ def _notes(agent: Path, tell: Tell) -> None:
     book.forget("old news")
     (book.folder / "plain.md").unlink()
     book.write("Bees", "Eleven hives.", now=later)
-
-
-def _journal(agent: Path, tell: Tell) -> None:
-    limits = JournalConfig(entries=4)
-    journal = Journal(agent / "journal", config=lambda: limits, agent="Mira", tell=tell)
-    texts = (
-        ("Tom told me he will bring the blue cup back.", 8, (120, 121, 122, 130), ("promise",)),
-        ("Ada gave me a map of the old lighthouse.", 7, (131,), ("gift",)),
-        ("The ford was dry.", 3, (), ()),
-    )
-    for minutes, (text, score, memories, tags) in enumerate(texts):
-        journal.write(
-            text,
-            importance=Importance(score, reasons=("a promise",) if tags else ()),
-            origin=EntryOrigin.TOLD if tags else EntryOrigin.SEEN,
-            memories=memories,
-            tags=tags,
-            who=(TOM,) if tags else (),
-            now=NOON + timedelta(minutes=minutes),
-        )
-    journal.entries()
-    today = journal.folder / "2026-11-21.md"
-    by_hand(today, "The ford was dry.", "The ford was quite dry.")
-    today.write_text(
-        today.read_text("utf-8") + "\n## 20261121-900\n\nWritten by hand.\n\nNo entry, a remark:\n"
-        "```\n## 20261121-1 in a fence\n```\n",
-        "utf-8",
-    )
-    journal.entries()
-    entry = journal.entry("20261121-2")
-    assert entry is not None
-    weight = Importance(9, Judge.MODEL, entry.importance.reasons)
-    journal.replace(entry.id, replace(entry, importance=weight))
-    for number, load in enumerate(("a went by slowly with hay", "b with oats", "c with beets")):
-        journal.write(
-            f"Cart number {load}.",
-            importance=Importance(2),
-            origin=EntryOrigin.SEEN,
-            memories=(140 + number,),
-            now=NOON + timedelta(hours=1 + number),
-        )
-    tomorrow = NOON + timedelta(days=1)
-    other = journal.write(
-        "Ada gave me the map of the old lighthouse.",
-        importance=Importance(6),
-        origin=EntryOrigin.TOLD,
-        memories=(150,),
-        now=tomorrow,
-    )
-    again = journal.entry("20261121-2")
-    assert again is not None
-    journal.merge(again, [other.id])
-    (journal.folder / "2026-11-23.md").write_bytes(
-        b"# Mine\r\n\r\n## 20261123-1, 9:05\r\n\r\nBy hand, with other line ends.\r\n"
-    )
-    journal.entries()
-    journal.write(
-        "Ruan left the inn.",
-        importance=Importance(4),
-        origin=EntryOrigin.SEEN,
-        now=NOON + timedelta(days=2),
-    )
 
 
 def _sleep(agent: Path) -> None:

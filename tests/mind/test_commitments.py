@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.books.commitments import LIMIT, Commitments
-from keepsake.books.commitments_file import Commitment, CommitmentKind, commitments_in
+from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.errors import NoteRefused
 from keepsake.prompt.tokens import most_tokens
 
@@ -65,8 +65,6 @@ def test_only_what_left_the_window_and_may_be_heard_is_shown(book):
     book.add(promise("two", 9))
     assert len(book.lines_before(9)) == 1
     assert book.lines_before(None, lambda number: number != 5)[0].endswith("two (memory 9)")
-    assert book.made_in(5)
-    assert not book.made_in(6)
 
 
 def test_the_list_has_an_end_and_says_so(book):
@@ -120,5 +118,5 @@ def test_nothing_that_is_promised_forges_a_line(tmp_path_factory, found):
         except NoteRefused:
             continue
         kept += 1
-    assert len(commitments_in(book.path.read_text() if kept else "")) == kept
+    assert len(Commitments(book.path).items) == kept
     assert [item.number for item in book.items] == sorted({item.number for item in book.items})

@@ -3,12 +3,14 @@
 import re
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from keepsake.books.commitments import Commitments
 from keepsake.books.journal.book import Journal
+from keepsake.books.journal.entries import EntryOrigin, Importance, Judge
 from keepsake.books.notes import NoteBook
 from keepsake.books.people.book import PeopleBook
 from keepsake.books.pins import Pinned
@@ -16,7 +18,7 @@ from keepsake.events.reader import events
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.reflect import progress
 from keepsake.sleep.steps import Step
-from tests.mind.acquaintances import TOM
+from tests.mind.acquaintances import ADA, TOM
 from tests.mind.golden_life import GOLDEN, write_all
 from tests.mind.lives import Life, covered
 
@@ -64,14 +66,14 @@ def test_the_same_bytes_are_written(tmp_path):
 
 
 def _of_files(found: dict[str, bytes]) -> list[bytes]:
-    """The events of notes, pins and the journal, without their numbers."""
+    """The events of notes and pins, without their numbers."""
     lines = [
         line
         for name in sorted(found)
         if name.startswith("events/")
         for line in found[name].splitlines()
     ]
-    kept = (line for line in lines if b"note" in line or b'pin"' in line or b'"journal"' in line)
+    kept = (line for line in lines if b"note" in line or b'pin"' in line)
     return [re.sub(rb'"(?:seq|t)":[^,]+,', b"", line) for line in kept]
 
 
@@ -83,7 +85,12 @@ def test_an_earlier_vault_opens(agent):
     kinds = [item.kind.value for item in Commitments(agent / "noticed.md").items]
     assert kinds == ["promise", "rule"]
     journal = Journal(agent / "journal")
-    assert [entry.id for entry in journal.entries()][-2:] == ["20261123-1", "20261123-2"]
+    tom, ada, hand, gathered, *later = journal.entries()
+    assert (tom.memories, tom.who) == ((120, 121, 122, 130), (TOM,))
+    assert ada.importance == Importance(9, Judge.MODEL, ("a promise",))
+    assert hand.text == "Written by hand. No entry, a remark:"
+    assert (gathered.origin, gathered.importance.score) == (EntryOrigin.INFERRED, 1)
+    assert [entry.id for entry in later] == ["20261123-1", "20261123-2"]
     assert len(journal.problems) == 1  # of two entries with one id the second is left alone
     assert progress(agent / "journal" / "reflection.json") == "20261121-2"
     book = PeopleBook(agent)
@@ -104,6 +111,40 @@ def test_an_earlier_vault_is_written_on(agent):
     pinned.add("New.")
     pinned.remove("New.")
     assert contents(agent) == before
+
+
+def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent):
+    nell = agent.parent / "Nell"
+    before = contents(nell)
+    commitments, journal, book = (
+        Commitments(nell / "noticed.md"),
+        Journal(nell / "journal"),
+        PeopleBook(nell),
+    )
+    assert [item.line for item in commitments.items] == [
+        "You promised Jonas: a bowl of soup (memory 241)",
+        "Ada told you: never open the cellar door (memory 17)",
+    ]
+    cup, insight, rain = journal.entries()
+    assert (cup.memories, cup.who, cup.origin) == ((3, 4, 5), (TOM,), EntryOrigin.TOLD)
+    assert cup.importance == Importance(6, Judge.RULES, ("said to me", "at length"))
+    assert insight.is_insight
+    assert rain.importance == Importance(4, Judge.AGENT, ("said so",))
+    tom, ada, eve = (book.find(name)[0] for name in ("Tom", "Ada", "Eve"))
+    assert (tom.name, tom.portrait) == ("Thomas", "A miller who became a baker.")
+    assert tom.lines[-1].text == "The keeper of the old lighthouse has left me a map."
+    assert ada.remarks == ("She cannot stand aniseed.",)
+    assert [line.said for line in eve.lines] == [True, True]
+    assert (book.through, book.problems, journal.problems) == (10, [], ())
+
+    commitments.close(commitments.items[0])
+    given = {"importance": Importance(5), "origin": EntryOrigin.SEEN, "now": insight.time}
+    assert journal.write("Tom brought the blue cup.", **given).number == 4
+    book.conclude(ADA, lambda page: replace(page, portrait="She mends nets."))
+    for name, old in before.items():
+        kept = contents(nell)[name].decode().splitlines()
+        lost = [line for line in old.decode().splitlines() if line not in kept]
+        assert len(lost) <= 2, (name, lost)
 
 
 def test_an_earlier_archive_opens(agent):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from keepsake.archive.records import SCENE, Memory
-from keepsake.books.journal.importance import ImportanceContext, importance
+from keepsake.books.journal.importance import importance
 from tests.mind.journals import did, result, seen, told
 
 SHORT, LONG = (
@@ -43,9 +43,8 @@ def test_the_form_of_a_memory_tells(memory: Memory, score: int):
 
 def test_a_stranger_matters_more():
     arrives = seen(1, "Tom arrives from the north.", event="traverse")
-    new = ImportanceContext(met=False)
-    assert importance(arrives, "Mira", new).score == 5
-    assert importance(told(1, LONG * 3), "Mira", new).score == 6
+    assert importance(arrives, "Mira", met=False).score == 5
+    assert importance(told(1, LONG * 3), "Mira", met=False).score == 6
 
 
 def test_words_about_how_much_something_matters_are_no_reason():

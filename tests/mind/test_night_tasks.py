@@ -10,7 +10,7 @@ import pytest
 
 from keepsake.archive.records import Memory
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin, Judge
+from keepsake.books.journal.entries import Judge
 from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.config import SleepConfig
 from keepsake.sleep.journal import write_day
@@ -129,10 +129,14 @@ def written(book: Journal, script: Script, memories: list[Memory] = DAY) -> Figu
 def test_a_model_writes_the_entries_of_the_day(book):
     figure = write(book, 'Tom told me: "My sister Lotte died in February."', 5, memories=(1,))
     assert written(book, Script(lambda _: entries(LOTTE))) == {"written": 1}
-    (entry,) = book.entries()
-    assert (entry.id, entry.text) == (figure.id, LOTTE["text"])
+    entry = book.entries()[-1]
+    assert entry.text == LOTTE["text"]
     assert (entry.importance.score, entry.importance.judge) == (9, Judge.MODEL)
     assert entry.memories == (1, 2)
+    assert book.resting_on(1) == entry
+    assert figure not in book.ranked(entry.day), "it gives way to the model's"
+    written(book, Script(lambda _: entries(LOTTE)))
+    assert len(book.entries()) == 2, "done again it changes nothing"
 
 
 def test_what_was_refused_is_asked_for_once_more_with_the_reason(book):
@@ -224,7 +228,7 @@ def test_a_reflection_comes_when_enough_has_gathered_and_rests_on_the_journal(bo
         (1, 2),
         ("Tom-1",),
     )
-    assert (insight.origin, insight.tags) == (EntryOrigin.INFERRED, ("insight",))
+    assert insight.is_insight
     assert reflects()["gathered"] == 0, "of its own conclusions it makes no more"
     assert len(script.prompts) == 1
     for number, thing in enumerate(("the oven", "a chair"), start=3):

@@ -134,7 +134,7 @@ def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
     page = worked_in(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")], 40)
     again = parsed(written(page))
     assert [each.numbers for each in again.lines] == [each.numbers for each in page.lines]
-    assert again.by_hand == {}
+    assert again.by_hand == ()
     when = datetime(2026, 1, 1, tzinfo=UTC)
     portrait = PersonPage("k", (KnownName("Tom", when),), when, when)
     line = PageLine("x", (1,), when)

@@ -55,7 +55,7 @@ def test_the_budget_holds(tmp_path, budget):
 
 def test_what_a_builder_wrote_is_told_too(tmp_path):
     days = eventful()
-    ada = replace(there(taken(tmp_path, days), ADA), by_hand={"": ("She cannot stand aniseed.",)})
+    ada = replace(there(taken(tmp_path, days), ADA), by_hand=("She cannot stand aniseed.",))
     assert "She cannot stand aniseed" in known_of("Ada", ada, 300, telling(days))
 
 

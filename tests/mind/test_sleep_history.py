@@ -9,9 +9,9 @@ import pytest
 
 from keepsake.archive.history import compactions
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin, Importance
+from keepsake.books.journal.entries import EntryOrigin, Importance, Judge
 from keepsake.memory import CompactReason
-from keepsake.sleep.history import COMPACTION, INSIGHT, INSIGHT_TAG, SLEEP, events
+from keepsake.sleep.history import COMPACTION, INSIGHT, SLEEP, events
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.steps import Step, StepDone
 from tests.mind.lives import Life, live
@@ -66,10 +66,9 @@ def test_compactions_and_insights_stand_between_the_nights(tmp_path: Path, log: 
     journal = Journal(tmp_path / "journal")
     journal.write(
         "Tom mends what he promises.",
-        importance=Importance(7),
+        importance=Importance(7, Judge.MODEL),
         origin=EntryOrigin.INFERRED,
         memories=(17, 41),
-        tags=(INSIGHT_TAG,),
         now=NIGHT + timedelta(minutes=5),
     )
     journal.write("A heron.", importance=Importance(7), origin=EntryOrigin.SEEN, now=NIGHT)

@@ -26,7 +26,6 @@ import pytest
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.entries import EntryOrigin, JournalEntry
 from keepsake.books.journal.importance import importance
 from keepsake.books.people.book import PeopleBook
@@ -37,7 +36,7 @@ from keepsake.ports import Generation, TargetModel
 from keepsake.sleep.asking import NightAsk, Work
 from keepsake.sleep.config import SleepConfig
 from keepsake.sleep.history import insights
-from keepsake.sleep.journal import put_in_order, write_day
+from keepsake.sleep.journal import write_day
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.night import run
 from keepsake.sleep.people import write_portraits
@@ -109,7 +108,6 @@ class World:
             self.clock.advance(60)
             text = f'{who} says to you, "{words}"'
             self.memory.append(text, place="The Kettle", source=who, source_id=key)
-        # The day before it wrote the same with a word less, which the night merges into one.
         cup = "Tom told me: 'I will bring the blue cup tomorrow.'"
         self._note(self.lived()[2], cup, self.clock.now() - timedelta(days=1))
         for memory in self.lived():
@@ -144,8 +142,7 @@ class World:
 
     def _consolidate(self, ask: NightAsk) -> Figures:
         now = self.clock.now()
-        figures = write_day(self.journal, self.lived(), ask, JOURNAL, "Mira", now)
-        return {**figures, **put_in_order(self.journal, ask, JournalConfig(), now)}
+        return write_day(self.journal, self.lived(), ask, JOURNAL, "Mira", now)
 
     def _profiles(self, ask: NightAsk) -> Figures:
         self.book.take(self.lived())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -16,8 +17,8 @@ import frontmatter
 import yaml
 
 from game.lab.replays.lived import FOLDER as ARCHIVE
-from keepsake.books.commitments_file import without
-from keepsake.books.journal import day_file
+from keepsake.books.commitments import Commitments
+from keepsake.books.journal.day_file import DayFile, parse
 from keepsake.books.people.book import FOLDER as PEOPLE
 from keepsake.books.people.page import parse_page
 from keepsake.errors import NoteRefused
@@ -150,9 +151,8 @@ def _cut_summaries(folder: Path, last: int, time: datetime) -> None:
 
 def _cut_commitments(path: Path, last: int) -> None:
     """Without the promises and rules that came later; what was done since stays done."""
-    if (before := _text(path)) is not None:
-        kept = without(before, lambda each: each.number > last)
-        path.write_text(kept, encoding="utf-8")
+    with suppress(NoteRefused):  # what cannot be read stays as it is
+        Commitments(path).drop(lambda each: each.number > last)
 
 
 def _cut_sleep(path: Path, time: datetime) -> None:
@@ -176,17 +176,19 @@ def _cut_journal(folder: Path, time: datetime) -> None:
         later = {entry.id for entry in day.entries if entry.time > time}
         if later:
             gone |= later
-            path.write_text(day.without(later).text, encoding="utf-8", newline="")
+            parts = re.split(r"^(?=##? )", _text(path) or "", flags=re.MULTILINE)
+            kept = (each for each in parts if each[3:].split(",")[0].strip() not in later)
+            path.write_text("".join(kept), encoding="utf-8", newline="")
     for path in folder.rglob(reflect.NAME):
         reflected = parsed(path.read_bytes())
         if not reflected or str(reflected.get("through", "")) in gone:
             path.unlink()  # it reflects on everything anew
 
 
-def _day(path: Path) -> day_file.DayFile | None:
+def _day(path: Path) -> DayFile | None:
     text = _text(path) if _DAY.fullmatch(path.name) else None
     try:
-        return None if text is None else day_file.parse(date.fromisoformat(path.stem), text)
+        return None if text is None else parse(date.fromisoformat(path.stem), text)
     except ValueError:
         return None  # 2026-13-32.md
 

@@ -26,7 +26,6 @@ def weighed(folder: Path) -> Mapping[int, Weighed]:
     journal = Journal(folder / FOLDER)
     found = {}
     for number in {number for entry in journal.entries() for number in entry.memories}:
-        entry, score = journal.resting_on(number), journal.weight(number)
-        if entry is not None and score is not None:
-            found[number] = Weighed(entry.time, score)
+        if (entry := journal.resting_on(number)) is not None:
+            found[number] = Weighed(entry.time, entry.importance.score)
     return found

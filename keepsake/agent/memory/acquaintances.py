@@ -75,7 +75,7 @@ class Acquaintances:
         soon = False
         if key := memory.source_id:
             self._new.add(key)
-            soon = not self.book.known(key)
+            soon = self.book.loaded(key) is None
         if not (self._closed or (self._alarm.waits and (self._soon or not soon))):
             self._soon = soon
             between = SOON_SECONDS if soon else GATHER_SECONDS
@@ -140,7 +140,7 @@ class Acquaintances:
         Until the book is open it is not known, and taken for true: to take a friend for a
         stranger is worse than the other way round.
         """
-        return not self._open or key in self._new or self.book.known(key)
+        return not self._open or key in self._new or self.book.loaded(key) is not None
 
     # -- from the pages into the prompt
 

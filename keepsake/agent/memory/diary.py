@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
@@ -25,8 +24,9 @@ from keepsake.books.journal.entries import (
     Importance,
     JournalEntry,
     Judge,
+    local_day,
 )
-from keepsake.books.journal.importance import ImportanceContext, importance
+from keepsake.books.journal.importance import importance
 from keepsake.books.journal.standing import standing
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.language.heard import heard, meant_for
@@ -58,7 +58,7 @@ class Diary:
         self,
         life: Life,
         memory: MemoryComponent,
-        circumstances: Callable[[Memory], ImportanceContext],
+        met: Callable[[Memory], bool],
         services: Services,
     ) -> None:
         self._trouble = Complaints(f"[Journal] {life.name}")
@@ -69,7 +69,7 @@ class Diary:
             life.name,
             services.events.emit,
         )
-        self.circumstances = circumstances
+        self.met = met
         self._name, self._memory, self._services = life.name, memory, services
         self._scores: dict[int, Importance] = {}
 
@@ -79,7 +79,7 @@ class Diary:
         """Judge a new memory by the rules, while it is known what was new about it; quick."""
         if memory.repeats > 1:
             return
-        self._scores[memory.number] = importance(memory, self._name, self.circumstances(memory))
+        self._scores[memory.number] = importance(memory, self._name, met=self.met(memory))
         if len(self._scores) > MOST_SCORES:
             del self._scores[next(iter(self._scores))]
 
@@ -88,9 +88,8 @@ class Diary:
 
         What the journal says of it counts over the rules.
         """
-        if (weight := self.journal.weight(memory.number)) is not None:
-            entry = self.journal.resting_on(memory.number)
-            return entry.importance if entry else Importance(weight, Judge.MODEL)
+        if (entry := self.journal.resting_on(memory.number)) is not None:
+            return entry.importance
         found = self._scores.get(memory.number)
         return found or importance(memory, self._name)
 
@@ -107,18 +106,26 @@ class Diary:
             return ()
         window = self._memory.context().window
         now, tokens = services.clock.now(), services.tokens
-        before = window[0].number if window else None
-        private = self._memory.private
-        may = partial(private.may_hear_all, audience=NOBODY)
-        return standing(self.journal, config, now, before, tokens, may, about)
+        may_hear = self._memory.private.may_hear_all
+
+        def may(entry: JournalEntry) -> bool:
+            """What the window shows is to be read there; what is private is for nobody else."""
+            numbers = entry.memories
+            shown = window and numbers and numbers[-1] >= window[0].number
+            return not shown and may_hear(numbers, audience=NOBODY)
+
+        ranked = self.journal.ranked(local_day(now))
+        of_them_first = sorted(ranked, key=lambda entry: bool(about) and about not in entry.who)
+        return standing(of_them_first, config, now, tokens, may)
 
     # -- writing
 
-    def write(self, text: str, place: str = "") -> JournalEntry:
+    def write(self, text: str) -> JournalEntry:
         """Keep what the agent wants to remember; blocks.
 
         Raises:
-            NoteRefused: It is empty, too long, or an instruction about the agent itself.
+            NoteRefused: It is empty, too long, or an instruction about the agent itself; or the
+                day is full.
         """
         words, judged = _judged(text)
         window = self._memory.context().window
@@ -130,15 +137,17 @@ class Diary:
             # how much: then it is the rules' word that counts, and little more.
             most = MOST if line == for_prompt(words) else mattered.score + OTHERS_WORDS
             mattered = replace(judged, score=min(judged.score, most))
-        return self.journal.write(
+        entry = self.journal.write(
             line,
             importance=mattered,
             origin=_origin(about, self._name),
             memories=[memory.number for memory in about] or self._here(),
-            tags=[place.casefold()] if place else [],
             who=list(dict.fromkeys(m.source_id for m in about if m.source_id)),
             now=self._services.clock.now(),
         )
+        if entry is None:
+            raise NoteRefused("Your journal of today is full", "Write: note <title>: <text>")
+        return entry
 
     def _rules(self, about: Sequence[Memory]) -> Importance:
         """How much it matters where the agent does not say: at least somewhat, since it writes."""

@@ -129,8 +129,8 @@ class MemoryTools:
         how = tool_results.ADDED if note.created != note.updated else tool_results.KEPT
         return f"{how}{note.title!r}"
 
-    def _journal(self, argument: str, place: str, _reason: str) -> str:
-        entry = self._diary.write(argument, place)
+    def _journal(self, argument: str, _place: str, _reason: str) -> str:
+        entry = self._diary.write(argument)
         return f"{tool_results.WRITTEN_DOWN}{entry.text} (importance {entry.importance.score})"
 
     def _forget(self, argument: str, _place: str, _reason: str) -> str:

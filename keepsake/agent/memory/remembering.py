@@ -13,10 +13,9 @@ from keepsake.agent.memory.diary import Diary
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
+from keepsake.agent.offstage.hearsay import Hearsay
 from keepsake.agent.services import Services
 from keepsake.archive.records import Memory
-from keepsake.books.hearsay import Hearsay
-from keepsake.books.journal.importance import ImportanceContext
 from keepsake.memories.loading import OURS
 from keepsake.memory import CompactionResult
 
@@ -35,7 +34,7 @@ class Remembering(ABC):
 
     def __init__(self, life: Life, services: Services) -> None:
         self.memory = memory = MemoryComponent(life, self, services)
-        self.diary = diary = Diary(life, memory, self.circumstances, services)
+        self.diary = diary = Diary(life, memory, self.met, services)
         self.acquaintances = Acquaintances(life, memory, services)
         self.plugged: PluggedMemory | None = None
         if life.memory not in OURS:
@@ -71,16 +70,14 @@ class Remembering(ABC):
         """Memories have left the window, or come back; in a worker thread."""
         self.keeper.recaller.follow()
 
-    def circumstances(self, memory: Memory) -> ImportanceContext:
-        """Whether who caused a memory is new to the agent."""
-        return ImportanceContext(
-            met=not memory.source_id or self.acquaintances.met(memory.source_id)
-        )
+    def met(self, memory: Memory) -> bool:
+        """Whether the agent knew who caused a memory."""
+        return not memory.source_id or self.acquaintances.met(memory.source_id)
 
     def read_back(self, services: Services) -> None:
         """Read what it may tell others from what it has lived through; blocks, never raises."""
         with logged(f"{self.memory.name}: What it has to tell could not be read"):
-            before = self.hearsay.of_before(self.memory.lately())
+            before = self.memory.lately()
             services.post(lambda: self.hearsay.begin_with(before))
 
     def look(self) -> None:

@@ -23,7 +23,7 @@ from keepsake.archive.records import Memory
 from keepsake.books.people.shown import May
 from keepsake.paths import REPOSITORY
 from keepsake.sleep.asking import NightAsk, Work
-from keepsake.sleep.journal import put_in_order, write_day
+from keepsake.sleep.journal import write_day
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.people import write_portraits
 from keepsake.sleep.reflect import reflect
@@ -104,8 +104,7 @@ class NightWorks:
         # What a model is not asked about waits for a night in which it can be.
         through = newest if ask.available else since
         figures = write_day(diary.journal, memories, ask, prompts, self._name, now)
-        ordered = put_in_order(diary.journal, ask, self._services.journal.current, now)
-        return {**figures, **ordered, THROUGH: through}
+        return {**figures, THROUGH: through}
 
     def _profiles(self, ask: NightAsk) -> Figures:
         people = self._mind.acquaintances

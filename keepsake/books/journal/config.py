@@ -17,7 +17,7 @@ class JournalConfig(FileSettings):
     budget: int = between(150, high=100_000)
     draw_from: int = 5  # how much a memory must matter to be drawn out before a compaction, 1 to 10
     drawn: int = 12  # the most memories that are drawn out before one compaction
-    entries: int = 60  # the most entries of one day; the least important go into one line
+    entries: int = 60  # the most entries of one day
     days: int = 60  # the most days that are looked at; older files stay, unread
 
     def for_prompt(self, tokens: int) -> JournalConfig:

@@ -7,34 +7,40 @@
     Tom told me: "I will bring the blue cup back."
 
     - **importance**: 8, by rules (a promise, said to me)
-    - **source**: told to me (trust 0.9)
+    - **source**: told to me
     - **memories**: 120, 121
-    - **tags**: promise, tom
     - **who**: 5-20261101120000
     - **written**: 2026-11-21T14:05:09+01:00
 
-People write into such files too. Whatever is not an entry stays as it is, and of an entry
-only the lines that change are written anew; one that cannot be read is named and left alone.
+The game adds entries at the end and changes nothing above; people may write anything anywhere. An
+entry that cannot be read is named.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
 from itertools import pairwise
 
-from keepsake.books.journal import fields
-from keepsake.books.journal.entries import JournalEntry
+from keepsake.books.journal.entries import (
+    LEAST,
+    MOST,
+    MOST_NUMBERS,
+    EntryOrigin,
+    Importance,
+    JournalEntry,
+    Judge,
+    clean,
+    normal,
+)
 from keepsake.language.words import MONTHS
+from keepsake.records.files import FRONT, with_front
 
-LONGEST_FILE = 1_000_000
-"""Characters of one day; nothing is added to a longer file."""
+BY_HAND = Importance(5, Judge.AGENT)
+"""What an entry counts that a person wrote without saying how much."""
 
-_FENCES = ("```", "~~~")
-"""How lines begin between which nothing is read."""
 _HEADING = re.compile(
     r"##[ \t]+(?P<id>(?P<day>\d{8})-(?P<number>[1-9]\d{0,5}))(?=[,\s]|$)"
     r"(?:,?[ \t]*(?P<clock>\d{1,2}:\d\d))?",
@@ -43,7 +49,10 @@ _HEADING = re.compile(
 _PART = re.compile(r"##?[ \t]")
 _FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)[ \t]*$")
 _NO_TEXT = re.compile(r"\s*$|[ \t]*(?:[-*+#>|]|```|~~~|<!--)")
-_LAST = re.compile(r"last:[ \t]*(\d{1,6})[ \t]*$", re.ASCII)
+_LAST = re.compile(r"^last:[ \t]*(\d{1,6})[ \t]*$", re.ASCII | re.MULTILINE)
+_SCORE = re.compile(r"(\d{1,6})\b", re.ASCII)
+_RANGE = re.compile(r"(\d{1,12})(?:[ \t]*[-–][ \t]*(\d{1,12}))?", re.ASCII)
+_YEARS = range(1971, 3000)
 _NEW_FILE = """\
 ---
 day: {day}
@@ -53,234 +62,137 @@ last: 0
 # {title}
 
 What was written down of this day. Entries may be changed and taken out, and new ones added: a
-heading with a number that is still free, such as `## {short}-900`, and the text below it.
+heading with a number that is still free, such as `## {day:%Y%m%d}-900`, and the text below it.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A part of a file, from its heading on."""
-
-    start: int  # index of its first line
-    lines: tuple[str, ...]
-    entry: JournalEntry | None = None
-    number: int = 0  # the number in its heading; 0 if it is none of this day's entries
-    problem: str = ""
-
-
-@dataclass(frozen=True)
 class DayFile:
-    """The file of one day, as its lines; changing it makes another one."""
+    """What the file of one day holds."""
 
-    day: date
-    lines: tuple[str, ...]
-    newline: str = "\n"
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """Its parts; what stands above the first is the head."""
-        blocks: list[Block] = []
-        taken: set[int] = set()
-        for start, end in pairwise([*_parts(self.lines), len(self.lines)]):
-            blocks.append(_block(self.day, start, self.lines[start:end], taken))
-            taken.add(blocks[-1].number)
-        return tuple(blocks)
-
-    @cached_property
-    def entries(self) -> tuple[JournalEntry, ...]:
-        """What can be read, in the order of the file."""
-        return tuple(block.entry for block in self.blocks if block.entry is not None)
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What cannot, and why: ``line 17: …``."""
-        return tuple(f"line {b.start + 1}: {b.problem}" for b in self.blocks if b.problem)
-
-    @property
-    def last(self) -> int:
-        """The highest number that an entry of this day has, or is known to have had."""
-        said = [int(match[1]) for _, match in self._last_lines()]
-        return max([0, *said, *(block.number for block in self.blocks)])
-
-    @property
-    def text(self) -> str:
-        """The whole file."""
-        return self.newline.join(self.lines)
-
-    def entry(self, entry_id: str) -> JournalEntry | None:
-        """The entry of that id; None if there is none, or it cannot be read."""
-        return next((entry for entry in self.entries if entry.id == entry_id), None)
-
-    def with_entry(self, entry: JournalEntry) -> DayFile:
-        """The file with one more entry at its end."""
-        lines = self._counted(entry_number(entry.id))
-        while lines and not lines[-1].strip():
-            lines.pop()
-        return replace(self, lines=(*lines, *([""] if lines else ()), *_written(entry)))
-
-    def replaced(self, entry: JournalEntry) -> DayFile:
-        """The file with this entry in the place of the one of its id."""
-        lines = list(self.lines)
-        for block in reversed(self.blocks):
-            if block.entry is not None and block.entry.id == entry.id:
-                end = block.start + len(block.lines)
-                lines[block.start : end] = _rewritten(block.lines, block.entry, entry)
-        return replace(self, lines=tuple(lines))
-
-    def without(self, ids: Collection[str]) -> DayFile:
-        """The file without these entries; their numbers are not given again."""
-        lines = self._counted(self.last)
-        for block in reversed(self.blocks):
-            if block.entry is not None and block.entry.id in ids:
-                del lines[block.start : block.start + len(block.lines)]
-        # The last line of a file is the end of the one before it.
-        return replace(self, lines=(*lines, *([""] if not lines or lines[-1] else ())))
-
-    def _last_lines(self) -> Iterator[tuple[int, re.Match[str]]]:
-        """Where the front matter names the last number."""
-        head = self.lines[: self.blocks[0].start] if self.blocks else self.lines
-        if not head or head[0].rstrip() != "---":
-            return
-        for index, line in enumerate(head[1:], start=1):
-            if line.rstrip() == "---":
-                return
-            if match := _LAST.match(line):
-                yield index, match
-
-    def _counted(self, number: int) -> list[str]:
-        """The lines with ``number`` as the last one, if there is a line for it."""
-        lines = list(self.lines)
-        for index, _ in self._last_lines():
-            lines[index] = f"last: {max(number, self.last)}"
-        return lines
-
-
-def new_day(day: date) -> DayFile:
-    """The file of a day before its first entry."""
-    title = f"{day.day} {MONTHS[day.month - 1]} {day.year}"
-    return parse(day, _NEW_FILE.format(day=day, title=title, short=f"{day:%Y%m%d}"))
+    entries: tuple[JournalEntry, ...] = ()  # in the order of the file
+    problems: tuple[str, ...] = ()  # what cannot be read, and why: ``line 17: …``
+    ids: frozenset[str] = frozenset()  # of all entries, also of those that cannot be read
+    last: int = 0  # the highest number that an entry of this day has, or is known to have had
 
 
 def parse(day: date, source: str) -> DayFile:
-    """The file that ``source`` is; never fails: what cannot be read is among the problems."""
-    newline = "\r\n" if "\r\n" in source else "\n"
+    """What ``source`` holds; never fails: what cannot be read is among the problems."""
     # Not splitlines(), for which a text may hold line ends of its own.
-    return DayFile(day, tuple(line.removesuffix("\r") for line in source.split("\n")), newline)
+    lines = [line.removesuffix("\r") for line in source.split("\n")]
+    starts = [place for place, line in enumerate(lines) if _PART.match(line)]
+    entries, problems, ids = list[JournalEntry](), list[str](), set[str]()
+    for start, end in pairwise([*starts, len(lines)]):
+        if (heading := _HEADING.match(lines[start])) is None:
+            continue
+        try:
+            if heading["day"] != f"{day:%Y%m%d}":
+                raise ValueError("it is no entry of this day")
+            if heading["id"] in ids:
+                raise ValueError("there is such an entry already")
+            ids.add(heading["id"])
+            entries.append(_entry(heading, day, lines[start + 1 : end]))
+        except ValueError as problem:
+            problems.append(f"line {start + 1}: {heading['id']}: {problem}")
+    front = FRONT.match(source)
+    said = _LAST.search(front["head"].replace("\r", "")) if front else None
+    numbers = (int(each.partition("-")[2]) for each in ids)
+    last = max([0, *([int(said[1])] if said else ()), *numbers])
+    return DayFile(tuple(entries), tuple(problems), frozenset(ids), last)
 
 
-def entry_day(entry_id: str) -> date | None:
-    """The day of an entry by its id; None for what is no id."""
-    match = _HEADING.fullmatch(f"## {entry_id}")
-    try:
-        return date.fromisoformat(match["day"]) if match and not match["clock"] else None
-    except ValueError:
-        return None
-
-
-def entry_number(entry_id: str) -> int:
-    """The number of an entry on its day."""
-    return int(entry_id.partition("-")[2])
+def appended(source: str | None, entry: JournalEntry) -> str:
+    """The file with one more entry at its end; ``source`` is None for a new file."""
+    if source is None:
+        title = f"{entry.day.day} {MONTHS[entry.day.month - 1]} {entry.day.year}"
+        source = _NEW_FILE.format(day=entry.day, title=title)
+    newline = "\r\n" if "\r\n" in source else "\n"
+    if (front := FRONT.match(source)) and _LAST.search(front["head"].replace("\r", "")):
+        source = with_front(source, "last", str(entry.number))
+    above = f"{source.rstrip()}{2 * newline}" if source.strip() else ""
+    return f"{above}{newline.join(_written(entry))}{newline}"
 
 
 # -- reading
 
 
-def _parts(lines: Sequence[str]) -> list[int]:
-    """Where parts begin; a heading inside a fence is none."""
-    found, fenced = [], False
-    for index, line in enumerate(lines):
-        if line.lstrip()[:3] in _FENCES:
-            fenced = not fenced
-        elif line[:1] == "#" and _PART.match(line) and (not fenced or _HEADING.match(line)):
-            # A fence that nobody closed ends with the next entry.
-            fenced = False
-            found.append(index)
-    return found
-
-
-def _block(day: date, start: int, lines: tuple[str, ...], taken: Collection[int]) -> Block:
-    """A part of a file, and the entry that it holds."""
-    heading = _HEADING.match(lines[0])
-    if heading is None:
-        return Block(start, lines)
-    if heading["day"] != f"{day:%Y%m%d}":
-        return Block(start, lines, problem=f"{heading['id']} is no entry of this day")
-    number = int(heading["number"])
-    if number in taken:
-        return Block(start, lines, problem=f"there is an entry {heading['id']} already")
-    try:
-        entry = _entry(day, heading["id"], heading["clock"] or "", lines)
-        return Block(start, lines, entry, number)
-    except ValueError as problem:
-        return Block(start, lines, None, number, f"{heading['id']}: {problem}")
-
-
-@lru_cache(maxsize=4096)
-def _entry(day: date, entry_id: str, clock: str, lines: tuple[str, ...]) -> JournalEntry:
-    """The entry in the lines of a part; mostly only one of a file has changed.
+def _entry(heading: re.Match[str], day: date, lines: Sequence[str]) -> JournalEntry:
+    """An entry from the lines under its heading; what a person left out has a default.
 
     Raises:
-        ValueError: It cannot be read; says why.
+        ValueError: The text is missing, or a field is wrong; says which.
     """
-    body = [lines[index] for index in _unfenced(lines)]
-    listed = (match for each in reversed(body) if (match := _FIELD.match(each)))
-    # Of two the first, as it is the one that is written anew.
-    given = {match["key"].casefold(): match["value"] for match in listed}
-    text = " ".join(each for each in body if not _NO_TEXT.match(each))
-    return fields.read(entry_id, day, clock, text, given)
+    fields: dict[str, str] = {}
+    for match in filter(None, map(_FIELD.match, lines)):
+        fields.setdefault(match["key"].casefold(), match["value"])  # of two the first counts
+    text = clean(" ".join(line for line in lines if not _NO_TEXT.match(line)))
+    if not text:
+        raise ValueError("it has no text")
+    return normal(
+        JournalEntry(
+            heading["id"],
+            _time(fields.get("written", ""), day, heading["clock"] or ""),
+            text,
+            _importance(fields.get("importance", "")),
+            _origin(fields.get("source", "")),
+            tuple(_numbers(fields.get("memories", ""))),
+            tuple(fields.get("who", "").split(",")),
+        )
+    )
 
 
-def _unfenced(lines: Sequence[str]) -> Iterator[int]:
-    """Where the lines below the heading stand that are in no fence."""
-    fenced = False
-    for index, line in enumerate(lines):
-        if line.lstrip()[:3] in _FENCES:
-            fenced = not fenced
-        elif index and not fenced:
-            yield index
+def _importance(value: str) -> Importance:
+    if not value:
+        return BY_HAND
+    head, _, reasons = value.partition("(")
+    match = _SCORE.match(head)
+    if match is None or not LEAST <= int(match[1]) <= MOST:
+        raise ValueError(f"importance {value[:40]!r} is no number from {LEAST} to {MOST}")
+    # A person who writes a number there has thought about it.
+    judge = next((each for each in Judge if each.value in head), Judge.AGENT)
+    return Importance(int(match[1]), judge, tuple(reasons.split(",")))
+
+
+def _origin(value: str) -> EntryOrigin:
+    name = value.partition("(")[0].strip().casefold()  # earlier versions add (trust 0.9)
+    try:
+        return EntryOrigin(name) if name else EntryOrigin.INFERRED
+    except ValueError:
+        known = ", ".join(origin.value for origin in EntryOrigin)
+        raise ValueError(f"source {name[:40]!r} is none of {known}") from None
+
+
+def _time(written: str, day: date, clock: str) -> datetime:
+    """When it was written; of a person's own entry what its heading says."""
+    for given in (written, f"{day}T{clock:0>5}"):
+        try:
+            moment = datetime.fromisoformat(given)
+            if moment.year in _YEARS:
+                return moment if moment.tzinfo else moment.astimezone()
+        except (ValueError, OverflowError):
+            continue  # a person's own way of writing it, or nothing
+    return datetime.combine(day, time()).astimezone()
+
+
+def _numbers(value: str) -> Iterator[int]:
+    """``17, 120-125``: what earlier versions and people write."""
+    for match in _RANGE.finditer(value):
+        first, last = int(match[1]), int(match[2] or match[1])
+        # From the end, so that of too many the newest stay.
+        yield from range(last, max(first, last - MOST_NUMBERS + 1) - 1, -1)
 
 
 # -- writing
 
 
-def _written(entry: JournalEntry) -> list[str]:
-    """An entry as the lines of its part."""
-    known = [_field(key, value) for key, value in fields.written(entry).items() if value]
-    return [f"## {entry.id}, {fields.clock(entry.time)}", "", entry.text, "", *known, ""]
-
-
-def _field(key: str, value: str) -> str:
-    return f"- **{key}**: {value}"
-
-
-def _rewritten(before: Sequence[str], old: JournalEntry, new: JournalEntry) -> list[str]:
-    """The lines with what is new in ``new``; every other line stays as a person left it."""
-    lines = list(before)
-    was = fields.written(old)
-    for key, value in fields.written(new).items():
-        if value != was[key]:
-            _set(lines, key, value)
-    if new.text != old.text:
-        body = [index for index in _unfenced(lines) if not _NO_TEXT.match(lines[index])]
-        lines[body[0]] = new.text
-        for index in reversed(body[1:]):
-            del lines[index]
-    return lines
-
-
-def _set(lines: list[str], key: str, value: str) -> None:
-    """Write one field: in its place, or after the last one."""
-    found = ((index, _FIELD.match(lines[index])) for index in _unfenced(lines))
-    there = [(index, match["key"].casefold()) for index, match in found if match]
-    mine = [index for index, name in there if name == key]
-    new = [_field(key, value)] if value else []
-    if mine:
-        for index in reversed(mine[1:]):  # of two the first counted
-            del lines[index]
-        lines[mine[0] : mine[0] + 1] = new
-    elif there:
-        lines[there[-1][0] + 1 : there[-1][0] + 1] = new
-    elif value:
-        # Not behind a fence that nobody closed, where it would be no field.
-        end = max((index for index in _unfenced(lines) if lines[index].strip()), default=0) + 1
-        lines[end:end] = ["", *new, ""]
+def _written(entry: JournalEntry) -> Sequence[str]:
+    weight, why = entry.importance, ", ".join(entry.importance.reasons)
+    fields: Mapping[str, str] = {
+        "importance": f"{weight.score}, by {weight.judge.value}{f' ({why})' if why else ''}",
+        "source": entry.origin.value,
+        "memories": ", ".join(map(str, entry.memories)),
+        "who": ", ".join(entry.who),
+        "written": entry.time.isoformat(timespec="seconds"),
+    }
+    known = (f"- **{key}**: {value}" for key, value in fields.items() if value)
+    return (f"## {entry.id}, {entry.time.astimezone():%H:%M}", "", entry.text, "", *known)

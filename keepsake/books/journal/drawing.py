@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.journal import wording
-from keepsake.books.journal.book import Journal, local_day
+from keepsake.books.journal.book import Journal
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from keepsake.books.journal.entries import (
+    EntryOrigin,
+    Importance,
+    JournalEntry,
+    clean,
+    local_day,
+)
 from keepsake.language.heard import (
     Utterance,
     given_by_me,
@@ -50,7 +55,7 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
     importance_of: Callable[[Memory], Importance],
     now: datetime,
 ) -> tuple[JournalEntry, ...]:
-    """Write down what matters of memories that are about to be compacted; blocks.
+    """Write down what matters most of memories that are about to be compacted; blocks.
 
     Doing it again writes nothing twice: a memory that an entry rests on is passed over.
 
@@ -61,48 +66,38 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
         NoteRefused: The file of the day cannot be read or written.
     """
     journal.entries()  # what people have changed since; resting_on only knows what was read
-    keys, entries = _keys_by_name(memories), list[JournalEntry]()
-    for memory, weight in chosen(memories, journal, config, importance_of):
-        told = tell(memory, own_name)
-        if told is None:
-            continue
-        who = (keys.get(told.to, f"name:{told.to}"),) if told.to else (key_of(memory),)
-        entry = journal.write(
-            _dated(told.text, memory.time, now),
-            importance=weight,
-            origin=told.origin,
-            memories=(memory.number,),
-            tags=wording.tags((told.to or memory.source,)),
-            who=[key for key in who if key],
-            now=now,
-            by="rules",
-        )
-        entries.append(entry)
-    return tuple(entries)
-
-
-def chosen(
-    memories: Sequence[Memory],
-    journal: Journal,
-    config: JournalConfig,
-    importance_of: Callable[[Memory], Importance],
-) -> list[tuple[Memory, Importance]]:
-    """The memories that matter most and stand in no entry yet, oldest first."""
     may = [
-        (memory, weight)
+        (memory, weight, told)
         for memory in memories
         if is_event(memory)
         and journal.resting_on(memory.number) is None
         and (weight := importance_of(memory)).score >= config.draw_from
+        and (told := tell(memory, own_name)) is not None
     ]
-    taken: list[tuple[Memory, Importance]] = []
-    by: Counter[str] = Counter()
+    taken, by = list[tuple[Memory, Importance, Drawn]](), Counter[str]()
     while may and len(taken) < config.drawn:
         best = max(may, key=lambda each: each[1].score - _OF_EACH * by[each[0].source])
         may.remove(best)
         taken.append(best)
         by[best[0].source] += 1
-    return sorted(taken, key=lambda each: each[0].number)
+    entries = [
+        journal.write(
+            _dated(told.text, memory.time, now),
+            importance=weight,
+            origin=told.origin,
+            memories=(memory.number,),
+            who=(_about(memory, told),),
+            now=now,
+            by="rules",
+        )
+        for memory, weight, told in sorted(taken, key=lambda each: each[0].number)
+    ]
+    return tuple(entry for entry in entries if entry is not None)
+
+
+def _about(memory: Memory, told: Drawn) -> str:
+    """The key of whom an entry is about: the one to whom it was said, or who caused it."""
+    return memory.to_id or f"name:{told.to}" if told.to else key_of(memory)
 
 
 def is_event(memory: Memory) -> bool:
@@ -112,57 +107,36 @@ def is_event(memory: Memory) -> bool:
 
 def tell(memory: Memory, own_name: str) -> Drawn | None:
     """One memory as an entry tells it; None if it has no words."""
-    if memory.kind is MemoryKind.ACT:
-        own, to = own_words(memory), memory.to
-        if own is None:
-            return None
-        to = own.to or to
-        return _quoted(f"I told {for_prompt(to)}" if to else "I said", own.words, to)
-    if (said := heard(memory)) is not None:
-        return _heard(said, own_name)
-    what, whom = given_by_me(memory)
+    what, to = given_by_me(memory)
     if what:
-        return _plain(f"I gave {what} to {whom}.", whom)
+        return Drawn(clean(f"I gave {what} to {to}."), EntryOrigin.SEEN, to)
     if what := given_to_me(memory):
-        return _plain(f"{for_prompt(memory.source)} gave me {what}.")
+        return Drawn(clean(f"{for_prompt(memory.source)} gave me {what}."), EntryOrigin.SEEN)
     # What somebody does is told by the game, but in the words that they chose: a quotation.
-    return _quoted("I saw", memory.told)
-
-
-def _heard(said: Utterance, own_name: str) -> Drawn | None:
-    who = for_prompt(said.who)
-    if meant_for(said, own_name):
-        return _quoted(f"{who} told me", said.words, origin=EntryOrigin.TOLD)
-    if said.to:
-        head = f"{who} told {for_prompt(said.to)}"
-        return _quoted(head, said.words, origin=EntryOrigin.SURROUNDINGS)
-    return _quoted(f"{who} said", said.words, origin=EntryOrigin.TOLD)
-
-
-def _quoted(
-    head: str, words: str, to: str = "", *, origin: EntryOrigin = EntryOrigin.SEEN
-) -> Drawn | None:
-    plain = shorten(wording.clean(words.replace('"', "'")), LONGEST_QUOTE)
+    head, words, origin = "I saw", memory.told, EntryOrigin.SEEN
+    if memory.kind is MemoryKind.ACT:
+        if (own := own_words(memory)) is None:
+            return None
+        words, to = own.words, own.to or memory.to
+        head = f"I told {for_prompt(to)}" if to else "I said"
+    elif (said := heard(memory)) is not None:
+        head, words, origin = _heard(said, own_name)
+    plain = shorten(clean(words.replace('"', "'")), LONGEST_QUOTE)
     if not any(char.isalnum() for char in plain):
         return None
     return Drawn(f'{head}: "{plain}"', origin, to)
 
 
-def _plain(text: str, to: str = "") -> Drawn | None:
-    plain = wording.clean(text)
-    return Drawn(plain, EntryOrigin.SEEN, to) if plain else None
+def _heard(said: Utterance, own_name: str) -> tuple[str, str, EntryOrigin]:
+    who, whom = for_prompt(said.who), for_prompt(said.to)
+    if meant_for(said, own_name):
+        return f"{who} told me", said.words, EntryOrigin.TOLD
+    if whom:
+        return f"{who} told {whom}", said.words, EntryOrigin.SURROUNDINGS
+    return f"{who} said", said.words, EntryOrigin.TOLD
 
 
 def _dated(text: str, lived: datetime, now: datetime) -> str:
     """``On 18 Nov: …`` before what is older than the day it is written down on."""
     day = local_day(lived)
     return text if day == local_day(now) else f"On {short_day(day)}: {text}"
-
-
-def _keys_by_name(memories: Iterable[Memory]) -> Mapping[str, str]:
-    """The key of everybody who caused something, by name; nobody whose name two have."""
-    keys: dict[str, set[str]] = {}
-    for memory in memories:
-        if memory.source:
-            keys.setdefault(memory.source, set()).add(key_of(memory))
-    return {name: next(iter(found)) for name, found in keys.items() if len(found) == 1}

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 
+from keepsake.errors import NoteRefused
+from keepsake.language.perception import for_prompt, visible
+from keepsake.language.words import writable
+
 LEAST, MOST = 1, 10
 """The least and the most that anything can matter."""
-GATHERED = "gathered"
-"""The tag of the entry that holds what was too much for its day."""
+LONGEST = 600
+"""Characters of one entry."""
+MOST_NUMBERS, MOST_WORDS = 200, 20
+"""Memories, and people or reasons, of one entry; of the memories the newest stay."""
+
+_STANDINS = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›", "`": "'"})
+"""Signs with which a text could be a link, a picture, a comment, code, or the head of a line
+of the prompt (``[21 Nov, importance 8]``)."""
+_START = "-*#=|~_+‹› "
+_UNSAFE = re.compile(r"[,()\[\]<>*`]")
+"""What could end a field of an entry, or be markdown in it."""
 
 
 class EntryOrigin(StrEnum):
@@ -19,19 +34,6 @@ class EntryOrigin(StrEnum):
     SEEN = "seen"
     INFERRED = "inferred"
     SURROUNDINGS = "surroundings"
-
-    @property
-    def trust(self) -> float:
-        """How far it is to be believed, 0 to 1."""
-        return _TRUST[self]
-
-
-_TRUST = {
-    EntryOrigin.TOLD: 0.9,
-    EntryOrigin.SEEN: 0.8,
-    EntryOrigin.INFERRED: 0.6,
-    EntryOrigin.SURROUNDINGS: 0.3,
-}
 
 
 class Judge(StrEnum):
@@ -61,21 +63,74 @@ class JournalEntry:
     importance: Importance
     origin: EntryOrigin
     memories: tuple[int, ...] = ()  # numbers of the memories that it rests on, ascending
-    tags: tuple[str, ...] = ()  # words to sort by, lower case: ``promise``, ``tom``, ``insight``
     # keys of the people it is about, as in :attr:`keepsake.archive.records.Memory.source_id`
     who: tuple[str, ...] = ()
-
-    @property
-    def trust(self) -> float:
-        """How far it is to be believed, 0 to 1."""
-        return self.origin.trust
 
     @property
     def day(self) -> date:
         """The day of the file that it stands in."""
         return date.fromisoformat(self.id[:8])
 
+    @property
+    def number(self) -> int:
+        """Its number on that day."""
+        return int(self.id[9:])
 
-def is_gathered(entry: JournalEntry) -> bool:
-    """Whether it is the line that holds what was too much for its day."""
-    return GATHERED in entry.tags
+    @property
+    def is_insight(self) -> bool:
+        """Whether the agent concluded it from other entries, at night."""
+        return self.origin is EntryOrigin.INFERRED and self.importance.judge is Judge.MODEL
+
+
+def checked(entry: JournalEntry) -> JournalEntry:
+    """A new entry as a file can hold it.
+
+    Raises:
+        NoteRefused: Its text is empty or too long.
+    """
+    found, length = normal(entry), len(" ".join(entry.text.split()))
+    if not any(char.isalnum() for char in found.text):
+        raise NoteRefused("The journal entry has no words", "Write: journal <what happened>")
+    if length > LONGEST:
+        raise NoteRefused(
+            f"That is {length:,} characters", f"Write at most {LONGEST:,} characters an entry"
+        )
+    return found
+
+
+def normal(entry: JournalEntry) -> JournalEntry:
+    """An entry with nothing in it that a file, or a line of a prompt, could take for more."""
+    weight = entry.importance
+    score = min(max(weight.score, LEAST), MOST)
+    return replace(
+        entry,
+        text=clean(entry.text),
+        importance=Importance(score, weight.judge, plain(weight.reasons)),
+        memories=tuple(sorted({n for n in entry.memories if 0 < n < 10**12}))[-MOST_NUMBERS:],
+        who=tuple(sorted(plain(entry.who))),
+    )
+
+
+def clean(text: str) -> str:
+    """``text`` as one line that is nothing else than text, in markdown and in a prompt.
+
+    Twice is the same as once. What is longer than :data:`LONGEST` is cut at a word.
+    """
+    line = for_prompt(writable(text[: 20 * LONGEST]), limit=20 * LONGEST).translate(_STANDINS)
+    # Without the first sign there may be a heading's second one, a cursor, a broken pair.
+    for _ in range(8):
+        before, line = line, for_prompt(line, limit=LONGEST).lstrip(_START).replace("**", "")
+        if line == before:
+            return line
+    return line
+
+
+def plain(given: Iterable[str]) -> tuple[str, ...]:
+    """Short words as a field holds them, each once."""
+    words = (" ".join(_UNSAFE.sub(" ", visible(each)).split())[:80].strip() for each in given)
+    return tuple(dict.fromkeys(each for each in words if each))[:MOST_WORDS]
+
+
+def local_day(moment: datetime) -> date:
+    """The day of a moment by the machine's own clock."""
+    return moment.astimezone().date()

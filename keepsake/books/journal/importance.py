@@ -7,8 +7,6 @@ judged at night by a model, or by nobody.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from keepsake.archive.records import BY_RULE, Memory, MemoryKind
 from keepsake.books.journal.entries import LEAST, MOST, Importance
 from keepsake.language.heard import given_by_me, given_to_me, heard, meant_for, own_words
@@ -23,20 +21,13 @@ _LONG = (60, 160)
 """Characters from which on what was said matters one more, and one more again."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportanceContext:
-    """What a memory alone does not tell."""
-
-    met: bool = True  # whether the agent knew who caused it
-
-
-_USUAL = ImportanceContext()
-
-
-def importance(
-    memory: Memory, own_name: str, circumstances: ImportanceContext = _USUAL
-) -> Importance:
+def importance(memory: Memory, own_name: str, *, met: bool = True) -> Importance:
     """How much one memory matters; quick.
+
+    Args:
+        memory: The memory.
+        own_name: The agent's name.
+        met: Whether the agent knew who caused it.
 
     Returns:
         1 to 10, with the reasons, the weightiest first.
@@ -48,7 +39,7 @@ def importance(
     if memory.importance:
         return Importance(memory.importance, reasons=(DEED,))
     score, reasons = _by_form(memory, own_name)
-    if memory.source and not circumstances.met:
+    if memory.source and not met:
         score, reasons = max(score, _STRANGER), (*reasons, STRANGER)
     return Importance(min(score, MOST), reasons=reasons)
 

@@ -41,9 +41,7 @@ MEETING = timedelta(hours=1)
 MOST_FOUND = 20
 """Pages that one search brings."""
 MOST_NAMES = 12
-"""Names that a page keeps: the first and the newest."""
-BY_NAME = "name:"
-"""Begins the key of somebody of whom only the name is known."""
+"""Names that a page keeps: the first ones and the newest."""
 _PLAIN_KEY = re.compile(r"[0-9][0-9-]{0,40}")
 _WORKED_IN = ".worked_in.json"
 
@@ -53,8 +51,8 @@ type _Known = tuple[Path, PersonPage]
 class PeopleBook:
     """All the people whom one agent knows; safe to use from several threads.
 
-    :meth:`loaded` and :meth:`known` are quick and may be called on the reactor thread; all else
-    reads or writes files and belongs in a worker thread.
+    :meth:`loaded` is quick and may be called on the reactor thread; all else reads or writes files
+    and belongs in a worker thread.
     """
 
     def __init__(
@@ -66,7 +64,7 @@ class PeopleBook:
         tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder / FOLDER
-        self._config, self._report = config, report
+        self._config = config
         self._agent, self._tell = agent, tell
         self._store = RecordStore(
             lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)),
@@ -78,20 +76,13 @@ class PeopleBook:
         self._version: int | None = None
         self._known: dict[str, _Known] = {}
         """By key: made anew when a file changed, never changed, so that a reader needs no lock."""
-        self._doubles: dict[Path, str] = {}
-
-    # -- quick
-
-    def loaded(self, key: str) -> PersonPage | None:
-        """The page as it was read last; None for all until the book was opened."""
-        known = self._known.get(key)
-        return known[1] if known else None
-
-    def known(self, key: str) -> bool:
-        """Whether there is a page; False for all until the book was opened."""
-        return key in self._known
 
     # -- reading
+
+    def loaded(self, key: str) -> PersonPage | None:
+        """The page as it was read last, quick; None for all until the book was opened."""
+        known = self._known.get(key)
+        return known[1] if known else None
 
     def look(self) -> None:
         """See which files people have changed; every other blocking method does it too."""
@@ -113,7 +104,13 @@ class PeopleBook:
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
         self.look()
-        return list((self._store.problems() | self._doubles).values())
+        used = {path for path, _ in self._known.values()}
+        doubles = (
+            f"{path} is not used: another page has the same key. Remove one"
+            for path in self._store.records()
+            if path not in used
+        )
+        return [*self._store.problems().values(), *doubles]
 
     def page(self, key: str) -> PersonPage | None:
         """The page as its file is now; None for nobody known."""
@@ -121,11 +118,15 @@ class PeopleBook:
         return self.loaded(key)
 
     def find(self, words: str) -> list[PersonPage]:
-        """Pages by a name, present or past, by the beginning of one, or by key; the best first."""
+        """Pages by key or by a part of a name, present or past: whole present names first."""
         wanted = " ".join(words.split()).casefold()
-        ranked = [(rank, each) for each in self.all() if (rank := _rank(each, wanted)) is not None]
-        ranked.sort(key=lambda each: each[0])
-        return [each for _, each in ranked[:MOST_FOUND]] if wanted else []
+        found = [
+            page
+            for page in self.all()
+            if page.key == wanted or any(wanted in each.name.casefold() for each in page.names)
+        ]
+        found.sort(key=lambda page: wanted not in (page.key, page.name.casefold()))
+        return found[:MOST_FOUND] if wanted else []
 
     def all(self) -> list[PersonPage]:
         """Everybody, those met last first."""
@@ -161,8 +162,8 @@ class PeopleBook:
             self._advance(fresh[-1].number)
             return changed
 
-    def change(self, key: str, edit: Callable[[PersonPage], PersonPage], op: str) -> bool:
-        """Change a known page, asleep; whether anything changed. ``op``: what the log calls it.
+    def conclude(self, key: str, edit: Callable[[PersonPage], PersonPage]) -> bool:
+        """Change what the agent makes of somebody, asleep; whether anything changed.
 
         Raises:
             NoteRefused: Its file cannot be read or written.
@@ -173,22 +174,23 @@ class PeopleBook:
                 return False
             old, new = self._write(known[0], lambda page: edit(page) if page else known[1])
             if old != new:
-                self._done(op, new, "night", size=len(new.portrait))
+                self._done("concluded", new, "night", size=len(new.portrait))
             return old != new
 
     # -- inside; it is one thread's turn
 
     def _work_in(self, key: str, memories: Sequence[Memory]) -> bool:
         """Write one page; one that cannot be read is left as it is."""
-        key_now = self._heir(key, memories[0])
-        path = self._path_of(key_now)
+        path = self._path_of(key)
         if path is not None and path in self._store.problems():
             return False
-        through = known.through if (known := self.loaded(key_now)) else 0
+        through = known.through if (known := self.loaded(key)) else 0
         fresh = [each for each in memories if each.number > through]
         if not fresh:
             return False
-        path = path or self._new_path(key, fresh[-1].source or _speaker(fresh[-1]))
+        if path is None:
+            name = folder_name(worked_in(None, key, fresh, 1).name)
+            path = vault_files.free_name(self.folder / f"{name}-{_suffix(key)}.md")
         most = self._config().lines
         old, new = self._write(path, lambda page: worked_in(page, key, fresh, most))
         if old is None:
@@ -196,16 +198,7 @@ class PeopleBook:
         elif old.name != new.name:
             self._done("renamed", new, "rules", n=fresh[0].number)
         self._done("profile", new, "rules", n=fresh[-1].number, times=len(fresh))
-        self._rename(path, new)
         return True
-
-    def _heir(self, key: str, memory: Memory) -> str:
-        """Under which key they are known: the first who comes by a known name is that person."""
-        by_name = f"{BY_NAME}{memory.source}"
-        if self.known(key) or not self.known(by_name):
-            return key
-        namesakes = [k for k, (_, page) in self._known.items() if page.name == memory.source]
-        return by_name if namesakes == [by_name] else key
 
     def _write(
         self, path: Path, edit: Callable[[PersonPage | None], PersonPage]
@@ -213,16 +206,6 @@ class PeopleBook:
         old, new = self._store.change(path, lambda _, page: written(edit(page)))
         self._index()
         return old, new
-
-    def _rename(self, path: Path, page: PersonPage) -> None:
-        """Call a file by the present name, unless a person chose another, or that is taken."""
-        former = {
-            file_name(key, name.name) for key in (page.key, *page.formerly) for name in page.names
-        }
-        target = path.with_name(file_name(page.key, page.name))
-        if target != path and path.name in former:
-            self._store.rename(path, target)
-            self._index()
 
     def _advance(self, through: int) -> None:
         """Keep the cursor, once the pages are on the disk, so that nothing is skipped."""
@@ -235,20 +218,10 @@ class PeopleBook:
         if self._version == self._store.version:
             return
         self._version = self._store.version
-        records, found = self._store.records(broken=True), dict[str, _Known]()
-        for path, page in records.items():
-            other = found.get(page.key)
-            if other is None or page.through > other[1].through:
-                found[page.key] = path, page
-        doubles = {
-            path: f"{path} is not used: {found[page.key][0].name} has the same key"
-            for path, page in records.items()
-            if found[page.key][0] != path
-        }
-        for path, problem in doubles.items():
-            if self._doubles.get(path) != problem:
-                self._report(problem)
-        self._known, self._doubles = found, doubles
+        records, found = self._store.records(broken=True).items(), dict[str, _Known]()
+        for path, page in sorted(records, key=lambda each: each[1].through, reverse=True):
+            found.setdefault(page.key, (path, page))
+        self._known = found
 
     def _path_of(self, key: str) -> Path | None:
         """The file of a page, also of one that cannot be read."""
@@ -256,9 +229,6 @@ class PeopleBook:
             return known[0]
         end = f"-{_suffix(key)}.md"
         return next((path for path in self._store.problems() if path.name.endswith(end)), None)
-
-    def _new_path(self, key: str, name: str) -> Path:
-        return vault_files.free_name(self.folder / file_name(key, fit_name(name)))
 
     # -- for the event log
 
@@ -272,16 +242,10 @@ class PeopleBook:
     def _done(
         self, op: str, page: PersonPage, by: str, *, n: int = 0, size: int = 0, times: int = 1
     ) -> None:
+        name, of = page.name, "person"
         self._tell(
             MemoryChange(
-                agent=self._agent,
-                op=op,
-                n=n,
-                of="person",
-                size=size,
-                times=times,
-                by=by,
-                about=page.name,
+                agent=self._agent, op=op, n=n, of=of, size=size, times=times, by=by, about=name
             )
         )
 
@@ -291,13 +255,21 @@ def worked_in(
 ) -> PersonPage:
     """The page with what somebody said and did; a new one for nobody known."""
     if page is None:
-        first = memories[0]
-        name = KnownName(fit_name(first.source or _speaker(first)), first.time)
-        page = PersonPage(key, (name,), first.time, first.time)
-    elif page.key != key:
-        page = replace(page, key=key, formerly=(*page.formerly, page.key))
+        first, said = memories[0], heard(memories[0])
+        name = fit_name(first.source or (said.who if said else ""))
+        page = PersonPage(key, (KnownName(name, first.time),), first.time, first.time)
     for memory in memories:
-        page = _met(page, memory)
+        time, names = memory.time, page.names
+        if memory.source and (name := fit_name(memory.source)) != page.name:
+            names = (*names[: MOST_NAMES - 1], KnownName(name, time))
+        page = replace(
+            page,
+            names=names,
+            first_met=min(page.first_met, time),
+            last_met=max(page.last_met, time),
+            meetings=page.meetings + (time - page.last_met >= MEETING),
+            through=max(page.through, memory.number),
+        )
     new = [line for memory in memories if (line := line_of(memory)) is not None]
     return page.with_lines(new, most)
 
@@ -317,46 +289,8 @@ def line_of(memory: Memory) -> PageLine | None:
     return PageLine(text, (memory.number,), memory.time)
 
 
-def _met(page: PersonPage, memory: Memory) -> PersonPage:
-    again = memory.time - page.last_met >= MEETING
-    name = fit_name(memory.source) if memory.source else page.name
-    names = page.names
-    if name != page.name:
-        named = (*names, KnownName(name, memory.time))
-        names = (*named[:1], *named[1:][-(MOST_NAMES - 1) :])
-    return replace(
-        page,
-        names=names,
-        first_met=min(page.first_met, memory.time),
-        last_met=max(page.last_met, memory.time),
-        meetings=page.meetings + again,
-        through=max(page.through, memory.number),
-    )
-
-
-def _speaker(memory: Memory) -> str:
-    said = heard(memory)
-    return said.who if said is not None else ""
-
-
-def _rank(page: PersonPage, wanted: str) -> int | None:
-    """How well a page answers to a name, best first; None for not at all."""
-    names = [each.name.casefold() for each in reversed(page.names)]
-    if wanted in (page.key.casefold(), names[0]):
-        return 0
-    if wanted in names:
-        return 1
-    if any(name.startswith(wanted) for name in names):
-        return 2
-    return 3 if any(wanted in name for name in names) else None
-
-
-def file_name(key: str, name: str) -> str:
-    """``Tom-12-20261121103000.md``: the present name, and the key, so that no two collide."""
-    return f"{folder_name(name)}-{_suffix(key)}.md"
-
-
 def _suffix(key: str) -> str:
+    """What ends a file's name after the person's, so that no two namesakes collide."""
     if _PLAIN_KEY.fullmatch(key):
         return key
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -27,35 +27,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import frontmatter
 import yaml
 
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import fit_name, for_prompt
-from keepsake.records.files import FRONT, time_of
+from keepsake.records.files import time_of
 
 PORTRAIT, LINES = "What I make of them", "Said and done"
 """The headings of a page."""
-_OLD_FACTS, _OLD_THOUGHTS = ("Facts", "Before"), "What I think"
-_OLD = (*_OLD_FACTS, _OLD_THOUGHTS, "Last shared", "Observations")
+_OLD = ("Facts", "Before", "What I think", "Last shared", "Observations")
 """Headings of pages of earlier versions, under which there are lines as well."""
 LONGEST_LINE = 500
 """Characters of one sentence or deed."""
 
 _HEADING = re.compile(r"##\s+(?P<name>\S.*?)\s*#*$")
 _CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
-_DATED = re.compile(
-    rf"[-*] (?P<time>[\dT:.+-]{{10,40}}), {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$"
-)
-_FACT = re.compile(rf"[-*] (?P<text>.*?) \(since (?P<time>[\dT:.+-]+)(?:; [^()]*?)?; {_CITED}\)$")
-_THOUGHT = re.compile(rf"[-*] (?P<text>.*?) \({_CITED}; (?P<time>[\dT:.+-]{{10,40}})\)$")
-_NUMBER = re.compile(r"\d{1,9}")
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_TIME = r"(?P<time>\d{4}-[\dT:.+-]{6,36})"
+_LINE = re.compile(rf"[-*] {_TIME}, {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$")
+_OLD_LINE = re.compile(rf"[-*] (?P<text>.*?) \((?=[^()]*?{_TIME})(?=[^()]*?{_CITED})[^()]*\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +89,7 @@ class PersonPage:
     lines: tuple[PageLine, ...] = ()  # the oldest first
     through: int = 0  # number of the last memory that was worked into it
     studied: int = 0  # number of the last line that the portrait was written from
-    formerly: tuple[str, ...] = ()  # keys that it had before, when only the name was known
-    # what a person wrote, by the heading that it stands under; empty for above the first
-    by_hand: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_hand: tuple[str, ...] = ()  # the lines that a person wrote, with their own headings
 
     @property
     def name(self) -> str:
@@ -106,8 +99,8 @@ class PersonPage:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The lines that a person wrote into the page, without their list marks."""
-        lines = (line for lines in self.by_hand.values() for line in lines)
-        return tuple(text for line in lines if (text := for_prompt(line).lstrip("-*# ")))
+        lines = (for_prompt(each).lstrip("-*# ") for each in self.by_hand if each[:2] != "##")
+        return tuple(filter(None, lines))
 
     def with_lines(self, new: Iterable[PageLine], most: int) -> PersonPage:
         """The page with more lines; what is said again counts once, and the oldest go."""
@@ -125,94 +118,71 @@ def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
         NoteRefused: Its front matter cannot be read, or does not say whose it is.
     """
     try:
-        front = FRONT.match(source)
-        meta = yaml.load(front["head"], _LOADER) if front else None
-        if front is None or not isinstance(meta, dict):
+        meta, body = frontmatter.parse(source)
+        if not meta:
             raise _malformed(path, "does not begin with front matter")
-        return _page(meta, _sections(source[front.end() :]), changed)
+        return _page(meta, body, changed)
     except (yaml.YAMLError, KeyError, ValueError, TypeError, RecursionError) as error:
         raise _malformed(path, f"cannot be read ({' '.join(str(error).split())[:200]})") from error
 
 
 def written(page: PersonPage) -> str:
     """The page as a file."""
-    head = yaml.dump(_meta(page), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
-    by_hand = dict(page.by_hand)
-    parts = [f"---\n{head}---\n\n# {page.name}\n", *_block(by_hand.pop("", ()))]
-    if page.portrait:
-        parts += [f"## {PORTRAIT}\n", f"{page.portrait}\n"]
-    lines = [*by_hand.pop(LINES, ()), *map(_line, page.lines)]
-    parts += [f"## {LINES}\n", *_block(lines)] if lines else []
-    for name, each in by_hand.items():
-        parts += [f"## {name}\n", *_block(each)]
-    return "\n".join(parts)
-
-
-def _block(lines: Iterable[str]) -> list[str]:
-    text = "\n".join(lines).strip("\n")
-    return [f"{text}\n"] if text else []
+    own = next((at for at, line in enumerate(page.by_hand) if _HEADING.match(line)), None)
+    parts = (
+        f"# {page.name}",
+        "\n".join(page.by_hand[:own]),
+        f"## {PORTRAIT}\n\n{page.portrait}" if page.portrait else "",
+        "\n".join([f"## {LINES}\n", *map(_line, page.lines)]) if page.lines else "",
+        "" if own is None else "\n".join(page.by_hand[own:]),
+    )
+    post = frontmatter.Post(
+        "\n\n".join(part.strip("\n") for part in parts if part),
+        key=page.key,
+        names=[{"name": n.name, "since": n.since.isoformat()} for n in page.names],
+        first_met=page.first_met.isoformat(),
+        last_met=page.last_met.isoformat(),
+        meetings=page.meetings,
+        through=page.through,
+        studied=page.studied,
+    )
+    return f"{frontmatter.dumps(post, sort_keys=False)}\n"
 
 
 def _line(each: PageLine) -> str:
-    head = "memory" if len(each.numbers) == 1 else "memories"
-    numbers = ", ".join(map(str, each.numbers))
-    return f"- {each.time.isoformat()}, {head} {numbers}: {each.shown}"
-
-
-def _meta(page: PersonPage) -> dict[str, Any]:
-    return {
-        "key": page.key,
-        "names": [{"name": n.name, "since": n.since.isoformat()} for n in page.names],
-        "first_met": page.first_met.isoformat(),
-        "last_met": page.last_met.isoformat(),
-        "meetings": page.meetings,
-        "through": page.through,
-        "studied": page.studied,
-        **({"formerly": list(page.formerly)} if page.formerly else {}),
-    }
+    numbers = f"memor{'y' if len(each.numbers) == 1 else 'ies'} {', '.join(map(str, each.numbers))}"
+    return f"- {each.time.isoformat()}, {numbers}: {each.shown}"
 
 
 # -- reading
 
 
-def _sections(body: str) -> dict[str, list[str]]:
-    sections: dict[str, list[str]] = {"": []}
-    name = ""
-    for each in body.splitlines():
-        if heading := _HEADING.match(each):
-            name = heading["name"]
-            sections.setdefault(name, [])
-        elif name or not each.startswith("# "):
-            sections[name].append(each.rstrip())
-    return sections
-
-
-def _page(
-    meta: Mapping[str, Any], sections: Mapping[str, list[str]], changed: datetime
-) -> PersonPage:
+def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
     key, names = str(meta.get("key") or "").strip(), tuple(_names(meta.get("names"), changed))
     if not key or not names:
         raise ValueError("it needs a key and names")
-    lines: list[PageLine] = []
-    by_hand: dict[str, tuple[str, ...]] = {}
-    for name, written_there in sections.items():
-        read = {each: _read(name, each.strip()) for each in written_there}
-        lines += [line for line in read.values() if line is not None]
-        rest = "\n".join(each for each in written_there if read[each] is None).strip("\n")
-        if rest and name != PORTRAIT:
-            by_hand[name] = tuple(rest.split("\n"))
+    section, portrait, own, lines = "", list[str](), list[str](), list[PageLine]()
+    for each in map(str.rstrip, body.splitlines()):
+        if heading := _HEADING.match(each):
+            section = heading["name"]
+            own += [] if section in (PORTRAIT, LINES, *_OLD) else [each]
+        elif section == PORTRAIT:
+            portrait.append(each)
+        elif (line := _read(section, each.strip())) is not None:
+            lines.append(line)
+        elif section or not each.startswith("# "):
+            own.append(each)
     return PersonPage(
         key=key,
         names=names,
         first_met=time_of(meta.get("first_met"), names[0].since),
         last_met=time_of(meta.get("last_met"), names[-1].since),
         meetings=max(int(meta.get("meetings", 1)), 1),
-        portrait="\n".join(sections.get(PORTRAIT, ())).strip("\n"),
+        portrait="\n".join(portrait).strip("\n"),
         lines=tuple(sorted(lines, key=lambda each: (each.time, each.numbers))),
         through=max(int(meta.get("through", 0)), 0),
         studied=max(int(meta.get("studied", 0)), 0),
-        formerly=tuple(str(each) for each in meta.get("formerly") or ()),
-        by_hand=by_hand,
+        by_hand=tuple(re.sub(r"\n{3,}", "\n\n", "\n".join(own)).strip("\n").splitlines()),
     )
 
 
@@ -225,16 +195,12 @@ def _names(given: Any, changed: datetime) -> Iterator[KnownName]:
 
 def _read(section: str, line: str) -> PageLine | None:
     """A line of the list, or what an earlier version kept; None for what a person wrote."""
-    found = None
-    if section == LINES or section in _OLD:
-        found = _DATED.match(line)
-    if found is None and section in _OLD_FACTS:
-        found = _FACT.match(line)
-    if found is None and section == _OLD_THOUGHTS:
-        found = _THOUGHT.match(line)
+    if section != LINES and section not in _OLD:
+        return None
+    found = _LINE.match(line) or (_OLD_LINE.match(line) if section in _OLD else None)
     if found is None:
         return None
-    numbers = tuple(sorted({int(number) for number in _NUMBER.findall(found["numbers"])}))
+    numbers = tuple(sorted({int(each) for each in re.findall(r"\d{1,9}", found["numbers"])}))
     try:
         time = datetime.fromisoformat(found["time"])
     except ValueError:

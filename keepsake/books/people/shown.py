@@ -19,8 +19,9 @@ from keepsake.ports import Tokens
 
 MOST_QUOTES = 4
 """Of what somebody said or did last, before the window."""
-_LONGEST = 2_000
-_LONGEST_QUOTE = 300
+_LONGEST, _LONGEST_QUOTE = 2_000, 300
+_VERB = 6
+"""Tokens that ``last said`` takes."""
 
 type May = Callable[[Iterable[int]], bool]
 """Whether the audience may hear what rests on the memories of those numbers."""
@@ -76,27 +77,23 @@ def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> s
     For instance ``Tom, met 9 November: a miller who looks for his sister; last said: 'I have found
     her.'``.
     """
-    shown = fit_name(name)
+    head = fit_name(name)
     if page is None:
-        line = f"{shown}, whom you have never met"
-        return line if how.tokens.of(line) <= budget else ""
-    head = f"{shown}{_known_as(shown, page)}, met {_day(page.first_met, how.now)}"
-    if how.tokens.of(head) > budget:
-        return ""
-    opinion = _fitting([*page.remarks, page.portrait], budget - how.tokens.of(head), how)
-    head = f"{head}: {'; '.join(opinion)}" if opinion else head
-    parts = _quotes(page, budget - how.tokens.of(head), how)
-    return for_prompt("; ".join([head, *parts]), limit=_LONGEST)
-
-
-def _fitting(texts: Iterable[str], room: int, how: Telling) -> list[str]:
-    """As many of these as there is room for."""
-    kept: list[str] = []
-    for text in (for_prompt(each, limit=_LONGEST).rstrip(".") for each in texts):
+        head = f"{head}, whom you have never met"
+    else:
+        former = [each.name for each in page.names if each.name != head]
+        known_as = f" (you knew them as {former[-1]})" if former else ""
+        head = f"{head}{known_as}, met {_day(page.first_met, how.now)}"
+    if (room := budget - how.tokens.of(head)) < 0 or page is None:
+        return head if room >= 0 else ""
+    opinions = list[str]()
+    for each in (*page.remarks, page.portrait):
+        text = for_prompt(each, limit=_LONGEST).rstrip(".")
         if text and (cost := how.tokens.of(f"{text}; ")) <= room:
             room -= cost
-            kept.append(text)
-    return kept
+            opinions.append(text)
+    head = f"{head}: {'; '.join(opinions)}" if opinions else head
+    return for_prompt("; ".join([head, *_quotes(page, room, how)]), limit=_LONGEST)
 
 
 def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
@@ -106,12 +103,10 @@ def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
         in_window = how.before is not None and line.numbers[-1] >= how.before
         if in_window or not how.may(line.numbers):
             continue
-        if (cost := how.tokens.of(f"{_quote(line, how.now)}, ")) > room - 6:
+        room -= how.tokens.of(f"{_quote(line, how.now)}, ")
+        if room < _VERB or len(kept) == MOST_QUOTES:
             break
-        room -= cost
         kept.insert(0, line)
-        if len(kept) == MOST_QUOTES:
-            break
     for said, verb in ((True, "last said"), (False, "last did")):
         if texts := [_quote(line, how.now) for line in kept if line.said is said]:
             yield f"{verb}: {', '.join(texts)}"
@@ -120,11 +115,6 @@ def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
 def _quote(line: PageLine, now: datetime) -> str:
     text = quoted(line.text, _LONGEST_QUOTE) if line.said else line.text.rstrip(".")
     return f"{text} ({_day(line.time, now)})"
-
-
-def _known_as(name: str, page: PersonPage) -> str:
-    former = [each.name for each in page.names if each.name != name]
-    return f" (you knew them as {former[-1]})" if former else ""
 
 
 def _day(time: datetime, now: datetime) -> str:

@@ -7,6 +7,7 @@ not. Each mouth takes one from how much it matters.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -25,6 +26,8 @@ OLD_DAYS = 4
 MOST = 64
 """Things that an agent has to tell; the oldest goes."""
 LONGEST = 160
+MOST_WAITING = 1000
+"""Memories that wait until what was lived before is read."""
 WAYS = frozenset({"traverse", "move"})
 """The ``event`` of somebody who comes or goes."""
 
@@ -63,10 +66,10 @@ class Rumour:
 
 
 class Hearsay:
-    """What one agent may tell on, and to whom; quick, but for what was lived before.
+    """What one agent may tell on, and to whom; quick.
 
     Attributes:
-        read: Whether what was lived through before is in it.
+        read: Whether what was lived before is in it; what is new waits for that.
         seen: When each line of an ordinary day was seen last, or done, and who did one.
         met: When it last met somebody by rule, by who that is.
         went: When it last went somewhere by its own will.
@@ -81,28 +84,20 @@ class Hearsay:
         self._known: dict[str, Rumour] = {}
         self._told: set[tuple[str, str]] = set()
         self._through = 0
+        self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
 
-    # -- from what is lived
-
-    def of_before(self, memories: Iterable[Memory]) -> Hearsay:
-        """What follows from memories of before, oldest first; changes nothing, in any thread."""
-        before = Hearsay(self._own_name)
-        for memory in memories:
-            before.saw(memory)
-        return before
-
-    def begin_with(self, before: Hearsay) -> None:
-        """Take that in under what was lived through meanwhile."""
-        self._known = before._known | self._known
-        self._told |= before._told
-        self.seen = before.seen | self.seen
-        self.met = before.met | self.met
-        self.went = max(before.went, self.went)
-        self._through = max(self._through, before._through)
-        self.read = True
+    def begin_with(self, before: Iterable[Memory]) -> None:
+        """Take in what was lived before, oldest first, and then what was lived meanwhile."""
+        meanwhile, self.read = tuple(self._waiting), True
+        self._waiting.clear()
+        for memory in (*before, *meanwhile):
+            self.saw(memory)
 
     def saw(self, memory: Memory) -> None:
         """Take in a new memory."""
+        if not self.read:
+            self._waiting.append(memory)
+            return
         if memory.number <= self._through or is_private(memory):
             return
         self._through = memory.number
@@ -113,16 +108,10 @@ class Hearsay:
         elif memory.kind is MemoryKind.PERCEPTION and memory.event == HEARSAY:
             self._heard(memory)
         elif memory.event == DEED and memory.source_id and memory.importance >= TOLD_FROM:
-            self._keep(
-                Rumour(
-                    f"{self._own_name} {memory.number}",
-                    shorten(for_prompt(memory.text), LONGEST),
-                    memory.source_id,
-                    memory.importance,
-                    memory.number,
-                    memory.time,
-                )
-            )
+            origin = f"{self._own_name} {memory.number}"
+            text = shorten(for_prompt(memory.text), LONGEST)
+            lived = memory.number, memory.time
+            self._keep(Rumour(origin, text, memory.source_id, memory.importance, *lived))
 
     def _passed(self, memory: Memory) -> None:
         self.seen[memory.text] = self.seen[memory.source_id] = memory.time.astimezone().date()
@@ -157,14 +146,6 @@ class Hearsay:
         seen = self.seen.get(line)
         return seen is not None and (now.astimezone().date() - seen).days < days
 
-    # -- to others
-
-    def knows(self, rumour: Rumour) -> bool:
-        """Whether it has that already, from anybody, or was there itself."""
-        return rumour.origin in self._known or rumour.text in (
-            each.text for each in self._known.values()
-        )
-
     def for_(self, who: str, name: str, now: datetime, other: Hearsay) -> Rumour | None:
         """What it tells somebody now, the weightiest first; None for nothing new.
 
@@ -174,6 +155,7 @@ class Hearsay:
             now: The time.
             other: What they know already.
         """
+        theirs = {each.text for each in other._known.values()}
         news = [
             each
             for each in self._known.values()
@@ -182,7 +164,8 @@ class Hearsay:
             and (each.origin, who) not in self._told
             and name not in each.tellers
             and each.about != who
-            and not other.knows(each)
+            and each.origin not in other._known
+            and each.text not in theirs
         ]
         return max(news, key=lambda each: (each.importance, each.number), default=None)
 
