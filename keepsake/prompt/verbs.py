@@ -67,50 +67,35 @@ class Command:
 COMPACT = "compact"
 """The verb with which an agent has its own memory compacted; a world can do without it."""
 
-STANDARD_VERBS: tuple[Verb, ...] = (
+VERBS: tuple[Verb, ...] = (
     Verb("say <words>", "speak so that everybody here can hear you", Takes.TEXT),
-    Verb("whisper <name> = <words>", "speak to one person only", Takes.WHISPER),
     Verb("emote <what you do>", "do something with your body or face", Takes.TEXT),
+    Verb("whisper <name> = <words>", "speak to one person only", Takes.WHISPER),
     Verb("look [thing]", "look around, or at one thing", Takes.MAYBE_THING),
+    Verb("examine <thing>", "look at something closely", Takes.THING),
     Verb("go <exit>", "walk through an exit", Takes.EXIT),
     Verb("get <thing>", "pick something up", Takes.LYING),
     Verb("drop <thing>", "put something down", Takes.CARRIED),
     Verb("give <thing> to <name>", "hand something over", Takes.GIFT),
-    Verb("examine <thing>", "look at something closely", Takes.THING),
-    Verb("inventory", "see what you carry"),
-    Verb("wait", "do nothing, let the others speak"),
-    Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
-    Verb("journal <text>", "write down what mattered today", Takes.WORDS, True),
-    Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
-    Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
-    Verb("page <number>-<number>", "live those memories again in your mind", Takes.NUMBERS, True),
-    Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
-    Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),
-    Verb("forget <title>", "put one of your notes away", Takes.WORDS, True),
-    Verb("notes", "see what notes you have", private=True),
-    Verb(COMPACT, "sum up what lies behind you, to clear your mind", private=True),
-)
-"""What an inhabitant can do unless the game says otherwise."""
-
-_CHAT_ONLY: tuple[Verb, ...] = (
     Verb("follow <name>", "go where somebody goes, until you > stay", Takes.PERSON),
     Verb("stay", "follow nobody any more"),
+    Verb("wait", "do nothing, let the others speak"),
+    Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
+    Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
     Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
     Verb("kept <number>", "a promise is done", Takes.NUMBERS, True),
+    Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
+    Verb("journal <text>", "write down what mattered today", Takes.WORDS, True),
+    Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
+    Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),
+    Verb("page <number>-<number>", "live those memories again in your mind", Takes.NUMBERS, True),
+    Verb("forget <title>", "put one of your notes away", Takes.WORDS, True),
+    Verb(COMPACT, "sum up what lies behind you, to clear your mind", private=True),
 )
-_CHAT_NAMES = (
-    *("whisper", "look", "examine", "go", "get", "drop", "give", "follow", "stay", "wait"),
-    *("recall", "remember", "promise", "kept", "note", "journal", "pin", "unpin", "page", "forget"),
-    COMPACT,
-)
-CHAT_VERBS: tuple[Verb, ...] = tuple(
-    next(verb for verb in (*STANDARD_VERBS, *_CHAT_ONLY) if verb.name == name)
-    for name in _CHAT_NAMES
-)
-"""The deeds that a chat model may choose; it speaks in plain lines and emotes between asterisks."""
+"""What an inhabitant can do."""
 
-PRIVATE = frozenset(verb.name for verb in (*STANDARD_VERBS, *_CHAT_ONLY) if verb.private)
-"""The verbs with which an agent tends its own memory."""
+PRIVATE = frozenset({"notes", *(verb.name for verb in VERBS if verb.private)})
+"""The verbs with which an agent tends its own memory; archives also know ``notes``."""
 
 _SYNONYM_WORDS: Mapping[str, str] = {
     "go": "walk move run enter leave",

@@ -12,8 +12,9 @@ from keepsake.summaries.lines import numbered
 from keepsake.summaries.source import Draft, SummarySource
 from keepsake.tasks.merge import Merge
 from keepsake.tasks.summarise import Summarise
-from keepsake.tasks.summary_prompts import SummaryBrief, SummaryPrompts
+from keepsake.tasks.summary_prompts import SummaryBrief
 from keepsake.tasks.task import FALLBACK, Ask, TaskResult, run
+from keepsake.tasks.task_prompts import TaskPrompts
 
 EXTRACTIVE = "extractive"
 """The name of the summarizer that needs no model."""
@@ -38,7 +39,7 @@ class ModelSummarizer:
     """Has a language model write the summary; one that is refused twice is made without it."""
 
     ask: Ask
-    prompts: SummaryPrompts
+    prompts: TaskPrompts
     names: frozenset[str] = frozenset()  # of the people and places that the game knows
     persona: str = ""  # who the agent is, a paragraph
 
@@ -63,7 +64,7 @@ class ModelSummarizer:
                 piece = replace(source, older=(before,) if before else (), memories=some[:count])
                 return extractive.summarize(piece)
 
-            prompts = self.prompts.summarise.current
+            prompts = self.prompts.of("summarise")
             task = Summarise(self._brief(source), prompts, numbered(left), older, by_rules)
             drafts.append(_draft(run(task, self.ask, forgiving=False)))
             older, left = drafts[-1].text, left[max(task.taken, 1) :]
@@ -75,7 +76,7 @@ class ModelSummarizer:
 
         if len(source.older) == 1 and source.fits(source.older[0]):
             return Draft(source.older[0], UNCHANGED)
-        prompts = self.prompts.merge.current
+        prompts = self.prompts.of("merge")
         task = Merge(self._brief(source), prompts, source.older, by_rules)
         return _draft(run(task, self.ask, forgiving=False))
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import frontmatter
+from keepsake.tasks.command_line import read_command
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.models.profiles import ModelProfile
@@ -20,7 +21,6 @@ from keepsake.ports import Generation, LanguageModel
 from keepsake.prompt.options import Options
 from keepsake.prompt.verbs import STANDARD_VERBS, Command
 from keepsake.summaries import extractive
-from keepsake.tasks.command_line import read_command
 from keepsake.tasks.talk_scene import TalkScene
 from keepsake.tasks.transcript import TranscriptTemplate, load_template
 from tests.bench.embedded_up import embedded_model

@@ -96,9 +96,7 @@ class LivelyDay(AgentsWorld):
         began, self.day, self.time = time.perf_counter(), Day(), FixedClock(MORNING)
         self.services.clock = self.time
         self.services.compaction = FixedConfig(config)  # type: ignore[assignment]
-        self.set_thinking(
-            gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=86_400.0, retries=0, insist=False
-        )
+        self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=86_400.0)
         self.services.gateway.start()
         self._until(self.services.gateway.embedded.ready)
         self.mind.keeper.pinned.add(PINNED)

@@ -58,7 +58,6 @@ class LadderWorld(AgentsWorld):
 
     def setUp(self):
         super().setUp()
-        self.set_thinking(insist=False)
         self.logged = []
         for module in LOGGING:
             for name in ("log", "warn"):
@@ -318,7 +317,6 @@ class TestVerb(LadderWorld):
         assert result.text.startswith(SUMMED_UP)
         assert not any("compact" in line or "mind:" in line for line in heard)
         self.thinks("Say hello.", "say Hello there, Tom, how are you?")
-        self.mind.actor._recent.clear()
         self.thinks("Again.", "compact")
         assert "nothing to sum up yet" in self.lines()[-1]
         assert len(self.past()) == 1
@@ -377,12 +375,6 @@ class TestPromises(LadderWorld):
         assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
         book.close(promise)
         assert TOLD not in self.thinks("And who am I?", "say Tom.")[0]
-
-    def test_no_number_of_a_memory_is_said_aloud(self):
-        heard = self.hears(self.char1)
-        self.thinks("What did I tell you?", "say Never open the cellar door (memory 17).")
-        said = next(line for line in map(strip_ansi, heard) if "cellar door" in line)
-        assert "memory" not in said
 
 
 class TestRate(RecallWorld):

@@ -116,7 +116,6 @@ class TestTools(RecallWorld):
 
     def setUp(self):
         super().setUp()
-        self.set_thinking(insist=False)
         self.heard = self.hears(self.char1)
 
     def kinds(self):
@@ -209,7 +208,6 @@ class TestTools(RecallWorld):
         self.stop_services()
         self.services = self.start_services()
         self.mind.thinker.start()
-        self.set_thinking(insist=False)
         self.indexed()
         prompt = self.asks("Where does my brother Edwin live? And the cup?", "say Hm.")[0]
         assert "mends nets in Ostrey" in "".join(self.after(prompt, PAST))
@@ -276,7 +274,6 @@ class TestPrivacy(RecallWorld):
         for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
             bram.execute_cmd(line)
             self.settle()
-        self.set_thinking(insist=False)
         self.said = ["recall xyzzy", "notes", "wait"]
         self.char1.execute_cmd("talk Bram hello")
         self.pass_time(4)

@@ -33,11 +33,6 @@ class ThoughtInProgress:
 
     impulse: Impulse
     attempt: int = 1
-    nudge: str = ""
-    lead: str = ""
-    """The verb that its answer begins with; empty when it is free."""
-    lookups: int = 0
-    """How often the agent has looked into its memory on the way here."""
     found: SearchResult | None = None
     """What recall brought for it."""
     rerouted: bool = False
@@ -95,7 +90,6 @@ def thought_event(
         source=impulse.source,
         cause=impulse.memory,
         attempt=thought.attempt,
-        lead=thought.lead,
         prompt=request.prompt if request else "",
         sections={each.name: each.tokens for each in costs.sections} if costs else {},
         budget=costs.budget if costs else 0,
