@@ -1,12 +1,10 @@
-"""The verbs that an agent has, and how freely they may be spelt.
+"""The verbs that an agent has.
 
-The game hands over its command set as :class:`Verb` objects; nothing in the mind
-adds to it. Synonyms only ever lead to a verb that is in the set.
+A synonym only ever leads to a verb that is among those handed in.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -39,8 +37,7 @@ class Verb:
     help: str
     takes: Takes = Takes.NOTHING
     # whether it stays in the agent's own mind: nobody else sees or hears of it, and no command of
-    # the game does it. Private verbs are never guessed from a word's start or a typo, since too
-    # much plain talk begins like them
+    # the game does it
     private: bool = False
 
     @property
@@ -109,41 +106,20 @@ SYNONYMS: Mapping[str, str] = {
 }
 """Other words for a verb, each with the verb it stands for."""
 
-_FORBIDDEN_WORDS = """
-    py eval exec sudo import reload restart reboot shutdown reset ban unban boot kick perm perms
-    permission create dig destroy delete tunnel tel teleport spawn set lock unlock cmdset quell
-    unquell batchcode batchcommand password quit ic ooc charcreate chardelete alias channel cpattr
-    mvattr nick script scripts sethelp setdesc sethome tickers typeclass unlink update userpassword
-    admin llm-status memory-status compact-memories compact-memory compaction compactions
-    memories agent agents history people why audit mute unmute reports rules
-"""
-FORBIDDEN = frozenset(_FORBIDDEN_WORDS.split())
-"""First words that are never corrected into a verb: commands of builders and admins."""
-
 _COMPASS = """
     n:north s:south e:east w:west u:up d:down ne:northeast nw:northwest se:southeast sw:southwest
 """
 COMPASS: Mapping[str, str] = dict(entry.split(":") for entry in _COMPASS.split())
 _LETTERS = {long: short for short, long in COMPASS.items()}
-_TYPO = 0.72
 
 
 def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
-    """The verb that ``word`` means: itself, a form or synonym of it, its start, or a typo.
+    """The verb that ``word`` means, itself or a synonym of it; None for none.
 
-    ``word``: One word, any case: ``SAY``, ``says``, ``sa``, ``take``, ``exmaine``.
+    ``word``: One word, any case: ``give``, ``TAKE``.
     """
-    known = {verb.name: verb for verb in verbs}
-    forms = _forms(word.casefold())
-    for form in forms:
-        if form in known:
-            return known[form]
-    if any(form in FORBIDDEN for form in forms):
-        return None
-    for form in forms:
-        if SYNONYMS.get(form) in known:
-            return known[SYNONYMS[form]]
-    return _started(forms[0], known) or _mistyped(forms[0], known)
+    known, word = {verb.name: verb for verb in verbs}, word.casefold()
+    return known.get(word) or known.get(SYNONYMS.get(word, ""))
 
 
 def find_exit(word: str, exits: Sequence[str]) -> str | None:
@@ -159,24 +135,3 @@ def find_exit(word: str, exits: Sequence[str]) -> str | None:
 
 def _bare(name: str) -> str:
     return name.casefold().strip().removeprefix("the ")
-
-
-def _forms(word: str) -> list[str]:
-    """``word`` and what it may be a form of: says, goes, carries."""
-    endings = (("s", ""), ("es", ""), ("ies", "y"))
-    return [word, *(word.removesuffix(end) + e for end, e in endings if word.endswith(end))]
-
-
-def _started(word: str, known: Mapping[str, Verb]) -> Verb | None:
-    starts = [v for name, v in known.items() if name.startswith(word) and not v.private]
-    return starts[0] if len(starts) == 1 and word else None
-
-
-def _mistyped(word: str, known: Mapping[str, Verb]) -> Verb | None:
-    if len(word) < 3:
-        return None
-    alike = [n for n, v in known.items() if abs(len(n) - len(word)) < 2 and not v.private]
-    near = difflib.get_close_matches(word, alike, 2, _TYPO)
-    # "sat" lies near "say", but a first letter is rarely mistyped and a real word rarely is one.
-    near = [n for n in near if n[0] == word[0] and (len(word) > 3 or sorted(n) == sorted(word))]
-    return known[near[0]] if len(near) == 1 else None

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.marks import FRAME
-from keepsake.prompt.script import script, time_line
+from keepsake.prompt.script import script
 from keepsake.tasks.talk import Talk
 from keepsake.tasks.talk_scene import TalkScene
 from keepsake.tasks.task_prompts import TaskPrompts
@@ -135,31 +136,21 @@ def test_a_tail_that_changes_leaves_the_head_as_it_was(template):
     assert three.startswith(one[: one.index("## People Here")])
 
 
-def test_repeats_are_folded():
-    window = [memory("The wind blows.", s) for s in range(3)] + [memory("Rain.", 4)]
-    assert script(window, "Mira")[1:] == ["The wind blows. (repeated 3×)", "Rain."]
-
-
 def test_an_own_act_is_a_line_behind_the_cursor_however_it_is_kept():
     window = [memory("say hi", 0, own=True), memory("~Mira> look", 1, own=True)]
     assert script(window, "Mira")[1:] == ["~Mira> say hi", "~Mira> look"]
 
 
-@pytest.mark.parametrize(
-    ("minutes", "line"),
-    [
-        (0, ""),
-        (19, ""),
-        (25, "[half an hour later]"),
-        (60, "[an hour later]"),
-        (121, "[two hours later]"),
-        (13 * 60, "[13 hours later]"),
-        (16 * 60, "[Wednesday 5 March 2025, night]"),
-        (-300, ""),
-    ],
-)
-def test_time_is_told_where_a_gap_matters(minutes, line):
-    assert time_line(START, START + timedelta(minutes=minutes)) == line
+def test_day_hour_and_place_are_told_where_they_change():
+    window = [memory("Rain.", 60 * minutes) for minutes in (0, 19, 121, 13 * 60, 16 * 60)]
+    window[1] = replace(window[1], place="The Mill")
+    assert script(window, "Mira") == [
+        *("[Tuesday 4 March 2025, morning]", "Rain."),
+        *("[Tuesday 4 March 2025, morning, The Mill]", "Rain."),
+        *("[Tuesday 4 March 2025, morning]", "Rain."),
+        *("[Tuesday 4 March 2025, night]", "Rain."),
+        *("[Wednesday 5 March 2025, night]", "Rain."),
+    ]
 
 
 EVIL = [

@@ -2,18 +2,17 @@
 
 import pytest
 
-from keepsake.prompt.verbs import FORBIDDEN, SYNONYMS, VERBS, find_exit, find_verb
+from keepsake.prompt.verbs import SYNONYMS, VERBS, find_exit, find_verb
 
 
 @pytest.mark.parametrize(
     ("word", "verb"),
     [
-        *(("sa", "say"), ("SAY", "say"), ("says", "say"), ("goes", "go"), ("exmaine", "examine")),
-        *(("loook", "look"), ("whsiper", "whisper"), ("walk", "go"), ("take", "get")),
-        *(("fly", None), ("sat", None), ("rem", None), ("notse", None), ("", None)),
+        *(("SAY", "say"), ("go", "go"), ("walk", "go"), ("take", "get"), ("remember", "remember")),
+        *(("fly", None), ("sa", None), ("rem", None), ("py", None), ("quit", None), ("", None)),
     ],
 )
-def test_a_verb_is_found_by_its_forms_synonyms_and_typos_but_a_private_one_only_whole(word, verb):
+def test_a_verb_is_found_by_its_name_or_a_synonym(word, verb):
     found = find_verb(word, VERBS)
     assert (found.name if found else None) == verb
 
@@ -21,17 +20,14 @@ def test_a_verb_is_found_by_its_forms_synonyms_and_typos_but_a_private_one_only_
 def test_only_the_verbs_handed_in_exist():
     only = [verb for verb in VERBS if verb.name in ("look", "go")]
     assert find_verb("say", only) is None
+    assert find_verb("take", only) is None
     assert find_verb("look", only) is only[0]
 
 
-def test_no_admin_word_is_corrected_into_a_verb():
-    for word in FORBIDDEN:
-        assert find_verb(word, VERBS) is None
-
-
 def test_synonyms_lead_to_verbs():
-    assert set(SYNONYMS.values()) <= {verb.name for verb in VERBS}
-    assert not set(SYNONYMS) & FORBIDDEN
+    names = {verb.name for verb in VERBS}
+    assert set(SYNONYMS.values()) <= names
+    assert not set(SYNONYMS) & names
 
 
 def test_find_exit():

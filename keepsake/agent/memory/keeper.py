@@ -283,7 +283,7 @@ class MemoryTools:
         return tuple(each.number for each in self._remembered[: len(self.remembered)])
 
     def thought_over(self) -> None:
-        """A thought was answered: what was called back fades after a few."""
+        """A prompt was made: what was called back fades after a few."""
         self._thoughts_left = max(self._thoughts_left - 1, 0)
         if not self._thoughts_left:
             self._remembered = ()

@@ -315,12 +315,12 @@ def _recalled(
             continue
         near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
         told.update(near)
-        text = excerpt([around[m] for m in near] or [_memory_of(hit, name)])
+        text = excerpt([around[m] for m in near] or [memory_of(hit, name)])
         lines.append((n, text))
     return tuple(lines)
 
 
-def _memory_of(hit: Hit, name: str) -> Memory:
+def memory_of(hit: Hit, name: str) -> Memory:
     """What the index knows of a memory that was found."""
     found = hit.document
     own = found.speaker == name

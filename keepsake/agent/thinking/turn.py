@@ -126,7 +126,6 @@ class TurnThinking:
             if not answered.fault or answered.did:
                 break
             self._asker.next(thought)
-        self._mind.keeper.thought_over()
         self._asker.missed.pop(thought.impulse.key, None)
         if answered.fault and not answered.did:
             show_absent(self._asker.body(), thought.impulse)
@@ -233,6 +232,7 @@ class TurnThinking:
         if not self._asker.fitting.takes(costs, room):
             thought.too_large = True
             return None
+        self._mind.keeper.thought_over()
         request = profile.request_for(prompt.question, cache_key=self._asker.key)
         return self._asker.reports.sending(thought, request, prompt.rendered, costs, basis)
 
