@@ -19,13 +19,10 @@ from keepsake.prompt.verbs import Command, Takes, Verb, find_exit, find_verb
 
 LONGEST_WORDS = 1000
 """Characters of words in a deed, the most that the game's own speech takes."""
-
-
 LONGEST_ARGUMENT = 80
 """Characters of the name of a thing."""
 LONGEST_ENTRY = 400
 """Characters of what an agent writes down or searches for; ends at a word."""
-
 _QUOTE = '"“”„«»'
 _ARTICLE = re.compile(
     r"^(?:(?:up|down|at|to|into|the|a|an|my|this|that|through|towards?)\s+)+", re.I

@@ -163,11 +163,7 @@ class SceneMaker:
 
     def options(self, agent: Body, turn: TurnContext) -> Options:
         """What is there; an agent that is spoken to may leave a talk, but not its guests."""
-        stays = hosts_guests(agent) if turn.partner else None
-        options = options_of(agent, stays=stays)
-        ways = [e for e in agent.location.exits if e.access(agent, "traverse")]
-        passable = {str(each.key) for each in ways}
-        return replace(options, exits=tuple(e for e in options.exits if e in passable))
+        return options_of(agent, stays=hosts_guests(agent) if turn.partner else None)
 
     def _window(self, audience: Audience) -> tuple[Memory, ...]:
         """The window as those who hear the answer may know it."""
