@@ -81,9 +81,7 @@ class LivelyDay(AgentsWorld):
         """The way to the embedded model, started as the game starts it."""
         shipped = (REPOSITORY / "vault" / "config" / "llm.md").read_text()
         patient = re.sub(r"time_limit\*\*: \d+", "time_limit**: 600", shipped)
-        script = patient.replace(
-            "**provider**: embedded\n", "**provider**: embedded\n**form**: script\n", 1
-        )
+        script = patient.replace("**form**: auto", "**form**: script", 1)
         (places.config / "llm.md").write_text(script)
         here = replace(places, ports=Ports(free_base()))
         profiles = Profiles(places.config / "llm.md")
