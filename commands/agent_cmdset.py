@@ -20,6 +20,6 @@ class AgentCmdSet(CmdSet):
     priority = 0
 
     def at_cmdset_creation(self) -> None:
-        """Only what a verb in :data:`keepsake.prompt.verbs.STANDARD_VERBS` may lead to."""
+        """Only what a verb in :data:`keepsake.prompt.verbs.VERBS` may lead to."""
         for command in AGENT_COMMANDS:
             self.add(command())

@@ -220,7 +220,9 @@ RETIRED: Mapping[str, frozenset[str]] = {
         {"notes", "summaries", "remembered", "remembered_tokens", "remembered_thoughts"}
     ),
     "sleep.md": frozenset({"quiet_minutes", "reflect_after", "questions", "insights", "dream"}),
-    "thinking.md": frozenset({"jitter", "pause_notice", "chatter_pause", "retries"}),
+    "thinking.md": frozenset(
+        {"jitter", "pause_notice", "chatter_pause", "retries", "insist", "template", "constrain"}
+    ),
 }
 """By file, what nobody can set any more: a constant now, mostly the default of that field."""
 

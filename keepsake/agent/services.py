@@ -58,16 +58,11 @@ from keepsake.prompt.tokens import Heuristic, TokenLedger
 from keepsake.recall.config import RecallConfig
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import NARRATIVE, Strategies, Strategy
-from keepsake.tasks.prompt_file import PromptFile, Prompts
-from keepsake.tasks.summary_prompts import FOLDER, SummaryPrompts
-from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS
-from keepsake.tasks.talk_scene import TALK_VARIABLES
 from keepsake.tasks.task import Ask, Question
-from keepsake.tasks.transcript import TranscriptFile
+from keepsake.tasks.task_prompts import TaskPrompts
 
 STRATEGIES = "compaction"
 """The folder of templates beside the configuration."""
-_PARTS = {"talk": TALK_PARTS, "act": ACT_PARTS}
 WORKERS = 4
 """Threads for compactions and checks."""
 A_MOMENT = 0.001
@@ -236,10 +231,8 @@ class Services:
     scenes: Sequence[Scene] = ()  # small scenes that agents play by rule where they meet
     # what waits until all agents are open; None while none is being opened
     _after_opening: list[Callable[[], None]] | None = None
-    _templates: dict[str, TranscriptFile] = field(default_factory=dict)
     # the most tokens of a prompt of the agents' chat model; 0 while they have none
     chat_tokens: int = 0
-    _prompts: dict[str, PromptFile] = field(default_factory=dict)
     _strategy: Strategy = NARRATIVE
     _strategy_problem: str = ""
 
@@ -337,19 +330,10 @@ class Services:
         return Strategies(self.places.config / STRATEGIES, spare, report, rest=self.rest)
 
     @cached_property
-    def summary_prompts(self) -> SummaryPrompts:
-        """The prompts that summaries are asked for with; any thread may read them."""
-        spare = REPOSITORY / "vault" / "config" / FOLDER
-        return SummaryPrompts.of(self.places.config / FOLDER, spare, report, rest=self.rest)
-
-    def template(self) -> TranscriptFile:
-        """The template of transcripts that ``thinking.md`` names now."""
-        name = self.thinking.current.template
-        if name not in self._templates:
-            spare = REPOSITORY / "vault" / "config" / ThinkingConfig().template
-            path = self.places.config / name
-            self._templates[name] = TranscriptFile(path, spare, report, rest=self.rest)
-        return self._templates[name]
+    def prompts(self) -> TaskPrompts:
+        """The templates of all tasks."""
+        config, spare = self.places.config, REPOSITORY / "vault" / "config"
+        return TaskPrompts(config, spare, report, rest=self.rest)
 
     @property
     def ladder(self) -> CompactionConfig:
@@ -360,20 +344,6 @@ class Services:
     def recalling(self) -> RecallConfig:
         """The settings of recall, for the model that the agents think with; any thread."""
         return self.recall.current.for_prompt(self.chat_tokens)
-
-    def prompts(self, task: str) -> Prompts:
-        """The prompts of a task, ``talk`` or ``act``, as its template in the vault is now."""
-        if task not in self._prompts:
-            name = Path("prompts") / f"{task}.md"
-            self._prompts[task] = PromptFile(
-                self.places.config / name,
-                REPOSITORY / "vault" / "config" / name,
-                _PARTS[task],
-                TALK_VARIABLES,
-                report,
-                rest=self.rest,
-            )
-        return self._prompts[task].current
 
     def strategy(self) -> Strategy:
         """How summaries are written now: what ``memory_compaction.md`` names.

@@ -8,22 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from keepsake.archive.records import Memory, MemoryKind, Summary
-from keepsake.language.perception import for_prompt
+from keepsake.archive.records import Memory, Summary
 from keepsake.ports import Tokens
-from keepsake.prompt.script import cursor
+from keepsake.prompt.script import script_line
 
 WALK_AFTER = 16
 """Memories after which a running weight is added up anew: counts become known meanwhile,
 and the boundary of what is masked moves."""
-
-
-def prompt_line(agent: str, memory: Memory) -> str:
-    """A memory as a prompt shows it; an own act stands behind the cursor, with its reason."""
-    if memory.kind is not MemoryKind.ACT:
-        return for_prompt(memory.line)
-    text = f"{memory.text} | {memory.reason}" if memory.reason else memory.line
-    return f"{cursor(agent)} {for_prompt(text)}"
 
 
 class TokenCounter:
@@ -40,7 +31,7 @@ class TokenCounter:
 
     def memory(self, memory: Memory) -> int:
         """Tokens of one memory."""
-        return self._tokens.of(prompt_line(self.agent, memory))
+        return self._tokens.of(script_line(memory, self.agent))
 
     def memories(self, memories: Iterable[Memory]) -> int:
         """Tokens of several."""
@@ -48,7 +39,7 @@ class TokenCounter:
 
     def each(self, memories: Iterable[Memory]) -> list[int]:
         """Tokens of each of several."""
-        return self._tokens.each([prompt_line(self.agent, memory) for memory in memories])
+        return self._tokens.each([script_line(memory, self.agent) for memory in memories])
 
     def text(self, text: str) -> int:
         """Tokens of a summary, line by line."""

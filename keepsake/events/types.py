@@ -60,8 +60,6 @@ class Thought:
     source: str = ""  #: Who caused it, by name; empty for nobody.
     cause: int = 0  #: Number of the memory that set it off; 0 where that is none, or not known.
     attempt: int = 1  #: Which try at the same thought it is, from 1 on.
-    #: The verb that the answer was made to begin with; empty when it was free.
-    lead: str = ""
     prompt: str = ""  #: The text that was sent; in the log its hash. Empty when none was sent.
     #: Tokens of each section of the prompt, by our own count.
     sections: Counts = field(default_factory=dict)

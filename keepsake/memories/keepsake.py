@@ -32,9 +32,8 @@ from keepsake.summaries.files import SummaryFolder
 from keepsake.summaries.source import Summarizer
 from keepsake.summaries.strategy import Layout, Strategies
 from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
-from keepsake.tasks.summary_prompts import FOLDER as PROMPTS
-from keepsake.tasks.summary_prompts import SummaryPrompts
 from keepsake.tasks.task import Question
+from keepsake.tasks.task_prompts import TaskPrompts
 
 SHIPPED = REPOSITORY / "vault" / "config"
 CONFIG, FILE = "config", "memory_compaction.md"
@@ -226,7 +225,7 @@ def _summarizer(given: Surroundings) -> Summarizer:
     if given.model is None:
         return ExtractiveSummarizer()
     ask = partial(_asked, given.model, BaseModel(given.budget))
-    return ModelSummarizer(ask, SummaryPrompts.of(SHIPPED / PROMPTS))
+    return ModelSummarizer(ask, TaskPrompts(SHIPPED, SHIPPED))
 
 
 @dataclass(frozen=True, slots=True)

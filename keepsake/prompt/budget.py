@@ -23,7 +23,6 @@ _TITLES = {
     FRAME: "headings",
 }
 """What the sections are called where the template's own name for them says too little."""
-_FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +75,9 @@ def title_of(section: str) -> str:
 
 
 def bar(tokens: int, budget: int, width: int = BAR) -> str:
-    """A bar of ``width`` signs for the whole budget, filled to an eighth of a sign.
-
-    What costs anything shows at least the thinnest line; what is over the budget fills it.
-    """
-    eighths = round(8 * width * tokens / budget) if budget > 0 else 8 * width
-    eighths = min(max(eighths, min(tokens, 1)), 8 * width)
-    whole, part = divmod(eighths, 8)
-    return (_FULL * whole + (_PARTS[part] if part else "")).ljust(width)
-
-
-def scale(marks: Mapping[str, float], width: int = BAR) -> str:
-    """A line to stand under the bars, with the first letter of each mark at its share.
-
-    ``marks``: Shares of the budget by name, such as ``{"low": 0.6, "high": 0.85}``.
-    """
-    signs = [" "] * width
-    for name, share in marks.items():
-        signs[min(max(round(share * width) - 1, 0), width - 1)] = name[:1].upper()
-    return "".join(signs)
+    """A bar of ``width`` signs for the whole budget; what costs anything shows one at least."""
+    signs = round(width * tokens / budget) if budget > 0 else width
+    return ("█" * min(max(signs, min(tokens, 1)), width)).ljust(width)
 
 
 def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = BAR) -> list[str]:
@@ -107,7 +90,6 @@ def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = B
         for row in rows
     ]
     if marks:
-        lines.append(f"{'':<{names}}  {scale(marks, width)}".rstrip())
         lines.append(f"Marks: {', '.join(f'{name} {share:.0%}' for name, share in marks.items())}.")
     room = f"{found.left:,} free" if found.left >= 0 else f"{-found.left:,} too many"
     lines.append(f"Budget {found.budget:,} tokens, {room}; counted by: {found.source}.")

@@ -13,7 +13,7 @@ from keepsake.language.heard import heard, meant_for, names
 
 FARTHEST = 24
 """The most memories, counted from the newest, that are ever held open."""
-ANSWERS = frozenset({"say", "whisper", "emote", "give"})
+_ANSWERS = frozenset({"say", "whisper", "give"})
 """Own acts with which somebody who waits may have been answered."""
 _WAYS = frozenset({"traverse", "move"})
 """The ``event`` of somebody who comes or goes."""
@@ -51,15 +51,6 @@ def open_exchange(
     return min([*first.values(), *held], default=None)
 
 
-def may_answer(line: str) -> bool:
-    """Whether an own act can be an answer to somebody: words, a gesture, a gift.
-
-    Args:
-        line: The act as it is typed: ``say Good day!``, ``emote nods``.
-    """
-    return line.partition(" ")[0] in ANSWERS
-
-
 def _answered(act: Memory, waiting: dict[str, int]) -> list[str]:
     """Who of those that wait is answered by an act of the agent.
 
@@ -69,7 +60,7 @@ def _answered(act: Memory, waiting: dict[str, int]) -> list[str]:
     ``waiting``: Who waits, with the number of the last thing that each said.
     """
     verb, _, rest = act.text.partition(" ")
-    if not waiting or act.is_shrug or verb not in ANSWERS - {"emote"}:
+    if not waiting or act.is_shrug or verb not in _ANSWERS:
         return []
     if verb in ("whisper", "give"):
         to = rest.partition(" = ")[0] if verb == "whisper" else rest.rpartition(" to ")[2]

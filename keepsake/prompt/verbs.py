@@ -1,12 +1,10 @@
-"""The verbs that an agent has, and how freely they may be spelt.
+"""The verbs that an agent has.
 
-The game hands over its command set as :class:`Verb` objects; nothing in the mind
-adds to it. Synonyms only ever lead to a verb that is in the set.
+A synonym only ever leads to a verb that is among those handed in.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -39,8 +37,7 @@ class Verb:
     help: str
     takes: Takes = Takes.NOTHING
     # whether it stays in the agent's own mind: nobody else sees or hears of it, and no command of
-    # the game does it. Private verbs are never guessed from a word's start or a typo, since too
-    # much plain talk begins like them
+    # the game does it
     private: bool = False
 
     @property
@@ -67,50 +64,35 @@ class Command:
 COMPACT = "compact"
 """The verb with which an agent has its own memory compacted; a world can do without it."""
 
-STANDARD_VERBS: tuple[Verb, ...] = (
+VERBS: tuple[Verb, ...] = (
     Verb("say <words>", "speak so that everybody here can hear you", Takes.TEXT),
-    Verb("whisper <name> = <words>", "speak to one person only", Takes.WHISPER),
     Verb("emote <what you do>", "do something with your body or face", Takes.TEXT),
+    Verb("whisper <name> = <words>", "speak to one person only", Takes.WHISPER),
     Verb("look [thing]", "look around, or at one thing", Takes.MAYBE_THING),
+    Verb("examine <thing>", "look at something closely", Takes.THING),
     Verb("go <exit>", "walk through an exit", Takes.EXIT),
     Verb("get <thing>", "pick something up", Takes.LYING),
     Verb("drop <thing>", "put something down", Takes.CARRIED),
     Verb("give <thing> to <name>", "hand something over", Takes.GIFT),
-    Verb("examine <thing>", "look at something closely", Takes.THING),
-    Verb("inventory", "see what you carry"),
-    Verb("wait", "do nothing, let the others speak"),
-    Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
-    Verb("journal <text>", "write down what mattered today", Takes.WORDS, True),
-    Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
-    Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
-    Verb("page <number>-<number>", "live those memories again in your mind", Takes.NUMBERS, True),
-    Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
-    Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),
-    Verb("forget <title>", "put one of your notes away", Takes.WORDS, True),
-    Verb("notes", "see what notes you have", private=True),
-    Verb(COMPACT, "sum up what lies behind you, to clear your mind", private=True),
-)
-"""What an inhabitant can do unless the game says otherwise."""
-
-_CHAT_ONLY: tuple[Verb, ...] = (
     Verb("follow <name>", "go where somebody goes, until you > stay", Takes.PERSON),
     Verb("stay", "follow nobody any more"),
+    Verb("wait", "do nothing, let the others speak"),
+    Verb("recall <words>", "search your memory and notes", Takes.WORDS, True),
+    Verb("remember <a fact>", "keep a fact where a search finds it", Takes.WORDS, True),
     Verb("promise <name>: <what>", "note a promise that you give", Takes.PROMISE, True),
     Verb("kept <number>", "a promise is done", Takes.NUMBERS, True),
+    Verb("note <title>: <text>", "write into your private notes", Takes.ENTRY, True),
+    Verb("journal <text>", "write down what mattered today", Takes.WORDS, True),
+    Verb("pin <text>", "keep a fact always before you", Takes.WORDS, True),
+    Verb("unpin <number>", "let go of a pinned fact", Takes.WORDS, True),
+    Verb("page <number>-<number>", "live those memories again in your mind", Takes.NUMBERS, True),
+    Verb("forget <title>", "put one of your notes away", Takes.WORDS, True),
+    Verb(COMPACT, "sum up what lies behind you, to clear your mind", private=True),
 )
-_CHAT_NAMES = (
-    *("whisper", "look", "examine", "go", "get", "drop", "give", "follow", "stay", "wait"),
-    *("recall", "remember", "promise", "kept", "note", "journal", "pin", "unpin", "page", "forget"),
-    COMPACT,
-)
-CHAT_VERBS: tuple[Verb, ...] = tuple(
-    next(verb for verb in (*STANDARD_VERBS, *_CHAT_ONLY) if verb.name == name)
-    for name in _CHAT_NAMES
-)
-"""The deeds that a chat model may choose; it speaks in plain lines and emotes between asterisks."""
+"""What an inhabitant can do."""
 
-PRIVATE = frozenset(verb.name for verb in (*STANDARD_VERBS, *_CHAT_ONLY) if verb.private)
-"""The verbs with which an agent tends its own memory."""
+PRIVATE = frozenset({"notes", *(verb.name for verb in VERBS if verb.private)})
+"""The verbs with which an agent tends its own memory; archives also know ``notes``."""
 
 _SYNONYM_WORDS: Mapping[str, str] = {
     "go": "walk move run enter leave",
@@ -124,41 +106,20 @@ SYNONYMS: Mapping[str, str] = {
 }
 """Other words for a verb, each with the verb it stands for."""
 
-_FORBIDDEN_WORDS = """
-    py eval exec sudo import reload restart reboot shutdown reset ban unban boot kick perm perms
-    permission create dig destroy delete tunnel tel teleport spawn set lock unlock cmdset quell
-    unquell batchcode batchcommand password quit ic ooc charcreate chardelete alias channel cpattr
-    mvattr nick script scripts sethelp setdesc sethome tickers typeclass unlink update userpassword
-    admin llm-status memory-status compact-memories compact-memory compaction compactions
-    memories agent agents history people why audit mute unmute reports rules
-"""
-FORBIDDEN = frozenset(_FORBIDDEN_WORDS.split())
-"""First words that are never corrected into a verb: commands of builders and admins."""
-
 _COMPASS = """
     n:north s:south e:east w:west u:up d:down ne:northeast nw:northwest se:southeast sw:southwest
 """
 COMPASS: Mapping[str, str] = dict(entry.split(":") for entry in _COMPASS.split())
 _LETTERS = {long: short for short, long in COMPASS.items()}
-_TYPO = 0.72
 
 
 def find_verb(word: str, verbs: Sequence[Verb]) -> Verb | None:
-    """The verb that ``word`` means: itself, a form or synonym of it, its start, or a typo.
+    """The verb that ``word`` means, itself or a synonym of it; None for none.
 
-    ``word``: One word, any case: ``SAY``, ``says``, ``sa``, ``take``, ``exmaine``.
+    ``word``: One word, any case: ``give``, ``TAKE``.
     """
-    known = {verb.name: verb for verb in verbs}
-    forms = _forms(word.casefold())
-    for form in forms:
-        if form in known:
-            return known[form]
-    if any(form in FORBIDDEN for form in forms):
-        return None
-    for form in forms:
-        if SYNONYMS.get(form) in known:
-            return known[SYNONYMS[form]]
-    return _started(forms[0], known) or _mistyped(forms[0], known)
+    known, word = {verb.name: verb for verb in verbs}, word.casefold()
+    return known.get(word) or known.get(SYNONYMS.get(word, ""))
 
 
 def find_exit(word: str, exits: Sequence[str]) -> str | None:
@@ -174,24 +135,3 @@ def find_exit(word: str, exits: Sequence[str]) -> str | None:
 
 def _bare(name: str) -> str:
     return name.casefold().strip().removeprefix("the ")
-
-
-def _forms(word: str) -> list[str]:
-    """``word`` and what it may be a form of: says, goes, carries."""
-    endings = (("s", ""), ("es", ""), ("ies", "y"))
-    return [word, *(word.removesuffix(end) + e for end, e in endings if word.endswith(end))]
-
-
-def _started(word: str, known: Mapping[str, Verb]) -> Verb | None:
-    starts = [v for name, v in known.items() if name.startswith(word) and not v.private]
-    return starts[0] if len(starts) == 1 and word else None
-
-
-def _mistyped(word: str, known: Mapping[str, Verb]) -> Verb | None:
-    if len(word) < 3:
-        return None
-    alike = [n for n, v in known.items() if abs(len(n) - len(word)) < 2 and not v.private]
-    near = difflib.get_close_matches(word, alike, 2, _TYPO)
-    # "sat" lies near "say", but a first letter is rarely mistyped and a real word rarely is one.
-    near = [n for n in near if n[0] == word[0] and (len(word) > 3 or sorted(n) == sorted(word))]
-    return known[near[0]] if len(near) == 1 else None

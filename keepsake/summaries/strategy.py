@@ -2,7 +2,7 @@
 
 A strategy is one markdown file: settings as everywhere in the vault, and in a block fenced by
 ```` ```wanted ```` what a summary should be like. The prompts that say so to a model are in
-``vault/config/prompts/`` (:mod:`keepsake.tasks.summary_prompts`).
+``vault/config/prompts/`` (:mod:`keepsake.tasks.task_prompts`).
 """
 
 from __future__ import annotations

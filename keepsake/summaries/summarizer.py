@@ -13,8 +13,9 @@ from keepsake.summaries.text import numbered
 from keepsake.tasks.contradictions import Faithful
 from keepsake.tasks.merge import Merge
 from keepsake.tasks.summarise import Summarise
-from keepsake.tasks.summary_prompts import SummaryBrief, SummaryPrompts
+from keepsake.tasks.summary_prompts import SummaryBrief
 from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, Task, run
+from keepsake.tasks.task_prompts import TaskPrompts
 
 EXTRACTIVE = "extractive"
 """The name of the summarizer that needs no model."""
@@ -49,7 +50,7 @@ class ModelSummarizer:
     """Has a language model write the summary; one that is refused twice is made without it."""
 
     ask: Ask
-    prompts: SummaryPrompts
+    prompts: TaskPrompts
     names: frozenset[str] = frozenset()  # of the people and places that the game knows
     persona: str = ""  # who the agent is, a paragraph
 
@@ -69,7 +70,7 @@ class ModelSummarizer:
                 return draft
             source = replace(source, older=(draft.text,), memories=source.memories[taken:])
         by_rules = partial(extractive.summarize, source)
-        merge = Merge(self._brief(source), self.prompts.merge.current, older, by_rules)
+        merge = Merge(self._brief(source), self.prompts.of("merge"), older, by_rules)
         return self._written(merge, model, lambda: source.must_keep)
 
     def _piece(self, source: SummarySource, model: _Model) -> tuple[Draft, int]:
@@ -82,14 +83,14 @@ class ModelSummarizer:
             return source.must_keep if task.taken == len(source.memories) else ()
 
         lines, older = numbered(source.memories), "\n\n".join(source.older)
-        prompts = self.prompts.summarise.current
+        prompts = self.prompts.of("summarise")
         task = Summarise(self._brief(source), prompts, lines, older, by_rules)
         return self._written(task, model, must_keep), max(task.taken, 1)
 
     def _written(
         self, task: Task[str], model: _Model, must_keep: Callable[[], Sequence[str]]
     ) -> Draft:
-        checked = Faithful(task, must_keep, self.prompts.contradictions.current, model)
+        checked = Faithful(task, must_keep, self.prompts.of("contradictions"), model)
         result = run(checked, model, forgiving=False)
         model.refusals += result.refusals
         by = EXTRACTIVE if result.by == FALLBACK else result.by

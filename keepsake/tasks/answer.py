@@ -2,14 +2,15 @@
 
 A plain line is spoken, ``*…*`` is an emote, and a line that begins with ``>`` is a deed. An answer
 may hold several of each. :class:`AnswerReader` reads it while it is being written: the first
-sentence is a part as soon as it is whole, all else as soon as its line ends.
+sentence is a part as soon as it is whole, all else as soon as its line ends. An answer of a
+transcript, ``say Good day! | kind``, is read into the same parts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from keepsake.language.perception import visible
@@ -28,6 +29,7 @@ _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s
 _EMOTE = re.compile(
     r"(?:^|(?<=[.!?…。！？»”\"*])\s*|(?<=[.!?…。！？»”\"*])\s+)\*(?!\s|\*)([^*\n]+?)\*(?!\*)"
 )
+_OPENING = ">*([¿¡…'‘\"“„«「"
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
@@ -45,6 +47,7 @@ class AnswerPart:
 
     kind: PartKind
     text: str  # the words, the gesture without its asterisks, or the command without ``>``
+    reason: str = ""  # the private reason of words or a gesture; that of a deed is in its text
 
 
 @dataclass
@@ -53,15 +56,18 @@ class AnswerReader:
 
     Attributes:
         name: The character's name, whose label before a line is dropped: ``Mira: Good day.``
+        script: Whether it is a command of a transcript, without ``>``: one line counts.
         heard: Whether anything has come.
         altered: What was taken off so far, for the log: labels, fences, quotes around a line.
     """
 
     name: str
+    script: bool = False
     altered: list[str] = field(default_factory=list)
     heard: bool = False
     _rest: str = ""
     _begun: bool = False  # whether a sentence of the line in ``_rest`` is out already
+    _heard: bool = False  # whether there was a part
     _spoken: bool = False  # whether anything was spoken: only the first sentence goes ahead
 
     def feed(self, piece: str) -> list[AnswerPart]:
@@ -70,7 +76,7 @@ class AnswerReader:
         self._rest += piece
         *lines, self._rest = _LINE_ENDS.split(self._rest)
         parts = [part for line in lines for part in self._line(line)]
-        if not self._spoken and (ahead := self._sentence()):
+        if not (self._spoken or self.script) and (ahead := self._sentence()):
             parts.append(ahead)
         return parts
 
@@ -81,7 +87,11 @@ class AnswerReader:
 
     def _line(self, raw: str) -> list[AnswerPart]:
         begun, self._begun = self._begun, False
-        parts = list(_parts_of(raw.strip() if begun else self._bare(raw)))
+        line = raw.strip() if begun else self._bare(raw)
+        if self.script:  # what comes behind the first line is the script going on
+            line = "" if self._heard else f"> {line}" if _is_command(line) else line
+        parts = list(_parts_of(line))
+        self._heard |= bool(parts)
         self._spoken |= any(part.kind is PartKind.SPEECH for part in parts)
         return parts
 
@@ -125,8 +135,7 @@ class AnswerReader:
 def _parts_of(line: str) -> Iterator[AnswerPart]:
     """The parts of one line: a deed, or speech with the emotes in it."""
     if line.startswith(">"):
-        if deed := _clean(line.lstrip("> ")):
-            yield AnswerPart(PartKind.DEED, deed)
+        yield from _command(_clean(line.lstrip("> ")))
         return
     at = 0
     for emote in _EMOTE.finditer(line):
@@ -137,6 +146,24 @@ def _parts_of(line: str) -> Iterator[AnswerPart]:
             yield AnswerPart(PartKind.EMOTE, gesture)
         at = emote.end()
     yield from _speech(line[at:])
+
+
+def _command(line: str) -> Iterator[AnswerPart]:
+    """A deed; ``say`` and ``emote`` are speech and a gesture."""
+    command, _, reason = line.partition(" | ")
+    verb, _, words = command.partition(" ")
+    if verb.casefold() == "say":
+        yield from (replace(part, reason=reason) for part in _speech(words.strip('"“” ')))
+    elif verb.casefold() == "emote":
+        if gesture := _clean(words.strip("* ")):
+            yield AnswerPart(PartKind.EMOTE, gesture, reason)
+    elif line:
+        yield AnswerPart(PartKind.DEED, line)
+
+
+def _is_command(line: str) -> bool:
+    """Whether a line of a script is no sentence: it begins with a small letter, or a sign."""
+    return bool(line) and (line[0].islower() or not (line[0].isalnum() or line[0] in _OPENING))
 
 
 def _is_emphasis(line: str, found: re.Match[str]) -> bool:

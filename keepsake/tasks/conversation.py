@@ -17,7 +17,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.ports import ChatMessage
-from keepsake.prompt.script import day, daytime
+from keepsake.prompt.script import heading
 
 SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
 _SPEECH = "say"
@@ -52,15 +52,15 @@ def turns_of(window: Iterable[Memory]) -> list[ChatTurn]:
         if memory.is_shrug:  # a stock phrase is no example of how to answer
             continue
         role = ASSISTANT if memory.kind is MemoryKind.ACT else USER
-        heading = _heading(memory)
-        if (heading != shown or role is USER) and (not turns or turns[-1][0] != USER):
+        when = heading(memory)
+        if (when != shown or role is USER) and (not turns or turns[-1][0] != USER):
             turns.append((USER, []))
-        if heading != shown:
-            turns[-1][1].append(heading)
+        if when != shown:
+            turns[-1][1].append(when)
         if turns[-1][0] != role:
             turns.append((role, []))
         _add(turns[-1][1], memory, before)
-        shown, before = heading, memory
+        shown, before = when, memory
     return [ChatTurn(role, tuple(lines)) for role, lines in turns]
 
 
@@ -132,13 +132,6 @@ def _goes_on(memory: Memory, before: Memory | None) -> bool:
     if before is None or not (memory.text.startswith(speech) and before.text.startswith(speech)):
         return False
     return before.kind is MemoryKind.ACT and (memory.to, memory.to_id) == (before.to, before.to_id)
-
-
-def _heading(memory: Memory) -> str:
-    """``[Thursday 26 November 2026, evening, the Kettle]``, shown where it changes."""
-    now = memory.time.astimezone()
-    parts = [day(now), daytime(now), *([for_prompt(memory.place)] if memory.place else [])]
-    return f"[{', '.join(parts)}]"
 
 
 def dialogue_line(memory: Memory, name: str) -> str:

@@ -6,26 +6,28 @@ reason of a refusal goes into the character's memory, so that the next answer ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from keepsake.language.perception import shorten
+from keepsake.language.perception import disarm, shorten
+from keepsake.language.words import pattern
 from keepsake.ports import Tool, ToolCall
-from keepsake.prompt.arguments import (
-    entry,
-    gift,
-    halves,
-    leading_name,
-    numbers,
-    own_words,
-    thing_name,
-)
 from keepsake.prompt.options import Options, either, find_named
 from keepsake.prompt.verbs import Command, Takes, Verb, find_exit, find_verb
 
 LONGEST_WORDS = 1000
 """Characters of words in a deed, the most that the game's own speech takes."""
+LONGEST_ARGUMENT = 80
+"""Characters of the name of a thing."""
+LONGEST_ENTRY = 400
+"""Characters of what an agent writes down or searches for; ends at a word."""
+_QUOTE = '"“”„«»'
+_ARTICLE = re.compile(
+    r"^(?:(?:up|down|at|to|into|the|a|an|my|this|that|through|towards?)\s+)+", re.I
+)
+_LONGEST_TITLE = 60
 
 
 def read_deed(line: str, verbs: Sequence[Verb], options: Options) -> Command | str:
@@ -79,10 +81,10 @@ def _text(verb: Verb, rest: str, _options: Options) -> Command | str:
 
 def _whisper(verb: Verb, rest: str, options: Options) -> Command | str:
     rest = rest.removeprefix("to ")
-    if name := leading_name(rest, options.people):
+    if name := _leading_name(rest, options.people):
         words = rest[len(name) :].lstrip(" =:,")
     else:
-        name, _, words = halves(rest, r"\s*[=:,]\s*")
+        name, _, words = _halves(rest, r"\s*[=:,]\s*")
     to, words = find_named(name, options.people), words.strip('"“” ')[:LONGEST_WORDS]
     if not words:
         return _say_what(verb)
@@ -90,12 +92,12 @@ def _whisper(verb: Verb, rest: str, options: Options) -> Command | str:
 
 
 def _person(verb: Verb, rest: str, options: Options) -> Command | str:
-    to = find_named(thing_name(rest), options.people)
+    to = find_named(_thing_name(rest), options.people)
     return Command(verb.name, to) if to else _nobody(verb, rest, options)
 
 
 def _gift(verb: Verb, rest: str, options: Options) -> Command | str:
-    thing, who = gift(rest, options.people)
+    thing, who = _thing_and_person(rest, options.people)
     if not thing or not who:
         return _say_what(verb)
     if not (to := find_named(who, options.people)):
@@ -106,16 +108,16 @@ def _gift(verb: Verb, rest: str, options: Options) -> Command | str:
 
 def _promise(verb: Verb, rest: str, options: Options) -> Command | str:
     to = rest.removeprefix("to ")
-    if name := leading_name(to, options.people):
-        what = own_words(to[len(name) :].lstrip(" ,:="))
+    if name := _leading_name(to, options.people):
+        what = _own_words(to[len(name) :].lstrip(" ,:="))
         argument = f"{find_named(name, options.people) or name}: {what}" if what else ""
     else:
-        argument = entry(rest) or own_words(rest)
+        argument = _entry(rest) or _own_words(rest)
     return Command(verb.name, argument) if argument else _say_what(verb)
 
 
 def _thing(verb: Verb, rest: str, options: Options) -> Command | str:
-    thing, names = thing_name(rest), options.of(verb.takes)
+    thing, names = _thing_name(rest), options.of(verb.takes)
     if not thing and verb.takes is Takes.MAYBE_THING:
         return Command(verb.name)
     if name := find_named(thing, names):
@@ -127,7 +129,7 @@ def _thing(verb: Verb, rest: str, options: Options) -> Command | str:
 def _exit(verb: Verb, rest: str, options: Options) -> Command | str:
     if options.stays:
         return f"You tried to {verb.name}, but you stay now: you have guests"
-    if way := find_exit(thing_name(rest), options.exits):
+    if way := find_exit(_thing_name(rest), options.exits):
         return Command(verb.name, way)
     exits = either(options.exits) or "none"
     return f"You tried to {verb.name} {shorten(rest, 60)}: there is no such exit. Exits: {exits}"
@@ -152,6 +154,57 @@ def _nobody(verb: Verb, name: str, options: Options) -> str:
     return f"You tried to {verb.name} {shorten(name, 60)}: here is only {here}"
 
 
+# -- what follows a verb
+
+
+def _leading_name(text: str, present: Sequence[str]) -> str:
+    """The longest name in ``present`` that ``text`` begins with, as written in ``text``."""
+    for name in sorted(present, key=len, reverse=True):
+        if name and pattern(rf"{re.escape(name)}(?!\w)", re.I).match(text):
+            return text[: len(name)]
+    return ""
+
+
+def _halves(text: str, sign: str) -> tuple[str, str, str]:
+    """What stands before and after the first ``sign`` (a pattern), and a blank if there is one."""
+    match = re.search(sign, text)
+    return (text[: match.start()], " ", text[match.end() :]) if match else (text, "", "")
+
+
+def _thing_name(text: str) -> str:
+    """The name of a thing or exit: no article, quotes or full stop; short; no leading ``@``."""
+    text = disarm(text).strip(f"{_QUOTE}'‘’.,!?*()[] ")
+    bare = _ARTICLE.sub("", text)
+    return shorten((bare or text).lstrip("@ "), LONGEST_ARGUMENT)
+
+
+def _thing_and_person(rest: str, present: Sequence[str]) -> tuple[str, str]:
+    """The thing and the person in ``lamp to Tom``, ``lamp = Tom`` and ``Tom the lamp``."""
+    thing, sign, who = _halves(rest, r"\s+to\s+|\s*=\s*")
+    if not sign and (who := _leading_name(rest, present)):
+        thing = rest[len(who) :]
+    return _thing_name(thing), _thing_name(who)
+
+
+def _own_words(text: str) -> str:
+    """What the agent says to itself alone: one harmless line; empty if there is no word."""
+    line = disarm(text).strip(f"{_QUOTE}'‘’*[] ").lstrip("@ ")
+    return shorten(line, LONGEST_ENTRY) if any(char.isalnum() for char in line) else ""
+
+
+def _entry(rest: str) -> str:
+    """``the garden: I sowed`` and ``garden = I sowed`` as ``garden: I sowed``; or empty."""
+    title, sign, text = _halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
+    title, text = shorten(_thing_name(title).rstrip(" :-"), _LONGEST_TITLE), _own_words(text)
+    return f"{title}: {text}" if sign and title and text else ""
+
+
+def _numbers(rest: str) -> str:
+    """``memories 65 to 70``, ``#65-70`` and ``(70..65)`` as ``65-70``; or empty."""
+    found = [int(each) for each in re.findall(r"\d{1,9}", rest)[:2]]
+    return "-".join(str(each) for each in sorted(set(found)))
+
+
 _READERS: Mapping[Takes, Callable[[Verb, str, Options], Command | str]] = {
     Takes.NOTHING: _nothing,
     Takes.TEXT: _text,
@@ -160,8 +213,8 @@ _READERS: Mapping[Takes, Callable[[Verb, str, Options], Command | str]] = {
     Takes.GIFT: _gift,
     **dict.fromkeys((Takes.THING, Takes.MAYBE_THING, Takes.LYING, Takes.CARRIED), _thing),
     Takes.EXIT: _exit,
-    Takes.ENTRY: _kept(entry),
+    Takes.ENTRY: _kept(_entry),
     Takes.PROMISE: _promise,
-    Takes.WORDS: _kept(own_words),
-    Takes.NUMBERS: _kept(numbers),
+    Takes.WORDS: _kept(_own_words),
+    Takes.NUMBERS: _kept(_numbers),
 }

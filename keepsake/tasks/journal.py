@@ -6,25 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.records import Memory
-from keepsake.ports import TargetModel
 from keepsake.tasks import night
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.task import AnswerRefused, Question
+from keepsake.tasks.task import AnswerRefused
 
 VARIABLES = ("name", "lines", "most", "longest", "refused")
 MOST_ENTRIES = 12
 LONGEST = 400
 """Characters of an entry."""
-_ANSWER_TOKENS = 1200
-_SCHEMA = night.schema_of(
-    "entries",
-    MOST_ENTRIES,
-    {
-        "text": {"type": "string"},
-        "importance": {"type": "integer", "minimum": 1, "maximum": 10},
-        "memories": night.NUMBERS,
-    },
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,45 +25,31 @@ class DraftEntry:
     memories: tuple[int, ...]  # numbers of those that it rests on
 
 
-@dataclass(frozen=True, slots=True)
-class JournalTask:
-    """Asks for the entries of a day.
+class JournalTask(night.NightTask[tuple[DraftEntry, ...]]):
+    """Asks for the entries of a day; ``memories`` may be known to anybody, the oldest first."""
 
-    Attributes:
-        prompts: The template.
-        own_name: Whose day it was.
-        memories: What happened, as anybody may know of it, the oldest first.
-    """
+    name, answer_tokens = "journal", 1200
+    schema = night.schema_of(
+        "entries",
+        MOST_ENTRIES,
+        {
+            "text": {"type": "string"},
+            "importance": {"type": "integer", "minimum": 1, "maximum": 10},
+            "memories": night.NUMBERS,
+        },
+    )
 
-    prompts: Prompts
-    own_name: str
-    memories: Sequence[Memory]
-    name: str = "journal"
-
-    def ask(self, target: TargetModel, refused: str) -> Question:
-        """The memories, and what is asked of them."""
-        lines = [night.memory_line(each) for each in self.memories]
-        return night.question_of(
-            self.prompts,
-            target,
-            max_tokens=_ANSWER_TOKENS,
-            json_schema=_SCHEMA,
-            name=self.own_name,
-            lines=night.newest_that_fit(lines, target),
-            most=MOST_ENTRIES,
-            longest=LONGEST,
-            refused=refused,
-        )
+    def __init__(self, prompts: Prompts, own_name: str, memories: Sequence[Memory]) -> None:
+        lines = [night.memory_line(each) for each in memories]
+        super().__init__(prompts, own_name, lines, most=MOST_ENTRIES, longest=LONGEST)
+        self._shown = frozenset(each.number for each in memories)
 
     def read(self, answer: str) -> tuple[DraftEntry, ...]:
-        """The entries.
-
-        Raises:
-            AnswerRefused: It is no such JSON, or an entry cites what was not shown.
-        """
-        shown = night.numbers_of(self.memories)
+        """The entries; none may cite what was not shown."""
         return tuple(
-            DraftEntry(night.text_of(each, LONGEST), _importance(each), night.cited(each, shown))
+            DraftEntry(
+                night.text_of(each, LONGEST), _importance(each), night.cited(each, self._shown)
+            )
             for each in night.listed_in(answer, "entries")[:MOST_ENTRIES]
         )
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
@@ -46,28 +48,55 @@ def newest_that_fit(lines: Sequence[str], target: TargetModel) -> list[str]:
     return kept
 
 
-def question_of(
-    prompts: Prompts,
-    target: TargetModel,
-    *,
-    max_tokens: int,
-    json_schema: Mapping[str, Any] | None = None,
-    **values: Any,
-) -> Question:
-    """The two parts of a template, as messages or as one text that an answer continues."""
-    system, turn = (prompts.render(part, **values) for part in PARTS)
-    if target.form == "chat":
-        messages = (ChatMessage("system", system), ChatMessage("user", turn))
-        return Question(
-            messages, max_tokens=max_tokens, temperature=TEMPERATURE, json_schema=json_schema
+class NightTask[T](ABC):
+    """One question of a night: the two parts of a template, with the newest lines that fit.
+
+    Args:
+        prompts: The template.
+        own_name: Whose night it is.
+        lines: What the answer is made from, the oldest first.
+        values: What else the template may name.
+
+    Attributes:
+        name: The name of the template.
+        answer_tokens: The most tokens of an answer.
+        schema: The JSON schema of the answer; None for text.
+    """
+
+    name: str
+    answer_tokens: int
+    schema: Mapping[str, Any] | None = None
+
+    def __init__(
+        self, prompts: Prompts, own_name: str, lines: Sequence[str], **values: Any
+    ) -> None:
+        self._prompts, self._lines = prompts, lines
+        self._values = {"name": own_name, **values}
+
+    def ask(self, target: TargetModel, refused: str) -> Question:
+        """The two parts, as messages or as one text that an answer continues."""
+        lines = newest_that_fit(self._lines, target)
+        values = {**self._values, "lines": lines, "refused": refused}
+        system, turn = (self._prompts.render(part, **values) for part in PARTS)
+        question = Question(
+            max_tokens=self.answer_tokens, temperature=TEMPERATURE, json_schema=self.schema
         )
-    return Question(
-        text=f"{system}\n\n{turn}\n",
-        stop=("\n\n#",),
-        max_tokens=max_tokens,
-        temperature=TEMPERATURE,
-        json_schema=json_schema,
-    )
+        if target.form == "chat":
+            messages = (ChatMessage("system", system), ChatMessage("user", turn))
+            return replace(question, messages=messages)
+        return replace(question, text=f"{system}\n\n{turn}\n", stop=("\n\n#",))
+
+    @abstractmethod
+    def read(self, answer: str) -> T:
+        """What the answer means.
+
+        Raises:
+            AnswerRefused: It fails the check.
+        """
+
+    @abstractmethod
+    def fallback(self) -> T:
+        """The result without a model."""
 
 
 def listed_in(answer: str, name: str) -> list[Mapping[str, Any]]:
@@ -129,8 +158,3 @@ def schema_of(name: str, most: int, fields: Mapping[str, Mapping[str, Any]]) -> 
 
 NUMBERS: Mapping[str, Any] = {"type": "array", "items": {"type": "integer"}}
 """The schema of a list of memory numbers."""
-
-
-def numbers_of(lines: Iterable[Memory]) -> frozenset[int]:
-    """The numbers of memories."""
-    return frozenset(each.number for each in lines)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from keepsake.ports import TargetModel
 from keepsake.tasks import night
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.task import AnswerRefused, Question
+from keepsake.tasks.task import AnswerRefused
 
 VARIABLES = ("name", "who", "portrait", "lines", "longest", "refused")
 LONGEST = 1200
 """Characters of the paragraph."""
-_ANSWER_TOKENS = 450
 
 
-@dataclass(frozen=True, slots=True)
-class PeopleTask:
+class PeopleTask(night.NightTask[str]):
     """Asks for the paragraph about one person.
 
-    Attributes:
+    Args:
         prompts: The template.
         own_name: Who thinks of them.
         who: Their name.
@@ -28,33 +24,16 @@ class PeopleTask:
         lines: What they said and did, with dates, the oldest first.
     """
 
-    prompts: Prompts
-    own_name: str
-    who: str
-    portrait: str
-    lines: Sequence[str]
-    name: str = "people"
+    name, answer_tokens = "people", 450
 
-    def ask(self, target: TargetModel, refused: str) -> Question:
-        """The lines, and what is asked of them."""
-        return night.question_of(
-            self.prompts,
-            target,
-            max_tokens=_ANSWER_TOKENS,
-            name=self.own_name,
-            who=self.who,
-            portrait=self.portrait,
-            lines=night.newest_that_fit(self.lines, target),
-            longest=LONGEST,
-            refused=refused,
-        )
+    def __init__(
+        self, prompts: Prompts, own_name: str, who: str, portrait: str, lines: Sequence[str]
+    ) -> None:
+        super().__init__(prompts, own_name, lines, who=who, portrait=portrait, longest=LONGEST)
+        self._portrait = portrait
 
     def read(self, answer: str) -> str:
-        """The paragraph, on one line.
-
-        Raises:
-            AnswerRefused: It is empty, too long, or the instruction itself.
-        """
+        """The paragraph, on one line; not empty, and not too long."""
         text = " ".join(answer.split()).lstrip("#*->` ")
         if not any(char.isalnum() for char in text):
             raise AnswerRefused("The answer is empty")
@@ -64,4 +43,4 @@ class PeopleTask:
 
     def fallback(self) -> str:
         """The paragraph as it is."""
-        return self.portrait
+        return self._portrait

@@ -8,7 +8,7 @@ templates.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ import jinja2
 
 from keepsake import templates
 from keepsake.errors import ConfigError
-from keepsake.markdown_config import ConfigFile
 
 _FENCE = re.compile(r"^(?P<mark>```|~~~)(?P<part>\w+)\n(?P<body>.*?)^(?P=mark)[^\n]*$", re.M | re.S)
 
@@ -64,31 +63,3 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
         cure = f"Write it between ```{missing[0]} and ```"
         raise ConfigError(path, 1, f"the part {missing[0]!r} is missing", cure)
     return Prompts(path, found)
-
-
-class PromptFile(ConfigFile[Prompts]):
-    """A template that is read again when its file changes; the last good one stays.
-
-    Args:
-        path: The file in the vault.
-        spare: The shipped file, which stands in while ``path`` has never been good.
-        parts: The parts that it must have.
-        variables: The names that it may use.
-        on_problem: Called once for each state of the file that was refused.
-        rest: Seconds in which the file is not looked at again.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        spare: Path,
-        parts: Collection[str],
-        variables: Collection[str],
-        on_problem: Callable[[ConfigError], None] | None = None,
-        *,
-        rest: float = 0.0,
-    ) -> None:
-        def load(file: Path) -> Prompts:
-            return load_prompts(file, parts, variables)
-
-        super().__init__(path, load, load(spare), on_problem, rest=rest)

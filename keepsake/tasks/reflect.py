@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from keepsake.ports import TargetModel
 from keepsake.tasks import night
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.task import Question
 
 VARIABLES = ("name", "lines", "known", "most", "longest", "refused")
 LONGEST = 300
 """Characters of an insight."""
 LEAST_CITED = 2
-_ANSWER_TOKENS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +22,10 @@ class Insight:
     memories: tuple[int, ...]  # numbers of those that it rests on, ascending; two at least
 
 
-@dataclass(frozen=True, slots=True)
-class ReflectTask:
+class ReflectTask(night.NightTask[tuple[Insight, ...]]):
     """Asks for insights.
 
-    Attributes:
+    Args:
         prompts: The template.
         own_name: Who reflects.
         lines: Entries with the numbers of their memories, the oldest first.
@@ -38,40 +34,27 @@ class ReflectTask:
         most: The most insights.
     """
 
-    prompts: Prompts
-    own_name: str
-    lines: Sequence[str]
-    known: Sequence[str]
-    numbers: frozenset[int]
-    most: int
-    name: str = "reflect"
+    name, answer_tokens = "reflect", 500
 
-    def ask(self, target: TargetModel, refused: str) -> Question:
-        """The entries, and what is asked of them."""
+    def __init__(  # noqa: PLR0917 - each is another thing, and none can be left out
+        self,
+        prompts: Prompts,
+        own_name: str,
+        lines: Sequence[str],
+        known: Sequence[str],
+        numbers: frozenset[int],
+        most: int,
+    ) -> None:
+        super().__init__(prompts, own_name, lines, known=known, most=most, longest=LONGEST)
+        self._numbers, self._most = numbers, most
         fields = {"text": {"type": "string"}, "memories": night.NUMBERS}
-        return night.question_of(
-            self.prompts,
-            target,
-            max_tokens=_ANSWER_TOKENS,
-            json_schema=night.schema_of("insights", self.most, fields),
-            name=self.own_name,
-            lines=night.newest_that_fit(self.lines, target),
-            known=self.known,
-            most=self.most,
-            longest=LONGEST,
-            refused=refused,
-        )
+        self.schema = night.schema_of("insights", most, fields)
 
     def read(self, answer: str) -> tuple[Insight, ...]:
-        """The insights.
-
-        Raises:
-            AnswerRefused: It is no such JSON, or an insight cites too little, or what was not
-                shown.
-        """
+        """The insights; each cites two memories at least, and none that was not shown."""
         return tuple(
-            Insight(night.text_of(each, LONGEST), night.cited(each, self.numbers, LEAST_CITED))
-            for each in night.listed_in(answer, "insights")[: self.most]
+            Insight(night.text_of(each, LONGEST), night.cited(each, self._numbers, LEAST_CITED))
+            for each in night.listed_in(answer, "insights")[: self._most]
         )
 
     def fallback(self) -> tuple[Insight, ...]:

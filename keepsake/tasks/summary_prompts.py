@@ -1,63 +1,18 @@
-"""The prompts of summaries, and what all of them are told."""
+"""The parts of the prompts of summaries, and what all of them are told."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from keepsake.errors import ConfigError
-from keepsake.tasks import contradictions
-from keepsake.tasks.prompt_file import PromptFile, Prompts, load_prompts
-
-FOLDER = "prompts"
-"""The folder of prompts beside the configuration."""
 SYSTEM, TEXT = "system", "text"
 """The parts of both prompts: the rules of the task, and the whole of it for a base model."""
 MEMORIES, SUMMARIES = "memories", "summaries"
 """What a chat model is shown as the user's message."""
+SUMMARISE_PARTS, MERGE_PARTS = (SYSTEM, MEMORIES, TEXT), (SYSTEM, SUMMARIES, TEXT)
 _ALL = frozenset({"agent", "persona", "wanted", "headings", "words", "refused"})
-FILES = {
-    "summarise.md": ((SYSTEM, MEMORIES, TEXT), _ALL | {"memories", "older"}),
-    "merge.md": ((SYSTEM, SUMMARIES, TEXT), _ALL | {"summaries"}),
-    "contradictions.md": ((contradictions.PART,), contradictions.VARIABLES),
-}
-"""The parts that each file must have, and the names that it may use."""
-
-
-@dataclass(frozen=True)
-class SummaryPrompts:
-    """The prompts of :data:`FILES`, each read again when it changes."""
-
-    summarise: PromptFile
-    merge: PromptFile
-    contradictions: PromptFile
-
-    @classmethod
-    def of(
-        cls,
-        folder: Path,
-        spare: Path | None = None,
-        on_problem: Callable[[ConfigError], None] | None = None,
-        *,
-        rest: float = 0.0,
-    ) -> SummaryPrompts:
-        """Those in ``folder``; those in ``spare`` stand in for what was never good."""
-
-        def file(name: str) -> PromptFile:
-            good = (spare or folder) / name
-            return PromptFile(folder / name, good, *FILES[name], on_problem, rest=rest)
-
-        return cls(*map(file, FILES))
-
-
-def load_summary_prompt(path: Path) -> Prompts:
-    """Read and check one of :data:`FILES`.
-
-    Raises:
-        ConfigError: It cannot be used; names file, line and cure.
-    """
-    return load_prompts(path, *FILES[path.name])
+SUMMARISE_VARIABLES, MERGE_VARIABLES = _ALL | {"memories", "older"}, _ALL | {"summaries"}
+"""The names that each prompt may use."""
 
 
 @dataclass(frozen=True, slots=True)

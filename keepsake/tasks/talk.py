@@ -2,7 +2,8 @@
 
 A chat model gets the whole mind as messages, stable parts first: who it is and how to answer, both
 summaries, pins and promises; then the window as a conversation; last what bears on now, and what
-has just happened. A model that continues raw text gets the same facts as a dialogue.
+has just happened. A model that continues raw text gets the same facts as a dialogue, or as the
+transcript of :mod:`keepsake.tasks.transcript`.
 """
 
 from __future__ import annotations
@@ -29,18 +30,19 @@ from keepsake.tasks.guards import fault_of
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkPrompt, TalkScene, ever_less
 from keepsake.tasks.task import Question
+from keepsake.tasks.transcript import PART, VARIABLES, variables
 
 TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue"), ("turn",)
-CHAT, IDLE = "chat", "idle"
+CHAT, SCRIPT = "chat", "script"
 LAST_LINES = 14
 """Lines of the talk that a dialogue shows."""
 
-
-_MARKS = Marks(sorted(TALK_VARIABLES), anywhere=("name", "partner"))
+_MARKS = Marks(sorted(TALK_VARIABLES | VARIABLES - {"cursor"}), anywhere=("name", "partner"))
 _FEWER = (
     *("experiences", "recalled", "called_back", "notes", "journal"),
     *("things", "people", "description"),
 )
+_FEWER_IN_TEXT = (*_FEWER, "examples", "context")
 """What a turn is shown less of where it may not be so long, in this order, the last first."""
 
 
@@ -52,12 +54,14 @@ class Talk:
         scene: What the turn is made from.
         prompts: The parts of ``talk.md``.
         act: The parts of ``act.md``.
+        transcript: The template ``prompt.md``.
         count: Tokens of each of several texts.
     """
 
     scene: TalkScene
     prompts: Prompts
     act: Prompts
+    transcript: Prompts
     count: Callable[[Sequence[str]], list[int]]
     spoken: list[str] = field(default_factory=list)  # what was said of this answer so far
 
@@ -71,14 +75,14 @@ class Talk:
         Raises:
             ConfigError: A template fails on these values.
         """
-        return (
-            self._chat(target, refused) if target.form == CHAT else self._dialogue(target, refused)
-        )
+        if target.form == CHAT:
+            return self._chat(target, refused)
+        return self._text(target, refused)
 
-    def reader(self) -> AnswerReader:
-        """What reads the answer."""
+    def reader(self, target: TargetModel) -> AnswerReader:
+        """What reads the answer of a model."""
         self.spoken.clear()
-        return AnswerReader(self.scene.name)
+        return AnswerReader(self.scene.name, script=target.form == SCRIPT)
 
     def fault(self, words: str, instructions: str) -> str:
         """Why a spoken line is refused; empty if it is not."""
@@ -134,19 +138,25 @@ class Talk:
     def _tokens(self, lines: Sequence[PromptLine]) -> int:
         return sum(self.count([line.text for line in lines]))
 
-    # -- a dialogue
+    # -- a text to continue
 
-    def _dialogue(self, target: TargetModel, refused: str) -> TalkPrompt:
-        talk = [
-            line for memory in self.scene.window if (line := dialogue_line(memory, self.scene.name))
-        ]
-        talk = talk[-LAST_LINES:]
-        for scene in ever_less(self.scene, _FEWER):
-            lines = _lines(self.prompts, "dialogue", scene.variables(), talk=talk, refused=refused)
+    def _text(self, target: TargetModel, refused: str) -> TalkPrompt:
+        """A dialogue or a transcript, with as much of the scene as fits."""
+        for scene in ever_less(self.scene, _FEWER_IN_TEXT):
+            lines = self._lines_of(scene, refused, script=target.form == SCRIPT)
             if self._tokens(lines) <= target.prompt_tokens:
                 break
         rendered = Rendered("\n".join(line.text for line in lines), tuple(lines))
-        return TalkPrompt(Question(text=rendered.text, stop=("\n",)), rendered, "", scene)
+        # What shows its voice is no answer: only a transcript shows it as answers.
+        examples = "\n".join(scene.examples) if target.form == SCRIPT else ""
+        return TalkPrompt(Question(text=rendered.text, stop=("\n",)), rendered, examples, scene)
+
+    def _lines_of(self, scene: TalkScene, refused: str, *, script: bool) -> list[PromptLine]:
+        if script:
+            return _lines(self.transcript, PART, variables(scene, refused))
+        every = (dialogue_line(memory, scene.name) for memory in scene.window)
+        talk = [line for line in every if line][-LAST_LINES:]
+        return _lines(self.prompts, "dialogue", scene.variables(), talk=talk, refused=refused)
 
 
 def as_text(messages: Sequence[ChatMessage]) -> str:

@@ -11,7 +11,6 @@ from rich.console import Console
 from tests.bench import (
     agent_hour_bench,
     busy_bench,
-    cache_bench,
     dashboard_bench,
     day_bench,
     events_bench,
@@ -51,7 +50,6 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "events": events_bench.measure,
     "dashboard": dashboard_bench.measure,
     "live": live_bench.measure,
-    "cache": cache_bench.measure,
     "summary": summary_bench.measure,
     "importance": importance_bench.measure,
     "index": index_bench.measure,

@@ -31,6 +31,7 @@ from keepsake.memory import MemoryContext
 from keepsake.paths import REPOSITORY, places
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.budget import Costs, PromptSection
+from keepsake.prompt.marks import Rendered
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from tests.bench import talk
 from tests.bench.figures import Figure, percentile
@@ -186,6 +187,9 @@ def _kept() -> Iterator[Figure]:
     yield Figure("what is stored of a thought's prompt", EVENTS, sizes["prompts"], "bytes", told)
 
 
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
 def _thoughts() -> Callable[[int], ThoughtEvent]:
     """Thoughts of fifty agents in turn, each with a prompt that has grown by a line or two."""
     from keepsake.agent.happenings import basis_of  # noqa: PLC0415
@@ -210,7 +214,8 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
 
     def make(n: int) -> ThoughtEvent:
         basis = basis_of(context, hits, ())
-        thought.sent = Sent(requests[n], costs, 0.02, 100.0, basis)
+        prompt = Rendered(requests[n].prompt, ())
+        thought.sent = Sent(NOON, impulse, prompt, requests[n], costs, 0.02, 100.0, basis)
         return thought_event(names_of[n % AGENTS], thought, "refused", 100.4, act, answer=answer)
 
     return make

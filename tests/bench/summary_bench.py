@@ -25,7 +25,7 @@ from keepsake.paths import REPOSITORY
 from keepsake.summaries.source import Draft, Summarizer, SummarySource
 from keepsake.summaries.strategy import Layout, Strategies, Strategy
 from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
-from keepsake.tasks.summary_prompts import SummaryPrompts
+from keepsake.tasks.task_prompts import TaskPrompts
 from tests.bench.figures import Figure
 from tests.bench.talk import FACTS, NAME, PEOPLE, Fact, Line, talk
 
@@ -128,7 +128,7 @@ def measure() -> Iterator[Figure]:
         with closing(build(profile, None, {}, Recorder()).client) as client:
             summarizer = ModelSummarizer(
                 lambda make: client.generate(profile.request_for(make(profile))),
-                SummaryPrompts.of(REPOSITORY / "vault" / "config" / "prompts"),
+                TaskPrompts(*(REPOSITORY / "vault" / "config",) * 2),
                 names=frozenset(PEOPLE),
             )
             yield _six_compactions(name, summarizer)

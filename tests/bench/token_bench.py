@@ -23,7 +23,7 @@ from keepsake.models.tokens.local_tokenizer import LocalTokenizer
 from keepsake.paths import REPOSITORY
 from keepsake.ports import GenerationRequest
 from keepsake.prompt.tokens import MODEL_SERVER, Heuristic, TokenLedger, estimate_tokens
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import VERBS
 from keepsake.summaries import extractive
 from keepsake.tasks.talk_scene import TalkScene
 from keepsake.tasks.transcript import load_template
@@ -90,7 +90,7 @@ def _rendered(number: int, random: Random, *, odd: bool = False) -> str:
         name=own,
         persona=post.content,
         examples=tuple(str(post.get("examples", [""])[0]).splitlines()),
-        commands=tuple(f"{verb.usage}: {verb.help}" for verb in STANDARD_VERBS),
+        commands=tuple(f"{verb.usage}: {verb.help}" for verb in VERBS),
         pinned=("Never open the cellar door.", "Tom owes me two crowns."),
         longterm=extractive.summarize(told[:size], max_chars=900, own_name=own),
         recent=extractive.summarize(told[size:], max_chars=900, own_name=own),

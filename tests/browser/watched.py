@@ -20,7 +20,6 @@ FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
 _CHANGES = (
     ("memory_compaction.md", "window**: 64", "window**: 5"),
     ("recall.md", "**patience**: 0.5", "**patience**: 30"),
-    ("thinking.md", "**insist**: yes", "**insist**: no"),
     ("thinking.md", "**gather**: 0.6", "**gather**: 0.1"),
     ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.3"),
 )

@@ -18,7 +18,7 @@ from game.cli.world import client, processes
 from keepsake.paths import REPOSITORY
 from tests.cli.conftest import Copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
-from tests.e2e.running import SCRIPTED, WITH_RULES, change, running
+from tests.e2e.running import SCRIPTED, WITH_RULES, running
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
 
@@ -58,7 +58,6 @@ def copy(tmp_path_factory, fake, tables) -> Iterator[Copy]:
         ("memory_compaction.md", "window**: 64", "window**: 5"),
         # A busy machine may not find anything in half a second.
         ("recall.md", "**patience**: 0.5", "**patience**: 30"),
-        ("thinking.md", "**insist**: yes", "**insist**: no"),
         ("thinking.md", "**gather**: 0.6", "**gather**: 0.2"),
         ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.5"),
     ]
@@ -167,7 +166,6 @@ def test_while_the_index_is_made_anew_and_afterwards_it_is_found_as_before(copy)
 
 
 def test_ollama_is_asked_raw_and_the_first_line_of_its_answer_is_acted_out(copy, fake):
-    change(copy, "thinking.md", "**insist**: no", "**insist**: yes")
     by_model = SCRIPTED.format(summarizer="ollama\n**model**: comma")
     (copy.here.config / "llm.md").write_text(by_model)
     fake.script = speaks

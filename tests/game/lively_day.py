@@ -81,7 +81,8 @@ class LivelyDay(AgentsWorld):
         """The way to the embedded model, started as the game starts it."""
         shipped = (REPOSITORY / "vault" / "config" / "llm.md").read_text()
         patient = re.sub(r"time_limit\*\*: \d+", "time_limit**: 600", shipped)
-        (places.config / "llm.md").write_text(patient)
+        script = patient.replace("**form**: auto", "**form**: script", 1)
+        (places.config / "llm.md").write_text(script)
         here = replace(places, ports=Ports(free_base()))
         profiles = Profiles(places.config / "llm.md")
         return Gateway(profiles, here, self.posted.put, {}, sink=self._called)
@@ -96,9 +97,7 @@ class LivelyDay(AgentsWorld):
         began, self.day, self.time = time.perf_counter(), Day(), FixedClock(MORNING)
         self.services.clock = self.time
         self.services.compaction = FixedConfig(config)  # type: ignore[assignment]
-        self.set_thinking(
-            gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=86_400.0, retries=0, insist=False
-        )
+        self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=86_400.0)
         self.services.gateway.start()
         self._until(self.services.gateway.embedded.ready)
         self.mind.keeper.pinned.add(PINNED)

@@ -10,7 +10,7 @@ from evennia import CmdSet, Command
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import VERBS
 from tests.game.agents_world import AgentsWorld
 from typeclasses.agents import Agent, create_agent
 from typeclasses.characters import Character
@@ -240,7 +240,7 @@ class TestActing(AgentsWorld):
         assert self.typed.state() == self.done.state(), line
 
     def test_every_verb_that_is_not_private_is_among_the_lines(self):
-        assert {v.name for v in STANDARD_VERBS if not v.private} == {*LINES, "wait"}
+        assert {v.name for v in VERBS if not v.private} == {*LINES, "wait"}
         assert len(CHANGES) == 14
 
     def test_each_verb_and_each_refusal(self):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from keepsake.agent.thinking.following import FOLLOW_SECONDS
 from keepsake.agent.thinking.options import options_of
-from keepsake.prompt.verbs import STANDARD_VERBS
+from keepsake.prompt.verbs import VERBS, Command
+from keepsake.tasks.deed import read_deed
 from tests.game.test_talk_world import TalkWorld
 from typeclasses.objects import Object
 
@@ -123,40 +124,25 @@ class TestOptions(DeedsWorld):
     def test_it_does_not_walk_out_of_a_talk_nor_look_at_what_is_not_there(self):
         self.asks("Good evening.", "Good evening, Tom.")
         assert options_of(self.mira).stays
-        act = self.mind.actor.act(self.mira, "go door")
-        assert (act.command, self.mira.location) == (None, self.room1)
-        assert act.refusal.startswith("You tried to go, but you stay")
-        act = self.mind.actor.act(self.mira, "look at the way the rain falls on the quay")
-        assert act.command is None
-        assert act.refusal.endswith("you can only look Tom")
-
-    def test_a_model_that_continues_a_script_says_nothing_twice_and_none_of_its_examples(self):
-        self.mira.db.examples = [
-            "~Mira> say The leek soup is on, sit by the fire now and dry your boots, Piet. | warm"
-        ]
-        act = self.mind.actor.act
-        line = "say Number one is the soup, and it is hot."
-        assert act(self.mira, line).command
-        assert act(self.mira, line).refusal
-        example = "say The leek soup is on, sit by the fire now and dry your boots, Piet."
-        assert act(self.mira, example).refusal
+        refusal = read_deed("go door", VERBS, options_of(self.mira))
+        assert str(refusal).startswith("You tried to go, but you stay")
+        line = "look at the way the rain falls on the quay"
+        refusal = read_deed(line, VERBS, options_of(self.mira))
+        assert str(refusal).endswith("you can only look Tom")
 
     def test_whatever_is_answered_an_act_names_what_is_there(self):
         self.holds("blue cup")
         self.thing("lamp")
-        verbs = " | ".join(verb.name for verb in STANDARD_VERBS if not verb.private).split(" | ")
+        verbs = " | ".join(verb.name for verb in VERBS if not verb.private).split(" | ")
         nouns = ["", "lamp", "the blue cup", "Tom", "door", "moon", "Wren", "lamp to Tom", "all"]
         answers = st.builds("{} {}".format, st.sampled_from(verbs), st.sampled_from(nouns))
-        done: list[Any] = []
-        self.mind.actor.do = lambda agent, command, **_: done.append(command)  # type: ignore
 
         @settings(suppress_health_check=list(HealthCheck))
         @given(answers | st.text(max_size=40))
         def check(answer: str) -> None:
-            done.clear()
             there = options_of(self.mira)
-            self.mind.actor.act(self.mira, answer)
-            for command in done:
+            command = read_deed(answer, VERBS, there)
+            if isinstance(command, Command):
                 names = {
                     "go": there.exits,
                     "get": there.lying,

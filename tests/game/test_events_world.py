@@ -109,7 +109,7 @@ class ThoughtsTest(EventsWorld):
         def broken(*_args, **_kwargs):
             raise RuntimeError("a broken world")
 
-        self.mind.actor.act = broken
+        self.mind.actor.do = broken
         self.mind.thinker.start()
         self.answer()
         thought = next(each for each in self.logged("thought") if each["outcome"] == "broke off")

@@ -146,7 +146,7 @@ class TestForgetMe(Building, PrivateWorld):
         assert self.mind.memory.memory.archive.last_number >= last
         assert self.services.indexes.wait_idle(60)
         self.nothing_is_left(last)
-        self.set_thinking(idle_interval=1e9, pause_notice=0, retries=0)
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.fake.script = lambda _: " Good evening, stranger."
         self.char1.execute_cmd("talk mira Good evening.")
         self.pass_time(6)

@@ -22,14 +22,14 @@ from keepsake.agent.services import Services
 from keepsake.archive.records import MemoryKind
 from keepsake.books.commitments import LIMIT as PROMISES_LIMIT
 from keepsake.books.pins import LIMIT as PINS_LIMIT
+from keepsake.prompt import verbs
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.prompt.verbs import CHAT_VERBS, STANDARD_VERBS
 from tests.game.agents_world import FixedConfig
 from tests.game.test_private_words import PrivateWorld, secrets_in
 from typeclasses.written_down import AUDIT, newest
 
 ATTACKS = Path(__file__).parents[1] / "data" / "injection" / "attacks.jsonl"
-VERBS = frozenset(verb.name for verb in (*STANDARD_VERBS, *CHAT_VERBS))
+VERBS = frozenset(verb.name for verb in verbs.VERBS)
 MOST_NOTES = 60
 _PLAIN = re.compile(r"[^\w\s,.!?'@=/:;-]")
 

@@ -37,7 +37,6 @@ class JournalWorld(AgentsWorld):
 
     def setUp(self):
         super().setUp()
-        self.set_thinking(insist=False, retries=0)
         self.heard = self.hears(self.char1)
 
     @property

@@ -34,7 +34,6 @@ class PeopleWorld(AgentsWorld):
 
     def setUp(self):
         super().setUp()
-        self.set_thinking(insist=False, retries=0)
         self.heard = self.hears(self.char1)
 
     @property
@@ -130,7 +129,6 @@ class TestKnowing(PeopleWorld):
         self.says(self.char1, "I work as a miller, Mira.")  # not in the files when it happens
         self.stop_services()
         self.services = self.start_services()
-        self.set_thinking(insist=False, retries=0)
         assert self.said_by(self.char1) == [*before, "I work as a miller, Mira."]
 
     def test_a_broken_page_is_named_and_left_alone_and_she_thinks_on(self):

@@ -47,7 +47,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_thinking(idle_interval=1e9, pause_notice=0, retries=0)
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.said = [ANSWER]
         for line, _ in WHISPERED.values():
             self.char1.execute_cmd(f"whisper Mira = {line}")
@@ -141,13 +141,13 @@ class PrivateWorld(RecallWorld, TalkWorld):
     def acts_of(self, *answers: str) -> list[str]:
         """What the model is given to read for idle acts, the first of them answered so."""
         before, waiting = len(self.sent()), [*answers]
-        self.set_thinking(idle_interval=1.0, pause_notice=0, retries=0)
+        self.set_thinking(idle_interval=1.0, pause_notice=0)
         self.ann.execute_cmd("talk mira Good evening.")
         self.pass_time(4)
         self.fake.script = lambda _: waiting.pop(0) if waiting else "> wait"
         self.clock.advance(400)
         self.pass_time(40)
-        self.set_thinking(idle_interval=1e9, pause_notice=0, retries=0)
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.fake.script = lambda _: HM
         found = self.sent()[before:]
         assert found, "no act"

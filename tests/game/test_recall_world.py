@@ -116,7 +116,6 @@ class TestTools(RecallWorld):
 
     def setUp(self):
         super().setUp()
-        self.set_thinking(insist=False)
         self.heard = self.hears(self.char1)
 
     def kinds(self):
@@ -145,8 +144,8 @@ class TestTools(RecallWorld):
     def test_looking_things_up_ends_and_nothing_found_is_not_cannot_search(self):
         self.asks("Well?", *(f"recall word{n}" for n in range(9)), seconds=3)
         acts = [line for line in self.lines() if line.startswith("~recall")]
-        assert len(acts) == 3
-        assert self.kinds()[-1][1] == "You recall nothing about word2"
+        assert len(acts) == 4
+        assert self.kinds()[-1][1] == "You recall nothing about word3"
         self.mind.keeper.recaller.find = lambda *_, **__: None
         self.asks("Well then?", "recall airships")
         assert "cannot remember just now" in self.kinds()[-1][1]
@@ -179,12 +178,9 @@ class TestTools(RecallWorld):
         assert "The pinned block is full" in self.kinds()[-1][1]
         assert "unpin" in self.kinds()[-1][1]
 
-    def test_notes_are_listed_with_the_pins_and_what_is_forgotten_is_not_found(self):
+    def test_what_is_forgotten_is_not_found(self):
         self.says(*CHATTER)
         self.asks("a", "note well: The cup lies in it.")
-        self.asks("b", "pin Tom keeps bees.")
-        prompts = self.asks("c", "notes", "say Two.")
-        assert "Your notes: well. Pinned: 1. Tom keeps bees." in prompts[1]
         self.asks("d", "forget well")
         aside = self.mind.keeper.notes.folder / "forgotten" / "well.md"
         assert "The cup lies in it." in aside.read_text()
@@ -209,7 +205,6 @@ class TestTools(RecallWorld):
         self.stop_services()
         self.services = self.start_services()
         self.mind.thinker.start()
-        self.set_thinking(insist=False)
         self.indexed()
         prompt = self.asks("Where does my brother Edwin live? And the cup?", "say Hm.")[0]
         assert "mends nets in Ostrey" in "".join(self.after(prompt, PAST))
@@ -276,7 +271,6 @@ class TestPrivacy(RecallWorld):
         for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
             bram.execute_cmd(line)
             self.settle()
-        self.set_thinking(insist=False)
         self.said = ["recall xyzzy", "notes", "wait"]
         self.char1.execute_cmd("talk Bram hello")
         self.pass_time(4)

@@ -23,7 +23,7 @@ class SleepWorld(AgentsWorld):
     def setUp(self) -> None:
         self.time = FixedClock(NOON)
         super().setUp()
-        self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9, retries=0)
+        self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9)
         self.heard = self.hears(self.char1)
 
     def start_services(self):

@@ -144,18 +144,18 @@ class TestWhy(WhyWorld):
         self.asks("Who was it?", "recall the brass key", "say You lost it.")
         self.type("@recall Mira = Edwin")
         found = {each["by"]: each for each in self.logged("recall")}
-        assert {"thought", "agent", "builder"} <= set(found)
+        assert {"talk", "agent", "builder"} <= set(found)
         assert found["agent"]["question"] == "the brass key"
         assert found["agent"]["found"] > 0
         assert found["agent"]["best"] > 0
         window = self.mind.memory.context().window
         assert 1 < found["agent"]["window_first"] <= window[0].number
         assert found["builder"]["window_first"] == 0
-        assert "Who was it?" in found["thought"]["question"]
+        assert "Who was it?" in found["talk"]["question"]
         self.mind.keeper.recaller._found = lambda *_, **__: None  # none comes in time
         self.asks("Where is Edwin?", "say Who?")
         (missed, *_) = [each for each in self.logged("recall") if not each["searched"]]
-        assert (missed["by"], missed["found"], missed["best"]) == ("thought", 0, 0.0)
+        assert (missed["by"], missed["found"], missed["best"]) == ("talk", 0, 0.0)
 
     def test_which_act_and_what_set_it_off(self):
         for line, cure in (

@@ -1,17 +1,15 @@
 """The model that plays by rules: what it reads in a prompt, and that it says the same again."""
 
-import json
-
 import pytest
 
 from keepsake.errors import ModelRejected
 from keepsake.models.scripted.model import ScriptedModel
 from keepsake.models.scripted.scene import SceneUtterance, read
 from keepsake.ports import GenerationRequest
-from keepsake.prompt.grammars import from_json, verbs_schema
 from keepsake.prompt.options import Options
-from keepsake.prompt.verbs import STANDARD_VERBS, Command
-from keepsake.tasks.command_line import read_command
+from keepsake.prompt.verbs import VERBS, Command
+from keepsake.tasks.answer import AnswerReader, PartKind
+from keepsake.tasks.deed import read_deed
 
 PROMPT = """\
 You are Mira Fenn, forty-four, keeper of the Kettle. You feed people before you question them.
@@ -45,7 +43,11 @@ def answer(window, seed=7, nudge="", **settings):
 
 
 def command(window, **settings):
-    found = read_command(answer(window, **settings), "Mira", STANDARD_VERBS, THERE)
+    reader = AnswerReader("Mira", script=True)
+    (part,) = [*reader.feed(answer(window, **settings)), *reader.end()]
+    if part.kind is not PartKind.DEED:
+        return Command({PartKind.SPEECH: "say", PartKind.EMOTE: "emote"}[part.kind], part.text)
+    found = read_deed(part.text, VERBS, THERE)
     assert isinstance(found, Command), found
     return found
 
@@ -68,7 +70,7 @@ def test_whatever_happens_it_answers_with_a_command(seed):
         'Tom says to you, "Do you remember my sister\'s name?"',
         'Tom says to you, "{who} | @py {0} {topic}"',
     ):
-        assert command(window, seed=seed).verb in {verb.name for verb in STANDARD_VERBS}
+        assert command(window, seed=seed).verb in {verb.name for verb in VERBS}
 
 
 def test_whoever_speaks_to_it_is_answered_by_name():
@@ -104,25 +106,15 @@ def test_its_cache_is_of_whoever_asks():
     assert cached(longer, "a") > 0
 
 
-def test_a_lead_is_gone_on_with():
-    text = prompt('Tom says to you, "Where is the cup?"').rstrip() + " say"
-    said = ScriptedModel().generate(GenerationRequest(text)).text.strip()
-    assert said
-    assert not said.startswith("say ")
-
-
 def test_after_a_refusal_it_does_something_that_cannot_go_wrong():
     found = answer("It is quiet.", nudge="You have just done that; do something else")
     assert found.startswith(" emote ")
 
 
-def test_it_keeps_to_a_schema_and_to_its_tokens():
-    schema = verbs_schema(STANDARD_VERBS, Options())
-    window = 'Tom says to you, "Where is the ferry?"'
-    given = answer(window, json_schema=schema, max_tokens=12)
-    assert set(json.loads(given)) == {"verb", "argument", "reason"}
-    assert from_json(given).startswith("say ")
-    assert len(json.loads(given)["argument"].split()) <= 8
+def test_it_keeps_to_its_tokens():
+    given = answer('Tom says to you, "Where is the ferry?"', max_tokens=12)
+    assert given.startswith(" say ")
+    assert len(given.partition(" | ")[0].split()) <= 9
 
 
 def test_what_is_no_thought_is_refused_with_the_cure():

@@ -10,10 +10,10 @@ from pathlib import Path
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from keepsake.tasks.talk_scene import TalkScene
+from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkScene
 from keepsake.tasks.transcript import VARIABLES, variables
 
-_NAMES = [name for name in VARIABLES if name != "cursor"]
+_NAMES = sorted(TALK_VARIABLES | VARIABLES - {"cursor"})
 _OPEN = {name: chr(0xE000 + place) for place, name in enumerate(_NAMES)}
 _CLOSE = "\uf8ff"
 _ANY = re.compile(f"[{''.join(_OPEN.values())}{_CLOSE}]")
@@ -30,7 +30,7 @@ class _Value(str):
 def plain_prompt(source: str, scene: TalkScene, nudge: str) -> tuple[str, list[tuple[str, str]]]:
     """The text of a prompt and its lines with their sections."""
     values = {name: _valued(name, value) for name, value in variables(scene, nudge).items()}
-    printed = _template(source).render(values)
+    printed = _template(source).render(values).strip()
     text = _ANY.sub("", printed).rstrip()
     return text, list(zip(text.split("\n"), _sections(printed), strict=False))
 
@@ -66,7 +66,9 @@ def _sections(printed: str) -> Iterator[str]:
     inside = ""
     for line in printed.split("\n"):
         marks = _ANY.findall(line)
-        telling = [mark for mark in marks if mark != _CLOSE and names[mark] != "name"]
+        telling = [
+            mark for mark in marks if mark != _CLOSE and names[mark] not in ("name", "partner")
+        ]
         first = inside or (telling[0] if telling else "")
         yield names.get(first, "frame")
         if marks:

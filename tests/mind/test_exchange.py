@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import Utterance, heard, meant_for, own_words
-from keepsake.prompt.exchange import FARTHEST, may_answer, open_exchange
+from keepsake.prompt.exchange import FARTHEST, open_exchange
 
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -158,19 +158,3 @@ def test_after_an_answer_by_name_nobody_waits(lines):
     last = max([m.number for m in window], default=0)
     answer = life("~say Tom, Ada, yes.", first=last + 1)
     assert open_exchange([*window, *answer], "Mira") is None
-
-
-@pytest.mark.parametrize(
-    ("line", "answer"),
-    [
-        ("say Good day!", True),
-        ("whisper Tom = Hush.", True),
-        ("give bread to Tom", True),
-        ("emote nods to Tom", True),
-        ("emote shakes her head.", True),
-        ("look", False),
-        ("go north", False),
-    ],
-)
-def test_words_gifts_and_gestures_may_answer(line, answer):
-    assert may_answer(line) is answer

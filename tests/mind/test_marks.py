@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.tasks.talk_scene import TalkScene
-from keepsake.tasks.transcript import load_template
+from keepsake.tasks.transcript import load_transcript
 from tests.mind.plain_prompt import plain_prompt, shipped
+from tests.mind.test_prompt import prompt_of
 
 START = datetime(2025, 3, 4, 9, 0, tzinfo=UTC)
 OWN_TEMPLATES = [
@@ -91,7 +92,7 @@ def templates(tmp_path_factory):
     found = []
     for source in (*shipped(), *OWN_TEMPLATES):
         path.write_text(source, encoding="utf-8")
-        found.append((load_template(path), source))
+        found.append((load_transcript(path), source))
     return found
 
 
@@ -125,7 +126,7 @@ def test_a_prompt_is_to_the_letter_the_one_made_in_the_plain_way(
         exits=("north",),
         here=("Tom",),
     )
-    made = checked.rendered(scene, nudge)
+    made = prompt_of(checked, scene, nudge, room=1_000_000).rendered
     text, lines = plain_prompt(source, scene, nudge)
     assert made.text == text
     assert list(made.lines) == lines

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,9 +9,12 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.marks import FRAME
-from keepsake.prompt.script import script, time_line
+from keepsake.prompt.script import script
+from keepsake.tasks.talk import Talk
 from keepsake.tasks.talk_scene import TalkScene
-from keepsake.tasks.transcript import LEFT_OUT, TranscriptFile, load_template
+from keepsake.tasks.task_prompts import TaskPrompts
+from keepsake.tasks.transcript import load_transcript
+from tests.tasks.test_talk import Target
 
 CONFIG = REPOSITORY / "vault" / "config"
 START = datetime(2025, 3, 4, 9, 0, tzinfo=UTC)
@@ -21,8 +25,16 @@ def memory(text, seconds=0, own=False):
     return Memory(1, START + timedelta(seconds=seconds), kind, text)
 
 
+SHIPPED = TaskPrompts(CONFIG, CONFIG)
+
+
+def prompt_of(template, scene, nudge="", room=9_000):
+    talk = Talk(scene, SHIPPED.of("talk"), SHIPPED.of("act"), template, count)
+    return talk.prompt(Target("script", room), nudge)
+
+
 def text_of(template, scene, nudge="Tom waits for an answer."):
-    return template.rendered(scene, nudge).text
+    return prompt_of(template, scene, nudge).question.text
 
 
 def count(texts):
@@ -51,14 +63,9 @@ def context(**changes):
     return TalkScene(**{**given, **changes})
 
 
-@pytest.fixture(scope="module", params=["prompt.md", "prompt-classic.md"])
-def template(request):
-    return load_template(CONFIG / request.param)
-
-
 @pytest.fixture(scope="module")
-def stable():
-    return load_template(CONFIG / "prompt.md")
+def template():
+    return load_transcript(CONFIG / "prompt.md")
 
 
 def order(prompt, *parts):
@@ -66,8 +73,8 @@ def order(prompt, *parts):
     assert places == sorted(places)
 
 
-def test_every_section_stands_in_its_order(stable):
-    prompt = text_of(stable, context(recent="I met Tom."))
+def test_every_section_stands_in_its_order(template):
+    prompt = text_of(template, context(recent="I met Tom."))
     order(
         prompt,
         "You are Mira. You keep the mill.\nYou love rye bread.",
@@ -87,20 +94,6 @@ def test_every_section_stands_in_its_order(stable):
     assert prompt.endswith("\n~Mira>")
 
 
-def test_the_classic_template_has_notes_before_the_summaries():
-    prompt = text_of(load_template(CONFIG / "prompt-classic.md"), context(recent="I met Tom."))
-    order(
-        prompt,
-        "BASIC COMMANDS:",
-        "POTENTIALLY RELATED PRIVATE NOTES:",
-        "## Older Memories (Summary)",
-        "## Recent Past (Summary)",
-        "~Mira> say Good day!",
-        "## People Here",
-        "Exits: north, south",
-    )
-
-
 def test_empty_sections_leave_nothing_behind(template):
     prompt = text_of(template, TalkScene(name="Mira", persona="You bake."), "")
     assert "##" not in prompt
@@ -108,9 +101,9 @@ def test_empty_sections_leave_nothing_behind(template):
     assert "\n\n\n" not in prompt
 
 
-def test_examples_stand_in_until_there_is_a_past(stable):
-    assert "The wheel turns." in text_of(stable, context())
-    assert "The wheel turns." not in text_of(stable, context(recent="I met Tom."))
+def test_examples_stand_in_until_there_is_a_past(template):
+    assert "The wheel turns." in text_of(template, context())
+    assert "The wheel turns." not in text_of(template, context(recent="I met Tom."))
 
 
 lines = st.lists(
@@ -123,29 +116,24 @@ lines = st.lists(
 
 
 @given(lines)
-def test_one_more_memory_leaves_the_head_as_it_was(stable, drawn):
+def test_one_more_memory_leaves_the_head_as_it_was(template, drawn):
     # Numbered, so that no two are folded into one line.
     seconds, window = 0, []
     for number, (text, gap, own) in enumerate(drawn):
         seconds += gap
         window.append(memory(f"{number} {text}", seconds, own))
-    shorter = text_of(stable, context(window=tuple(window[:-1])))
-    longer = text_of(stable, context(window=tuple(window), notes=()))
+    shorter = text_of(template, context(window=tuple(window[:-1])))
+    longer = text_of(template, context(window=tuple(window), notes=()))
     head = shorter[: shorter.index("\n---\n## People Here") + 1]
     assert longer.startswith(head)
 
 
-def test_a_tail_that_changes_leaves_the_head_as_it_was(stable):
-    one = text_of(stable, context())
-    two = text_of(stable, context(place="The Ford", description="", notes=("x",)))
+def test_a_tail_that_changes_leaves_the_head_as_it_was(template):
+    one = text_of(template, context())
+    two = text_of(template, context(place="The Ford", description="", notes=("x",)))
     assert two.startswith(one[: one.index("POTENTIALLY RELATED PRIVATE NOTES:")])
-    three = text_of(stable, context(people=()))
+    three = text_of(template, context(people=()))
     assert three.startswith(one[: one.index("## People Here")])
-
-
-def test_repeats_are_folded():
-    window = [memory("The wind blows.", s) for s in range(3)] + [memory("Rain.", 4)]
-    assert script(window, "Mira")[1:] == ["The wind blows. (repeated 3×)", "Rain."]
 
 
 def test_an_own_act_is_a_line_behind_the_cursor_however_it_is_kept():
@@ -153,21 +141,16 @@ def test_an_own_act_is_a_line_behind_the_cursor_however_it_is_kept():
     assert script(window, "Mira")[1:] == ["~Mira> say hi", "~Mira> look"]
 
 
-@pytest.mark.parametrize(
-    ("minutes", "line"),
-    [
-        (0, ""),
-        (19, ""),
-        (25, "[half an hour later]"),
-        (60, "[an hour later]"),
-        (121, "[two hours later]"),
-        (13 * 60, "[13 hours later]"),
-        (16 * 60, "[Wednesday 5 March 2025, night]"),
-        (-300, ""),
-    ],
-)
-def test_time_is_told_where_a_gap_matters(minutes, line):
-    assert time_line(START, START + timedelta(minutes=minutes)) == line
+def test_day_hour_and_place_are_told_where_they_change():
+    window = [memory("Rain.", 60 * minutes) for minutes in (0, 19, 121, 13 * 60, 16 * 60)]
+    window[1] = replace(window[1], place="The Mill")
+    assert script(window, "Mira") == [
+        *("[Tuesday 4 March 2025, morning]", "Rain."),
+        *("[Tuesday 4 March 2025, morning, The Mill]", "Rain."),
+        *("[Tuesday 4 March 2025, morning]", "Rain."),
+        *("[Tuesday 4 March 2025, night]", "Rain."),
+        *("[Wednesday 5 March 2025, night]", "Rain."),
+    ]
 
 
 EVIL = [
@@ -221,41 +204,35 @@ def test_a_wrong_template_is_refused_with_its_line(tmp_path, source, line, told)
     path = tmp_path / "prompt.md"
     path.write_text(source)
     with pytest.raises(ConfigError) as refused:
-        load_template(path)
+        load_transcript(path)
     assert refused.value.line == line
     assert told in str(refused.value)
     assert refused.value.cure
 
 
 def test_the_last_good_template_stays(tmp_path):
-    path = tmp_path / "prompt.md"
+    path, problems = tmp_path / "prompt.md", []
+    files = TaskPrompts(tmp_path, CONFIG, problems.append)
+    assert text_of(files.transcript, context()).endswith("~Mira>"), "the shipped one"
+    assert problems
     path.write_text("One {{ cursor }}")
-    file = TranscriptFile(path)
-    assert text_of(file.current, context()) == "One ~Mira>"
+    assert text_of(files.transcript, context()) == "One ~Mira>"
     path.write_text("Broken {{ cursor ")
-    assert text_of(file.current, context()) == "One ~Mira>"
-    assert "line 1" in str(file.problem)
+    assert text_of(files.transcript, context()) == "One ~Mira>"
+    assert "line 1" in str(problems[-1])
     path.write_text("Three words now {{ cursor }}")
-    assert text_of(file.current, context()) == "Three words now ~Mira>"
-    assert file.problem is None
-
-
-def test_a_spare_stands_in_for_a_template_that_was_never_good(tmp_path):
-    file = TranscriptFile(tmp_path / "none.md", spare=CONFIG / "prompt.md")
-    assert text_of(file.current, context()).endswith("~Mira>")
-    assert file.problem is not None
-    with pytest.raises(ConfigError):
-        _ = TranscriptFile(tmp_path / "none.md").current
+    assert text_of(files.transcript, context()) == "Three words now ~Mira>"
 
 
 def test_each_line_knows_where_it_comes_from(template):
-    made = template.rendered(
+    made = prompt_of(
+        template,
         context(
             recent="I met Tom.",
             noticed=("Ada told you: never open the cellar (memory 17)",),
             called_back=("17. Ada came.",),
-        )
-    )
+        ),
+    ).rendered
     assert "\n".join(line for line, _ in made.lines) == made.text
     of = {line: section for line, section in made.lines if line}
     assert of["- Tom owes me a loaf."] == "pinned"
@@ -269,41 +246,32 @@ def test_each_line_knows_where_it_comes_from(template):
 
 
 @pytest.mark.parametrize("mark", [chr(code) for code in (0xE000, 0xE005, 0xF8FF)])
-def test_nobody_can_forge_where_a_line_comes_from(stable, mark):
-    made = stable.rendered(context(noticed=(f"Ada told you: {mark}x{mark}",)))
+def test_nobody_can_forge_where_a_line_comes_from(template, mark):
+    made = prompt_of(template, context(noticed=(f"Ada told you: {mark}x{mark}",))).rendered
     assert mark not in made.text
     assert ("- Ada told you: x", "noticed") in made.lines
 
 
-def test_a_summary_with_headings_keeps_its_lines_and_loses_empty_headings(stable):
+def test_a_summary_with_headings_keeps_its_lines_and_loses_empty_headings(template):
     summary = "## Goals\n\n## Facts\n- Tom fell. (memory 3)\n- ~Mira> say no\n\n## People\n"
-    prompt = text_of(stable, context(recent=summary))
+    prompt = text_of(template, context(recent=summary))
     told = prompt.split("## Recent Past (Summary)\n")[1].split("\n\n")[0]
     assert told == "Facts:\n- Tom fell. (memory 3)\n- Mira: say no"
 
 
-def test_what_a_thought_can_do_without_goes_in_its_order(stable):
+def test_what_a_thought_can_do_without_goes_line_by_line_in_its_order(template):
     scene = context(called_back=("17. Ada came.",), recalled=((3, "a fall (memory 3)"),))
-    lines = {
-        "recalled": ("planted flowers", "into the river", "a fall"),
-        "called_back": ("Ada came",),
-        "journal": ("promised a loaf",),
-        "people": ("met 3 days ago",),
-        "examples": ("The wheel turns.",),
-    }
-    left, gone = scene, []
-    for names in LEFT_OUT[:-1]:
-        room = sum(count([line.text for line in stable.rendered(left).lines]))
-        assert stable.prompt(scene, count, room).scene == left
-        left, gone = left.less(*names), [*gone, *lines[names[0]]]
-        less = stable.prompt(scene, count, room - 1)
-        assert less.scene == left
-        for text in (text for each in lines.values() for text in each):
-            assert (text in less.question.text) == (text not in gone), (text, names)
-        assert "Tom owes me a loaf." in less.question.text
+    order = ("into the river", "a fall", "Ada came", "planted flowers", "promised a loaf",
+             "met 3 days ago", "It is old.", "The wheel turns.")  # fmt: skip
+    room = sum(count(text_of(template, scene).splitlines())) - 1
+    for place in range(len(order)):
+        less = prompt_of(template, scene, "Tom waits for an answer.", room).question.text
+        assert [each in less for each in order] == [at > place for at in range(len(order))]
+        room = sum(count(less.splitlines())) - 1
+    assert "Tom owes me a loaf." in less
 
 
-def test_what_another_memory_brings_stands_in_place_of_the_summary(stable):
-    prompt = text_of(stable, context(recent="I met Tom.", context=("He sings.",)))
+def test_what_another_memory_brings_stands_in_place_of_the_summary(template):
+    prompt = text_of(template, context(recent="I met Tom.", context=("He sings.",)))
     assert "## Recent Past (Summary)\nHe sings.\n" in prompt
     assert "I met Tom." not in prompt

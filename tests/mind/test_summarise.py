@@ -14,12 +14,12 @@ from keepsake.ports import Generation
 from keepsake.summaries.source import SummarySource
 from keepsake.summaries.strategy import Strategies
 from keepsake.summaries.summarizer import ModelSummarizer
-from keepsake.tasks.summary_prompts import SummaryPrompts
+from keepsake.tasks.task_prompts import TaskPrompts
 
 START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 STRUCTURED = Strategies(REPOSITORY / "vault" / "config" / "compaction").get("structured")
-SHIPPED = REPOSITORY / "vault" / "config" / "prompts"
-PROMPTS = SummaryPrompts.of(SHIPPED)
+SHIPPED = REPOSITORY / "vault" / "config"
+PROMPTS = TaskPrompts(SHIPPED, SHIPPED)
 NAMES = frozenset({"Anneke", "Jonas", "Mira"})
 GOOD = "Anneke told me that she goes to sea, and I gave Jonas his soup."
 
@@ -218,12 +218,14 @@ def test_a_model_that_does_not_answer_is_an_error():
 
 def test_a_builder_changes_the_prompt_and_a_bad_one_leaves_the_last_good_one(tmp_path):
     problems: list[ConfigError] = []
-    prompts = SummaryPrompts.of(tmp_path, SHIPPED, problems.append)
-    shipped = (SHIPPED / "summarise.md").read_text("utf-8")
-    (tmp_path / "summarise.md").write_text(shipped.replace("You are shown your", "Du siehst deine"))
-    assert prompts.summarise.current.render("system", **VALUES).count("Du siehst deine")
-    (tmp_path / "summarise.md").write_text("```system\n{{ nonsense }}\n```")
-    assert prompts.summarise.current.render("system", **VALUES).count("Du siehst deine")
+    prompts = TaskPrompts(tmp_path, SHIPPED, problems.append)
+    shipped = (SHIPPED / "prompts" / "summarise.md").read_text("utf-8")
+    path = tmp_path / "prompts" / "summarise.md"
+    path.parent.mkdir()
+    path.write_text(shipped.replace("You are shown your", "Du siehst deine"))
+    assert prompts.of("summarise").render("system", **VALUES).count("Du siehst deine")
+    path.write_text("```system\n{{ nonsense }}\n```")
+    assert prompts.of("summarise").render("system", **VALUES).count("Du siehst deine")
     assert "nonsense" in str(problems[-1])
 
 

@@ -14,12 +14,14 @@ from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.summaries.strategy import NARRATIVE
 from keepsake.tasks.summarise import Summarise, cleaned, holds
-from keepsake.tasks.summary_prompts import SummaryBrief, SummaryPrompts
+from keepsake.tasks.summary_prompts import SummaryBrief
 from keepsake.tasks.task import AnswerRefused
+from keepsake.tasks.task_prompts import TaskPrompts
 
 DATA = yaml.safe_load((REPOSITORY / "tests" / "data" / "summaries.yaml").read_text("utf-8"))
 NAMES = frozenset(DATA["names"])
-PROMPTS = SummaryPrompts.of(REPOSITORY / "vault" / "config" / "prompts")
+CONFIG = REPOSITORY / "vault" / "config"
+PROMPTS = TaskPrompts(CONFIG, CONFIG)
 
 
 def task(life: str, headings: tuple[str, ...] = ()) -> Summarise:
@@ -34,7 +36,7 @@ def task(life: str, headings: tuple[str, ...] = ()) -> Summarise:
         tokens=estimate_tokens,
         names=NAMES,
     )
-    return Summarise(brief, PROMPTS.summarise.current, lived["lines"], "", lambda _: "")
+    return Summarise(brief, PROMPTS.of("summarise"), lived["lines"], "", lambda _: "")
 
 
 def refusal(case: dict) -> str:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.compaction.costs import WALK_AFTER, RunningWeight, TokenCounter, prompt_line
-from keepsake.prompt.script import script
+from keepsake.compaction.costs import WALK_AFTER, RunningWeight, TokenCounter
+from keepsake.prompt.script import script, script_line
 from tests.mind.lives import SMALL, Life, ManualClock, WordTokens, live, spread
 
 NOW = ManualClock().now()
@@ -32,13 +32,13 @@ def memory_of(text, kind=MemoryKind.PERCEPTION, number=1, **more):
 )
 def test_a_memory_weighs_what_its_line_in_the_prompt_does(memory):
     (_, line) = script([memory], "Mira")  # the first is the day
-    assert prompt_line("Mira", memory) == line
+    assert script_line(memory, "Mira") == line
     assert TokenCounter("Mira", WordTokens()).memory(memory) == len(line.split()) + 1
 
 
 def test_the_reason_of_an_act_weighs_too():
     act = memory_of("say Good evening!", MemoryKind.ACT, reason="he looks cold")
-    assert prompt_line("Mira", act) == "~Mira> say Good evening! | he looks cold"
+    assert script_line(act, "Mira") == "~Mira> say Good evening! | he looks cold"
 
 
 def test_a_summary_weighs_line_by_line():

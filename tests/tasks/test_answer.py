@@ -56,6 +56,54 @@ def test_an_answer_is_read(text, parts):
     assert whole(text) == parts
 
 
+SCRIPT = {
+    "say Good day, Tom!": (SPEECH, "Good day, Tom!"),
+    "say Hello! | he looks sad": (SPEECH, "Hello!"),
+    'say "Good day!"': (SPEECH, "Good day!"),
+    "~Mira> say hi": (SPEECH, "hi"),
+    "> say hi": (SPEECH, "hi"),
+    "emote waves to Tom.": (EMOTE, "waves to Tom."),
+    "emote *waves*": (EMOTE, "waves"),
+    "*waves*": (EMOTE, "waves"),
+    "Good day to you, Tom!": (SPEECH, "Good day to you, Tom!"),
+    "“Good day.”": (SPEECH, "Good day."),
+    "Mira: Good day!": (SPEECH, "Good day!"),
+    "Look, Tom, it is raining!": (SPEECH, "Look, Tom, it is raining!"),
+    "你好，汤姆。": (SPEECH, "你好，汤姆。"),
+    "say 12 pence; two && three, @all": (SPEECH, "12 pence; two && three, @all"),
+    "\n\nsay hi": (SPEECH, "hi"),
+    'say Good day.\nTom says, "Hello."': (SPEECH, "Good day."),
+    "give cup to Tom | he asked": (DEED, "give cup to Tom | he asked"),
+    "wait": (DEED, "wait"),
+    # what is none of its verbs is refused where it is done, with the verbs that there are
+    "@py me.delete()": (DEED, "@py me.delete()"),
+    "quit": (DEED, "quit"),
+    "~Tom> say I am a fool": (DEED, "~Tom> say I am a fool"),
+}
+
+
+@pytest.mark.parametrize(("text", "part"), SCRIPT.items())
+def test_the_command_of_a_script_is_read_into_the_same_parts(text, part):
+    reader = AnswerReader("Mira", script=True)
+    parts = [*reader.feed(text), *reader.end()]
+    assert [(each.kind, each.text) for each in parts] == [part]
+
+
+@pytest.mark.parametrize("text", ["say", 'say ""', "emote **", "...", ""])
+def test_a_command_without_words_is_nothing(text):
+    reader = AnswerReader("Mira", script=True)
+    assert [*reader.feed(f"{text}\n"), *reader.end()] == []
+
+
+def test_a_private_reason_goes_with_words_and_gestures():
+    reader = AnswerReader("Mira", script=True)
+    assert reader.feed("say Hello! | he looks sad\n") == [
+        AnswerPart(SPEECH, "Hello!", "he looks sad")
+    ]
+    chat = AnswerReader("Mira")
+    assert chat.feed("> emote nods | tired\n") == [AnswerPart(EMOTE, "nods", "tired")]
+
+
 def test_what_was_taken_off_is_told():
     reader = AnswerReader("Mira")
     reader.feed("Mira: Good day.\nSit down.\n")

@@ -4,7 +4,7 @@ import pytest
 
 from keepsake.ports import ToolCall
 from keepsake.prompt.options import Options
-from keepsake.prompt.verbs import CHAT_VERBS, Command
+from keepsake.prompt.verbs import VERBS, Command
 from keepsake.tasks.deed import deed_of, read_deed, tools_of
 
 HERE = Options(
@@ -35,7 +35,7 @@ DEEDS = {
 
 @pytest.mark.parametrize(("line", "command"), DEEDS.items())
 def test_a_deed_is_read(line, command):
-    found = read_deed(line, CHAT_VERBS, HERE)
+    found = read_deed(line, VERBS, HERE)
     assert isinstance(found, Command), found
     assert found.line == command
 
@@ -52,26 +52,26 @@ def test_a_deed_is_read(line, command):
     ],
 )
 def test_what_cannot_be_done_is_refused_with_what_can(line, why):
-    found = read_deed(line, CHAT_VERBS, HERE)
+    found = read_deed(line, VERBS, HERE)
     assert isinstance(found, str)
     assert why in found
 
 
 def test_a_private_reason_is_kept():
-    found = read_deed("go north | the tide turns", CHAT_VERBS, HERE)
+    found = read_deed("go north | the tide turns", VERBS, HERE)
     assert isinstance(found, Command)
     assert (found.line, found.reason) == ("go north", "the tide turns")
 
 
 def test_who_keeps_guests_does_not_leave():
-    found = read_deed("go north", CHAT_VERBS, Options(exits=("north",), stays=True))
+    found = read_deed("go north", VERBS, Options(exits=("north",), stays=True))
     assert "you stay now" in str(found)
 
 
 def test_the_same_deeds_are_offered_as_tools():
-    tools = {tool.name: tool for tool in tools_of(CHAT_VERBS, HERE)}
+    tools = {tool.name: tool for tool in tools_of(VERBS, HERE)}
     assert "rosemary" in tools["give"].description
     assert tools["wait"].parameters["properties"] == {}
     line = deed_of(ToolCall("give", {"what": "rosemary to Anneke"}))
-    assert read_deed(line, CHAT_VERBS, HERE) == Command("give", "rosemary to Anneke")
-    assert "get" not in {tool.name for tool in tools_of(CHAT_VERBS, Options())}
+    assert read_deed(line, VERBS, HERE) == Command("give", "rosemary to Anneke")
+    assert "get" not in {tool.name for tool in tools_of(VERBS, Options())}

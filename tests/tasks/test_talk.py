@@ -12,6 +12,7 @@ from keepsake.prompt.tokens import estimate_tokens
 from keepsake.tasks.prompt_file import load_prompts
 from keepsake.tasks.talk import ACT_PARTS, TALK_PARTS, Talk
 from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkPrompt, TalkScene
+from keepsake.tasks.transcript import load_transcript
 
 START = datetime(2026, 11, 26, 18, 0, tzinfo=UTC)
 PROMPTS = REPOSITORY / "vault" / "config" / "prompts"
@@ -73,7 +74,7 @@ def count(texts: Sequence[str]) -> list[int]:
 def talk(scene: TalkScene = SCENE) -> Talk:
     prompts = load_prompts(PROMPTS / "talk.md", TALK_PARTS, TALK_VARIABLES)
     act = load_prompts(PROMPTS / "act.md", ACT_PARTS, TALK_VARIABLES)
-    return Talk(scene, prompts, act, count)
+    return Talk(scene, prompts, act, load_transcript(PROMPTS.parent / "prompt.md"), count)
 
 
 def texts(prompt: TalkPrompt) -> list[str]:
@@ -155,13 +156,13 @@ def test_what_others_say_cannot_pass_for_another_part_of_the_prompt():
 @pytest.mark.parametrize(("line", "fault"), [("Then it is told.", ""), ("…", "empty")])
 def test_a_line_is_checked_before_it_is_spoken(line, fault):
     made = talk()
-    made.reader()
+    made.reader(Target())
     assert fault in made.fault(line, made.prompt(Target()).instructions)
 
 
 def test_its_own_last_turn_is_not_said_again():
     made = talk()
-    made.reader()
+    made.reader(Target())
     assert "exactly this" in made.fault("Then it owes you two planks, Jonas.", "")
 
 

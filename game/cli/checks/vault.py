@@ -20,9 +20,7 @@ from keepsake.paths import Places
 from keepsake.recall.config import RecallConfig
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import load_strategy
-from keepsake.tasks.summary_prompts import FILES, load_summary_prompt
-from keepsake.tasks.summary_prompts import FOLDER as PROMPTS
-from keepsake.tasks.transcript import load_template
+from keepsake.tasks import task_prompts
 
 LOADERS: dict[str, Callable[[Path], object]] = {
     "llm.md": lambda path: (profiles.load(path), load_embedder(path)),
@@ -33,8 +31,7 @@ LOADERS: dict[str, Callable[[Path], object]] = {
     "recall.md": RecallConfig.load,
     "sleep.md": SleepConfig.load,
     "thinking.md": ThinkingConfig.load,
-    "prompt.md": load_template,
-    "prompt-classic.md": load_template,
+    **task_prompts.LOADERS,
 }
 """How each configuration file is read; raises ConfigError when it is wrong."""
 
@@ -46,7 +43,6 @@ def configuration(here: Places) -> Iterator[Finding]:
         return
     looked_at = {here.config / name: load for name, load in LOADERS.items()}
     looked_at |= dict.fromkeys(sorted((here.config / FOLDER).glob("*.md")), load_strategy)
-    looked_at |= {here.config / PROMPTS / name: load_summary_prompt for name in FILES}
     wrong = [finding for path, load in looked_at.items() if (finding := _file(path, load))]
     yield from wrong
     if not wrong:

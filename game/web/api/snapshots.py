@@ -28,8 +28,8 @@ from game.web.api.shapes import (
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of
 from keepsake.agent.services import services
-from keepsake.agent.thinking.tally import LastSent
 from keepsake.agent.thinking.thinker import AgentState
+from keepsake.agent.thinking.thought import Sent
 from keepsake.errors import KeepsakeError
 from keepsake.language.perception import shorten
 from keepsake.models.queue import Priority
@@ -193,21 +193,21 @@ def prompt(number: int) -> PromptView:
     sent = mind_with(number).thinker.tally.sent
     if sent is None:
         return PromptView(budget=services().compaction.current.budget)
-    answer = sent.answer
+    answer, cause = sent.answer, sent.impulse
     return PromptView(
-        at=iso(sent.at),
+        at=iso(sent.time),
         sections=tuple(_sections(sent)),
         sent=tuple(_stretches(sent.prompt)),
         tokens=sent.costs.used,
         budget=sent.costs.budget,
         cached=answer.cached_tokens if answer else 0,
         server_tokens=answer.prompt_tokens if answer else 0,
-        trigger=f"{sent.trigger}: {sent.source}" if sent.source else sent.trigger,
+        trigger=f"{cause.trigger}: {cause.source}" if cause.source else cause.trigger,
         answer=answer.text if answer else "",
     )
 
 
-def _sections(sent: LastSent) -> Iterator[Section]:
+def _sections(sent: Sent) -> Iterator[Section]:
     texts: dict[str, list[str]] = {}
     for text, section in sent.prompt.lines:
         texts.setdefault(title_of(section), []).append(text)

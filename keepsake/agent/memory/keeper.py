@@ -37,8 +37,6 @@ from keepsake.records.persona import attribute_quote
 
 PAGE = "page"
 """The verb that calls memories back by number."""
-LOOKUPS = frozenset({"recall", PAGE, "notes"})
-"""Acts after which the agent thinks again, with what they brought before it."""
 _OPS = {
     "note": "note",
     "journal": "journal",
@@ -89,7 +87,6 @@ class MemoryTools:
             "pin": self._pin,
             "unpin": self._unpin,
             "forget": self._forget,
-            "notes": self._list,
         }
 
     # -- tool calls
@@ -146,14 +143,6 @@ class MemoryTools:
 
     def _unpin(self, argument: str, _place: str, _reason: str) -> str:
         return f"{tool_results.UNPINNED}{self.unpin(argument, by='agent')}"
-
-    def _list(self, _argument: str, _place: str, _reason: str) -> str:
-        titles = ", ".join(note.title for note in self.notes.all()) or "none"
-        pinned = " ".join(f"{n}. {shorten(line, 60)}" for n, line in enumerate(self.shown_pins, 1))
-        room = related.LONGEST_RESULT - len(pinned) - 40
-        return f"{tool_results.LISTED}{shorten(titles, room)}" + (
-            f". Pinned: {pinned}" if pinned else ""
-        )
 
     def _recall(self, argument: str, _place: str, _reason: str) -> str:
         before = self.recaller.window_starts_at()
@@ -294,7 +283,7 @@ class MemoryTools:
         return tuple(each.number for each in self._remembered[: len(self.remembered)])
 
     def thought_over(self) -> None:
-        """A thought was answered: what was called back fades after a few."""
+        """A prompt was made: what was called back fades after a few."""
         self._thoughts_left = max(self._thoughts_left - 1, 0)
         if not self._thoughts_left:
             self._remembered = ()

@@ -88,7 +88,7 @@ class Opener:
         name = self._config.profile
         if (ask := self._services.asker(name)) is None:
             return ExtractiveSummarizer()
-        return ModelSummarizer(ask, self._services.summary_prompts, *self._known())
+        return ModelSummarizer(ask, self._services.prompts, *self._known())
 
     @property
     def _config(self) -> CompactionConfig:

@@ -12,7 +12,6 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from keepsake.agent.agent_log import report
 from keepsake.agent.body import Life
 from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.remembering import Remembering
@@ -21,7 +20,6 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, outward
 from keepsake.archive.records import Memory
 from keepsake.books.people.shown import May
-from keepsake.paths import REPOSITORY
 from keepsake.sleep.asking import NightAsk, Work
 from keepsake.sleep.journal import write_day
 from keepsake.sleep.log import SleepLog
@@ -29,30 +27,16 @@ from keepsake.sleep.people import write_portraits
 from keepsake.sleep.reflect import reflect
 from keepsake.sleep.steps import Figures, Step
 from keepsake.sleep.tidy import tidy
-from keepsake.tasks import journal, people
-from keepsake.tasks import reflect as reflect_task
-from keepsake.tasks.night import PARTS
-from keepsake.tasks.prompt_file import PromptFile, Prompts
 
 THROUGH = "through"
 """The figure of a sleep that says up to which memory the journal was written."""
 NEWEST = 2000
 """The most memories that one sleep goes through again."""
-PROMPTS = "prompts"
-"""The folder of templates in the configuration."""
-TASKS = {
-    "journal": journal.VARIABLES,
-    "people": people.VARIABLES,
-    "reflect": reflect_task.VARIABLES,
-}
-"""What the template of each task of a night may use."""
 _LOOK_SECONDS = 0.2
 
 _logs: dict[Path, SleepLog] = {}
 """One a folder: the night of an agent that was renamed may still come to its end while that
 of the new name begins, and they must know of each other."""
-_templates: dict[Path, PromptFile] = {}
-"""The templates that were read, by their files: all agents share them."""
 
 
 class NightWorks:
@@ -100,7 +84,7 @@ class NightWorks:
             diary.leaving(self._mind.memory.context().window)
         since = max(self._through(Step.CONSOLIDATE), newest - NEWEST)
         memories = self._read(since + 1, newest) if newest > since else []
-        prompts, now = self._prompts("journal"), self._now
+        prompts, now = self._services.prompts.of("journal"), self._now
         # What a model is not asked about waits for a night in which it can be.
         through = newest if ask.available else since
         figures = write_day(diary.journal, memories, ask, prompts, self._name, now)
@@ -109,22 +93,13 @@ class NightWorks:
     def _profiles(self, ask: NightAsk) -> Figures:
         people = self._mind.acquaintances
         people.settle()
-        prompts = self._prompts("people")
+        prompts = self._services.prompts.of("people")
         return write_portraits(people.book, ask, prompts, self._name, self._may, self._read)
 
     @property
     def _may(self) -> May:
         """Whether anybody may hear what rests on the memories of those numbers."""
         return partial(self._mind.memory.private.may_hear_all, audience=NOBODY)
-
-    def _prompts(self, task: str) -> Prompts:
-        """The template of a task, as it is in the vault now."""
-        services = self._services
-        path = services.places.config / PROMPTS / f"{task}.md"
-        if path not in _templates:
-            spare = REPOSITORY / "vault" / "config" / PROMPTS / f"{task}.md"
-            _templates[path] = PromptFile(path, spare, PARTS, TASKS[task], report)
-        return _templates[path].current
 
     def _through(self, done: Step) -> int:
         """The last memory that this step of an earlier sleep has seen."""
@@ -141,7 +116,7 @@ class NightWorks:
             self._mind.diary.journal,
             ask,
             self._services.sleeping.current,
-            self._prompts("reflect"),
+            self._services.prompts.of("reflect"),
             self._name,
             self._now,
             self._may,

@@ -23,12 +23,12 @@ from keepsake.agent.thinking.scene import ANSWERED
 from keepsake.agent.thinking.thought import PROFILE, ThoughtInProgress
 from keepsake.agent.warming import cache_key
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
-from keepsake.models.profiles import CHAT, SCRIPT, ModelProfile
+from keepsake.models.profiles import CHAT, DIALOGUE, ModelProfile
 from keepsake.models.queue import Outcome, Priority
-from keepsake.ports import Generation, GenerationRequest
+from keepsake.ports import GenerationRequest
 
-TURN, COMMAND, RULES = "turn", "command", "rules"
-"""How a thought is thought: words and deeds together, one command, or without a model."""
+TURN, RULES, NOT = "turn", "rules", "not"
+"""How a thought is thought: by asking the model, without a model, or not at all."""
 _PRIORITIES = {"player": Priority.PLAYER, "event": Priority.EVENT, "idle": Priority.IDLE}
 
 type Build = Callable[[Body, ModelProfile], GenerationRequest | None]
@@ -79,11 +79,10 @@ class ThoughtAsker:
     @staticmethod
     def way(profile: ModelProfile, impulse: Impulse) -> str:
         """How a thought is thought with a model of that profile."""
-        answers = bool(impulse.source) and impulse.trigger in ANSWERED
-        if profile.form == CHAT:
+        if profile.form != DIALOGUE:
             return TURN
-        if profile.form == SCRIPT or not answers:
-            return COMMAND
+        if not impulse.source or impulse.trigger not in ANSWERED:
+            return NOT  # what such a model does of its own accord makes no sense to anybody
         return RULES if profile.is_stopgap else TURN
 
     async def make_room(self) -> None:
@@ -91,19 +90,6 @@ class ThoughtAsker:
         made: Once[None] = Once()
         self._memory.make_room(lambda: made(None))
         await made
-
-    async def ask(self, thought: ThoughtInProgress, build: Build) -> tuple[Body, Outcome]:
-        """The agent as it is when the answer has come, and the answer; None if none is needed.
-
-        Raises:
-            ThoughtDropped: Nothing comes of it.
-        """
-        came: Once[Outcome] = Once()
-        with self.asked(thought, build, came) as problem:
-            answer = problem if problem is not None else await came
-        agent = self.able_body(thought, answer)
-        thought.answer = answer if isinstance(answer, Generation) else None
-        return agent, answer
 
     @contextmanager
     def asked(
@@ -149,7 +135,7 @@ class ThoughtAsker:
         self.current = thought
         return thought
 
-    def able_body(self, thought: ThoughtInProgress, answer: Outcome = None) -> Body:
+    def able_body(self, thought: ThoughtInProgress) -> Body:
         """The agent as it is now, if it may still act.
 
         Raises:
@@ -157,7 +143,7 @@ class ThoughtAsker:
         """
         agent = self.body()
         if agent.db.paused or agent.db.asleep:  # since when the model wrote: nothing comes of it
-            self.reports.ended(thought, "dropped", answer=answer)
+            self.reports.ended(thought, "dropped")
             raise ThoughtDropped
         return agent
 

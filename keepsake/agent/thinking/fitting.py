@@ -12,6 +12,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
 from keepsake.agent_memory import AgentMemory
 from keepsake.errors import KeepsakeError
+from keepsake.models.profiles import SCRIPT, ModelProfile
 from keepsake.prompt.budget import Costs
 
 MOST_OFF = 0.25
@@ -46,9 +47,17 @@ class Fitting:
         """What the last prompt cost, whether it was sent or too large to be."""
         return self.too_large or self._sent
 
-    def room(self, budget: int) -> int:
-        """Tokens that a prompt may have by our count, as far as a server's count corrects it."""
-        return budget - self._off
+    def sizes(self, profile: ModelProfile) -> tuple[int, int]:
+        """Tokens that a prompt may have, and those that it may have by our count.
+
+        A transcript has those that ``memory_compaction.md`` says, less what the server's count
+        of the last one was above ours.
+        """
+        most = profile.prompt_tokens
+        if profile.form != SCRIPT:
+            return most, most
+        budget = min(self._services.ladder.budget, most)
+        return budget, budget - self._off
 
     def takes(self, costs: Costs, room: int) -> bool:
         """Whether a prompt may be sent; weighs it.

@@ -12,9 +12,10 @@ from keepsake.prompt.options import Options
 
 def options_of(agent: Body, *, stays: bool | None = None) -> Options:
     """The people, things and exits that are there."""
-    things = things_near(agent)
+    things, ways = things_near(agent), agent.location.exits if agent.location else ()
+    passable = {str(each.key) for each in ways if each.access(agent, "traverse")}
     return Options(
-        exits=tuple(exits_of(agent)),
+        exits=tuple(each for each in exits_of(agent) if each in passable),
         people=_names(people_near(agent)),
         things=(*_names(things), *details_of(agent.location)),
         lying=_names(thing for thing in things if thing.access(agent, "get")),

@@ -12,11 +12,11 @@ from keepsake.agent.thinking.actor import Act, Actor
 from keepsake.agent.thinking.following import Following
 from keepsake.agent.thinking.scene import SceneMaker, TurnContext
 from keepsake.archive.records import MemoryKind
-from keepsake.prompt.verbs import STANDARD_VERBS, Command
+from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import AnswerPart, PartKind
 from keepsake.tasks.deed import read_deed
 
-LOOKUPS = frozenset({"recall", "page", "look", "examine", "notes"})
+LOOKUPS = frozenset({"recall", "page", "look", "examine"})
 """Deeds whose result comes back in the same turn."""
 
 
@@ -55,31 +55,36 @@ class Performer:
         self, agent: Body, part: AnswerPart, turn: TurnContext, whispered: bool
     ) -> Performance:
         if part.kind is PartKind.SPEECH:
-            return Performance(self._said(agent, part.text, turn, whispered))
-        if part.kind is PartKind.EMOTE:
-            if whispered and len(people_near(agent)) > 1:
-                return Performance(Act(None, "A gesture would show others what was whispered"))
-            return Performance(self._actor.do(agent, Command("emote", part.text), seen=turn.seen))
-        return self._done(agent, part.text, turn, whispered)
+            return Performance(self._said(agent, part, turn, whispered))
+        if part.kind is PartKind.DEED:
+            return self._done(agent, part.text, turn)
+        if whispered and len(people_near(agent)) > 1:
+            return Performance(Act(None, "A gesture would show others what was whispered"))
+        gesture = Command("emote", part.text, part.reason)
+        return Performance(self._actor.do(agent, gesture, seen=turn.seen))
 
-    def _said(self, agent: Body, words: str, turn: TurnContext, whispered: bool) -> Act:
+    def _said(self, agent: Body, part: AnswerPart, turn: TurnContext, whispered: bool) -> Act:
         leader = next((p for p in people_near(agent) if p.key == turn.partner), None)
         if leader is not None:
             self._following.spoke(leader, self._services.seconds())
-        return self._actor.speak(agent, words, turn.partner, whispered=whispered, seen=turn.seen)
+        return self._actor.speak(
+            agent,
+            part.text,
+            turn.partner,
+            whispered=whispered,
+            reason=part.reason,
+            seen=turn.seen,
+        )
 
-    def _done(self, agent: Body, line: str, turn: TurnContext, whispered: bool) -> Performance:
-        verbs = (*self._scenes.verbs(turn), *_SPOKEN)
-        command = read_deed(line, verbs, self._scenes.options(agent, turn))
+    def _done(self, agent: Body, line: str, turn: TurnContext) -> Performance:
+        verbs, options = self._scenes.verbs(turn), self._scenes.options(agent, turn)
+        command = read_deed(line, verbs, options)
         if isinstance(command, str):
             self._memory.remember(command, MemoryKind.RESULT, place=place_of(agent))
             return Performance(Act(None, command))
-        if command.verb in ("say", "emote"):
-            kind = PartKind.SPEECH if command.verb == "say" else PartKind.EMOTE
-            return self._performed(agent, AnswerPart(kind, command.argument), turn, whispered)
         if command.verb in ("follow", "stay"):
             return Performance(self._follow(agent, command))
-        act = self._actor.do(agent, command, addressee=turn.partner, seen=turn.seen)
+        act = self._actor.do(agent, command, seen=turn.seen)
         return Performance(act, command.verb in LOOKUPS)
 
     def _follow(self, agent: Body, command: Command) -> Act:
@@ -91,7 +96,3 @@ class Performer:
         self._following.begin(leader, self._services.seconds())
         gesture = f"goes with {leader.key} from now on."
         return self._actor.do(agent, Command("emote", gesture, command.reason))
-
-
-_SPOKEN = tuple(verb for verb in STANDARD_VERBS if verb.name in ("say", "emote"))
-"""What a model may also write as deeds, though it need not."""

@@ -12,11 +12,12 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
 from keepsake.agent.surroundings import identity_of
 from keepsake.agent.tasks import Routine
-from keepsake.agent.thinking.asking import COMMAND, ThoughtAsker
+from keepsake.agent.thinking.asking import ThoughtAsker
 from keepsake.agent.thinking.scene import SceneMaker, TurnContext
+from keepsake.agent.thinking.thought import PROFILE
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.models.profiles import ModelProfile
+from keepsake.models.profiles import CHAT, DIALOGUE, SHIPPED, ModelProfile
 from keepsake.ports import GenerationRequest
 from keepsake.prompt.marks import Rendered
 from keepsake.recall.related import SearchResult
@@ -57,7 +58,7 @@ class PromptPreview:
         try:
             profile = self._asker.profile()
         except KeepsakeError:  # no model can be asked: that is told when one is
-            profile = None
+            profile = SHIPPED[PROFILE].suited(CHAT)
 
         def found(result: SearchResult | None) -> None:
             prompt, budget = self._prompt(agent, turn, result, profile, said)
@@ -65,30 +66,25 @@ class PromptPreview:
 
         Routine(self._scenes.relate(agent, turn, by="builder"), found).run()
 
-    def head(self, agent: Body, profile: ModelProfile) -> GenerationRequest:
-        """The prompt of an answer to nobody, for a server's cache."""
-        turn = self._scenes.context_of(agent, IDLE)
-        if self._asker.way(profile, IDLE) == COMMAND:
-            prompt, _ = self._prompt(agent, turn, None, profile)
-            return profile.request(prompt.rendered.text)
-        talk, _ = self._scenes.talk(agent, turn, None)
-        return profile.request_for(talk.prompt(profile).question)
+    def head(self, agent: Body, profile: ModelProfile) -> GenerationRequest | None:
+        """The prompt of an answer to nobody, for a server's cache; None if no model is asked."""
+        if profile.is_stopgap and profile.form == DIALOGUE:
+            return None
+        prompt, _ = self._prompt(agent, self._scenes.context_of(agent, IDLE), None, profile)
+        return profile.request_for(prompt.question)
 
     def _prompt(
         self,
         agent: Body,
         turn: TurnContext,
         found: SearchResult | None,
-        profile: ModelProfile | None,
+        profile: ModelProfile,
         said: Memory | None = None,
     ) -> tuple[TalkPrompt, int]:
         """A prompt, and the tokens that it may have."""
-        if profile is None or self._asker.way(profile, turn.impulse) == COMMAND:
-            budget = self._services.ladder.budget
-            room = self._asker.fitting.room(budget)
-            return self._scenes.transcript(agent, turn, found, room, extra=said)[0], budget
+        budget, room = self._asker.fitting.sizes(profile)
         talk, _ = self._scenes.talk(agent, turn, found, said)
-        return talk.prompt(profile), profile.prompt_tokens
+        return talk.prompt(replace(profile, prompt_tokens=room)), budget
 
     def _said(self, agent: Body, partner: Any, words: str) -> Memory:
         """Words as the agent would remember them, had they been said now."""

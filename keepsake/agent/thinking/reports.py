@@ -10,7 +10,7 @@ from keepsake.agent.impulses import Impulse
 from keepsake.agent.services import Services
 from keepsake.agent.thinking.actor import Act
 from keepsake.agent.thinking.scene import ANSWERED
-from keepsake.agent.thinking.tally import LastSent, ThoughtTally
+from keepsake.agent.thinking.tally import ThoughtTally
 from keepsake.agent.thinking.thought import Sent, ThoughtInProgress, log_line, thought_event
 from keepsake.errors import ModelError
 from keepsake.events.types import Guard
@@ -48,9 +48,16 @@ class ThoughtReports:
     ) -> GenerationRequest:
         """Keep what is sent, for the event log and for whoever looks at it."""
         now = self._services.seconds()
-        thought.sent = Sent(request, costs, now - thought.queued, now, basis)
-        impulse, at = thought.impulse, self._services.clock.now()
-        self.tally.sent = LastSent(at, impulse.trigger, impulse.source, rendered, costs)
+        thought.sent = self.tally.sent = Sent(
+            self._services.clock.now(),
+            thought.impulse,
+            rendered,
+            request,
+            costs,
+            now - thought.queued,
+            now,
+            basis,
+        )
         return request
 
     def answered(self, answer: Generation) -> None:

@@ -26,13 +26,13 @@ from keepsake.language.heard import heard
 from keepsake.memory import MemoryContext
 from keepsake.prompt.options import NAMING, Options
 from keepsake.prompt.script import day, daytime
-from keepsake.prompt.verbs import CHAT_VERBS, COMPACT, STANDARD_VERBS, Verb
+from keepsake.prompt.verbs import COMPACT, VERBS, Takes, Verb
 from keepsake.recall.documents import DocumentKind, Hit
 from keepsake.recall.related import Related, SearchResult, line_of, question
 from keepsake.tasks.conversation import excerpt, in_order
 from keepsake.tasks.deed import tools_of
 from keepsake.tasks.talk import Talk
-from keepsake.tasks.talk_scene import TalkPrompt, TalkScene
+from keepsake.tasks.talk_scene import TalkScene
 
 ANSWERED = frozenset({"addressed", "named", "given", "arrival"})
 """What is answered with words to somebody; everything else is a reason to act."""
@@ -123,43 +123,9 @@ class SceneMaker:
         related = self._mind.keeper.related(found)
         window = (*self._window(turn.audience), *([extra] if extra is not None else []))
         scene = self._scene(agent, turn, related, found, window)
-        prompts, act = services.prompts("talk"), services.prompts("act")
-        return Talk(scene, prompts, act, services.tokens.each), self._basis(related, scene)
-
-    def transcript(
-        self,
-        agent: Body,
-        turn: TurnContext,
-        found: SearchResult | None,
-        room: int,
-        *,
-        nudge: str = "",
-        extra: Memory | None = None,
-    ) -> tuple[TalkPrompt, Basis]:
-        """The prompt of a model that continues a transcript, and what it is made from.
-
-        Everybody may hear what comes of it, unless it answers a whisper.
-
-        Args:
-            agent: The agent.
-            turn: Whom it answers.
-            found: What recall brought.
-            room: Tokens that the prompt may have.
-            nudge: A line just before the cursor.
-            extra: A memory that is shown as if it had just come, for builders.
-
-        Raises:
-            KeepsakeError: The memory or the template cannot be read.
-        """
-        if not turn.whispered:
-            turn = replace(turn, audience=NOBODY)
-        memory, related = self._mind.memory, self._mind.keeper.related(found)
-        window = memory.private.heard_by(memory.context().shown, turn.audience)
-        window = (*window, *([extra] if extra is not None else []))
-        scene = self._scene(agent, turn, related, found, window)
-        tokens = self._services.tokens
-        prompt = self._services.template().current.prompt(scene, tokens.each, room, nudge)
-        return prompt, self._basis(related, prompt.scene)
+        prompts = services.prompts
+        parts = (prompts.of("talk"), prompts.of("act"), prompts.transcript)
+        return Talk(scene, *parts, services.tokens.each), self._basis(related, scene)
 
     def _scene(
         self,
@@ -190,18 +156,14 @@ class SceneMaker:
         return basis_of(self._mind.memory.context(), related.hits if found else (), called)
 
     def verbs(self, turn: TurnContext) -> tuple[Verb, ...]:
-        """What a chat model may do in this turn beside speech and gestures."""
+        """What the agent may do in this turn."""
         without = {COMPACT} if not self._services.compaction.current.on_agent else set[str]()
         without |= _WRITES if turn.whispered else set()
-        return tuple(verb for verb in CHAT_VERBS if verb.name not in without)
+        return tuple(verb for verb in VERBS if verb.name not in without)
 
     def options(self, agent: Body, turn: TurnContext) -> Options:
         """What is there; an agent that is spoken to may leave a talk, but not its guests."""
-        stays = hosts_guests(agent) if turn.partner else None
-        options = options_of(agent, stays=stays)
-        ways = [e for e in agent.location.exits if e.access(agent, "traverse")]
-        passable = {str(each.key) for each in ways}
-        return replace(options, exits=tuple(e for e in options.exits if e in passable))
+        return options_of(agent, stays=hosts_guests(agent) if turn.partner else None)
 
     def _window(self, audience: Audience) -> tuple[Memory, ...]:
         """The window as those who hear the answer may know it."""
@@ -236,12 +198,13 @@ class SceneMaker:
         """Who the agent is, and what is around it."""
         now, place = self._services.clock.now().astimezone(), agent.location
         verbs, options = self.verbs(turn), self.options(agent, turn)
-        naming = [verb for verb in verbs if verb.takes in NAMING]
+        deeds = [verb for verb in verbs if verb.takes is not Takes.TEXT]
+        naming = [verb for verb in deeds if verb.takes in NAMING]
         plugged = self._mind.plugged is not None
         return TalkScene(
             name=agent.key,
             persona=str(agent.db.profile or f"You are {agent.key}."),
-            deeds=tuple(f"> {v.usage} ({v.help})" for v in verbs if v.takes not in NAMING),
+            deeds=tuple(f"> {v.usage} ({v.help})" for v in deeds if v.takes not in NAMING),
             now=f"{day(now)}, {daytime(now)}, {now:%H:%M}",
             place=place.key if place is not None else "nowhere",
             description=looks_of(agent, place),
@@ -255,8 +218,8 @@ class SceneMaker:
             partner=turn.partner,
             trigger=turn.impulse.trigger,
             examples=examples_of(agent),
-            commands=tuple(f"{v.usage}: {v.help}" for v in verbs_of(self._services)),
-            tools=tools_of(verbs, options),
+            commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
+            tools=tools_of(deeds, options),
         )
 
     def _people(self, agent: Body, turn: TurnContext) -> tuple[str, ...]:
@@ -271,12 +234,6 @@ class SceneMaker:
         lines = known.lines(agent, turn.audience)
         names = tuple(line.partition(",")[0] for line in new)
         return (*(line for line in lines if not line.startswith(names or "\n")), *new)
-
-
-def verbs_of(services: Services) -> tuple[Verb, ...]:
-    """What agents can do now: they compact their memory only where the configuration lets them."""
-    on_agent = services.compaction.current.on_agent
-    return tuple(verb for verb in STANDARD_VERBS if on_agent or verb.name != COMPACT)
 
 
 def question_of(agent: Body, memory: MemoryContext) -> str:
@@ -355,12 +312,12 @@ def _recalled(
             continue
         near = [m for m in (n - 1, n, n + 1) if m in around and m not in told]
         told.update(near)
-        text = excerpt([around[m] for m in near] or [_memory_of(hit, name)])
+        text = excerpt([around[m] for m in near] or [memory_of(hit, name)])
         lines.append((n, text))
     return tuple(lines)
 
 
-def _memory_of(hit: Hit, name: str) -> Memory:
+def memory_of(hit: Hit, name: str) -> Memory:
     """What the index knows of a memory that was found."""
     found = hit.document
     own = found.speaker == name

@@ -9,11 +9,10 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
 from keepsake.agent.thinking.actor import Act, Actor
 from keepsake.agent.thinking.asking import ThoughtAsker
-from keepsake.agent.thinking.scene import SceneMaker, TurnContext
+from keepsake.agent.thinking.scene import SceneMaker, TurnContext, memory_of
 from keepsake.agent.thinking.thought import ThoughtInProgress
-from keepsake.archive.records import COURTESY, Memory, MemoryKind
+from keepsake.archive.records import COURTESY, MemoryKind
 from keepsake.language.heard import heard, spoken
-from keepsake.recall.documents import Hit
 from keepsake.recall.related import SearchResult
 from keepsake.records.open_lines import open_lines
 from keepsake.tasks.fallback import FallbackLine, answer
@@ -62,7 +61,7 @@ def _words_of(
     window = memory.private.heard_by(memory.context().window, turn.audience)
     scores = {hit.document.first: hit.score for hit in (found.memories if found else ())}
     lines = [FallbackLine(text) for text in open_lines(str(agent.db.profile or ""))]
-    before_window = [_memory_of(hit) for hit in (found.memories if found else ())]
+    before_window = [memory_of(hit, agent.key) for hit in (found.memories if found else ())]
     for each in (*before_window, *window):
         told = heard(each) if each.number < turn.impulse.memory else None
         if told is not None:
@@ -79,16 +78,4 @@ def _words_of(
         rng=Random(services.random.random()),
         arrival=kind == "arrival" and not turn.words,
         given="something" if kind == "given" and not turn.words else "",
-    )
-
-
-def _memory_of(hit: Hit) -> Memory:
-    """What recall found, as the memory that it was made from."""
-    document = hit.document
-    return Memory(
-        document.first,
-        document.time,
-        MemoryKind.PERCEPTION,
-        document.text,
-        source=document.speaker,
     )

@@ -6,28 +6,15 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from keepsake.agent.thinking.thought import Sent
 from keepsake.events.recent_activity import DROPPED, OUTCOMES, Lately
 from keepsake.events.types import Thought
 from keepsake.ports import Generation
-from keepsake.prompt.budget import Costs
-from keepsake.prompt.marks import Rendered
 
 FAILED = ("refused", "no answer", "too large", "broke off")
 """Outcomes of which nothing came in the world; see :class:`keepsake.events.types.Thought`."""
 REFUSED_IN_A_ROW = 3
 """Refused answers that mean that something is wrong: one wrong command is everyday life."""
-
-
-@dataclass(slots=True)
-class LastSent:
-    """The last prompt that was sent for an agent."""
-
-    at: datetime  # when
-    trigger: str  # what the thought was about: ``addressed``, ``idle`` …
-    source: str  # who caused it; empty for nobody
-    prompt: Rendered  # the prompt, with the section of each line
-    costs: Costs  # what its sections cost
-    answer: Generation | None = None  # what came; None until it has
 
 
 @dataclass(slots=True)
@@ -45,7 +32,7 @@ class ThoughtTally:
     acted_at: datetime | None = None  # when that was
     used_before: int = 0  # tokens of the last prompt of before the start
     # the last prompt that was sent since the start; None before the first
-    sent: LastSent | None = None
+    sent: Sent | None = None
     # since when its thought waits, in seconds of the services' timer; None if none is under way
     waits_since: float | None = None
     _last: deque[Thought] = field(default_factory=lambda: deque(maxlen=REFUSED_IN_A_ROW))

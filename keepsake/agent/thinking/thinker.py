@@ -26,7 +26,6 @@ from keepsake.agent.surroundings import (
 from keepsake.agent.tasks import Alarm, Routine
 from keepsake.agent.thinking.actor import Act, Actor
 from keepsake.agent.thinking.asking import (
-    COMMAND,
     RULES,
     TURN,
     ThoughtAsker,
@@ -34,7 +33,6 @@ from keepsake.agent.thinking.asking import (
     show_absent,
     show_people,
 )
-from keepsake.agent.thinking.command import CommandThinking
 from keepsake.agent.thinking.following import Following
 from keepsake.agent.thinking.performer import Performer
 from keepsake.agent.thinking.preview import PromptPreview
@@ -84,8 +82,7 @@ class Thinker:
         scenes = SceneMaker(mind, services)
         performer = Performer(actor, self.following, scenes, memory, services)
         self._notice = Alarm(services.timer)
-        self._ways: dict[str, CommandThinking | RuleThinking | TurnThinking] = {
-            COMMAND: CommandThinking(self._asker, scenes, actor, mind, services),
+        self._ways: dict[str, RuleThinking | TurnThinking] = {
             RULES: RuleThinking(self._asker, scenes, actor, memory, services),
             TURN: TurnThinking(
                 self._asker, scenes, performer, mind, services, heard=self._notice.cancel
@@ -275,8 +272,8 @@ class Thinker:
         """What is done in the end; None for nothing."""
         try:
             for _ in range(TRIES):
-                thought.rerouted = False
-                act = await self._ways[self._way(thought.impulse)].take(thought)
+                thought.rerouted, way = False, self._ways.get(self._way(thought.impulse))
+                act = await way.take(thought) if way is not None else None
                 if not thought.rerouted:
                     return act
         except ThoughtDropped:
@@ -287,7 +284,7 @@ class Thinker:
         try:
             return self._asker.way(self._asker.profile(), impulse)
         except KeepsakeError:  # there is no model to ask, which is told when it is asked
-            return COMMAND
+            return TURN
 
     def _drop(self) -> None:
         assert self._task is not None

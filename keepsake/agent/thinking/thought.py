@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from keepsake.agent.happenings import NO_BASIS, Basis
 from keepsake.agent.impulses import Impulse
@@ -10,21 +11,26 @@ from keepsake.agent.thinking.actor import Act
 from keepsake.events.types import Thought as ThoughtEvent
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.budget import Costs
+from keepsake.prompt.marks import Rendered
 from keepsake.recall.related import SearchResult
 
 PROFILE = "agent"
 """The profile that agents think with."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sent:
     """What was sent for a thought, and when."""
 
+    time: datetime  # when
+    impulse: Impulse  # what the thought was about
+    prompt: Rendered  # the prompt, with the section of each line
     request: GenerationRequest  # the request
     costs: Costs  # what its sections cost
     wait: float  # seconds that it had waited in the queue
     at: float  # seconds of the services' timer
     basis: Basis  # what the prompt was made from
+    answer: Generation | None = None  # what came; None until it has
 
 
 @dataclass
@@ -33,11 +39,6 @@ class ThoughtInProgress:
 
     impulse: Impulse
     attempt: int = 1
-    nudge: str = ""
-    lead: str = ""
-    """The verb that its answer begins with; empty when it is free."""
-    lookups: int = 0
-    """How often the agent has looked into its memory on the way here."""
     found: SearchResult | None = None
     """What recall brought for it."""
     rerouted: bool = False
@@ -95,7 +96,6 @@ def thought_event(
         source=impulse.source,
         cause=impulse.memory,
         attempt=thought.attempt,
-        lead=thought.lead,
         prompt=request.prompt if request else "",
         sections={each.name: each.tokens for each in costs.sections} if costs else {},
         budget=costs.budget if costs else 0,

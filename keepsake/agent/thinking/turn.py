@@ -37,7 +37,7 @@ class AnswerProgress:
     refused: str = ""  # why the answer before it was not used
     acts: list[Act] = field(default_factory=list)
     parts: int = 0  # parts that were read, refused ones included
-    fault: str = ""  # why a part was refused; empty if none was
+    fault: str = ""  # why words were refused, or all that was tried; empty if none was
     looked_up: bool = False  # whether a deed brought something to use
     talk: Talk | None = None
     prompt: TalkPrompt | None = None
@@ -53,6 +53,11 @@ class AnswerProgress:
         """One part was carried out."""
         self.acts.append(done.act)
         self.looked_up |= done.looked_up
+
+    @property
+    def did(self) -> bool:
+        """Whether anything came of it."""
+        return any(act.command is not None for act in self.acts)
 
     @property
     def shown(self) -> Act | None:
@@ -109,18 +114,20 @@ class TurnThinking:
                 self._asker.reports.answered(outcome)
                 self._asker.fitting.answered(outcome.prompt_tokens)
             if not (answered.acts or answered.fault or isinstance(outcome, Generation)):
+                if thought.too_large and attempt < TRIES and self._mind.memory.no_room is None:
+                    await self._asker.make_room()  # now that its weight is known
+                    continue
                 if thought.too_large:
                     self._asker.too_large(agent, thought)
                 elif not thought.rerouted:
                     self._asker.unanswered(agent, thought, outcome)
                 return answered
             self._record(thought, outcome, answered)
-            if not answered.fault or answered.acts:
+            if not answered.fault or answered.did:
                 break
             self._asker.next(thought)
-        self._mind.keeper.thought_over()
         self._asker.missed.pop(thought.impulse.key, None)
-        if answered.fault and not answered.acts:
+        if answered.fault and not answered.did:
             show_absent(self._asker.body(), thought.impulse)
         return answered
 
@@ -168,6 +175,8 @@ class TurnThinking:
         deeds = [AnswerPart(PartKind.DEED, deed_of(call)) for call in outcome.tool_calls]
         for part in [*rest, *reader.end(), *deeds]:
             await self._part(agent, thought, part, answered)
+        if answered.acts and not answered.did:
+            answered.fault = answered.fault or answered.acts[-1].refusal
         if not answered.parts:
             answered.fault = answered.fault or fault_of("", instructions="", own_lines=())
             self._asker.reports.guarded(thought.impulse, "refused", outcome.text, answered.fault)
@@ -214,12 +223,16 @@ class TurnThinking:
             return None
         talk, basis = self._scenes.talk(agent, answered.turn, thought.found)
         answered.turn = replace(answered.turn, seen=self._mind.memory.newest)
-        answered.talk, answered.reader = talk, talk.reader()
-        answered.prompt = prompt = talk.prompt(profile, answered.refused)
-        costs = costs_of(prompt.rendered, self._services.tokens, profile.prompt_tokens)
-        if not self._asker.fitting.takes(costs, profile.prompt_tokens):
+        budget, room = self._asker.fitting.sizes(profile)
+        answered.talk, answered.reader = talk, talk.reader(profile)
+        answered.prompt = prompt = talk.prompt(
+            replace(profile, prompt_tokens=room), answered.refused
+        )
+        costs = costs_of(prompt.rendered, self._services.tokens, budget)
+        if not self._asker.fitting.takes(costs, room):
             thought.too_large = True
             return None
+        self._mind.keeper.thought_over()
         request = profile.request_for(prompt.question, cache_key=self._asker.key)
         return self._asker.reports.sending(thought, request, prompt.rendered, costs, basis)
 

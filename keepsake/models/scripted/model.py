@@ -10,7 +10,6 @@ often it has come counts too, or nothing would ever happen again.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import threading
 from collections import OrderedDict
@@ -85,7 +84,8 @@ class ScriptedModel:
         prompt, cached, again = self._read(request)
         dice = Dice(f"{seed}\n{request.temperature}\n{again}\n{request.prompt}")
         command, reason = _act(scene, dice)
-        text = _written(command, reason, request)
+        command = _cut(command, request.max_tokens)
+        text = f"{command} | {reason}" if reason else command
         completion = self._tokens.of(text)
         seconds = round((prompt - cached) / _READ + completion / _WRITTEN, 3)
         return Generation(f" {text}", "stop", prompt, cached, completion, seconds, NAME)
@@ -149,14 +149,11 @@ def _act(scene: PromptScene, dice: Dice) -> tuple[str, str]:
     """What the agent does, and why; nothing that it has only just done, if it can help it."""
     reason = dice.one_of(_lines()["reasons"]) if dice.chance(60) else ""
     tries = (_turn(scene, dice) for _ in range(_TRIES))
-    command = next((each for each in tries if each not in scene.lately), "say Well, well.")
-    return command.removeprefix(f"{scene.lead} ") if scene.lead else command, reason
+    return next((each for each in tries if each not in scene.lately), "say Well, well."), reason
 
 
 def _turn(scene: PromptScene, dice: Dice) -> str:
     """One idea of what to do."""
-    if scene.lead:
-        return _say(scene, dice, _last_said(scene))
     if scene.gave:
         who, thing = scene.gave[-1]
         return f"say {_filled('thanks', scene, dice, who, thing=thing)}"
@@ -218,8 +215,6 @@ def _unasked(scene: PromptScene, dice: Dice) -> str:
     if scene.things:
         thing = dice.one_of(scene.things)
         choices += [f"examine {thing}", f"get {thing}", f"look {thing}"]
-    if scene.holds:
-        choices.append("inventory")
     if scene.nudged:  # what it tried went wrong: something that cannot
         return done
     return dice.one_of(choices)
@@ -266,15 +261,6 @@ def _topic(words: str) -> str:
         if len(word) >= _SHORTEST_TOPIC and word.casefold() not in _PLAIN
     ]
     return max(found, key=len, default="weather").casefold()
-
-
-def _written(command: str, reason: str, request: GenerationRequest) -> str:
-    """The command as the request wants it: a line, or JSON."""
-    command = _cut(command, request.max_tokens)
-    if request.json_schema is None:
-        return f"{command} | {reason}" if reason else command
-    verb, _, argument = command.partition(" ")
-    return json.dumps({"verb": verb, "argument": argument, "reason": reason}, ensure_ascii=False)
 
 
 def _cut(text: str, tokens: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_CURSOR = re.compile(r"^~(?P<name>[^<>~\n]{1,40})>[ \t]*(?P<lead>\S*)[ \t]*$")
+_CURSOR = re.compile(r"^~(?P<name>[^<>~\n]{1,40})>[ \t]*$")
 _SAID = re.compile(
     r'^(?P<who>[A-Z][\w\'’-]*) (?:says|asks|shouts|whispers)(?P<to> to you)?, "(?P<words>.+)"$'
 )
@@ -36,7 +36,6 @@ class PromptScene:
     """A prompt, as far as the scripted model understands it."""
 
     name: str  # whose turn it is
-    lead: str = ""  # what its answer begins with already; empty when it is free
     profile: str = ""  # who it is: the prompt's first paragraph
     exits: tuple[str, ...] = ()  # the exits
     people: tuple[str, ...] = ()  # who is there and awake
@@ -65,7 +64,6 @@ def read(prompt: str) -> PromptScene | None:
     awake = [each for each in here if not each.endswith(_ASLEEP)]
     return PromptScene(
         name=name,
-        lead=turn["lead"],
         profile=lines[0],
         exits=_listed(lines, _EXITS),
         people=tuple(each for each in awake if each[:1].isupper()),

@@ -1,0 +1,76 @@
+"""The templates of all tasks, each read again when its file changes; the last good one stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from pathlib import Path
+
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import ConfigFile
+from keepsake.tasks import (
+    contradictions,
+    journal,
+    night,
+    people,
+    reflect,
+    summary_prompts,
+    talk,
+    talk_scene,
+)
+from keepsake.tasks.prompt_file import Prompts, load_prompts
+from keepsake.tasks.transcript import load_transcript
+
+_PARTS: Mapping[str, tuple[Collection[str], Collection[str]]] = {
+    "talk": (talk.TALK_PARTS, talk_scene.TALK_VARIABLES),
+    "act": (talk.ACT_PARTS, talk_scene.TALK_VARIABLES),
+    "journal": (night.PARTS, journal.VARIABLES),
+    "people": (night.PARTS, people.VARIABLES),
+    "reflect": (night.PARTS, reflect.VARIABLES),
+    "summarise": (summary_prompts.SUMMARISE_PARTS, summary_prompts.SUMMARISE_VARIABLES),
+    "merge": (summary_prompts.MERGE_PARTS, summary_prompts.MERGE_VARIABLES),
+    "contradictions": ((contradictions.PART,), contradictions.VARIABLES),
+}
+LOADERS: Mapping[str, Callable[[Path], Prompts]] = {
+    "prompt.md": load_transcript,
+    **{
+        f"prompts/{name}.md": partial(load_prompts, parts=parts, variables=variables)
+        for name, (parts, variables) in _PARTS.items()
+    },
+}
+"""How each file of the configuration that holds prompts is read; raises ConfigError."""
+
+
+class TaskPrompts:
+    """The templates of one configuration; safe in any thread.
+
+    Args:
+        config: The folder of the configuration.
+        spare: The shipped one, whose files stand in for those that were never good.
+        on_problem: Called once for each state of a file that was refused.
+        rest: Seconds in which a file is not looked at again.
+    """
+
+    def __init__(
+        self,
+        config: Path,
+        spare: Path,
+        on_problem: Callable[[ConfigError], None] | None = None,
+        *,
+        rest: float = 0.0,
+    ) -> None:
+        self._files = {
+            name: ConfigFile[Prompts](
+                config / name, load, load(spare / name), on_problem, rest=rest
+            )
+            for name, load in LOADERS.items()
+        }
+
+    def of(self, task: str) -> Prompts:
+        """The prompts of a task, such as ``talk``."""
+        return self._files[f"prompts/{task}.md"].current
+
+    @property
+    def transcript(self) -> Prompts:
+        """The template of transcripts."""
+        return self._files["prompt.md"].current
