@@ -2,7 +2,7 @@
 
 import pytest
 
-from game.lab.intervals import percentile, wilson
+from keepsake.lab.intervals import percentile, wilson
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,22 @@ import pytest
 from typer.testing import CliRunner
 
 from game.cli.app import app
-from game.lab.trials.evaluating import IN_CONTEXT, IN_REACH, Evaluation, evaluated, row_of
-from game.lab.trials.journal import RowJournal
-from game.lab.trials.living import Living
-from game.lab.trials.probes import DELAYS, KEPT, START, UNTOLD, id_of, probe_trials, trial_around
-from game.lab.trials.probing import curve
-from game.lab.trials.scoring import scores
 from keepsake.archive.privacy import is_private
 from keepsake.errors import KeepsakeError
+from keepsake.lab.trials.evaluating import IN_CONTEXT, IN_REACH, Evaluation, evaluated, row_of
+from keepsake.lab.trials.journal import RowJournal
+from keepsake.lab.trials.living import Living
+from keepsake.lab.trials.probes import (
+    DELAYS,
+    KEPT,
+    START,
+    UNTOLD,
+    id_of,
+    probe_trials,
+    trial_around,
+)
+from keepsake.lab.trials.probing import curve
+from keepsake.lab.trials.scoring import scores
 from keepsake.memories.protocol import RecalledLine, Surroundings
 from keepsake.memories.windows import FullContext
 from keepsake.ports import FixedClock

@@ -7,16 +7,15 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from game.lab.sweeps.comparing import compared
-from game.lab.sweeps.plan import read_plan
-from game.lab.sweeps.sweep import CELLS, Runner, sweep
-from game.lab.trials.cell import pinned_down
 from keepsake.errors import KeepsakeError
-from keepsake.paths import REPOSITORY
+from keepsake.lab.sweeps.comparing import compared
+from keepsake.lab.sweeps.plan import read_plan
+from keepsake.lab.sweeps.sweep import CELLS, Runner, sweep
+from keepsake.lab.trials.cell import pinned_down
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
-from tests.lab.archived import places
 from tests.lab.in_process import keepsake
 from tests.lab.test_eval_answers import PROFILES, well_read
 
@@ -41,6 +40,10 @@ class Breaking:
     perceive = context = recall = rest = state = close = __init__
 """
 TIMES = re.compile(r"seconds$")
+
+
+def places(folder):
+    return Places(folder / "home", folder / "vault", Ports())
 
 
 def written(folder, text=PLAN):

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from game.cli.lab import evaluating
-from game.lab.trials.cell import PROBES, TrialSource
 from keepsake.errors import KeepsakeError
+from keepsake.lab.trials.cell import PROBES, TrialSource
 from keepsake.memories.loading import METHODS, code_of, maker
 from keepsake.paths import places
 

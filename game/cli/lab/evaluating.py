@@ -12,13 +12,14 @@ from rich.table import Table
 
 from game.cli.output import err, plain_table, print_json, print_wide
 from game.cli.progress import items_bar
-from game.lab.trials.answering import TASK
-from game.lab.trials.cell import TrialCell, TrialSource, pinned_down, run_cell
-from game.lab.trials.evaluating import IN_REACH
-from game.lab.trials.journal import Row, RowJournal
-from game.lab.trials.judging import KNOWN, UNKNOWN
-from game.lab.trials.living import MemoryFault
-from game.lab.trials.measures import (
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.lab.trials.answering import TASK
+from keepsake.lab.trials.cell import TrialCell, TrialSource, pinned_down, run_cell
+from keepsake.lab.trials.evaluating import IN_REACH
+from keepsake.lab.trials.journal import Row, RowJournal
+from keepsake.lab.trials.judging import KNOWN, UNKNOWN
+from keepsake.lab.trials.living import MemoryFault
+from keepsake.lab.trials.measures import (
     COSTS,
     MEASURES,
     MRR,
@@ -27,8 +28,7 @@ from game.lab.trials.measures import (
     figure,
     measured,
 )
-from game.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
-from keepsake.errors import KeepsakeError, refusing
+from keepsake.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
 from keepsake.models.clients.minilm import MiniLMEmbedder
 from keepsake.paths import Places
 

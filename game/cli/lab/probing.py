@@ -9,15 +9,15 @@ from rich.table import Table
 
 from game.cli.lab.evaluating import lived_through
 from game.cli.output import out, plain_table, print_wide
-from game.lab.intervals import percentile, wilson
-from game.lab.trials.cell import TrialCell
-from game.lab.trials.curves import check_form, draw
-from game.lab.trials.evaluating import IN_REACH
-from game.lab.trials.journal import Row
-from game.lab.trials.probes import DELAY_NAMES, DELAYS, KEPT
-from game.lab.trials.probing import MEMORY, PLACES, curve
-from game.lab.trials.scoring import RIGHT
 from keepsake.errors import KeepsakeError, refusing
+from keepsake.lab.intervals import percentile, wilson
+from keepsake.lab.trials.cell import TrialCell
+from keepsake.lab.trials.curves import check_form, draw
+from keepsake.lab.trials.evaluating import IN_REACH
+from keepsake.lab.trials.journal import Row
+from keepsake.lab.trials.probes import DELAY_NAMES, DELAYS, KEPT
+from keepsake.lab.trials.probing import MEMORY, PLACES, curve
+from keepsake.lab.trials.scoring import RIGHT
 from keepsake.paths import Places
 
 MOST_LOAD = 10_000

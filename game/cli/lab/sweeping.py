@@ -11,13 +11,13 @@ from rich.markup import escape
 
 from game.cli.output import err, out, plain_table, print_wide
 from game.cli.progress import items_bar
-from game.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
-from game.lab.sweeps.plan import read_plan
-from game.lab.sweeps.record import CellRecord
-from game.lab.sweeps.report import write_report
-from game.lab.sweeps.sweep import Runner, sweep
-from game.lab.sweeps.tables import write_parquet
-from game.lab.trials.measures import COSTS, MEASURES, figure
+from keepsake.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
+from keepsake.lab.sweeps.plan import read_plan
+from keepsake.lab.sweeps.record import CellRecord
+from keepsake.lab.sweeps.report import write_report
+from keepsake.lab.sweeps.sweep import Runner, sweep
+from keepsake.lab.sweeps.tables import write_parquet
+from keepsake.lab.trials.measures import COSTS, MEASURES, figure
 from keepsake.memories import loading
 from keepsake.paths import Places
 
