@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from game.cli.app import app
 from keepsake.archive.privacy import is_private
 from keepsake.errors import KeepsakeError
+from keepsake.lab.sweeps.comparing import over_time, results_of
 from keepsake.lab.trials.evaluating import IN_CONTEXT, IN_REACH, Evaluation, evaluated, row_of
 from keepsake.lab.trials.journal import RowJournal
 from keepsake.lab.trials.living import Living
@@ -24,7 +25,6 @@ from keepsake.lab.trials.probes import (
     probe_trials,
     trial_around,
 )
-from keepsake.lab.trials.probing import curve
 from keepsake.lab.trials.scoring import scores
 from keepsake.memories.protocol import RecalledLine, Surroundings
 from keepsake.memories.windows import FullContext
@@ -151,9 +151,10 @@ def test_what_is_not_what_a_memory_gives_becomes_no_figure(gives, said, monkeypa
 
 def test_windows_forget_and_curves_say_when():
     rows = evaluated([BUSY], Evaluation(memory="sliding-window"), RowJournal(None, {}))
-    points = {point.delay: point.known / point.n for point in curve(rows, IN_CONTEXT)}
-    assert points == {"hour": 1.0, "day": 0.0, "week": 0.0}
-    assert not list(curve(rows, "right"))  # nobody spoke
+    found = results_of("probes", {"window": rows})
+    known = over_time(found.arms[0], BUSY.load, IN_CONTEXT)
+    assert {hours: each.mean for hours, each in known.items()} == {1.0: 1.0, 24.0: 0.0, 168.0: 0.0}
+    assert found.timed == [IN_CONTEXT, IN_REACH]  # nobody spoke
 
 
 def test_what_is_to_be_kept_is_kept_where_nothing_of_it_is_seen():

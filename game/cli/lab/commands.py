@@ -97,15 +97,15 @@ def probes(
     ] = None,
 ) -> None:
     """Have visitors tell a memory what they ask for an hour, a day and a week later."""
-    from game.cli.lab import evaluating, probing  # noqa: PLC0415 - other commands need not wait
+    from game.cli.lab import evaluating  # noqa: PLC0415 - other commands need not wait
     from keepsake.lab.trials.cell import PROBES, TrialSource  # noqa: PLC0415 - the same
     from keepsake.memories.loading import KEEPSAKE  # noqa: PLC0415 - the same
 
-    options = (("loads", probing.loads_of(load)), ("lives", lives))
+    options = (("loads", evaluating.loads_of(load)), ("lives", lives))
     source = TrialSource(PROBES, options=options)
     given = {"profile": profile, "writer": writer, "seed": seed, "limit": limit}
     cells = evaluating.cells_of(source, memory or [KEEPSAKE], settings or (), **given)
-    probing.probes(places(), cells, chart=chart_file, json_file=json_file, kinds=kinds)
+    evaluating.probes(places(), cells, chart=chart_file, json_file=json_file, kinds=kinds)
 
 
 def sweep(

@@ -57,14 +57,15 @@ def _show(found: SourceResults) -> None:
     out.print(f"[bold]{escape(found.name)}[/bold]")
     print_wide(table)
     for measure in found.timed:
-        _show_over_time(found, measure)
+        show_over_time(found, measure)
     pairs = [pair for pair in found.pairs if pair.hours is None]
     sure = sum(pair.significant for pair in pairs)
     differ = f"{sure} of {len(pairs)} pairs differ (p < 0.05, Holm)\n"
     out.print(differ if pairs else "", markup=False)
 
 
-def _show_over_time(found: SourceResults, measure: str) -> None:
+def show_over_time(found: SourceResults, measure: str) -> None:
+    """Per cent known, a row an arm and load, by the time since it was told."""
     times = [f"after {name}" for name in HOURS.values()]
     headings = (f"{MEASURES[measure]}", "a day", *times)
     table = plain_table(headings, right=headings[1:], no_wrap=True)
@@ -74,6 +75,7 @@ def _show_over_time(found: SourceResults, measure: str) -> None:
             cells = (figure(by_hours.get(hours), measure) for hours in HOURS)
             table.add_row(escape(arm.name), f"{load:g}", *cells)
     print_wide(table)
+    out.print()
 
 
 def _command(plan: Path, folder: Path, runner: Runner) -> str:

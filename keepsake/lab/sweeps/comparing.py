@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from keepsake.lab.sweeps.record import CellRecord
-from keepsake.lab.trials.evaluating import IN_REACH
+from keepsake.lab.trials.evaluating import IN_CONTEXT, IN_REACH
 from keepsake.lab.trials.intervals import LEVEL, Difference, Estimate, difference, holm
 from keepsake.lab.trials.journal import Row
 from keepsake.lab.trials.measures import (
@@ -25,7 +25,8 @@ from keepsake.lab.trials.scoring import F1, RIGHT
 
 HEADLINES = (RECALL[10], IN_REACH, RIGHT, F1, "judged", "kept")
 """What arms are compared by, where there are such figures."""
-
+OVER_TIME = (IN_CONTEXT, IN_REACH, RIGHT)
+"""What is followed over time: the prompt alone, with recall, what a model says."""
 
 HOURS = {DELAYS[delay].total_seconds() / 3600: name for delay, name in DELAY_NAMES.items()}
 """What delays of probes are called."""
@@ -58,7 +59,7 @@ class SourceResults:
     def timed(self) -> list[str]:
         """The measures that are followed over time; none where nothing was planned in time."""
         planned = any(row.get("delay_hours") for arm in self.arms for row in arm.rows)
-        return [m for m in (IN_REACH, RIGHT) if planned and m in self.measures]
+        return [m for m in OVER_TIME if planned and m in self.measures]
 
     @property
     def loads(self) -> list[float]:
@@ -114,7 +115,7 @@ def compared(records: Sequence[CellRecord]) -> list[SourceResults]:
             source = record.source, str(record.cell["source"]["fingerprint"])
             arms = rows.setdefault(source, {})
             arms.setdefault(record.name, []).extend(record.rows)
-    return [_results(name, arms) for (name, _), arms in rows.items()]
+    return [_with_pairs(results_of(name, arms)) for (name, _), arms in rows.items()]
 
 
 def over_time(arm: SweepArm, load: float, measure: str) -> dict[float, Estimate]:
@@ -128,10 +129,13 @@ def over_time(arm: SweepArm, load: float, measure: str) -> dict[float, Estimate]
     return found
 
 
-def _results(source: str, rows: dict[str, list[Row]]) -> SourceResults:
-    found = SourceResults(
-        source, [SweepArm(name, own, measured(own)) for name, own in rows.items()], []
-    )
+def results_of(source: str, rows: Mapping[str, Sequence[Row]]) -> SourceResults:
+    """The rows of each arm at one source, with no pairs."""
+    arms = [SweepArm(name, own, measured(own)) for name, own in rows.items()]
+    return SourceResults(source, arms, [])
+
+
+def _with_pairs(found: SourceResults) -> SourceResults:
     families = [(measure, None) for measure in HEADLINES]
     families += [(measure, hours) for measure in found.timed for hours in HOURS]
     return replace(found, pairs=[p for family in families for p in _pairs(found.arms, *family)])

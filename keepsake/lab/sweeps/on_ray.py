@@ -1,31 +1,26 @@
-"""The same work as tasks of Ray, on this machine or on a cluster (https://docs.ray.io)."""
+"""Runs cells as tasks of Ray, on this machine or on a cluster (https://docs.ray.io)."""
 
 from __future__ import annotations
 
 import logging
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.lab.pool import Work
+from keepsake.lab.sweeps.record import CellRecord, record_of
+from keepsake.lab.sweeps.work import ENDED, Done, SweepWork
+from keepsake.lab.trials.cell import TrialCell
 
 
-def run_on_ray[Item, Result](
-    work: Work[Item, Result],
-    items: Sequence[Item],
-    jobs: int,
-    done: Callable[[Result], None],
-    address: str = "",
-) -> list[Result]:
-    """Work on every item, each as a task of one core; blocks.
+def run_on_ray(
+    work: SweepWork, cells: Sequence[TrialCell], jobs: int, done: Done, address: str = ""
+) -> dict[TrialCell, CellRecord]:
+    """Run every cell, each as a task of one core; blocks.
 
     The nodes of a cluster need this version of Keepsake, and configuration and files under the
-    same paths. An item whose node is lost comes to what :meth:`Work.ended` says of it.
-
-    Returns:
-        The results in the order of ``items``.
+    same paths.
 
     Raises:
         KeepsakeError: Ray is not installed, or there is no cluster at ``address``.
@@ -34,24 +29,24 @@ def run_on_ray[Item, Result](
     try:
         task = ray.remote(_one).options(num_cpus=1, max_retries=1)
         shared = ray.put(work)
-        waiting = {task.remote(shared, item): item for item in items}
-        found: dict[Item, Result] = {}
+        waiting = {task.remote(shared, cell): cell for cell in cells}
+        found: dict[TrialCell, CellRecord] = {}
         while waiting:
             (ready,), _ = ray.wait(list(waiting), num_returns=1)
-            item = waiting.pop(ready)
+            cell = waiting.pop(ready)
             try:
-                found[item] = ray.get(ready)
+                found[cell] = ray.get(ready)
             except ray.exceptions.RayError:
-                found[item] = work.ended(item)
-            done(found[item])
-        return [found[item] for item in items]
+                found[cell] = record_of(cell, problem=ENDED)
+            done(found[cell])
+        return found
     finally:
         ray.shutdown()
 
 
-def _one[Item, Result](work: Work[Item, Result], item: Item) -> Result:
+def _one(work: SweepWork, cell: TrialCell) -> CellRecord:
     with work.opened() as one:
-        return one(item)
+        return one(cell)
 
 
 def _require_listener(address: str) -> None:

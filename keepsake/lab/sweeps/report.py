@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 
 from keepsake.errors import refusing
-from keepsake.lab.sweeps.charts import CHARTS
+from keepsake.lab.sweeps.charts import CHARTS, as_svg
 from keepsake.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
 from keepsake.lab.sweeps.plan import SweepPlan
 from keepsake.lab.sweeps.record import CellRecord
@@ -48,8 +48,7 @@ def write_report(plan: SweepPlan, records: Sequence[CellRecord], command: str, p
 
 
 def _charts(found: SourceResults) -> list[tuple[str, str]]:
-    drawn = ((name, draw(found)) for name, draw in CHARTS)
-    return [(name, svg) for name, svg in drawn if svg]
+    return [(name, svg) for name in CHARTS if (svg := as_svg(name, found))]
 
 
 def _versions(records: Sequence[CellRecord]) -> list[tuple[str, int]]:
