@@ -2,8 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
-from datetime import timedelta
 from typing import ClassVar
 
 import pytest
@@ -19,11 +17,9 @@ from keepsake.lab.trials.living import Living
 from keepsake.lab.trials.probes import (
     DELAYS,
     KEPT,
-    START,
     UNTOLD,
     id_of,
     probe_trials,
-    trial_around,
 )
 from keepsake.lab.trials.scoring import scores
 from keepsake.memories.protocol import RecalledLine, Surroundings
@@ -172,16 +168,6 @@ def test_an_answer_with_what_was_true_before_is_wrong():
     (old, *_) = (each.removeprefix("\\b").removesuffix("\\b") for each in question.wrong)
     assert scores(question, f"It is {question.answers[0]}.")["right"] == 1.0
     assert scores(question, f"{question.answers[0]}, or was it {old}?")["right"] == 0.0
-
-
-def test_probes_lie_among_another_lifes_own_talk():
-    start = START + timedelta(days=30)
-    around = [replace(m, time=m.time + timedelta(days=30)) for m in BUSY.memories[:50]]
-    trial = trial_around("Nell", around, start, 3)
-    assert trial.agent == "Nell"
-    assert len(trial.memories) > 50
-    assert trial.memories[0].time >= start
-    assert trial == trial_around("Nell", around, start, 3)
 
 
 def test_the_command_shows_curves_and_writes_each_question(tmp_path):

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from keepsake.errors import ConfigError, KeepsakeError, refusing
+from keepsake.errors import ConfigError, refusing
 from keepsake.lab.trials.answering import CONTEXT, AnsweringModel, answering_model
 from keepsake.lab.trials.evaluating import RECALLED, Evaluation, evaluated, limited
 from keepsake.lab.trials.journal import Row, RowJournal
@@ -55,15 +55,11 @@ class TrialSource:
         """The lives with their questions.
 
         Raises:
-            KeepsakeError: The file cannot be read, or there are no probes of that kind.
+            KeepsakeError: The file cannot be read.
         """
         if self.kind == FILE:
             return read_trials(Path(self.path))
-        try:
-            return probe_trials(seed, **dict(self.options))
-        except TypeError as error:
-            told = f"Probes cannot be made with {dict(self.options)} ({error})"
-            raise KeepsakeError(told, "Their options are loads, lives and days") from error
+        return probe_trials(seed, **dict(self.options))
 
     def fingerprint(self) -> str:
         """What changes when a file's content does; empty for what a seed makes.

@@ -90,11 +90,6 @@ def probe_trials(
     return found
 
 
-def trial_around(agent: str, memories: Sequence[Memory], start: datetime, seed: int) -> Trial:
-    """A week of probes among the memories given, which lie in it: another life's own talk."""
-    return trial_of(f"probes of {agent}", agent, _plants(random.Random(seed), start), memories)
-
-
 def trial_of(name: str, agent: str, plants: Sequence[_Plant], around: Sequence[Memory]) -> Trial:
     """What is planted and what happens beside it, in the order of time."""
     lived: list[tuple[Memory, _Plant | None]] = [(memory, None) for memory in around]

@@ -23,6 +23,8 @@ _HERE = re.compile(r"Here: ([^.]*)\.")
 _EXITS = re.compile(r"Exits: ([^.]*)\.")
 _ARRIVED = re.compile(r"You become .*Exits: [^.]*\.")
 _ANYTHING = re.compile(r"\S")
+_AWAY = re.compile(r"The world (?:has stopped|is away)")
+"""What the Portal says while there is no Server."""
 _WALKS, _LOOKS = 0.05, 0.2
 """Which share of the turns is a step elsewhere, and up to which it is only a look."""
 
@@ -129,7 +131,7 @@ def _wait(line: Telnet, wanted: re.Pattern[str]) -> str:
     """What is shown until ``wanted`` was seen, without its line breaks."""
     deadline = time.monotonic() + PATIENCE
     while not wanted.search(shown := " ".join(line.text.split())):
-        if time.monotonic() > deadline or not line.read():
+        if time.monotonic() > deadline or _AWAY.search(shown) or not line.read():
             raise CutOff(f"{wanted.pattern!r} never came")
     return shown
 
