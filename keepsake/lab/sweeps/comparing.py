@@ -136,7 +136,7 @@ def results_of(source: str, rows: Mapping[str, Sequence[Row]]) -> SourceResults:
 
 
 def _with_pairs(found: SourceResults) -> SourceResults:
-    families = [(measure, None) for measure in HEADLINES]
+    families: list[tuple[str, float | None]] = [(measure, None) for measure in HEADLINES]
     families += [(measure, hours) for measure in found.timed for hours in HOURS]
     return replace(found, pairs=[p for family in families for p in _pairs(found.arms, *family)])
 
@@ -154,9 +154,9 @@ def _pairs(arms: Sequence[SweepArm], measure: str, hours: float | None) -> Itera
     for first, second in pairs:
         shared = sorted(figures[first].keys() & figures[second].keys())
         if shared:
-            values = ([figures[name][key] for key in shared] for name in (first, second))
+            one, other = ([figures[name][key] for key in shared] for name in (first, second))
             about = [groups[key] for key in shared]
-            differs = difference(*values, about, family=len(pairs))
+            differs = difference(one, other, about, family=len(pairs))
             found.append(ArmPair(measure, hours, first, second, differs))
     corrected = holm([pair.found.p for pair in found])
     for pair, p in zip(found, corrected, strict=True):
