@@ -178,7 +178,7 @@ def as_table(
     for cell, each in by_cell.items():
         for place, kind in enumerate(each):
             last = place == len(each) - 1
-            cells = (figure(kind.estimates.get(m), m, missing="", dash="-") for m in shown)
+            cells = (figure(kind.estimates.get(m), m) for m in shown)
             name = cell.name if place == 0 else ""
             style = "bold" if last else ""
             table.add_row(name, kind.kind, str(kind.questions), *cells, style=style)

@@ -44,7 +44,7 @@ class SimulationPlan:
     seed: int = 7  # where chance comes from
     start: str = START  # its first moment by the clock on the wall, ``2026-05-04T08:00``
     zone: str = "UTC"  # the time zone of that clock
-    model: str = "scripted"  # who answers; see :func:`.settings.with_model`
+    model: str = "scripted"  # who answers; see :func:`.settings.copy_config`
     visitors: int = 1  # how many players come and go
     # what its configuration was made with otherwise than the vault's: ``thinking.idle_interval``
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -129,9 +129,9 @@ class Lab:
         """Configuration and agents of its world."""
         return self.folder / "vault"
 
-    def places(self, ports: Ports | None = None) -> Places:
+    def places(self) -> Places:
         """The same for whoever reads a world: logs, archives, events."""
-        return Places(self.home, self.vault, ports or Ports())
+        return Places(self.home, self.vault, Ports())
 
     @property
     def resume(self) -> str:

@@ -45,8 +45,10 @@ _IN_FRONT = ("people.in_confidence",)
 def copy_config(source: Path, target: Path, model: str, seed: int, models: Path) -> None:
     """Copy the configuration, shipped where there is none, and have that model answer the agents.
 
-    Recall goes by words alone: when vectors are there depends on the machine. Files of models are
-    found in ``models``, which are the world's own.
+    ``model`` is ``scripted`` (by that seed), ``vault`` (as the file is), ``embedded``,
+    ``ollama:MODEL``, ``ollama:MODEL@HOST`` or ``openai:MODEL@HOST``. Recall goes by words alone:
+    when vectors are there depends on the machine. Files of models are found in ``models``, which
+    are the world's own.
 
     Raises:
         KeepsakeError: There is no such model, or the configuration cannot be used.
@@ -55,31 +57,15 @@ def copy_config(source: Path, target: Path, model: str, seed: int, models: Path)
     shutil.copytree(source if source.is_dir() else shipped, target)
     profiles = target / "llm.md"
     text = profiles.read_text(encoding="utf-8")
-    text = with_models_of(with_model(text, model, seed), models)
+    if entries := _entries(model, seed):
+        text = with_settings(text, AGENT, dict.fromkeys(_KEYS, "") | entries)
+    text = _MODEL_FILE.sub(lambda found: f"{found[1]}{models / found[2]}", text)
     profiles.write_text(text, encoding="utf-8")
     load(profiles)
     recall = target / "recall.md"
     if recall.exists():
         words = _CHROMA.sub("**chroma**: none", recall.read_text(encoding="utf-8"), count=1)
         recall.write_text(words, encoding="utf-8")
-
-
-def with_models_of(text: str, models: Path) -> str:
-    """``llm.md`` whose files of models are found from another home as well."""
-    return _MODEL_FILE.sub(lambda found: f"{found[1]}{models / found[2]}", text)
-
-
-def with_model(text: str, model: str, seed: int) -> str:
-    """``llm.md`` with another model in its section ``agent``.
-
-    It is ``scripted`` (by that seed), ``vault`` (as the file is), ``embedded``, ``ollama:MODEL``,
-    ``ollama:MODEL@HOST`` or ``openai:MODEL@HOST``.
-
-    Raises:
-        KeepsakeError: There is no such model.
-    """
-    entries = _entries(model, seed)
-    return with_settings(text, AGENT, dict.fromkeys(_KEYS, "") | entries) if entries else text
 
 
 def _entries(model: str, seed: int) -> dict[str, str]:

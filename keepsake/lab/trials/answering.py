@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from keepsake.errors import BadAnswer, KeepsakeError
-from keepsake.lab.serving import answering, asked_model, named_profile
+from keepsake.errors import BadAnswer, ConfigError, KeepsakeError
+from keepsake.lab.serving import answering
 from keepsake.lab.trials.living import Asking
 from keepsake.lab.trials.scoring import NOT_KNOWN
 from keepsake.models.embedded.supervisor import Embedded, model_name
@@ -106,14 +106,25 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
     Raises:
         KeepsakeError: There is no such profile, it is no model, or its server does not answer.
     """
-    profiles, profile = named_profile(here, name)
+    profiles = Profiles(here.config / "llm.md")
+    try:
+        profile = profiles.get(name)
+    except ConfigError as error:  # of the command line, not of a line of the file
+        raise KeepsakeError(
+            f"There is no profile {name!r} in {profiles.path}", error.cure
+        ) from error
+    if profiles.problem is not None and profiles.path.exists():
+        # The game goes on with what held before; a figure must not come of another model.
+        raise profiles.problem
     if profile.provider in (EXTRACTIVE, SCRIPTED):
         told = f"The profile {name!r} is no model (provider {profile.provider})"
         raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
     cure = "Start the world" if profile.provider == EMBEDDED else ""
     guarded = answering(here, profile, f"The model of the profile {name!r} does not answer", cure)
     chat = _form(here, profiles, profile, guarded.client.capabilities.form) == CHAT
-    return AnsweringModel(profile, chat, asked_model(profile, guarded), guarded.client.close, seed)
+    # The embedded one is a process of the world's; nobody here waits until it is loaded.
+    model = guarded.client if profile.provider == EMBEDDED else guarded.model
+    return AnsweringModel(profile, chat, model, guarded.client.close, seed)
 
 
 def _form(here: Places, profiles: Profiles, profile: ModelProfile, learned: str) -> str:

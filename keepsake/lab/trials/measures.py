@@ -51,13 +51,13 @@ COSTS: Mapping[str, str] = {
 }
 
 
-def figure(each: Estimate | None, measure: str, *, missing: str = "–", dash: str = "–") -> str:
+def figure(each: Estimate | None, measure: str) -> str:
     """A figure as tables show it: a share in per cent with its interval, a cost by itself."""
     if each is None:
-        return missing
+        return "–"
     if measure in COSTS:
         return f"{each.mean:.3f}" if "seconds" in measure else f"{each.mean:,.0f}"
-    return f"{100 * each.mean:.1f} ({100 * each.low:.0f}{dash}{100 * each.high:.0f})"
+    return f"{100 * each.mean:.1f} ({100 * each.low:.0f}–{100 * each.high:.0f})"
 
 
 def value(row: Row, measure: str) -> float | None:
