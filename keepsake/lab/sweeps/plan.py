@@ -55,13 +55,13 @@ class _Form(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Probes(_Form):
+class _ProbesForm(_Form):
     loads: _OneOrMore[int] = ()
     lives: int = 1
     days: int = 0
 
 
-class _World(_Form):
+class _WorldForm(_Form):
     agents: int = 0
     villages: int = 0
     hours: float = 0
@@ -71,10 +71,10 @@ class _World(_Form):
     zone: str = ""
 
 
-class _Source(_Form):
+class _SourceForm(_Form):
     file: str | None = None
-    probes: Annotated[_Probes, BeforeValidator(_mapped)] | None = None
-    world: Annotated[_World, BeforeValidator(_mapped)] | None = None
+    probes: Annotated[_ProbesForm, BeforeValidator(_mapped)] | None = None
+    world: Annotated[_WorldForm, BeforeValidator(_mapped)] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -98,7 +98,7 @@ class _Source(_Form):
         return TrialSource(WORLD if self.probes is None else PROBES, options=(*options.items(),))
 
 
-class _Memory(_Form):
+class _MemoryForm(_Form):
     name: str
     set: _Axes = {}
 
@@ -109,8 +109,8 @@ class _Memory(_Form):
 
 
 class _PlanFile(_Form):
-    sources: _OneOrMore[_Source]
-    memories: _OneOrMore[_Memory]
+    sources: _OneOrMore[_SourceForm]
+    memories: _OneOrMore[_MemoryForm]
     name: str = ""
     set: _Axes = {}
     seeds: _OneOrMore[_Count] = (1,)
@@ -141,7 +141,7 @@ class _PlanFile(_Form):
                     recalled=self.recalled,
                 )
 
-    def _settings(self, memory: _Memory) -> Iterator[tuple[tuple[str, str], ...]]:
+    def _settings(self, memory: _MemoryForm) -> Iterator[tuple[tuple[str, str], ...]]:
         """Each combination of a memory's settings and of those for all memories."""
         axes: Mapping[str, Sequence[_Scalar]] = {**self.set, **memory.set}
         for values in itertools.product(*axes.values()):
