@@ -1,8 +1,7 @@
 """Which visitors come when, and what they say: planned by the seed, before anything happens.
 
 A visitor is a player who comes, talks to an agent and goes again; hours or days later it comes
-back, tells more, asks what is remembered, and keeps a promise or does not. Every visit lies
-within one hour of the simulation, so a checkpoint finds nobody in the middle of one.
+back, tells more, asks what is remembered, and keeps a promise or does not.
 """
 
 from __future__ import annotations
