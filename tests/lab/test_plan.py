@@ -1,10 +1,13 @@
 """What a simulation may be, and where it is written down."""
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.lab.simulations.plan import SimulationPlan, checked, free_name, lab_of
 from keepsake.paths import Places, Ports
@@ -82,3 +85,18 @@ def test_a_spoilt_plan_is_named(places, text):
     (lab.folder / "simulation.json").write_text(text)
     with pytest.raises(KeepsakeError, match=r"simulation\.json"):
         lab.plan()
+
+
+def test_a_run_that_was_killed_has_come_as_far_as_its_last_memory(places):
+    lab = lab_of(places, "life")
+    lab.folder.mkdir(parents=True)
+    lab.write_plan(PLAN)
+    lab.write_lived(3600.0, {})
+    with closing(Archive(lab.vault / "agents" / "Mira" / "archive")) as archive:
+        when = PLAN.moment(4000.0)
+        archive.append_memory(Memory(1, when, MemoryKind.PERCEPTION, "It rains."))
+        assert lab.lived() == 4000.0
+        later = PLAN.moment(3 * 3600.0)
+        archive.append_memory(Memory(2, later, MemoryKind.PERCEPTION, "Somebody plays."))
+    with pytest.raises(KeepsakeError, match="Somebody has played in the world of 'life'"):
+        lab.lived()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from keepsake.archive.scan import scan
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.reader import newest_first
 from keepsake.memories import loading
@@ -162,26 +163,33 @@ class Lab:
     def lived(self) -> float:
         """How many seconds of the plan the world has lived; 0 before it begins. Blocks.
 
-        A run that was killed has come further than ``progress.json`` says: the event log tells how
-        far. Time must not run backwards in the agents' archives.
+        A run that was killed has come further than ``progress.json`` says: event log and archives
+        tell how far. Time must not run backwards in them.
 
         Raises:
             KeepsakeError: A file cannot be read, or somebody has played in this world.
         """
         seconds, _ = self._progress()
-        events = self.places().events
-        with refusing(f"The event log {events} cannot be read", "Look at who may read it"):
-            newest = next((str(each["t"]) for each in newest_first(events)), "")
-        if not newest:
+        if (newest := self._newest()) is None:
             return seconds
-        logged = (datetime.fromisoformat(newest) - self.plan().begins).total_seconds()
-        if logged > seconds + HOUR + _LEEWAY:
+        recorded = (newest - self.plan().begins).total_seconds()
+        if recorded > seconds + HOUR + _LEEWAY:
             raise KeepsakeError(
-                f"Somebody has played in the world of {self.folder.name!r}, last at {newest}: its "
-                "time would run backwards",
+                f"Somebody has played in the world of {self.folder.name!r}, last at "
+                f"{newest:%Y-%m-%d %H:%M}: its time would run backwards",
                 "Make another simulation, or go on in this world with the game",
             )
-        return max(seconds, logged)
+        return max(seconds, recorded)
+
+    def _newest(self) -> datetime | None:
+        """The time of the last event or memory."""
+        places = self.places()
+        with refusing(f"{places.events} cannot be read", "Look at who may read the event log"):
+            logged = next((str(each["t"]) for each in newest_first(places.events)), "")
+        archives = sorted(places.agents.glob("*/archive"))
+        found = [scan(archive, 0, lambda: True).newest for archive in archives]
+        found += [datetime.fromisoformat(logged)] if logged else []
+        return max(filter(None, found), default=None)
 
     def counts(self) -> Counter[str]:
         """Thoughts, tokens, memories and so on, as far as ``progress.json`` counts them.
