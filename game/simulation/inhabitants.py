@@ -1,7 +1,7 @@
 """Who lives in a simulated world, and where: the shipped agents, and as many more as are wanted.
 
 Those who are made up follow from the seed alone. Their names are unlike each other and unlike
-those of the shipped agents, so that nobody is taken for somebody else.
+those of the shipped agents, so that nobody confuses them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from world.atlas import Atlas, Person, Thing
 
 
 def atlas_for(atlas: Atlas, agents: int, seed: int, villages: int = 1) -> Atlas:
-    """The world with so many agents: first those of its files, then ones that are made up.
+    """The world with ``agents`` agents: first those of its files, then made-up ones.
 
     The agents are shared out among ``villages``: the world itself, which alone has the people and
     the things of the files, and copies of its places, to which no way leads.
@@ -57,7 +57,7 @@ def _copy_of(atlas: Atlas, village: int) -> Atlas:
 
 
 def _settled(person: Person, village: int) -> Person:
-    """Somebody with home and day in that village."""
+    """The person with home and day in that village."""
     day = tuple({**each, "in": _id(each["in"], village)} for each in person.day)
     return replace(person, home=_id(person.home, village), day=day)
 

@@ -92,7 +92,7 @@ def _backdate(begins: datetime) -> None:
 
 
 class RunStopped(Exception):
-    """Somebody wants the run to end here."""
+    """The run is to end here."""
 
 
 class SimulatedLife:

@@ -20,7 +20,7 @@ _FIRST_SESSION = 1000
 
 
 def make_visitors(how_many: int, start: Any) -> None:
-    """Make the accounts and characters of so many visitors; they are nowhere until they come."""
+    """Make the accounts and characters of the visitors; they are nowhere until they come."""
     for name in NAMES[:how_many]:
         make_player(name, start)
 

@@ -17,7 +17,7 @@ MemorySettings = Annotated[
     typer.Option("--set", help="key=value for all memories, or memory.key=value; repeatable."),
 ]
 QuestionLimit = Annotated[
-    int, typer.Option(min=0, help="At most so many questions, spread over all; 0: all.")
+    int, typer.Option(min=0, help="How many questions at most, spread over all; 0: all.")
 ]
 
 

@@ -40,7 +40,7 @@ def show(out: Console, lab: Lab) -> bool:
     The first Ctrl-C ends it at its next moment, the second one at once.
 
     Returns:
-        Whether it has come to its end, and somebody has thought on the way.
+        Whether it has come to its end, and a model has answered on the way.
 
     Raises:
         KeepsakeError: It could not go on.

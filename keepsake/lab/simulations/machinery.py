@@ -78,9 +78,9 @@ class TimelineGateway(Gateway):
             return super().generate(profile_name, request, priority, key, given_up=given_up)
 
     def _posted(self, function: Callable[[], None]) -> None:
-        """Post it; whoever asks lets the others on once the question is posted, and not before.
+        """Post it; the asking thread yields once the question is posted, and not before.
 
-        Else the order of questions would be that in which the machine runs its threads.
+        Otherwise the order of questions would depend on how the machine runs its threads.
         """
         self._timeline.post(function)
         stack, self._threads.stack = getattr(self._threads, "stack", None), None

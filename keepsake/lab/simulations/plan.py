@@ -63,7 +63,7 @@ class SimulationPlan:
         return self.hours * HOUR
 
     def moment(self, seconds: float) -> datetime:
-        """The moment so many seconds after the first one; an hour is always one of 60 minutes."""
+        """The moment ``seconds`` after the first one; an hour always has 60 minutes."""
         utc = self.begins.astimezone(ZoneInfo("UTC")) + timedelta(seconds=seconds)
         return utc.astimezone(ZoneInfo(self.zone))
 
@@ -131,7 +131,7 @@ class Lab:
         return self.folder / "vault"
 
     def places(self) -> Places:
-        """The same for whoever reads a world: logs, archives, events."""
+        """The paths of its world: logs, archives, events."""
         return Places(self.home, self.vault, Ports())
 
     @property
@@ -142,7 +142,7 @@ class Lab:
     # -- what it is, and how far it has come
 
     def plan(self) -> SimulationPlan:
-        """What it is.
+        """The plan as it was written.
 
         Raises:
             KeepsakeError: There is no such simulation, or its file is spoilt.

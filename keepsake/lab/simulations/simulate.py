@@ -83,7 +83,7 @@ def create(places: Places, plan: SimulationPlan) -> Lab:
 
 
 def resumed(places: Places, name: str, hours: float | None = None) -> Lab:
-    """The simulation of that name, to go on with; ``hours``: to live so many in all.
+    """The simulation of that name, ready to go on; ``hours`` is its new length, from its start.
 
     Raises:
         KeepsakeError: There is none, it is over already, somebody has played in its world, or

@@ -5,9 +5,9 @@ was handed over; only calls to models run beside each other, and their answers a
 order in which the calls were begun. So what happens depends on nothing but what was asked for:
 not on the machine, nor on how its threads are scheduled.
 
-Whoever runs the timeline (:meth:`Timeline.run_until`) stands in for the reactor thread. A piece
-of work has a thread of its own, but the owner waits for it, until it is done, sleeps
-(:meth:`Timeline.wait`) or waits for a model (:meth:`Timeline.asking`).
+The owner, the thread that runs the timeline (:meth:`Timeline.run_until`), replaces the reactor
+thread. A piece of work has a thread of its own, but the owner waits for it, until it is done,
+sleeps (:meth:`Timeline.wait`) or waits for a model (:meth:`Timeline.asking`).
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class _Work:
     def _fulfil(self) -> None:
         try:
             result = self.function()
-        except BaseException as error:  # for whoever looks at the future, as in any executor
+        except BaseException as error:  # the future has it, as in any executor
             self.future.set_exception(error)
         else:
             self.future.set_result(result)
@@ -266,7 +266,7 @@ class _Call:
         self.ended, self._told = ended, told
 
     def tell(self) -> None:
-        """Pass on how it ended; whoever waits is called back."""
+        """Pass on how it ended; the waiting side is called back."""
         if not self._told.set_running_or_notify_cancel():
             return
         if (error := self.ended.exception()) is not None:

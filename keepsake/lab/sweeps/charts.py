@@ -59,7 +59,7 @@ def headline_chart(found: SourceResults) -> Figure | None:
 
 
 def recall_chart(found: SourceResults) -> Figure | None:
-    """Evidence found among the first so many; None where no arm recalls anything."""
+    """Evidence found, by depth; None where no arm recalls anything."""
     arms = [(n, arm) for n, arm in enumerate(found.arms) if MRR in arm.kinds[-1].estimates]
     if not arms:
         return None

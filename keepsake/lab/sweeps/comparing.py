@@ -43,7 +43,7 @@ class SweepArm:
 
 @dataclass(frozen=True, slots=True)
 class SourceResults:
-    """All arms that lived through one source."""
+    """All arms at one source."""
 
     name: str
     arms: Sequence[SweepArm]
@@ -63,7 +63,7 @@ class SourceResults:
 
     @property
     def loads(self) -> list[float]:
-        """The loads of what was planned in time."""
+        """The loads of questions that have a delay."""
         rows = (row for arm in self.arms for row in arm.rows if row.get("delay_hours"))
         return sorted({row["load"] for row in rows})
 

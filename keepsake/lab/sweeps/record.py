@@ -64,7 +64,7 @@ def read_record(folder: Path, key: str) -> CellRecord | None:
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of what has a say in the figures, and which commit it was."""
+    """The versions that the figures depend on, and the commit."""
     found = {"python": platform.python_version(), "commit": _commit()}
     for package in _PACKAGES:
         try:

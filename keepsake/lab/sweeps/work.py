@@ -34,7 +34,7 @@ class SweepWork:
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[TrialCell], CellRecord]]:
-        """What runs one cell; one thread a process, as there are so many of them."""
+        """What runs one cell; with one thread, as the processes share the machine."""
         embedder = MiniLMEmbedder(threads=1)
         yield partial(_recorded, self, embedder)
         embedder.close()

@@ -1,4 +1,4 @@
-"""One run: trials from a source, lived through one memory at some settings, asked with one seed."""
+"""One run: the trials of a source, one memory with its settings, one seed."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Evaluation:
 
 
 def limited(trials: Sequence[Trial], limit: int) -> list[Trial]:
-    """The trials with so many questions in all, as many of each trial; 0 is no limit."""
+    """The trials with ``limit`` questions in all, equally many of each; 0 is no limit."""
     if not limit or sum(len(trial.questions) for trial in trials) <= limit:
         return list(trials)
     wanted = [0] * len(trials)
@@ -55,7 +55,7 @@ def limited(trials: Sequence[Trial], limit: int) -> list[Trial]:
 
 
 def _with_first(trial: Trial, count: int) -> Trial:
-    """The trial with so many of its questions, spread over all of them."""
+    """The trial with ``count`` of its questions, spread evenly."""
     step = len(trial.questions) / count
     chosen = tuple(trial.questions[int(place * step)] for place in range(count))
     return replace(trial, questions=chosen)
@@ -128,7 +128,7 @@ def _askings(trial: Trial, how: Evaluation, scratch: Path | None) -> Iterator[As
 
 @contextmanager
 def _naming(memory: str) -> Iterator[None]:
-    """Whatever somebody's memory raises is told with its name and its line."""
+    """An error in a memory names the memory and the line."""
     try:
         yield
     except KeepsakeError:

@@ -78,7 +78,7 @@ def difference(
 
 
 def holm(found: Sequence[float]) -> list[float]:
-    """P values corrected for being so many, in their order."""
+    """The p values, corrected for their number (Holm 1979), in their order."""
     order = sorted(range(len(found)), key=lambda place: found[place])
     corrected, least = [1.0] * len(found), 0.0
     for rank, place in enumerate(order):
@@ -113,7 +113,7 @@ class _Grouped:
         return float(self.sums.sum() / self.counts.sum())
 
     def means(self, rounds: int) -> NDArray[np.float64]:
-        """Means of so many samples of groups, with replacement."""
+        """The means of ``rounds`` samples of groups, with replacement."""
         size = len(self.sums)
         # By the data's size alone: two memories on the same questions are sampled alike.
         chance = np.random.default_rng(zlib.crc32(str(size).encode()))

@@ -19,7 +19,7 @@ from keepsake.ports import FixedClock
 QUIET = timedelta(minutes=30)
 """So long without a memory is a rest."""
 OVER = 1.25
-"""A context may cost so much of its budget: others may count its tokens otherwise."""
+"""The share of its budget that a context may cost: memories may count tokens differently."""
 NIGHT = timedelta(hours=4)
 """So long without one, or a new day, is a night."""
 
@@ -28,7 +28,7 @@ type Found = tuple[RecalledLine, ...]
 
 
 class MemoryFault(KeepsakeError):
-    """Somebody's memory broke off, or gave what is none of its answers."""
+    """A memory raised an error, or returned something else than the protocol wants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Living:
     def _ask(self, question: TrialQuestion) -> Asking:
         self._pass_to(question.time)
         began = time.perf_counter()
-        # Whoever asks is known, as in the world: "my sister" is theirs.
+        # The asker is known, as in the world: "my sister" is the asker's.
         words = f"{question.asker}: {question.text}" if question.asker else question.text
         recalled = self._memory.recall(words, self._limit)
         context = self._memory.context(self._given.budget)

@@ -116,6 +116,6 @@ def _question(
 
 
 def _answer(item: Item, kind: str | None) -> str:
-    """LoCoMo's own score takes of an open answer what stands before the reason for it."""
+    """LoCoMo's own score drops the reason behind an open answer."""
     answer = item.text("answer")
     return answer.partition(";")[0].strip() if kind == OPEN else answer

@@ -35,12 +35,12 @@ DELAY_NAMES = {"hour": "an hour", "day": "a day", "week": "a week"}
 _WAKING = timedelta(hours=14)
 _VISITING = timedelta(hours=11)
 _LATER = timedelta(hours=16)
-"""After so long somebody tells that something has changed, or claims otherwise of another."""
+"""The time after which a visitor tells of a change, or contradicts another visitor."""
 UNTOLD = (
     r"don't know|do not know|not sure|no idea|can't say|cannot say|never (?:said|told|heard)|"
     r"n(?:o|')t tell"
 )
-"""What somebody says who was never told; right where nobody was."""
+"""Patterns of "I don't know", which is right where nobody told the fact."""
 KEPT = "kept to itself"
 """The kind of question whose right answer is silence: somebody else listens."""
 
@@ -76,7 +76,7 @@ class _Plant:
 def probe_trials(
     seed: int = 7, loads: Sequence[int] = LOADS, lives: int = 1, days: int = DAYS
 ) -> list[Trial]:
-    """The lives of a seed: for each load so many, of the same plants; the same ones each time."""
+    """The lives of a seed: ``lives`` of each load, with the same facts planted."""
     found = []
     for life in range(lives):
         planted = _plants(random.Random(f"{seed} {life}"), START)
@@ -287,7 +287,7 @@ def _said(time: datetime, who: str, text: str, event: str) -> Memory:
 
 
 def _chatter(chance: random.Random, load: int, days: int) -> Iterator[Memory]:
-    """So many lines a day, by day, of the village's own people, with an answer here and there."""
+    """``load`` lines a day of the village's own people, with an answer now and then."""
     content = _content()
     people = [*content["visitors"].split(), *content["slots"]["name"]]
     for day in range(days):

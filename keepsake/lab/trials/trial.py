@@ -1,4 +1,4 @@
-"""A life with questions about it, whoever wrote it: a benchmark's talk, visitors of a village."""
+"""A transcript with questions about it, from a benchmark or made up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keepsake.archive.records import Memory
 
 @dataclass(frozen=True, slots=True)
 class TrialQuestion:
-    """One question, asked at its time by somebody."""
+    """One question, its asker and its time."""
 
     id: str
     text: str
