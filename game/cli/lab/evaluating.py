@@ -78,7 +78,7 @@ def recall(here: Places, cells: Sequence[TrialCell], *, as_json: bool) -> None:
 
 def answers(here: Places, cells: Sequence[TrialCell], json_file: Path | None) -> None:
     """Have a model answer the questions of a file from several memories, and grade the answers."""
-    print_wide(as_table(_lived_through(here, cells, json_file), (*ANSWERS, *SPENT)))
+    print_wide(as_table(rows_of(here, cells, json_file), (*ANSWERS, *SPENT)))
 
 
 def probes(
@@ -92,7 +92,7 @@ def probes(
     """Plant and ask the probes through the memory of each cell, and show what each still knows."""
     if chart is not None:
         check_form(chart)
-    rows = _lived_through(here, cells, json_file)
+    rows = rows_of(here, cells, json_file)
     found = results_of("probes", {cell.name: each for cell, each in rows.items()})
     if chart is not None:
         save_time_chart(found, chart)
@@ -114,7 +114,7 @@ def loads_of(written: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(int, parts)))
 
 
-def _lived_through(
+def rows_of(
     here: Places, cells: Sequence[TrialCell], json_file: Path | None
 ) -> dict[TrialCell, list[Row]]:
     """The rows of each cell, written to ``json_file``; what is broken off goes on beside it."""
