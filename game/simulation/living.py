@@ -96,25 +96,29 @@ class RunStopped(Exception):
 
 
 class SimulatedLife:
-    """One run of a world; ``report`` is told how far it is: seconds, and what has happened.
+    """One run of a world.
 
-    :meth:`stop` ends :meth:`play` at the next moment, from any thread.
+    Args:
+        lab: Its folder.
+        plan: What it is.
+        report: Told how far it is: seconds, and what has happened.
+        stop: Ends :meth:`play` at the next moment.
     """
 
     def __init__(
-        self, lab: Lab, plan: SimulationPlan, report: Callable[[float, Mapping[str, int]], None]
+        self,
+        lab: Lab,
+        plan: SimulationPlan,
+        report: Callable[[float, Mapping[str, int]], None],
+        stop: threading.Event,
     ) -> None:
         self._lab, self._plan, self._report = lab, plan, report
         self._since, self._before = lab.lived(), lab.counts()
         self._timeline = Timeline(plan.moment(self._since), _broken)
         self._tally = EventTally(lab)
-        self._stop = threading.Event()
+        self._stop = stop
         self._told = self._flushed = 0.0
         self._saved = self._since
-
-    def stop(self) -> None:
-        """End it at the next moment."""
-        self._stop.set()
 
     def counts(self) -> Mapping[str, int]:
         """What has happened in this run."""

@@ -15,9 +15,11 @@ import shutil
 import signal
 import sqlite3
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from keepsake.errors import KeepsakeError, refusing
@@ -31,10 +33,12 @@ _LOCK = ".lock"
 def main() -> None:
     """Run the simulation in the folder that the command line names."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it decides what Ctrl-C means
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
     lab = Lab(Path(sys.argv[1]))
     try:
         with _alone(lab):
-            _play(lab)
+            _play(lab, stop)
     except KeepsakeError as error:
         _refuse(error)
     except Exception as error:
@@ -46,7 +50,7 @@ def main() -> None:
         _refuse(KeepsakeError(f"The simulation broke off ({error})", cure))
 
 
-def _play(lab: Lab) -> None:
+def _play(lab: Lab, stop: threading.Event) -> None:
     plan = lab.plan()
     if not lab.made:  # what there is was broken off while it was made
         shutil.rmtree(lab.home, ignore_errors=True)
@@ -63,8 +67,7 @@ def _play(lab: Lab) -> None:
         tables.make_tables(lab)
         living.build(plan)
         lab.write_lived(0.0, {})
-    life = living.SimulatedLife(lab, plan, lambda seconds, counts: _report("at", seconds, counts))
-    signal.signal(signal.SIGTERM, lambda *_: life.stop())
+    life = living.SimulatedLife(lab, plan, partial(_report, "at"), stop)
     life.play()
     _report(OVER, lab.lived(), life.counts())
 

@@ -241,7 +241,7 @@ def stop_by_the_command_line(places, lab):
         said = []
         for line in process.stdout:
             said.append(line)
-            if "thoughts" in line:
+            if "building the world" in line:  # before anything has happened
                 process.send_signal(signal.SIGINT)
                 said.extend(process.stdout)
     whole = "".join(said)
@@ -311,7 +311,7 @@ _FULL = """
 import sqlite3
 from game.simulation import worker
 
-def play(lab):
+def play(lab, stop):
     raise {error}
 
 worker._play = play
