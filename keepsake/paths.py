@@ -23,8 +23,6 @@ from keepsake.errors import KeepsakeError
 REPOSITORY = Path(__file__).resolve().parent.parent
 """The checkout: holds ``game``, ``typeclasses``, ``commands``, ``world``."""
 
-MOVED_CLOCK = "KEEPSAKE_MOVED_CLOCK"
-"""In the environment of a soak: a file that says by how many seconds the agents' clock is off."""
 DATABASE_URL = "KEEPSAKE_DATABASE_URL"
 """In the environment of a world on PostgreSQL: where its database is."""
 DEFAULT_PORT_BASE = 4000

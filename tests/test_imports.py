@@ -39,6 +39,7 @@ RULES = {
     "keepsake.index": [*_PURE, "keepsake.index", "keepsake.child", "keepsake.paths"],
     "keepsake.memories": [*_PURE, "keepsake.index", "keepsake.memories", "keepsake.paths"],
     "keepsake.agent": _BELOW_WORLD,
+    "keepsake.lab": [*_BELOW_WORLD, "keepsake.child", "keepsake.lab"],
     "keepsake": [],
     "typeclasses": [*_BELOW_WORLD, "typeclasses"],
     "commands": [*_BELOW_WORLD, "typeclasses", "world", "commands"],
@@ -48,8 +49,8 @@ RULES = {
     ],
     "game.cli": ["game", "keepsake"],
     "game.web": ["game", "keepsake", "typeclasses"],
-    # What runs in a process of its own, set up like the game; the rest of it is pure.
-    "game.lab": ["game", "keepsake", "typeclasses", "world"],
+    # The village of the lab, in a process of its own, set up like the game.
+    "game.simulation": ["game", "keepsake", "typeclasses", "world"],
     "game.server.conf": ["game", "keepsake", "typeclasses", "commands", "world"],
     "game": ["game", "keepsake"],
 }
@@ -174,6 +175,8 @@ def test_packages_import_nothing():
         ("keepsake.agent.attention", "keepsake.errors", True),
         ("keepsake.agent.attention", "keepsake.models.queue", True),
         ("keepsake.agent.mind", "typeclasses.agents", False),
+        ("keepsake.agent.mind", "keepsake.lab.sweeps.pool", False),
+        ("keepsake.lab.sweeps.pool", "game.simulation.worker", False),
         ("keepsake.agent.mind", "twisted.internet.defer", False),
         ("typeclasses.agents", "keepsake.agent.attention", True),
         ("keepsake.memory", "keepsake.models", False),

@@ -236,25 +236,19 @@ def simulate(
         str, typer.Option(help="What its agents remember with: rag, mem0, package:Class …")
     ] = "",
     resume: Annotated[str, typer.Option(help="Go on with the simulation of that name.")] = "",
-    back: Annotated[
-        bool,
-        typer.Option("--back", help="With --resume: undo what was played since its checkpoint."),
-    ] = False,
 ) -> None:
     """Live through days in a world of its own, as fast as the models answer."""
     from game.cli.lab import simulate as simulating  # noqa: PLC0415 - other commands need not wait
-    from game.lab.simulations.plan import SimulationPlan  # noqa: PLC0415 - the same
-    from game.lab.simulations.settings import settings_from  # noqa: PLC0415 - the same
-    from game.lab.simulations.simulate import create, resumed  # noqa: PLC0415 - the same
+    from keepsake.lab.simulations.plan import SimulationPlan  # noqa: PLC0415 - the same
+    from keepsake.lab.simulations.settings import settings_from  # noqa: PLC0415 - the same
+    from keepsake.lab.simulations.simulate import create, resumed  # noqa: PLC0415 - the same
 
     _check_spans()
     here = places()
     if resume:
         _refuse_beside_resume(context)
-        lab = resumed(here, resume, hours, back=back)
+        lab = resumed(here, resume, hours)
     else:
-        if back:
-            raise KeepsakeError("--back goes with --resume alone", "Name the simulation there")
         length = 24.0 if hours is None else hours
         chosen = settings_from(settings or (), strategy)
         plan = SimulationPlan(
@@ -266,10 +260,7 @@ def simulate(
     raise typer.Exit(0 if simulating.show(out, lab) else 1)
 
 
-app.command("fork")(lab_commands.fork)
 app.command("sweep")(lab_commands.sweep)
-app.command("soak")(lab_commands.soak)
-app.command("watch")(lab_commands.watch)
 
 
 @app.command()
@@ -332,7 +323,7 @@ def evaluate_recall(
 
     if memory:
         from game.cli.lab import evaluating  # noqa: PLC0415 - the same
-        from game.lab.trials.cell import FILE, TrialSource  # noqa: PLC0415 - the same
+        from keepsake.lab.trials.cell import FILE, TrialSource  # noqa: PLC0415 - the same
 
         source = TrialSource(FILE, str(data))
         cells = evaluating.cells_of(source, memory, settings or (), limit=limit)
@@ -364,7 +355,7 @@ def _refuse_beside_resume(context: typer.Context) -> None:
     for option in context.params:
         source = context.get_parameter_source(option)
         given = source is not None and source.name == "COMMANDLINE"
-        if given and option not in ("resume", "hours", "back"):
+        if given and option not in ("resume", "hours"):
             flag = {"name": "a second name", "settings": "--set"}
             told = flag.get(option, f"--{option}")
             raise KeepsakeError(

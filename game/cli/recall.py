@@ -11,9 +11,6 @@ from typing import Any, TextIO
 from rich.table import Table
 
 from game.cli.output import plain_table
-from game.lab.trials.items import FORMATS_PAGE, UnreadableBenchmark
-from game.lab.trials.reading import read_trials
-from game.lab.trials.trial import Trial
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.index.conversation import (
@@ -23,6 +20,9 @@ from keepsake.index.conversation import (
     UnreadableTurns,
     read_turns,
 )
+from keepsake.lab.trials.items import FORMATS_PAGE, UnreadableBenchmark
+from keepsake.lab.trials.reading import read_trials
+from keepsake.lab.trials.trial import Trial
 from keepsake.language.words import writable
 from keepsake.ports import Embedder
 from keepsake.recall.measure import DEPTHS, Answered, RetrievalScore, scores

@@ -6,14 +6,12 @@ install their own.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from random import Random
@@ -45,7 +43,7 @@ from keepsake.models.embedding import embedder as make_embedder
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority
-from keepsake.paths import MOVED_CLOCK, REPOSITORY, Places
+from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import (
     Clock,
     Embedder,
@@ -157,21 +155,6 @@ class Machinery:
         if self.gateway is not None:
             return self.gateway(profiles, places, changed)
         return Gateway(profiles, places, self.post, changed=changed)
-
-
-@dataclass(frozen=True, slots=True)
-class MovedClock:
-    """The machine's clock, so many seconds off as a file says; for a soak, whose clock jumps."""
-
-    path: Path
-
-    def now(self) -> datetime:
-        """The present time in UTC; the machine's own without the file."""
-        try:
-            off = float(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            off = 0.0
-        return datetime.now(UTC) + timedelta(seconds=off)
 
 
 @dataclass
@@ -393,9 +376,7 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
     What is wrong in a configuration file is logged, and its defaults serve until it is
     mended; a model server that does not answer is no error here.
     """
-    moved = os.environ.get(MOVED_CLOCK)
-    clock: Clock = MovedClock(Path(moved)) if moved else SystemClock()
-    machinery = Machinery(timer, Turns(timer).post, clock, embedder=embedder_apart)
+    machinery = Machinery(timer, Turns(timer).post, embedder=embedder_apart)
     new = start_on(machinery, places, taps)
     if not new.spill.reserve():
         log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")

@@ -34,13 +34,11 @@ from tests.bench import (
     start_bench,
     summary_bench,
     thought_bench,
-    token_bench,
 )
 from tests.bench.figures import Figure, save, show
 
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
-    "tokens": token_bench.measure,
     "thought": thought_bench.measure,
     "look": look_bench.measure,
     "busy": busy_bench.measure,

@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from game.lab.simulations.plan import SimulationPlan
-from game.lab.simulations.simulate import create, resumed, run
+from keepsake.lab.simulations.plan import SimulationPlan
+from keepsake.lab.simulations.simulate import create, resumed, run
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.bench.figures import Figure
 

@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from game.lab.simulations.plan import HOUR
 from keepsake.events.reader import Filter, last
+from keepsake.lab.simulations.plan import HOUR
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.bench.figures import Figure
 from tests.lab.quiet_life import SEEN, begin, go_on

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from evennia.utils.ansi import strip_ansi
 
-from game.lab.simulations.inhabitants import only
+from game.simulation.inhabitants import only
 from keepsake.agent.almanac import almanac
 from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.ports import FixedClock

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from game.lab.simulations.plan import START, Lab, SimulationPlan
-from game.lab.simulations.simulate import create, resumed, run
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import WHISPER, is_private
 from keepsake.archive.records import HEARSAY, SCENE, Memory, MemoryKind
+from keepsake.lab.simulations.plan import START, Lab, SimulationPlan
+from keepsake.lab.simulations.simulate import create, resumed, run
 from keepsake.language.heard import DEED
 from keepsake.paths import Places
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from game.lab.trials.reading import read_trials
 from keepsake.errors import KeepsakeError
+from keepsake.lab.trials.reading import read_trials
 from keepsake.paths import REPOSITORY
 
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"

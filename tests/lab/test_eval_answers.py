@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from game.lab.trials.scoring import NOT_KNOWN
+from keepsake.lab.trials.scoring import NOT_KNOWN
 from keepsake.memories.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer, Reply

@@ -2,9 +2,9 @@
 
 import pytest
 
-from game.lab.simulations.inhabitants import atlas_for
-from game.lab.simulations.plan import HOUR
-from game.lab.simulations.visits import visits
+from game.simulation.inhabitants import atlas_for
+from keepsake.lab.simulations.plan import HOUR
+from keepsake.lab.simulations.visits import visits
 from keepsake.names import check_agent_name
 from world.atlas import read_atlas
 

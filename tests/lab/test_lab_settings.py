@@ -2,11 +2,11 @@
 
 import pytest
 
-from game.lab.simulations.plan import SimulationPlan
-from game.lab.simulations.settings import settings_from
-from game.lab.simulations.simulate import create
 from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import KeepsakeError
+from keepsake.lab.simulations.plan import SimulationPlan
+from keepsake.lab.simulations.settings import settings_from
+from keepsake.lab.simulations.simulate import create
 from keepsake.markdown_config import merged
 from keepsake.paths import REPOSITORY, Places, Ports
 

@@ -10,10 +10,10 @@ import pytest
 
 from game.cli.logs.dictionary import page
 from game.cli.logs.lives import ROWS
-from game.lab.simulations.plan import SimulationPlan
-from game.lab.simulations.settings import settings_from
-from game.lab.simulations.simulate import create, run
 from keepsake.archive.log import Archive
+from keepsake.lab.simulations.plan import SimulationPlan
+from keepsake.lab.simulations.settings import settings_from
+from keepsake.lab.simulations.simulate import create, run
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.lab.in_process import keepsake

@@ -1,12 +1,15 @@
 """What a simulation may be, and where it is written down."""
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from game.lab.simulations.plan import SimulationPlan, checked, free_name, lab_of, longer
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
+from keepsake.lab.simulations.plan import SimulationPlan, checked, free_name, lab_of
 from keepsake.paths import Places, Ports
 
 PLAN = SimulationPlan("life", agents=3, hours=6)
@@ -68,6 +71,13 @@ def test_a_plan_and_how_far_it_has_come_are_read_as_they_were_written(places):
     assert free_name(places, 7) == "seed-7-2"
 
 
+def test_a_plan_of_an_earlier_version_is_read(places):
+    lab = lab_of(places, "life")
+    lab.folder.mkdir(parents=True)
+    (lab.folder / "simulation.json").write_text('{"name": "life", "agents": 3, "ends": [720.0]}')
+    assert lab.plan().agents == 3
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"name": "life", "colour": "red"}'])
 def test_a_spoilt_plan_is_named(places, text):
     lab = lab_of(places, "life")
@@ -77,8 +87,16 @@ def test_a_spoilt_plan_is_named(places, text):
         lab.plan()
 
 
-def test_a_plan_is_made_longer_but_never_senseless():
-    assert longer(PLAN, 0.0, None) is PLAN
-    assert longer(PLAN, 0.0, 30.0).hours == 30.0
-    with pytest.raises(KeepsakeError):
-        longer(PLAN, 0.0, -1.0)
+def test_a_run_that_was_killed_has_come_as_far_as_its_last_memory(places):
+    lab = lab_of(places, "life")
+    lab.folder.mkdir(parents=True)
+    lab.write_plan(PLAN)
+    lab.write_lived(3600.0, {})
+    with closing(Archive(lab.vault / "agents" / "Mira" / "archive")) as archive:
+        when = PLAN.moment(4000.0)
+        archive.append_memory(Memory(1, when, MemoryKind.PERCEPTION, "It rains."))
+        assert lab.lived() == 4000.0
+        later = PLAN.moment(3 * 3600.0)
+        archive.append_memory(Memory(2, later, MemoryKind.PERCEPTION, "Somebody plays."))
+    with pytest.raises(KeepsakeError, match="Somebody has played in the world of 'life'"):
+        lab.lived()

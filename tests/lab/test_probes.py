@@ -2,22 +2,26 @@
 
 import json
 import re
-from dataclasses import replace
-from datetime import timedelta
 from typing import ClassVar
 
 import pytest
 from typer.testing import CliRunner
 
 from game.cli.app import app
-from game.lab.trials.evaluating import IN_CONTEXT, IN_REACH, Evaluation, evaluated, row_of
-from game.lab.trials.journal import RowJournal
-from game.lab.trials.living import Living
-from game.lab.trials.probes import DELAYS, KEPT, START, UNTOLD, id_of, probe_trials, trial_around
-from game.lab.trials.probing import curve
-from game.lab.trials.scoring import scores
 from keepsake.archive.privacy import is_private
 from keepsake.errors import KeepsakeError
+from keepsake.lab.sweeps.comparing import over_time, results_of
+from keepsake.lab.trials.evaluating import IN_CONTEXT, IN_REACH, Evaluation, evaluated, row_of
+from keepsake.lab.trials.journal import RowJournal
+from keepsake.lab.trials.living import Living
+from keepsake.lab.trials.probes import (
+    DELAYS,
+    KEPT,
+    UNTOLD,
+    id_of,
+    probe_trials,
+)
+from keepsake.lab.trials.scoring import scores
 from keepsake.memories.protocol import RecalledLine, Surroundings
 from keepsake.memories.windows import FullContext
 from keepsake.ports import FixedClock
@@ -143,9 +147,10 @@ def test_what_is_not_what_a_memory_gives_becomes_no_figure(gives, said, monkeypa
 
 def test_windows_forget_and_curves_say_when():
     rows = evaluated([BUSY], Evaluation(memory="sliding-window"), RowJournal(None, {}))
-    points = {point.delay: point.known / point.n for point in curve(rows, IN_CONTEXT)}
-    assert points == {"hour": 1.0, "day": 0.0, "week": 0.0}
-    assert not list(curve(rows, "right"))  # nobody spoke
+    found = results_of("probes", {"window": rows})
+    known = over_time(found.arms[0], BUSY.load, IN_CONTEXT)
+    assert {hours: each.mean for hours, each in known.items()} == {1.0: 1.0, 24.0: 0.0, 168.0: 0.0}
+    assert found.timed == [IN_CONTEXT, IN_REACH]  # nobody spoke
 
 
 def test_what_is_to_be_kept_is_kept_where_nothing_of_it_is_seen():
@@ -163,16 +168,6 @@ def test_an_answer_with_what_was_true_before_is_wrong():
     (old, *_) = (each.removeprefix("\\b").removesuffix("\\b") for each in question.wrong)
     assert scores(question, f"It is {question.answers[0]}.")["right"] == 1.0
     assert scores(question, f"{question.answers[0]}, or was it {old}?")["right"] == 0.0
-
-
-def test_probes_lie_among_another_lifes_own_talk():
-    start = START + timedelta(days=30)
-    around = [replace(m, time=m.time + timedelta(days=30)) for m in BUSY.memories[:50]]
-    trial = trial_around("Nell", around, start, 3)
-    assert trial.agent == "Nell"
-    assert len(trial.memories) > 50
-    assert trial.memories[0].time >= start
-    assert trial == trial_around("Nell", around, start, 3)
 
 
 def test_the_command_shows_curves_and_writes_each_question(tmp_path):

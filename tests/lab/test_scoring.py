@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from game.lab.trials.intervals import difference, estimate, holm
-from game.lab.trials.scoring import (
+from keepsake.lab.trials.intervals import difference, estimate, holm
+from keepsake.lab.trials.scoring import (
     NOT_KNOWN,
     abstains,
     exact_match,
@@ -17,7 +17,7 @@ from game.lab.trials.scoring import (
     stands_in,
     token_f1,
 )
-from game.lab.trials.trial import TrialQuestion
+from keepsake.lab.trials.trial import TrialQuestion
 
 WORDS = st.lists(st.sampled_from(["blue", "kiln", "shed", "May", "2023"]), max_size=6).map(" ".join)
 

@@ -6,12 +6,12 @@ from datetime import datetime
 
 import pytest
 
-from game.lab.simulations.plan import SimulationPlan
-from game.lab.simulations.simulate import create, run
 from keepsake.agent.spans import check_spans
 from keepsake.errors import KeepsakeError
 from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import Filter, last
+from keepsake.lab.simulations.plan import SimulationPlan
+from keepsake.lab.simulations.simulate import create, run
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer, Reply

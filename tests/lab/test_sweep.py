@@ -7,16 +7,15 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from game.lab.sweeps.comparing import compared
-from game.lab.sweeps.plan import read_plan
-from game.lab.sweeps.sweep import CELLS, Runner, sweep
-from game.lab.trials.cell import pinned_down
 from keepsake.errors import KeepsakeError
-from keepsake.paths import REPOSITORY
+from keepsake.lab.sweeps.comparing import compared
+from keepsake.lab.sweeps.plan import read_plan
+from keepsake.lab.sweeps.sweep import CELLS, Runner, sweep
+from keepsake.lab.trials.cell import pinned_down
+from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
-from tests.lab.archived import places
 from tests.lab.in_process import keepsake
 from tests.lab.test_eval_answers import PROFILES, well_read
 
@@ -41,6 +40,10 @@ class Breaking:
     perceive = context = recall = rest = state = close = __init__
 """
 TIMES = re.compile(r"seconds$")
+
+
+def places(folder):
+    return Places(folder / "home", folder / "vault", Ports())
 
 
 def written(folder, text=PLAN):
@@ -95,22 +98,26 @@ def test_a_plan_is_the_product_of_its_parts(tmp_path):
     ("text", "told"),
     [
         ("sources: [", "no YAML"),
-        ("[1]", "no mapping"),
-        ("memorys: []", "unknown key 'memorys'"),
-        ("memories: [rag]", "no 'sources'"),
-        ("sources: [probes]", "no 'memories'"),
+        ("[1]", "the file: Input should be a valid dictionary"),
+        ("memorys: []\nsources: [probes]\nmemories: [rag]", "memorys: Extra inputs"),
+        ("memories: [rag]", "sources: Field required"),
+        ("sources: [probes]", "memories: Field required"),
+        ("sources: []\nmemories: [rag]", "sources: "),
         ("sources: [{file: nosuch.json}]\nmemories: [rag]", "no file"),
-        ("sources: [{world: 1}]\nmemories: [rag]", "cannot be read"),
-        ("sources: [{world: {}, probes: {}}]\nmemories: [rag]", "cannot be read"),
-        ("sources: [{probes: {loads: {a: 1}}}]\nmemories: [rag]", "is no value"),
-        ("sources: [{probes: {loads: [[1]]}}]\nmemories: [rag]", "is no value"),
-        ("sources: [{}]\nmemories: [rag]", "cannot be read"),
-        ("sources: [{probes: {load: 20}}]\nmemories: [rag]", "probes has no 'load'"),
-        ("sources: [{world: {agent: 2}}]\nmemories: [rag]", "world has no 'agent'"),
-        ("sources: [probes]\nmemories: [{nome: rag}]", "the memory"),
-        ("sources: [probes]\nmemories: [rag]\nset: {a: [[1]]}", "no value"),
-        ("sources: [probes]\nmemories: [rag]\nseeds: [one]", "seeds: 'one' is no whole number"),
-        ("sources: [probes]\nmemories: [rag]\nseeds: [" + "1," * 9 + "-1]", "-1 is no whole"),
+        ("sources: [{world: 1}]\nmemories: [rag]", "sources.0.world: Input should be"),
+        ("sources: [{world: {}, probes: {}}]\nmemories: [rag]", "one of `file: PATH`, `probes"),
+        ("sources: [{probes: {loads: {a: 1}}}]\nmemories: [rag]", "probes.loads.0: Input should"),
+        ("sources: [{probes: {loads: [[1]]}}]\nmemories: [rag]", "probes.loads.0: Input should"),
+        ("sources: [{}]\nmemories: [rag]", "sources.0: Value error, it is one of `file: PATH`"),
+        ("sources: [{probes: {load: 20}}]\nmemories: [rag]", "probes.load: Extra inputs"),
+        ("sources: [{world: {agent: 2}}]\nmemories: [rag]", "world.agent: Extra inputs"),
+        ("sources: [probes]\nmemories: [{nome: rag}]", "memories.0.name: Field required"),
+        ("sources: [probes]\nmemories: [rag]\nset: {a: [[1]]}", "set.a.0"),
+        (
+            "sources: [probes]\nmemories: [rag]\nseeds: [one]",
+            "seeds.0: Input should",
+        ),
+        ("sources: [probes]\nmemories: [rag]\nseeds: [" + "1," * 9 + "-1]", "seeds.9: Input"),
     ],
 )
 def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):

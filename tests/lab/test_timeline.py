@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from game.lab.simulations.timeline import Timeline
+from keepsake.lab.simulations.timeline import Timeline
 
 START = datetime(2026, 5, 4, 8, tzinfo=UTC)
 

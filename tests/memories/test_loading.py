@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from game.cli.lab import evaluating
-from game.lab.trials.cell import PROBES, TrialSource
 from keepsake.errors import KeepsakeError
+from keepsake.lab.trials.cell import PROBES, TrialSource
 from keepsake.memories.loading import METHODS, code_of, maker
 from keepsake.paths import places
 
@@ -91,11 +91,11 @@ def test_one_that_breaks_off_keeps_no_other_from_its_figures(module, capsys):
         [f"{name}:Whole", "sliding-window"],
         (),
     )
-    found = evaluating.lived_through(places(), cells, None)
+    found = evaluating.rows_of(places(), cells, None)
     assert [cell.memory for cell in found] == ["sliding-window"]
     assert "torn_memory.py, line 5" in capsys.readouterr().err.replace("\n", " ")
     with pytest.raises(KeepsakeError, match="torn"):
-        evaluating.lived_through(places(), cells[:1], None)
+        evaluating.rows_of(places(), cells[:1], None)
 
 
 def test_all_methods_of_the_protocol_are_asked_for(module):

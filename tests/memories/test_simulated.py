@@ -3,10 +3,10 @@
 import frontmatter
 import pytest
 
-from game.lab.simulations.plan import SimulationPlan
-from game.lab.simulations.simulate import create, run
 from keepsake.errors import KeepsakeError
 from keepsake.events.reader import Filter, last
+from keepsake.lab.simulations.plan import SimulationPlan
+from keepsake.lab.simulations.simulate import create, run
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 

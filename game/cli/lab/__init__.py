@@ -1,1 +1,1 @@
-"""The commands of the lab: simulate, fork, eval."""
+"""The commands of the lab: simulate, eval, sweep."""

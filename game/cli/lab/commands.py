@@ -1,7 +1,6 @@
-"""``keepsake fork`` and ``soak``: what they are asked for on the command line.
+"""``keepsake eval probes``, ``eval answers`` and ``sweep``: their options on the command line.
 
-What they do is imported when it is wanted: models and charts take a second that no other
-command needs.
+The work is imported when it is wanted: models and charts take a second that no other command needs.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from keepsake.errors import KeepsakeError
 from keepsake.paths import Places, places
 
 MemorySettings = Annotated[
@@ -19,7 +17,7 @@ MemorySettings = Annotated[
     typer.Option("--set", help="key=value for all memories, or memory.key=value; repeatable."),
 ]
 QuestionLimit = Annotated[
-    int, typer.Option(min=0, help="At most so many questions, spread over all; 0: all.")
+    int, typer.Option(min=0, help="How many questions at most, spread over all; 0: all.")
 ]
 
 
@@ -50,8 +48,8 @@ def answers(
 ) -> None:
     """Have a model answer a benchmark's questions from what memories give it; grade the answers."""
     from game.cli.lab import evaluating  # noqa: PLC0415 - other commands need not wait
-    from game.lab.trials.cell import FILE, TrialSource  # noqa: PLC0415 - the same
-    from game.lab.trials.judging import KNOWN, UNKNOWN  # noqa: PLC0415 - the same
+    from keepsake.lab.trials.cell import FILE, TrialSource  # noqa: PLC0415 - the same
+    from keepsake.lab.trials.judging import KNOWN, UNKNOWN  # noqa: PLC0415 - the same
 
     if show_judge:
         print(KNOWN, UNKNOWN, sep="\n\n---\n\n")
@@ -99,15 +97,15 @@ def probes(
     ] = None,
 ) -> None:
     """Have visitors tell a memory what they ask for an hour, a day and a week later."""
-    from game.cli.lab import evaluating, probing  # noqa: PLC0415 - other commands need not wait
-    from game.lab.trials.cell import PROBES, TrialSource  # noqa: PLC0415 - the same
+    from game.cli.lab import evaluating  # noqa: PLC0415 - other commands need not wait
+    from keepsake.lab.trials.cell import PROBES, TrialSource  # noqa: PLC0415 - the same
     from keepsake.memories.loading import KEEPSAKE  # noqa: PLC0415 - the same
 
-    options = (("loads", probing.loads_of(load)), ("lives", lives))
+    options = (("loads", evaluating.loads_of(load)), ("lives", lives))
     source = TrialSource(PROBES, options=options)
     given = {"profile": profile, "writer": writer, "seed": seed, "limit": limit}
     cells = evaluating.cells_of(source, memory or [KEEPSAKE], settings or (), **given)
-    probing.probes(places(), cells, chart=chart_file, json_file=json_file, kinds=kinds)
+    evaluating.probes(places(), cells, chart=chart_file, json_file=json_file, kinds=kinds)
 
 
 def sweep(
@@ -124,92 +122,10 @@ def sweep(
 ) -> None:
     """Run memories × settings × seeds through the same lives; what is done stays done."""
     from game.cli.lab import sweeping  # noqa: PLC0415 - other commands need not wait
-    from game.lab.sweeps.sweep import Runner  # noqa: PLC0415 - the same
+    from keepsake.lab.sweeps.sweep import Runner  # noqa: PLC0415 - the same
 
     if not sweeping.swept(places(), plan, folder, Runner(jobs, ray, address)):
         raise typer.Exit(1)
-
-
-def fork(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="A new folder for the copy; with --lab a bare name makes a simulation."
-        ),
-    ],
-    *,
-    at: Annotated[
-        str | None,
-        typer.Option(help='An event\'s number, a time, or "Mira memory 120"; now without it.'),
-    ] = None,
-    lab: Annotated[str, typer.Option(help="Copy this simulated world.")] = "",
-) -> None:
-    """Copy a world at a point of its log, to go on from there differently."""
-    from game.cli.lab import forking  # noqa: PLC0415 - other commands need not wait
-
-    if at is not None and not at.strip():
-        raise KeepsakeError("--at names no point", "Leave it out for a copy of now")
-    forking.fork_world(places(), target, at or "", lab)
-
-
-def soak(
-    *,
-    minutes: Annotated[float, typer.Option(min=0.1, help="How long players play.")] = 10.0,
-    seed: Annotated[int, typer.Option(min=0, help="The dice: who says what, what breaks.")] = 7,
-    kills: Annotated[
-        int | None, typer.Option(min=0, help="How often a process is killed; else once a minute.")
-    ] = None,
-    pause: Annotated[
-        float | None,
-        typer.Option(min=0, help="Kill as often as fits: so many seconds after each recovery."),
-    ] = None,
-    small_disk: Annotated[
-        Path | None,
-        typer.Option(help="A folder on a small disk of its own, which is filled: a tmpfs."),
-    ] = None,
-    embedded: Annotated[
-        bool, typer.Option("--embedded", help="Talk with the embedded model, and kill it too.")
-    ] = False,
-    clock_jumps: Annotated[
-        bool, typer.Option("--clock-jumps", help="Have the agents' clock jump by hours and days.")
-    ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the figures there.")
-    ] = None,
-) -> None:
-    """Have players talk in a world of its own while things break, and count what is lost."""
-    from game.cli.lab import soaking  # noqa: PLC0415 - other commands need not wait
-    from game.lab.soak.plan import SoakPlan  # noqa: PLC0415 - the same
-
-    if kills is not None and pause is not None:
-        raise KeepsakeError("--kills says how many, --pause as many as fit", "Leave one out")
-    plan = SoakPlan(
-        minutes,
-        seed,
-        max(round(minutes), 1) if kills is None else kills,
-        small_disk=small_disk,
-        pause=pause,
-        embedded=embedded,
-        clock_jumps=clock_jumps,
-    )
-    if not soaking.soaked(places(), plan, json_file):
-        raise typer.Exit(1)
-
-
-def watch(
-    *,
-    lab: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A simulation's name, or a fork's folder; may be repeated; else this world."
-        ),
-    ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65000, help="A free one if not given.")] = 0,
-) -> None:
-    """Show a world's folder in the dashboard's pages, without starting it or writing into it."""
-    from game.cli.lab import watching  # noqa: PLC0415 - other commands need not wait
-
-    watching.watch(places(), lab or (), port)
 
 
 def places_of(lab: str) -> Places:
@@ -220,7 +136,7 @@ def places_of(lab: str) -> Places:
     """
     if not lab:
         return places()
-    from game.lab.simulations.plan import lab_of  # noqa: PLC0415 - other commands need not wait
+    from keepsake.lab.simulations.plan import lab_of  # noqa: PLC0415 - other commands need not wait
 
     found = lab_of(places(), lab)
     found.plan()  # says which there are, if there is none of that name

@@ -1,4 +1,4 @@
-"""``keepsake eval recall --memory`` and ``keepsake eval answers``: memories side by side."""
+"""``keepsake eval recall --memory``, ``eval answers``, ``eval probes``: memories side by side."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from typing import Any
 
 from rich.table import Table
 
+from game.cli.lab.sweeping import show_over_time
 from game.cli.output import err, plain_table, print_json, print_wide
 from game.cli.progress import items_bar
-from game.lab.trials.answering import TASK
-from game.lab.trials.cell import TrialCell, TrialSource, pinned_down, run_cell
-from game.lab.trials.evaluating import IN_REACH
-from game.lab.trials.journal import Row, RowJournal
-from game.lab.trials.judging import KNOWN, UNKNOWN
-from game.lab.trials.living import MemoryFault
-from game.lab.trials.measures import (
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.lab.sweeps.charts import check_form, save_time_chart
+from keepsake.lab.sweeps.comparing import results_of
+from keepsake.lab.trials.answering import TASK
+from keepsake.lab.trials.cell import TrialCell, TrialSource, pinned_down, run_cell
+from keepsake.lab.trials.evaluating import IN_CONTEXT, IN_REACH
+from keepsake.lab.trials.journal import Row, RowJournal
+from keepsake.lab.trials.judging import KNOWN, UNKNOWN
+from keepsake.lab.trials.living import MemoryFault
+from keepsake.lab.trials.measures import (
     COSTS,
     MEASURES,
     MRR,
@@ -27,13 +31,14 @@ from game.lab.trials.measures import (
     figure,
     measured,
 )
-from game.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
-from keepsake.errors import KeepsakeError, refusing
+from keepsake.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
 from keepsake.models.clients.minilm import MiniLMEmbedder
 from keepsake.paths import Places
 
 RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")
 ANSWERS = (F1, EXACT, ROUGE_L, RIGHT, "judged", IN_REACH)
+PROBED = (IN_CONTEXT, IN_REACH, RIGHT, "kept", "memory_tokens", "memory_seconds")
+MOST_LOAD = 10_000
 SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds")
 
 
@@ -73,10 +78,43 @@ def recall(here: Places, cells: Sequence[TrialCell], *, as_json: bool) -> None:
 
 def answers(here: Places, cells: Sequence[TrialCell], json_file: Path | None) -> None:
     """Have a model answer the questions of a file from several memories, and grade the answers."""
-    print_wide(as_table(lived_through(here, cells, json_file), (*ANSWERS, *SPENT)))
+    print_wide(as_table(rows_of(here, cells, json_file), (*ANSWERS, *SPENT)))
 
 
-def lived_through(
+def probes(
+    here: Places,
+    cells: Sequence[TrialCell],
+    *,
+    chart: Path | None = None,
+    json_file: Path | None = None,
+    kinds: bool = False,
+) -> None:
+    """Plant and ask the probes through the memory of each cell, and show what each still knows."""
+    if chart is not None:
+        check_form(chart)
+    rows = rows_of(here, cells, json_file)
+    found = results_of("probes", {cell.name: each for cell, each in rows.items()})
+    if chart is not None:
+        save_time_chart(found, chart)
+    for measure in found.timed:
+        show_over_time(found, measure)
+    print_wide(as_table(rows, PROBED, kinds=kinds))
+
+
+def loads_of(written: str) -> tuple[int, ...]:
+    """What ``--load 20,100`` says.
+
+    Raises:
+        KeepsakeError: It is no list of such numbers.
+    """
+    parts = [part.strip() for part in written.split(",")]
+    if not all(part.isdecimal() and 0 < int(part) <= MOST_LOAD for part in parts):
+        told = f"--load {written!r} is no list of numbers from 1 to {MOST_LOAD:,}"
+        raise KeepsakeError(told, "Write 20,100")
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+def rows_of(
     here: Places, cells: Sequence[TrialCell], json_file: Path | None
 ) -> dict[TrialCell, list[Row]]:
     """The rows of each cell, written to ``json_file``; what is broken off goes on beside it."""
@@ -127,18 +165,20 @@ def _telling(shown: Callable[[str, int], None], cell: TrialCell) -> Callable[[Ro
     return lambda _: shown(cell.name, 1)
 
 
-def as_table(found: Mapping[TrialCell, Sequence[Row]], measures: Sequence[str]) -> Table:
+def as_table(
+    found: Mapping[TrialCell, Sequence[Row]], measures: Sequence[str], *, kinds: bool = True
+) -> Table:
     """Memory by memory, category by category; shares in per cent, with their 95 % intervals."""
-    by_cell = {cell: measured(rows, measures) for cell, rows in found.items()}
+    by_cell = {c: measured(rows, measures)[0 if kinds else -1 :] for c, rows in found.items()}
     there = {name for kinds in by_cell.values() for each in kinds for name in each.estimates}
     shown = [measure for measure in measures if measure in there]
     names = {**MEASURES, **COSTS}
     headings = ("memory", "kind", "n", *(names[measure] for measure in shown))
     table = plain_table(headings, right=headings[2:], no_wrap=True)
-    for cell, kinds in by_cell.items():
-        for place, kind in enumerate(kinds):
-            last = place == len(kinds) - 1
-            cells = (figure(kind.estimates.get(m), m, missing="", dash="-") for m in shown)
+    for cell, each in by_cell.items():
+        for place, kind in enumerate(each):
+            last = place == len(each) - 1
+            cells = (figure(kind.estimates.get(m), m) for m in shown)
             name = cell.name if place == 0 else ""
             style = "bold" if last else ""
             table.add_row(name, kind.kind, str(kind.questions), *cells, style=style)

@@ -11,13 +11,13 @@ from rich.markup import escape
 
 from game.cli.output import err, out, plain_table, print_wide
 from game.cli.progress import items_bar
-from game.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
-from game.lab.sweeps.plan import read_plan
-from game.lab.sweeps.record import CellRecord
-from game.lab.sweeps.report import write_report
-from game.lab.sweeps.sweep import Runner, sweep
-from game.lab.sweeps.tables import write_parquet
-from game.lab.trials.measures import COSTS, MEASURES, figure
+from keepsake.lab.sweeps.comparing import HOURS, SourceResults, compared, over_time
+from keepsake.lab.sweeps.plan import read_plan
+from keepsake.lab.sweeps.record import CellRecord
+from keepsake.lab.sweeps.report import write_report
+from keepsake.lab.sweeps.sweep import Runner, sweep
+from keepsake.lab.sweeps.tables import write_parquet
+from keepsake.lab.trials.measures import COSTS, MEASURES, figure
 from keepsake.memories import loading
 from keepsake.paths import Places
 
@@ -57,14 +57,15 @@ def _show(found: SourceResults) -> None:
     out.print(f"[bold]{escape(found.name)}[/bold]")
     print_wide(table)
     for measure in found.timed:
-        _show_over_time(found, measure)
+        show_over_time(found, measure)
     pairs = [pair for pair in found.pairs if pair.hours is None]
     sure = sum(pair.significant for pair in pairs)
     differ = f"{sure} of {len(pairs)} pairs differ (p < 0.05, Holm)\n"
     out.print(differ if pairs else "", markup=False)
 
 
-def _show_over_time(found: SourceResults, measure: str) -> None:
+def show_over_time(found: SourceResults, measure: str) -> None:
+    """Per cent known, a row an arm and load, by the time since it was told."""
     times = [f"after {name}" for name in HOURS.values()]
     headings = (f"{MEASURES[measure]}", "a day", *times)
     table = plain_table(headings, right=headings[1:], no_wrap=True)
@@ -74,6 +75,7 @@ def _show_over_time(found: SourceResults, measure: str) -> None:
             cells = (figure(by_hours.get(hours), measure) for hours in HOURS)
             table.add_row(escape(arm.name), f"{load:g}", *cells)
     print_wide(table)
+    out.print()
 
 
 def _command(plan: Path, folder: Path, runner: Runner) -> str:

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Iterator
 
 from game.cli.logs.lives import ROWS
-from game.lab.sweeps.tables import COLUMNS
 from keepsake.events.schema import Column, fields_of
 from keepsake.events.types import KINDS
+from keepsake.lab.sweeps.tables import COLUMNS
 
 _HEAD = """# The columns of an export
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from game.lab.replays.lived import FOLDER as ARCHIVE
-from game.lab.replays.lived import ArchivedLife, name_of, read_life
+from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
+from keepsake.books.journal.book import Journal
 from keepsake.books.people.book import FOLDER
 from keepsake.books.people.page import PersonPage, parse_page
 from keepsake.errors import KeepsakeError, NoteRefused, refusing
 from keepsake.events.reader import Filter, events
 from keepsake.json_lines import Record
+from keepsake.names import name_of
 from keepsake.paths import Places
 
+ARCHIVE = "archive"
+"""The archive's folder in an agent's."""
 _ASKED = ("addressed", "named", "given")
 """The triggers of thoughts that answer somebody."""
 
@@ -137,29 +140,23 @@ def tables(
         yield PROBES, iter(_probes(probes))
 
 
-def _life(folder: Path, name: str) -> ArchivedLife | None:
-    try:
-        return read_life(folder, name)
-    except KeepsakeError:
-        return None  # it has lived through nothing yet
+def _lived(folder: Path) -> list[Memory]:
+    archive = Archive(folder / ARCHIVE, read_only=True)
+    with closing(archive), refusing(f"{archive.folder} cannot be read", "Look at who may read it"):
+        return archive.read(1, archive.last_number)
 
 
 def _memories(folder: Path, name: str) -> Iterator[MemoryRow]:
-    if (life := _life(folder, name)) is None:
-        return
-    times = Counter(step.number for step in life.steps)
-    first: dict[int, Memory] = {}
-    for step in life.steps:
-        first.setdefault(step.number, step)
-    for n, each in first.items():
-        weight = life.weights.get(n)
+    journal = Journal(folder / "journal")
+    journal.entries()  # it reads its files whole
+    for each in _lived(folder):
         yield MemoryRow(
-            **{"agent": name, "n": n, "t": each.time, "kind": each.kind.value, "text": each.text},
-            **{"place": each.place, "source": each.source, "source_id": each.source_id},
-            **{"reason": each.reason, "event": each.event, "to": each.to, "to_id": each.to_id},
-            repeats=times[n],
-            importance=weight.score if weight else each.importance,
-            chain=each.chain,
+            **{"agent": name, "n": each.number, "t": each.time, "kind": each.kind.value},
+            **{"text": each.text, "place": each.place, "chain": each.chain},
+            **{"source": each.source, "source_id": each.source_id, "reason": each.reason},
+            **{"event": each.event, "to": each.to, "to_id": each.to_id},
+            repeats=each.repeats,
+            importance=journal.weight(each.number) or each.importance,
         )
 
 
@@ -188,8 +185,8 @@ def _answers(here: Places, wanted: Filter, lives: Mapping[str, Path]) -> Iterato
             continue
         name = str(record["agent"])
         if name not in texts:  # of an agent that is gone, or was renamed, there are none
-            life = _life(lives[name], name) if name in lives else None
-            texts[name] = {step.number: step.text for step in life.steps} if life else {}
+            there = _lived(lives[name]) if name in lives else []
+            texts[name] = {each.number: each.text for each in there}
         yield _answer(record, texts[name])
 
 

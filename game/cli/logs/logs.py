@@ -13,6 +13,7 @@ from game.cli.logs.event_lines import as_line, plain
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.reader import EventFollower, Filter, follow, last
 from keepsake.events.types import KINDS
+from keepsake.names import name_of
 from keepsake.paths import Places
 
 EVENTS, AGENTS = "events", "agents"
@@ -63,8 +64,6 @@ def show_events(
 
 def unknown_agents(here: Places, names: Collection[str]) -> Iterator[str]:
     """A line for each name that is no agent's: nobody waits for what cannot come; blocks."""
-    from game.lab.replays.lived import name_of  # noqa: PLC0415 - only where somebody names an agent
-
     folders = here.agents.iterdir() if here.agents.is_dir() else ()
     there = {name_of(folder) for folder in folders if folder.is_dir()}
     known = {each.casefold() for each in there}

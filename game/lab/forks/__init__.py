@@ -1,1 +1,0 @@
-"""Worlds copied at a point of their log."""

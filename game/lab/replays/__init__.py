@@ -1,1 +1,0 @@
-"""Archived lives and event logs, read without a lock."""

@@ -1,0 +1,119 @@
+"""Who lives in a simulated world, and where: the shipped agents, and as many more as are wanted.
+
+Those who are made up follow from the seed alone. Their names are unlike each other and unlike
+those of the shipped agents, so that nobody confuses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from keepsake.lab.simulations.visits import PEOPLE
+from world.atlas import Atlas, Person, Thing
+
+
+def atlas_for(atlas: Atlas, agents: int, seed: int, villages: int = 1) -> Atlas:
+    """The world with ``agents`` agents: first those of its files, then made-up ones.
+
+    The agents are shared out among ``villages``: the world itself, which alone has the people and
+    the things of the files, and copies of its places, to which no way leads.
+    """
+    shares = [agents // villages + (number < agents % villages) for number in range(villages)]
+    chosen = dict(list(atlas.people.items())[: shares[0]])
+    made = _made_up(atlas, agents - len(chosen), Random(f"inhabitants {seed}"))
+    numbers = (number for number, share in enumerate(shares, 1) for _ in range(share))
+    people = zip({**chosen, **made}.values(), numbers, strict=True)
+    copied = [_copy_of(atlas, number) for number in range(2, villages + 1)]
+    places = {key: each for one in (atlas, *copied) for key, each in one.places.items()}
+    ways = tuple(way for one in (atlas, *copied) for way in one.ways)
+    settled = {person.id: _settled(person, number) for person, number in people}
+    return only(replace(atlas, places=places, ways=ways), settled)
+
+
+def _id(place: str, village: int) -> str:
+    return place if village == 1 or not place else f"{place}_{village}"
+
+
+def _copy_of(atlas: Atlas, village: int) -> Atlas:
+    """Places and ways of another village; what only a deed opens stays shut there."""
+    places = (
+        replace(
+            place,
+            id=_id(place.id, village),
+            name=f"{place.name} {village}",
+            alias=f"{place.alias}{village}",
+        )
+        for place in atlas.places.values()
+    )
+    ways = tuple(
+        replace(way, source=_id(way.source, village), target=_id(way.target, village))
+        for way in atlas.ways
+        if not way.closed
+    )
+    return replace(atlas, places={place.id: place for place in places}, ways=ways)
+
+
+def _settled(person: Person, village: int) -> Person:
+    """The person with home and day in that village."""
+    day = tuple({**each, "in": _id(each["in"], village)} for each in person.day)
+    return replace(person, home=_id(person.home, village), day=day)
+
+
+def only(atlas: Atlas, people: dict[str, Person]) -> Atlas:
+    """The world with these people alone; what others own lies where they would live."""
+
+    def at_hand(thing: Thing) -> Thing:
+        owner = atlas.people.get(thing.at)
+        return thing if owner is None or owner.id in people else replace(thing, at=owner.home)
+
+    things = {key: at_hand(thing) for key, thing in atlas.things.items()}
+    return replace(atlas, people=people, things=things)
+
+
+def _made_up(atlas: Atlas, how_many: int, rng: Random) -> dict[str, Person]:
+    taken = {person.name for person in atlas.people.values()}
+    names = [name for name in PEOPLE["names"].split() if name not in taken]
+    rng.shuffle(names)
+    homes = sorted(atlas.places)
+    people = (_person(name, rng.choice(homes), rng) for name in names[:how_many])
+    return {person.id: person for person in people}
+
+
+def _person(name: str, home: str, rng: Random) -> Person:
+    trade, does = rng.choice(PEOPLE["trades"])
+    speaks, talkative = rng.choice(PEOPLE["ways"])
+    wants, age = rng.choice(PEOPLE["wants"]), rng.randint(19, 76)
+    return Person(
+        id=name.casefold(),
+        name=name,
+        home=home,
+        look=f"A {trade} of about {age // 10 * 10}, busy and friendly.",
+        talkativeness=talkative,
+        profile=f"You are {name}, {age}, a {trade}. {does} {wants} {speaks}",
+        examples=(
+            f'Piet says to you, "Good day."\n~{name}> say Good day. I am {name}. | a new face',
+        ),
+        loves=(),
+        ties={},
+        day=tuple(_day(home, trade, rng)),
+    )
+
+
+def _day(home: str, trade: str, rng: Random) -> Iterator[Mapping[str, Any]]:
+    """A day of work at home, with an errand, a meal and an evening among people."""
+    errand = rng.choice(("quay", "orchard", "letter_office", "chapel_garden", "ferry_stage"))
+    at, noon = rng.randint(9, 10), rng.choice(("12-13", "13-14"))
+    work = [each.format(work=f"does a {trade}'s work") for each in PEOPLE["at_work"]]
+    rest = PEOPLE["at_rest"]
+    yield _hours("9-12", "square", rest, "market day")
+    yield _hours(f"{at}-{at + 1}", errand, rest)
+    yield _hours(noon, "kettle", rest)
+    yield _hours(rng.choice(("18-20", "19-21")), rng.choice(("kettle", "square")), rest)
+    yield _hours("7-22", home, work)
+
+
+def _hours(at: str, room: str, does: Sequence[str], *when: str) -> Mapping[str, Any]:
+    return {"at": at, "in": room, "with": "", "when": [*when], "does": [*does]}

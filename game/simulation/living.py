@@ -1,0 +1,244 @@
+"""A simulated world inside Evennia: it is built, and played on a timeline."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from evennia.accounts.models import AccountDB
+from evennia.objects.models import ObjectDB
+from evennia.server import initial_setup
+from evennia.server.models import ServerConfig
+from evennia.typeclasses.attributes import Attribute
+from evennia.utils.dbserialize import from_pickle, to_pickle
+
+from game.server.private_files import read_or_create
+from game.simulation.inhabitants import atlas_for
+from game.simulation.players import Visitors, make_visitors
+from keepsake.agent import services
+from keepsake.agent.memory.named import PROFILE_FILE, name_memory
+from keepsake.errors import KeepsakeError
+from keepsake.events.files import wait_until_packed
+from keepsake.events.log import EventLog
+from keepsake.events.subscribers import Taps
+from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
+from keepsake.lab.simulations.machinery import machinery
+from keepsake.lab.simulations.plan import HOUR, Lab, SimulationPlan
+from keepsake.lab.simulations.timeline import Timeline
+from keepsake.lab.simulations.visits import visits
+from keepsake.paths import places
+from typeclasses import runtime
+from typeclasses.agents import all_agents
+from typeclasses.minds import open_minds
+from world.atlas import read_atlas
+from world.build import build_world, find
+from world.scenes import read_scenes
+
+MOST_FAILURES = 12
+"""Thoughts without an answer in a row, of all agents together, after which a run ends."""
+TOLD_EACH = 0.2
+"""Real seconds between two reports."""
+FLUSH_EACH = 60.0
+"""Simulated seconds after which the event log is waited for: it must lose nothing."""
+_PATIENCE = 600.0
+"""Real seconds that the disk gets."""
+_REFERENCE = "__packed_dbobj__"
+"""What Evennia writes into an attribute in place of an object."""
+_log = logging.getLogger("keepsake.lab")
+
+
+# -- built
+
+
+def build(plan: SimulationPlan) -> None:
+    """Build the world out of Evennia's empty tables; its services do not run meanwhile."""
+    password = read_or_create(places().admin_password, nbytes=12)
+    AccountDB.objects.create_superuser("admin", "admin@example.org", password)
+    initial_setup.create_objects()
+    atlas = atlas_for(read_atlas(), plan.agents, plan.seed, plan.villages)
+    build_world(atlas)
+    # Nobody plays the admin here: its character would stand about, and everybody would meet it.
+    ObjectDB.objects.get(id=1).location = None
+    make_visitors(plan.visitors, find("room", atlas.start))
+    ServerConfig.objects.conf("last_initial_setup_step", "done")
+    _backdate(plan.begins)
+    for agent in all_agents() if plan.memory else ():
+        name_memory(places().agents / agent.memory_folder / PROFILE_FILE, plan.memory)
+
+
+def _backdate(begins: datetime) -> None:
+    """Date all objects and accounts to that moment: people's ids are made of it.
+
+    Evennia identifies the objects in an attribute by number and creation date, and takes one with
+    another date for deleted: so these attributes are written anew.
+    """
+    naming = [each for each in Attribute.objects.all() if _REFERENCE in repr(each.db_value)]
+    named = [from_pickle(each.db_value) for each in naming]
+    for model in (ObjectDB, AccountDB):
+        model.objects.update(db_date_created=begins)
+        for made in model.objects.all():  # Evennia keeps them in memory, with what they had
+            made.db_date_created = begins.astimezone(UTC)
+    for attribute, value in zip(naming, named, strict=True):
+        attribute.db_value = to_pickle(value)
+        attribute.save(update_fields=["db_value"])
+
+
+# -- played
+
+
+class RunStopped(Exception):
+    """The run is to end here."""
+
+
+class SimulatedLife:
+    """One run of a world.
+
+    Args:
+        lab: Its folder.
+        plan: What it is.
+        report: Told how far it is: seconds, and what has happened.
+        stop: Ends :meth:`play` at the next moment.
+    """
+
+    def __init__(
+        self,
+        lab: Lab,
+        plan: SimulationPlan,
+        report: Callable[[float, Mapping[str, int]], None],
+        stop: threading.Event,
+    ) -> None:
+        self._lab, self._plan, self._report = lab, plan, report
+        self._since, self._before = lab.lived(), lab.counts()
+        self._timeline = Timeline(plan.moment(self._since), _broken)
+        self._tally = EventTally(lab)
+        self._stop = stop
+        self._told = self._flushed = 0.0
+        self._saved = self._since
+
+    def counts(self) -> Mapping[str, int]:
+        """What has happened in this run."""
+        return self._tally.figures()
+
+    def play(self) -> None:
+        """Let the world live to the end of its plan.
+
+        Raises:
+            KeepsakeError: The model is gone or the disk is full; says what to do.
+        """
+        timeline, plan, taps = self._timeline, self._plan, Taps()
+        taps.on_event(self._tally.count)
+        hands = machinery(timeline, f"{plan.seed} {self._since:g}")
+        shared = services.start_on(hands, places(), taps)
+        shared.scenes = read_scenes()
+        try:
+            runtime.live(shared)
+            agents = sorted(all_agents(), key=lambda agent: agent.id)
+            coming = visits(plan.seed, plan.visitors, len(agents), self._since, plan.seconds)
+            Visitors(timeline, agents, self._since).expect(coming)
+            timeline.between = self._between
+            with suppress(RunStopped):
+                timeline.run_until(plan.seconds - self._since)
+            timeline.settle()
+            self._tally.check()
+            for mind in open_minds():
+                if mind.memory.problem is not None:
+                    raise mind.memory.problem
+        finally:
+            runtime.stop(reload=False)
+            timeline.close()
+        if (log := shared.event_log) is not None:
+            log.close(_PATIENCE)
+            self._check_log(log)
+            wait_until_packed(_PATIENCE)
+        self._save()
+
+    @property
+    def _seconds(self) -> float:
+        return self._since + self._timeline.timer.seconds()
+
+    def _between(self) -> None:
+        if time.monotonic() - self._told >= TOLD_EACH:
+            self._told = time.monotonic()
+            self._tally.check()
+            self._report(self._seconds, self.counts())
+        if self._seconds - self._flushed >= FLUSH_EACH:
+            self._flushed = self._seconds
+            log = services.services().event_log
+            while log is not None and not log.flush(1.0):
+                self._check_log(log)
+        if self._seconds >= (self._saved // HOUR + 1) * HOUR:
+            self._save()
+        if self._stop.is_set():
+            raise RunStopped
+
+    def _save(self) -> None:
+        self._saved = self._seconds
+        self._lab.write_lived(self._saved, self._before + Counter(self.counts()))
+
+    def _check_log(self, log: EventLog) -> None:
+        if log.problem:
+            raise KeepsakeError(
+                f"The event log in {log.folder} could not be written ({log.problem})",
+                f"Free some disk space or mend the permissions, then go on: {self._lab.resume}",
+            )
+
+
+class EventTally:
+    """Counts the events of a run; told in any thread."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab, self._lock = lab, threading.Lock()
+        self._counts = dict.fromkeys(
+            ("thoughts", "tokens", "memories", "compactions", "unanswered", "faults"), 0
+        )
+        self._in_a_row, self._problem = 0, ""
+
+    def count(self, event: Event) -> None:
+        """Count an event."""
+        with self._lock:
+            if isinstance(event, Thought):
+                self._thought(event)
+            elif isinstance(event, MemoryChange) and event.op == "append":
+                self._counts["memories"] += 1
+            elif isinstance(event, Compaction) and event.number:
+                self._counts["compactions"] += 1
+            elif isinstance(event, Fault):
+                self._counts["faults"] += 1
+
+    def figures(self) -> dict[str, int]:
+        """The counts so far."""
+        with self._lock:
+            return dict(self._counts)
+
+    def check(self) -> None:
+        """Go on.
+
+        Raises:
+            KeepsakeError: The model has not answered for a long time.
+        """
+        with self._lock:
+            gone, problem = self._in_a_row >= MOST_FAILURES, self._problem
+        if gone:
+            raise KeepsakeError(
+                f"The model has not answered {MOST_FAILURES} thoughts in a row: {problem}",
+                f"Start its server, then go on: {self._lab.resume}",
+            )
+
+    def _thought(self, event: Thought) -> None:
+        if event.outcome == "no answer":
+            self._counts["unanswered"] += 1
+            self._in_a_row, self._problem = self._in_a_row + 1, event.problem
+        elif event.completion_tokens:
+            self._in_a_row = 0
+            self._counts["thoughts"] += 1
+            self._counts["tokens"] += event.prompt_tokens + event.completion_tokens
+
+
+def _broken(error: Exception) -> None:
+    """As the reactor would: say it and go on."""
+    _log.error("[Error] The simulation: something broke off: %r", error, exc_info=error)

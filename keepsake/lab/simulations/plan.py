@@ -1,0 +1,258 @@
+"""What a simulation is: its agents, its first moment, its length, its seed.
+
+The plan is ``simulation.json`` in the simulation's folder. ``progress.json`` beside it says how far
+the world has come; it is written once per simulated hour and at the end of a run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from keepsake.archive.scan import scan
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.events.reader import newest_first
+from keepsake.memories import loading
+from keepsake.paths import Places, Ports
+from keepsake.records.files import replace_file
+
+HOUR = 3600.0
+MOST_AGENTS, MOST_VISITORS, MOST_HOURS = 100, 20, 24.0 * 366
+MOST_SEED = 2**31 - 1
+"""The largest that every model server takes, and ``llm.md`` with them."""
+FOLDER = "lab"
+PLAN, PROGRESS = "simulation.json", "progress.json"
+START = "2026-05-04T08:00"
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
+_LEEWAY = 60.0
+"""Seconds between two writings of the progress may be this much more than an hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationPlan:
+    """A simulation as it was asked for."""
+
+    name: str  # its name, and that of its folder
+    agents: int = 5  # how many agents live in it
+    hours: float = 24.0  # how many hours it is to live through
+    seed: int = 7  # where chance comes from
+    start: str = START  # its first moment by the clock on the wall, ``2026-05-04T08:00``
+    zone: str = "UTC"  # the time zone of that clock
+    model: str = "scripted"  # who answers; see :func:`.settings.copy_config`
+    visitors: int = 1  # how many players come and go
+    # what its configuration was made with otherwise than the vault's: ``thinking.idle_interval``
+    settings: Mapping[str, str] = field(default_factory=dict)
+    memory: str = ""  # what its agents remember with; empty for ours
+    villages: int = 1  # how many copies of the world's places its agents are shared out among
+
+    @property
+    def begins(self) -> datetime:
+        """Its first moment, with time zone."""
+        return datetime.fromisoformat(self.start).replace(tzinfo=ZoneInfo(self.zone))
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasts."""
+        return self.hours * HOUR
+
+    def moment(self, seconds: float) -> datetime:
+        """The moment ``seconds`` after the first one; an hour always has 60 minutes."""
+        utc = self.begins.astimezone(ZoneInfo("UTC")) + timedelta(seconds=seconds)
+        return utc.astimezone(ZoneInfo(self.zone))
+
+
+def checked(plan: SimulationPlan) -> SimulationPlan:
+    """The plan, if it can be lived.
+
+    Raises:
+        KeepsakeError: A value is out of the question; says which one may be used.
+    """
+    if not _NAME.fullmatch(plan.name):
+        raise KeepsakeError(
+            f"{plan.name!r} is no name for a simulation",
+            "Use letters, digits, dots, dashes and underscores; it becomes a folder's name",
+        )
+    _within("agents", plan.agents, 1, MOST_AGENTS)
+    _within("visitors", plan.visitors, 0, MOST_VISITORS)
+    _within("villages", plan.villages, 1, plan.agents)
+    _within("seed", plan.seed, 0, MOST_SEED)
+    if not 0 < plan.hours <= MOST_HOURS:
+        raise KeepsakeError(
+            f"--hours is {plan.hours:.12g}", f"Use more than 0, up to {MOST_HOURS:g}"
+        )
+    _check_start(plan)
+    if plan.memory not in loading.OURS:
+        loading.maker(plan.memory)
+    return plan
+
+
+def _within(what: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise KeepsakeError(f"--{what} is {value}", f"Use a number from {least} to {most}")
+
+
+def _check_start(plan: SimulationPlan) -> None:
+    try:
+        ZoneInfo(plan.zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        cure = "Use a name such as UTC or Europe/Berlin"
+        raise KeepsakeError(f"--zone is {plan.zone!r}, which is no time zone", cure) from error
+    try:
+        written = datetime.fromisoformat(plan.start)
+        if written.tzinfo is not None:
+            raise ValueError("its zone is given beside it")
+        plan.moment(plan.seconds)
+    except (ValueError, OverflowError) as error:
+        cure = f"Write a date and a time such as {START}; the zone goes into --zone"
+        raise KeepsakeError(f"--start is {plan.start!r}, which is no moment", cure) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """The folder of one simulation, with a home and a vault of its own."""
+
+    folder: Path  # ``<home>/lab/<name>``
+
+    @property
+    def home(self) -> Path:
+        """Database, logs, keys of its world."""
+        return self.folder / "home"
+
+    @property
+    def vault(self) -> Path:
+        """Configuration and agents of its world."""
+        return self.folder / "vault"
+
+    def places(self) -> Places:
+        """The paths of its world: logs, archives, events."""
+        return Places(self.home, self.vault, Ports())
+
+    @property
+    def resume(self) -> str:
+        """The command that goes on with it."""
+        return f"keepsake simulate --resume {self.folder.name}"
+
+    # -- what it is, and how far it has come
+
+    def plan(self) -> SimulationPlan:
+        """The plan as it was written.
+
+        Raises:
+            KeepsakeError: There is no such simulation, or its file is spoilt.
+        """
+        written = _read(self.folder / PLAN)
+        if written is None:
+            plans = self.folder.parent.glob(f"*/{PLAN}")
+            there = ", ".join(sorted(path.parent.name for path in plans))
+            raise KeepsakeError(
+                f"There is no simulation {self.folder.name!r}", f"There are: {there or 'none'}"
+            )
+        try:
+            written.pop("ends", None)  # of an earlier version
+            return checked(SimulationPlan(**written))
+        except (TypeError, AttributeError) as error:
+            raise _spoilt(self.folder / PLAN, error) from error
+
+    def lived(self) -> float:
+        """How many seconds of the plan the world has lived; 0 before it begins. Blocks.
+
+        A run that was killed has come further than ``progress.json`` says: event log and archives
+        tell how far. Time must not run backwards in them.
+
+        Raises:
+            KeepsakeError: A file cannot be read, or somebody has played in this world.
+        """
+        seconds, _ = self._progress()
+        if (newest := self._newest()) is None:
+            return seconds
+        recorded = (newest - self.plan().begins).total_seconds()
+        if recorded > seconds + HOUR + _LEEWAY:
+            raise KeepsakeError(
+                f"Somebody has played in the world of {self.folder.name!r}, last at "
+                f"{newest:%Y-%m-%d %H:%M}: its time would run backwards",
+                "Make another simulation, or go on in this world with the game",
+            )
+        return max(seconds, recorded)
+
+    def _newest(self) -> datetime | None:
+        """The time of the last event or memory."""
+        places = self.places()
+        with refusing(f"{places.events} cannot be read", "Look at who may read the event log"):
+            logged = next((str(each["t"]) for each in newest_first(places.events)), "")
+        archives = sorted(places.agents.glob("*/archive"))
+        found = [scan(archive, 0, lambda: True).newest for archive in archives]
+        found += [datetime.fromisoformat(logged)] if logged else []
+        return max(filter(None, found), default=None)
+
+    def counts(self) -> Counter[str]:
+        """Thoughts, tokens, memories and so on, as far as ``progress.json`` counts them.
+
+        Raises:
+            KeepsakeError: The file is spoilt.
+        """
+        return self._progress()[1]
+
+    def _progress(self) -> tuple[float, Counter[str]]:
+        written = _read(self.folder / PROGRESS)
+        if written is None:
+            return 0.0, Counter()
+        try:
+            return float(written["seconds"]), Counter(written.get("counts", {}))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise _spoilt(self.folder / PROGRESS, error) from error
+
+    @property
+    def made(self) -> bool:
+        """Whether its world is there."""
+        return (self.folder / PROGRESS).exists()
+
+    def write_plan(self, plan: SimulationPlan) -> None:
+        """Write down what it is."""
+        _write(self.folder / PLAN, asdict(plan))
+
+    def write_lived(self, seconds: float, counts: Mapping[str, int]) -> None:
+        """Write down how far its world has come, and what has happened in it."""
+        _write(self.folder / PROGRESS, {"seconds": seconds, "counts": dict(counts)})
+
+
+def lab_of(places: Places, name: str) -> Lab:
+    """The folder of the simulation of that name, there or not.
+
+    Raises:
+        KeepsakeError: No simulation can have that name.
+    """
+    checked(SimulationPlan(name))
+    return Lab(places.home / FOLDER / name)
+
+
+def free_name(places: Places, seed: int) -> str:
+    """A name that no simulation has yet, such as ``seed-7`` or ``seed-7-2``."""
+    name, number = f"seed-{seed}", 1
+    while (places.home / FOLDER / name).exists():
+        number += 1
+        name = f"seed-{seed}-{number}"
+    return name
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise _spoilt(path, error) from error
+
+
+def _write(path: Path, what: dict[str, Any]) -> None:
+    replace_file(path, json.dumps(what, indent=2, ensure_ascii=False) + "\n")
+
+
+def _spoilt(path: Path, error: Exception) -> KeepsakeError:
+    return KeepsakeError(f"{path} cannot be used ({error})", "Mend it, or simulate anew")

@@ -1,0 +1,99 @@
+"""Which visitors come when, and what they say: planned by the seed, before anything happens.
+
+A visitor is a player who comes, talks to an agent and goes again; hours or days later it comes
+back, tells more, asks what is remembered, and keeps a promise or does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import yaml
+
+from keepsake.lab.simulations.plan import HOUR
+
+PEOPLE: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("people.yaml").read_text("utf-8")
+)
+"""Names, trades, facts and sayings that lives and visits are drawn from."""
+NAMES = tuple(PEOPLE["visitors"].split())
+"""Visitors, in the order in which they are taken."""
+_LONGEST = 1500.0
+"""Seconds that a visit may take; it begins early enough to be over within its hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitAction:
+    """One thing that a visitor does."""
+
+    at: float  # seconds after the visit begins
+    words: str  # what it says; empty for going
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One visit."""
+
+    visitor: int  # who comes: a number, the place in :data:`NAMES`
+    begins: float  # seconds of the simulation
+    host: int  # which agent is visited, as a number below how many there are
+    lines: tuple[VisitAction, ...]  # what is said, in order; the last of them is the farewell
+
+
+def visits(seed: int, visitors: int, agents: int, first: float, last: float) -> list[Visit]:
+    """The visits that begin from the second ``first`` on and before ``last``, in order."""
+    found = [
+        visit
+        for visitor in range(visitors)
+        for visit in _of_one(seed, visitor, agents, last)
+        if first <= visit.begins < last
+    ]
+    return sorted(found, key=lambda each: (each.begins, each.visitor))
+
+
+def _of_one(seed: int, visitor: int, agents: int, last: float) -> Iterator[Visit]:
+    """One visitor's life: a home, a sister, and somebody it likes to see."""
+    rng = Random(f"visitor {seed} {visitor}")
+    facts = [
+        (each["asked"], each["told"].format(rng.choice(each["of"])))
+        for each in PEOPLE["facts"].values()
+    ]
+    rng.shuffle(facts)
+    favourite, hour, number = rng.randrange(agents), rng.choice((0, 0, 1)), 0
+    while hour * HOUR < last:
+        begins = hour * HOUR + rng.uniform(120.0, HOUR - _LONGEST)
+        host = favourite if rng.random() < 0.7 else rng.randrange(agents)
+        yield Visit(visitor, begins, host, tuple(_lines(rng, facts, number)))
+        number += 1
+        hour += rng.choice((3, 4, 6, 9, 22))
+
+
+def _lines(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[VisitAction]:
+    at = 0.0
+    for words in _said(rng, facts, number):
+        at += rng.uniform(15.0, 90.0)
+        yield VisitAction(at, words)
+    yield VisitAction(at + rng.uniform(15.0, 60.0), "")
+
+
+def _said(rng: Random, facts: list[tuple[str, str]], number: int) -> Iterator[str]:
+    promises = PEOPLE["promises"]
+    thing = promises[number // 2 % len(promises)]
+    yield "Good day. How are you?" if number else "Good day. We have not met, I think."
+    if number:
+        yield facts[(number - 1) % len(facts)][0]
+    yield facts[number % len(facts)][1]
+    yield rng.choice(PEOPLE["news"])
+    if number % 2 == 0:
+        yield f"I promise to bring you {thing} tomorrow."
+    elif rng.random() < 0.6:
+        yield f"I have brought you {thing}, as I promised."
+    else:
+        yield f"I have forgotten {thing} that I promised you. I am sorry."
+    if rng.random() < 0.4:
+        yield rng.choice(PEOPLE["rules"]).format(rng.choice(PEOPLE["things"]))
+    yield "I have to go now. Goodbye."

@@ -1,0 +1,125 @@
+"""What must hold at the end of a soak, read from the files of a world that was stopped.
+
+A player's command is one piece of the Server's work: everybody in the room has archived the line
+before anything of it is sent to a screen. So what was echoed is in the archive of the agent that it
+was said to, once, whatever was killed afterwards. What was not echoed may be there, but not twice.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from keepsake.archive.integrity import check
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.archive.spill import Spill
+from keepsake.archive.tiers import load_tiers
+from keepsake.errors import KeepsakeError
+from keepsake.memory import MemoryContext
+from keepsake.paths import Places
+from keepsake.summaries.files import SummaryFolder
+from tests.slow.soak.players import SaidLine
+
+_TAG = re.compile(r'says to [^"]*, ".*\b(p\d+n\d+x)\b')
+_ERROR = re.compile(r"(?:\w+\.)*[A-Z]\w+: .*")
+
+type Heard = dict[str, dict[str, list[Memory]]]
+"""What each agent's archive has of the players' lines, by their tags."""
+
+
+def problems(here: Places, said: Sequence[SaidLine]) -> list[str]:
+    """All that is not as it must be."""
+    heard, found = archives(here)
+    return [
+        *found,
+        *_lines(said, heard),
+        *_order(said, heard),
+        *_stores(here),
+        *_tracebacks(here),
+    ]
+
+
+def archives(here: Places) -> tuple[Heard, list[str]]:
+    """What every archive has of the lines, and what is wrong with them."""
+    heard: Heard = {}
+    found = list[str]()
+    for folder in sorted(path.parent for path in here.agents.glob("*/archive")):
+        heard[folder.name] = {}
+        try:
+            with closing(Archive(folder / "archive")) as archive:
+                heard[folder.name] = _heard(archive)
+                found += (f"{folder.name}: {each}" for each in _untidy(folder, archive))
+        except (KeepsakeError, KeyError, ValueError) as error:
+            found.append(f"the archive of {folder.name} does not open: {error!r}")
+    return heard, found
+
+
+def _heard(archive: Archive) -> dict[str, list[Memory]]:
+    found = defaultdict(list)
+    for memory in archive.read(1, archive.last_number):
+        if memory.kind is MemoryKind.PERCEPTION and (tag := _TAG.search(memory.text)):
+            found[tag[1]].append(memory)
+    return dict(found)
+
+
+def _untidy(folder: Path, archive: Archive) -> Sequence[str]:
+    tiers = load_tiers(archive)
+    context = MemoryContext(tiers.state.longterm, tiers.state.recent, tuple(tiers.window))
+    return check(archive, context, SummaryFolder(folder / "summaries", folder.name)).problems
+
+
+def _lines(said: Iterable[SaidLine], heard: Heard) -> Iterator[str]:
+    """Lines that were echoed and are not in the archive of the agent addressed, or twice."""
+    for line in said:
+        for agent, memories in heard.items():
+            times = sum(each.repeats for each in memories.get(line.tag, ()))
+            if times > 1:
+                yield f"{agent} archived {times} times what {line.player} said: {line.words}"
+        found = heard.get(line.agent, {}).get(line.tag, [])
+        if line.echoed and not found:
+            yield f"{line.agent} never archived what {line.player} said: {line.words}"
+        if any(line.words not in each.text for each in found):
+            yield f"{line.agent} archived in other words what {line.player} said: {line.words}"
+
+
+def _order(said: Sequence[SaidLine], heard: Heard) -> Iterator[str]:
+    """Players whose lines an agent has in another order."""
+    for player in sorted({line.player for line in said}):
+        tags = [line.tag for line in said if line.player == player]
+        for agent, memories in heard.items():
+            numbers = [memory.number for tag in tags for memory in memories.get(tag, ())]
+            if numbers != sorted(numbers):
+                yield f"{agent} archived what {player} said in another order"
+
+
+def _stores(here: Places) -> Iterator[str]:
+    """Databases that are damaged, and memories that still wait for a disk."""
+    for path in (here.database, *sorted(here.index.glob("*/words.db"))):
+        try:
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+                found = str(database.execute("PRAGMA integrity_check(1)").fetchone()[0])
+        except sqlite3.Error as error:
+            found = str(error)
+        if found != "ok":
+            yield f"{path.name} of {path.parent.name} is damaged: {found}"
+    for agent, lines in Spill(here.spill).waiting().items():
+        yield f"{len(lines)} memories of {agent} still wait for a disk"
+
+
+def _tracebacks(here: Places) -> Iterator[str]:
+    """Tracebacks in any log, each kind of them once."""
+    found: Counter[str] = Counter()
+    for path in sorted(here.logs.glob("*.log*")):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        for number, line in enumerate(lines):
+            if "Traceback (most recent call last)" in line:
+                after = filter(None, map(_ERROR.search, lines[number + 1 : number + 60]))
+                end = next((each[0][:300] for each in after), "without its end")
+                found[f"{path.name}: {end}"] += 1
+    for what, times in found.items():
+        yield f"{times} tracebacks in {what}"

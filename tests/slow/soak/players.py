@@ -1,0 +1,141 @@
+"""Players of a soak: each in a thread at a telnet client, who come back when cut off."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from random import Random
+
+from game.cli.world.login import Telnet
+from keepsake.paths import Ports
+from tests.e2e.players import PASSWORD
+
+NAMES = ("Anneke", "Bertil", "Carys", "Dorte", "Ewout")
+PATIENCE = 30.0
+"""Seconds until a line that does not answer is given up, and another one opened."""
+_THINGS = ("a brass key", "seven eels", "the ferry's bell", "my sister's cart", "a jar of honey")
+_PLACES = ("behind the mill", "on the quay", "under the stairs", "at Harrow Bay", "by the well")
+_HERE = re.compile(r"Here: ([^.]*)\.")
+_EXITS = re.compile(r"Exits: ([^.]*)\.")
+_ARRIVED = re.compile(r"You become .*Exits: [^.]*\.")
+_ANYTHING = re.compile(r"\S")
+_AWAY = re.compile(r"The world (?:has stopped|is away)")
+"""What the Portal says while there is no Server."""
+_WALKS, _LOOKS = 0.05, 0.2
+"""Which share of the turns is a step elsewhere, and up to which it is only a look."""
+
+
+class CutOff(Exception):
+    """The line is gone, or silent."""
+
+
+@dataclass(slots=True)
+class SaidLine:
+    """What a player typed to an agent, and whether the game showed it to them as said."""
+
+    player: str
+    agent: str
+    words: str
+    tag: str  # a word in it that nobody says a second time
+    echoed: bool = False
+
+
+class SoakScript:
+    """What one player says, by dice of their own."""
+
+    def __init__(self, seed: int, player: int) -> None:
+        self.dice = Random(f"player {seed} {player}")
+        self._player, self._number = player, 0
+
+    def sentence(self) -> tuple[str, str]:
+        """Something to say, with its tag."""
+        self._number += 1
+        tag = f"p{self._player}n{self._number}x"
+        what, where = self.dice.choice(_THINGS), self.dice.choice(_PLACES)
+        more = " and then I told nobody of it" * self.dice.choice((0, 0, 0, 1, 6))
+        return f"I found {what} {where}{more}, and I call it {tag}.", tag
+
+
+class SoakPlayer:
+    """One player; :meth:`run` is a thread's whole work.
+
+    Attributes:
+        said: All that was typed, in order.
+        looks: When a ``look`` was sent that was answered, by the monotonic clock.
+    """
+
+    def __init__(self, seed: int, number: int, ports: Ports, agents: frozenset[str]) -> None:
+        self.name, self._ports, self._agents = NAMES[number], ports, agents
+        self.said: list[SaidLine] = []
+        self.looks: list[float] = []
+        self._script, self._seen = SoakScript(seed, number), ""
+
+    def arrive(self) -> None:
+        """Make the account."""
+        with self._line() as line:
+            _type(line, f"create {self.name} {PASSWORD}", _ARRIVED)
+
+    def run(self, stop: threading.Event) -> None:
+        """Play until it is to stop."""
+        while not stop.is_set():
+            try:
+                with self._line() as line:
+                    _type(line, f"connect {self.name} {PASSWORD}", _ARRIVED)
+                    self._look(line)
+                    while not stop.wait(self._script.dice.uniform(0.3, 1.5)):
+                        self._turn(line)
+            except (OSError, CutOff):
+                stop.wait(0.3)
+
+    @contextmanager
+    def _line(self) -> Iterator[Telnet]:
+        with closing(Telnet("127.0.0.1", self._ports.telnet)) as line:
+            _wait(line, _ANYTHING)
+            yield line
+
+    def _turn(self, line: Telnet) -> None:
+        chance, dice = self._script.dice.random(), self._script.dice
+        here = sorted(self._agents.intersection(_listed(_HERE, self._seen)))
+        exits = [each.partition(" to ")[0] for each in _listed(_EXITS, self._seen)]
+        if exits and (chance < _WALKS or not here):
+            _type(line, f"go {dice.choice(exits)}", _ANYTHING)
+        if chance < _LOOKS or not here:
+            self._look(line)
+        else:
+            self._talk(line, dice.choice(here))
+
+    def _look(self, line: Telnet) -> None:
+        sent = time.monotonic()
+        self._seen = _type(line, "look", _EXITS)
+        self.looks.append(sent)
+
+    def _talk(self, line: Telnet, agent: str) -> None:
+        words, tag = self._script.sentence()
+        said = SaidLine(self.name, agent, words, tag)
+        self.said.append(said)
+        shown = _type(line, f"talk {agent} {words}", re.compile(rf'{tag}\."|Nobody called'))
+        said.echoed = f'You say to {agent}, "{words}"' in shown
+
+
+def _type(line: Telnet, command: str, wanted: re.Pattern[str]) -> str:
+    line.text = ""
+    line.send(command)
+    return _wait(line, wanted)
+
+
+def _wait(line: Telnet, wanted: re.Pattern[str]) -> str:
+    """What is shown until ``wanted`` was seen, without its line breaks."""
+    deadline = time.monotonic() + PATIENCE
+    while not wanted.search(shown := " ".join(line.text.split())):
+        if time.monotonic() > deadline or _AWAY.search(shown) or not line.read():
+            raise CutOff(f"{wanted.pattern!r} never came")
+    return shown
+
+
+def _listed(pattern: re.Pattern[str], text: str) -> list[str]:
+    found = pattern.search(text)
+    return re.split(r",? and |, ", found[1]) if found else []
