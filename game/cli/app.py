@@ -269,7 +269,6 @@ def simulate(
 app.command("fork")(lab_commands.fork)
 app.command("sweep")(lab_commands.sweep)
 app.command("soak")(lab_commands.soak)
-app.command("watch")(lab_commands.watch)
 
 
 @app.command()

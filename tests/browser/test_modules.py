@@ -132,43 +132,6 @@ def test_a_difference_holds_both_texts(page: Page) -> None:
     assert far is None
 
 
-def test_events_are_whole_however_they_are_cut(page: Page) -> None:
-    sent = 'retry: 9\n\nid: 7\n\n: beat\nid: 8\n\nid: 9\nevent: thought\ndata: {"a":\ndata: 1}\n\n'
-    found = page.evaluate(
-        """async (sent) => {
-          const { Parser } = await import("/watch/sse.js");
-          return [1, 2, 3, 7, 1000].map((size) => {
-            const parser = new Parser();
-            const events = [];
-            for (let i = 0; i < sent.length; i += size) {
-              events.push(...parser.feed(sent.slice(i, i + size)));
-            }
-            return JSON.stringify(events.filter((each) => each.id));
-          });
-        }""",
-        sent,
-    )
-    assert len(set(found)) == 1
-    events = json.loads(found[0])
-    assert [each["id"] for each in events] == ["7", "8", "9"]
-    assert events[-1] == {"id": "9", "event": "thought", "data": '{"a":\n1}'}
-
-
-def test_an_event_that_never_ends_is_given_up(page: Page) -> None:
-    said = page.evaluate(
-        """async () => {
-          const { Parser } = await import("/watch/sse.js");
-          const parser = new Parser();
-          try {
-            for (let i = 0; i < 3000; i++) parser.feed("x".repeat(1000));
-          } catch (error) {
-            return error.message;
-          }
-        }"""
-    )
-    assert said == "an event without an end"
-
-
 # -- what is loaded
 
 

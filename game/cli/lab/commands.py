@@ -196,22 +196,6 @@ def soak(
         raise typer.Exit(1)
 
 
-def watch(
-    *,
-    lab: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A simulation's name, or a fork's folder; may be repeated; else this world."
-        ),
-    ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65000, help="A free one if not given.")] = 0,
-) -> None:
-    """Show a world's folder in the dashboard's pages, without starting it or writing into it."""
-    from game.cli.lab import watching  # noqa: PLC0415 - other commands need not wait
-
-    watching.watch(places(), lab or (), port)
-
-
 def places_of(lab: str) -> Places:
     """The places of the simulation of that name; those of the world where none is named.
 

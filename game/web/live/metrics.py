@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from threading import Lock
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.exposition import generate_latest
@@ -37,6 +38,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_AGENTS = 200
 """Agents that are told apart; all more are one, called :data:`OTHERS`."""
 OTHERS = "(others)"
+LOOK_SECONDS, LATELY_SECONDS = 0.5, 60.0
+"""Between two looks at the reactor, and how long they are remembered."""
 MOST_WAITING = 1_000
 """Events that wait to be counted; they hold their prompts."""
 _THOUGHT_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
@@ -257,6 +260,44 @@ class Metrics:
 
 def _yes_or_no(problem: str) -> str:
     return "yes" if problem else "no"
+
+
+class Lag:
+    """Asks to be called twice a second, and tells how many seconds later it is."""
+
+    def __init__(self, reactor: Any, told: Callable[[float], None]) -> None:
+        self._reactor, self._told = reactor, told
+        self._lately: deque[tuple[float, float]] = deque(maxlen=int(LATELY_SECONDS / LOOK_SECONDS))
+        self._call: Any = None
+        self._due = 0.0
+
+    def start(self) -> None:
+        """Begin to look; a second call does nothing."""
+        if self._call is None:
+            self._again()
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._call is not None and self._call.active():
+            self._call.cancel()
+        self._call = None
+
+    @property
+    def worst(self) -> float:
+        """Seconds of the worst lateness of the last minute; 0 before the first look."""
+        since = self._reactor.seconds() - LATELY_SECONDS
+        return max((late for at, late in self._lately if at >= since), default=0.0)
+
+    def _again(self) -> None:
+        self._due = self._reactor.seconds() + LOOK_SECONDS
+        self._call = self._reactor.callLater(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        now = self._reactor.seconds()
+        late = max(now - self._due, 0.0)
+        self._lately.append((now, late))
+        self._told(late)
+        self._again()
 
 
 class _Momentary(Collector):

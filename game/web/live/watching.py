@@ -21,16 +21,13 @@ from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
-from game.web.api.lives import NoSuchAgent
-from game.web.api.snapshots import STATES, agent_with, state_of
-from game.web.live.gate import Door, GuardedResource, answer
+from game.web.access import FORBIDDEN, may_watch
+from game.web.agents import STATES, NoSuchAgent, agent_with, state_of
+from game.web.live.door import TOKEN_VARIABLE, Door, GuardedResource, answer
 from game.web.live.hub import KEPT, Hub, as_written
-from game.web.live.lag import Lag
-from game.web.live.metrics import CONTENT_TYPE, Metrics, Now
-from game.web.live.metrics_token import TOKEN_VARIABLE
-from game.web.live.resource import LiveResource
-from game.web.site.access import FORBIDDEN, may_watch
-from game.web.site.headers import HEADERS
+from game.web.live.metrics import CONTENT_TYPE, Lag, Metrics, Now
+from game.web.live.stream import LiveResource
+from game.web.middleware import HEADERS
 from keepsake.agent.logged_events import known_secrets
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of

@@ -3,10 +3,15 @@
 import { get } from "./api.js";
 import { Head } from "./agent_head.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
-import { exportButtons } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
-import { MAKERS, SHOWN } from "./sections.js";
+import { Journal, Nights, Notes, People } from "./book.js";
+import { Charts } from "./charts.js";
+import { Compactions } from "./compactions.js";
+import { Prompt } from "./prompt.js";
+import { Recall } from "./recall.js";
+import { Tiers } from "./tiers.js";
+import { Why } from "./why.js";
 import { Stream } from "./stream.js";
 
 const id = Number(document.body.dataset.agent);
@@ -14,6 +19,10 @@ const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
 const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "nights"];
+const MAKERS = {
+  prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
+  journal: Journal, people: People, notes: Notes, nights: Nights,
+};
 const NAMES = ["live", ...Object.keys(MAKERS)];
 
 const sections = {};
@@ -110,7 +119,6 @@ function gone() {
   announce(byId("trouble-here").textContent);
 }
 
-byId("main").append(exportButtons(() => `agents/${id}/${SHOWN[wanted()[0]] ?? wanted()[0]}`));
 bindKeys([
   ...NAMES.slice(0, 9).map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
   ...rowKeys(() => panel(wanted()[0])),

@@ -10,8 +10,6 @@ const HEIGHT = 180;
 const EDGE = { left: 58, right: 12, top: 10, bottom: 24 };
 const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
 const LATER = 30000;
-/** A record is looked at as a whole: its last hour may be a night. */
-const FIRST = "record" in (document.body?.dataset ?? {}) ? "24" : "1";
 /** About how wide a character of a label is. */
 const SIGN = 6.5;
 const NOTHING = "nothing in this time";
@@ -49,7 +47,7 @@ export class Charts {
   constructor(root, id) {
     this.id = id;
     this.period = el("select", { on: { change: () => this.#turn() } },
-      Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours, selected: hours === FIRST }, words)));
+      Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours }, words)));
     this.note = el("p", { class: "dim", hidden: true },
       "Of this time the event log was read only in part: it is too long, or was removed.");
     this.trouble = el("p", { class: "problem", role: "alert" });

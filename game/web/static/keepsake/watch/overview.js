@@ -3,7 +3,6 @@
 import { badges, bar, compactionFlag, serverBadge, silent, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
-import { exportButtons } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
 import { Stream } from "./stream.js";
@@ -248,7 +247,6 @@ bindKeys([
   ["t", "only those to look at, or all", () => byId("trouble").click()],
   ["p", "hold the stream, or let it go on", () => feed.pause()],
 ]);
-byId("more").after(exportButtons(() => "agents"));
 const stream = new Stream({ took, turned });
 stream.start();
 setInterval(refresh, POLL);

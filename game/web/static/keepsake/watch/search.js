@@ -2,7 +2,6 @@
 
 import { get } from "./api.js";
 import { announce, byId, el, fill } from "./dom.js";
-import { exportButtons } from "./export.js";
 import { bindKeys, rowKeys } from "./keys.js";
 import { count, many, time } from "./words.js";
 
@@ -69,5 +68,4 @@ bindKeys([
   ...rowKeys(() => hits),
   ["u", "up to all agents", () => byId("up").click()],
 ]);
-hits.after(exportButtons(() => "search"));
 search(new URLSearchParams(location.search).get("q") ?? "");
