@@ -11,8 +11,7 @@ from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from itertools import batched, groupby
+from itertools import groupby
 from pathlib import Path
 
 from evennia.objects.models import ObjectDB
@@ -46,8 +45,6 @@ from keepsake.recall.documents import Hit
 from typeclasses.agents import Agent, all_agents
 from typeclasses.minds import mind_by_number
 
-AT_A_TIME = 50
-"""Agents that are looked at in one turn of the reactor: two or three milliseconds."""
 LONGEST_PROBLEM = 160
 """Characters of an agent's problem that are shown beside it; the log has all."""
 PATIENCE = 20.0
@@ -194,11 +191,11 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
     return status.total, status.next_due, due.value if due else "", failure
 
 
-def _world(may_act: bool) -> Overview:
+def _overview(may_act: bool) -> Overview:
     shared = services()
     return Overview(
         now=iso(shared.clock.now()) or "",
-        agents=(),
+        agents=tuple(_row(each, may_act) for each in all_agents()),
         servers=tuple(_servers()),
         log_problem=shared.event_log.problem if shared.event_log else "",
         may_act=may_act,
@@ -283,20 +280,8 @@ def _inhabitants() -> Sequence[Inhabitant]:
 
 
 def overview(may_act: bool) -> Overview:
-    """All agents at a glance, and the model servers.
-
-    The reactor thread is asked for a few agents at a time, so that players come in between.
-    """
-    whole, agents = on_reactor(lambda: (_world(may_act), all_agents()))
-    rows: list[AgentRow] = []
-    for few in batched(agents, AT_A_TIME):
-        rows += on_reactor(partial(_rows, few, may_act))
-    return whole.model_copy(update={"agents": tuple(rows)})
-
-
-def _rows(agents: Sequence[Agent], may_act: bool) -> list[AgentRow]:
-    """Without those that have been deleted meanwhile."""
-    return [_row(agent, may_act) for agent in agents if agent.id is not None]
+    """All agents at a glance, by name, and the model servers."""
+    return on_reactor(lambda: _overview(may_act))
 
 
 def row(number: int, may_act: bool) -> AgentRow:

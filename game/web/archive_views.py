@@ -23,26 +23,19 @@ from keepsake.prompt.tokens import Heuristic
 
 _HEURISTIC = Heuristic()
 MOST_MEMORIES = 200
-MOST_BEFORE = 20
 MOST_LIVES = 8
 """Lives whose compactions are kept in RAM: about 2 MB for each 10,000 memories."""
 
 
 def memories(life: ArchiveAccess, first: int, last: int) -> Memories:
-    """Memories by number, :data:`MOST_MEMORIES` at most, and which summaries stood for them before.
+    """Memories by number, :data:`MOST_MEMORIES` at most.
 
     Raises:
         OSError: The archive cannot be read.
     """
-    last = min(last, first + MOST_MEMORIES - 1)
-    found = life.archive.read(first, last)
+    found = life.archive.read(first, min(last, first + MOST_MEMORIES - 1))
     bounds = Bounds.of(life.context, life.archive.last_number)
-    before = _before(life, first, last) if found else []
-    return Memories(
-        memories=tuple(memory_view(each, bounds) for each in found),
-        before=tuple(before[:MOST_BEFORE]),
-        more_before=max(len(before) - MOST_BEFORE, 0),
-    )
+    return Memories(memories=tuple(memory_view(each, bounds) for each in found))
 
 
 def memory_view(memory: Memory, bounds: Bounds) -> MemoryView:
@@ -55,24 +48,6 @@ def memory_view(memory: Memory, bounds: Bounds) -> MemoryView:
         times=memory.repeats,
         tier=bounds.holding(memory.number),
     )
-
-
-def _before(life: ArchiveAccess, first: int, last: int) -> list[SummaryView]:
-    """Summaries of some of these that stand no more, the newest first.
-
-    One that several compactions left as it was is told once. Where only some of these were taken
-    back, it is not: it stood before, or after, without them.
-    """
-    standing = {each.text for each in life.context.summaries}
-    found: dict[str, SummaryView] = {}
-    for past in reversed(_past(life.archive, life.state)):
-        for each in (past.after.recent, past.after.longterm):
-            if each is None or each.last < first or each.first > last or each.text in standing:
-                continue
-            if each.text not in found or (found[each.text].undone and past.undone is None):
-                view = past_summary(each, past.number, undone=past.undone is not None)
-                found[each.text] = view
-    return sorted(found.values(), key=lambda each: -each.compaction)
 
 
 def past_summary(found: Summary, compaction: int, *, undone: bool = False) -> SummaryView:

@@ -7,12 +7,12 @@ is bounded by bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Sequence
 from heapq import nlargest
-from itertools import islice
+from pathlib import Path
 
 from game.web.agents import Inhabitant, inhabitants
-from game.web.shapes import FoundOf, FoundView, SearchView, iso
+from game.web.shapes import FoundView, SearchView, iso
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
 from keepsake.errors import KeepsakeError
@@ -20,8 +20,6 @@ from keepsake.json_lines import parsed
 
 MOST_BYTES = 200_000_000
 """Of all archives together, each its share: about two seconds of one core."""
-MOST_EACH = 200
-"""Memories of one agent that are found: reading ends there, and what all of them say is quick."""
 _WORD = re.compile(r"\w+")
 
 
@@ -39,58 +37,37 @@ def search(question: str, limit: int) -> SearchView:
     words = tuple(dict.fromkeys(_WORD.findall(question.casefold())))
     if not words:
         raise NoWord(f"There is no word in {question[:40]!r}", "Give letters or digits")
-    there = inhabitants()
-    share, complete = MOST_BYTES // max(len(there), 1), True
-    counts: list[FoundOf] = []
+    agents, complete = inhabitants(), True
     found: list[tuple[Inhabitant, Memory]] = []
-    for agent in there:
-        reading = _Reading(agent, words, share)
-        own = [*islice(reading, MOST_EACH)]
-        complete = complete and reading.complete
-        found += [(agent, memory) for memory in own[:limit]]
-        if own:
-            counts.append(FoundOf(id=agent.number, name=agent.name, found=len(own)))
+    for agent in agents:
+        own, whole = _newest(agent.folder / "archive", words, limit, MOST_BYTES // len(agents))
+        found += [(agent, memory) for memory in own]
+        complete = complete and whole
     newest = nlargest(limit, found, key=lambda each: each[1].time)
-    return SearchView(
-        question=question,
-        hits=tuple(_view(*each) for each in newest),
-        agents=tuple(sorted(counts, key=lambda each: (-each.found, each.name))),
-        complete=complete,
-        most_each=MOST_EACH,
-    )
+    hits = tuple(_view(*each) for each in newest)
+    return SearchView(question=question, hits=hits, complete=complete)
 
 
-class _Reading:
-    """The memories of one agent with all the words, the newest first.
+def _newest(folder: Path, words: Sequence[str], limit: int, most: int) -> tuple[list[Memory], bool]:
+    """An agent's newest memories with all the words; whether ``most`` bytes were enough."""
+    found: list[bytes] = []
+    if not folder.is_dir():
+        return [], True
+    wanted = [re.compile(rf"\b{re.escape(word)}") for word in words]
+    # What is no ASCII may stand in a line in other letters: only its parsed text tells.
+    needles = [word.encode() for word in words if word.isascii()]
+    for line in Archive(folder, read_only=True).lines_back():
+        if len(found) == limit or (most := most - len(line)) < 0:
+            break
+        low = line.lower()
+        if all(needle in low for needle in needles) and _holds(line, wanted):
+            found.append(line)
+    return [*memories_in(map(parsed, found))], most >= 0
 
-    Attributes:
-        complete: Whether its whole archive was read.
-    """
 
-    def __init__(self, agent: Inhabitant, words: Collection[str], most: int) -> None:
-        self.complete, self._most = True, most
-        self._folder = agent.folder / "archive"
-        self._wanted = [re.compile(rf"\b{re.escape(word)}") for word in words]
-        # What is no ASCII may stand in a line in other letters: only its parsed text tells.
-        self._needles = [word.encode() for word in words if word.isascii()]
-
-    def __iter__(self) -> Iterator[Memory]:
-        if self._folder.is_dir():
-            yield from memories_in(map(parsed, self._lines()))
-
-    def _lines(self) -> Iterator[bytes]:
-        left = self._most
-        for line in Archive(self._folder, read_only=True).lines_back():
-            if (left := left - len(line)) < 0:
-                self.complete = False
-                return
-            low = line.lower()
-            if all(needle in low for needle in self._needles) and self._holds(line):
-                yield line
-
-    def _holds(self, line: bytes) -> bool:
-        text = str(parsed(line).get("text", "")).casefold()
-        return all(word.search(text) for word in self._wanted)
+def _holds(line: bytes, wanted: Sequence[re.Pattern[str]]) -> bool:
+    text = str(parsed(line).get("text", "")).casefold()
+    return all(word.search(text) for word in wanted)
 
 
 def _view(agent: Inhabitant, memory: Memory) -> FoundView:

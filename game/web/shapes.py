@@ -155,26 +155,14 @@ class FoundView(Shape):
     place: str
 
 
-class FoundOf(Shape):
-    """How much of one agent was found."""
-
-    id: int
-    name: str
-    found: int
-
-
 class SearchView(Shape):
     """Memories of any agent that hold all the words."""
 
     question: str
     hits: tuple[FoundView, ...]
     """The newest first."""
-    agents: tuple[FoundOf, ...]
-    """Agents with such memories, those with most first."""
     complete: bool
     """False if the archives are so long that only their newest part was read."""
-    most_each: int
-    """How many of one agent are found at most."""
 
 
 # -- prompts
@@ -299,10 +287,6 @@ class Memories(Shape):
     """At most 200 memories, in their order."""
 
     memories: tuple[MemoryView, ...]
-    before: tuple[SummaryView, ...]
-    """Former summaries that covered some of them, newest first (at most 20)."""
-    more_before: int
-    """How many more of those there were."""
 
 
 class HitView(Shape):

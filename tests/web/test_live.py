@@ -166,11 +166,11 @@ def test_a_stranger_learns_nothing(streaming, query, cookie):
 @pytest.mark.parametrize(
     ("query", "cure"),
     [
-        ("?agent=mira", "whole number"),
-        ("?agent=99999999999999999", "whole number"),
-        ("?last=-1", "whole number"),
-        ("?kinds=thoughts", "Ask for thought, "),
-        ("?kind=thought", "agent, kinds, last"),
+        ("?agent=mira", "agent: Input should be a valid integer"),
+        ("?agent=99999999999999999", "agent: Input should be less than"),
+        ("?last=-1", "last: Input should be greater than or equal to 0"),
+        ("?kinds=thoughts", "kinds: Input should be 'thought', "),
+        ("?kind=thought", "kind: Extra inputs are not permitted"),
     ],
 )
 def test_what_means_nothing_is_refused_with_the_cure(streaming, query, cure):

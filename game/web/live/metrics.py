@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
-from threading import Lock
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
@@ -40,8 +38,6 @@ MOST_AGENTS = 200
 OTHERS = "(others)"
 LOOK_SECONDS, LATELY_SECONDS = 0.5, 60.0
 """Between two looks at the reactor, and how long they are remembered."""
-MOST_WAITING = 1_000
-"""Events that wait to be counted; they hold their prompts."""
 _THOUGHT_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _COMPACTION_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 _RECALL_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -144,14 +140,9 @@ class Now:
 
 
 class Metrics:
-    """All metrics of this process, in a registry of their own.
-
-    An event costs whoever emits it one append; it is counted in a thread, by :meth:`count`.
-    """
+    """All metrics of this process, in a registry of their own."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Event] = deque()
-        self._counting = Lock()
         self._agents: set[str] = set()
         self.registry = registry = CollectorRegistry(auto_describe=False)
         self._counters = {
@@ -168,33 +159,20 @@ class Metrics:
             self._begin(self._histograms[name], known)
         ProcessCollector(registry=registry)
 
-    def took(self, event: Event) -> None:
-        """Take an event, to be counted; from any thread."""
-        self._waiting.append(event)
-        if len(self._waiting) > MOST_WAITING:  # the log's thread has stopped, and nobody asks
-            self.count()
-
-    def count(self) -> None:
-        """Count what waits; from any thread."""
-        with self._counting, suppress(IndexError):
-            while True:
-                self._count(self._waiting.popleft())
-
     def late(self, seconds: float) -> None:
         """The reactor was so late."""
         self._observe("reactor_lag_seconds", seconds)
 
     def text(self, now: Now) -> bytes:
         """All of it in Prometheus' text format; in any thread."""
-        with self._counting:
-            for name in now.names:  # so that an agent's first thought is an increase, too
-                self._agent(name)
-        self.count()
+        for name in now.names:  # so that an agent's first thought is an increase, too
+            self._agent(name)
         momentary = CollectorRegistry()
         momentary.register(_Momentary(now))
         return generate_latest(self.registry) + generate_latest(momentary)
 
-    def _count(self, event: Event) -> None:
+    def took(self, event: Event) -> None:
+        """Count an event; from any thread."""
         match event:
             case Thought():
                 self._thought(event, self._agent(event.agent))

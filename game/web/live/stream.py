@@ -10,10 +10,10 @@ import json
 import logging
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import Request
@@ -23,7 +23,6 @@ from zope.interface import implementer
 
 from game.web.live.door import answer, gone
 from game.web.live.hub import KEPT, Hub, StreamRecord
-from keepsake.errors import KeepsakeError
 from keepsake.events.agent_names import Names
 from keepsake.events.types import KINDS
 
@@ -37,44 +36,37 @@ RETRY_MILLISECONDS = 2_000
 _MOST_AT_ONCE = 200
 """Records that are written in one turn of the reactor."""
 _MOST_LAST = 500
+"""How many earlier records a stream begins with at most."""
 _NUMBER = re.compile(r"[0-9]{1,16}")
 _log = logging.getLogger("keepsake.web")
 
 
-class BadQuery(KeepsakeError):
-    """A stream was asked for in a way that means nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class StreamQuery:
+class StreamQuery(BaseModel):
     """What a stream shows."""
 
-    # database number of the agent; None for all, and for what concerns nobody
-    agent: int | None = None
-    kinds: frozenset[str] = frozenset()  # kinds of events; all when empty
-    last: int = 0  # records of before that it begins with
-    # the last record that the browser has; None if it comes for the first time
-    after: int | None = None
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agent: Annotated[int, Field(ge=0, le=2**53)] | None = None  # None for all agents and the world
+    kinds: frozenset[Literal[tuple(KINDS)]] = frozenset()  # type: ignore[valid-type] # empty: all
+    last: Annotated[int, Field(ge=0)] = 0  # how many earlier records it begins with
+    after: int | None = None  # the last record that the browser has; None if it has none
 
     @classmethod
     def of(cls, request: Request) -> StreamQuery:
         """Read the query and the header ``Last-Event-ID``.
 
         Raises:
-            BadQuery: Something in it means nothing.
+            ValidationError: Something in it means nothing.
         """
-        args = {name.decode("latin-1"): values for name, values in request.args.items()}
-        if unknown := sorted(args.keys() - {"agent", "kinds", "last", "after"}):
-            raise BadQuery(f"There is no {unknown[0]!r}", "Ask for agent, kinds, last and after")
-        named = {name: values[-1].decode("utf-8", "replace") for name, values in args.items()}
-        after = request.getHeader("last-event-id") or named.get("after", "")
-        return cls(
-            agent=_number("agent", named["agent"]) if "agent" in named else None,
-            kinds=_kinds(named.get("kinds", "")),
-            last=min(_number("last", named.get("last", "0")), _MOST_LAST),
-            # A browser sends back what it was sent; whatever else stands there means nothing.
-            after=int(after) if _NUMBER.fullmatch(after) else None,
-        )
+        args = request.args.items()
+        given: dict[str, Any] = {
+            k.decode("latin-1"): v[-1].decode("utf-8", "replace") for k, v in args
+        }
+        given["kinds"] = [each for each in given.get("kinds", "").split(",") if each]
+        after = request.getHeader("last-event-id") or given.get("after", "")
+        # A browser sends back what it was sent; whatever else is there means nothing.
+        given["after"] = int(after) if _NUMBER.fullmatch(after) else None
+        return cls.model_validate(given)
 
     def takes(self, record: StreamRecord, names: Names | None) -> bool:
         """Whether it shows this record; ``names`` are what the agent is and was called."""
@@ -83,19 +75,6 @@ class StreamQuery:
         if self.agent is None:
             return True
         return names is not None and names.bore(record.agent, record.at, record.agent_id)
-
-
-def _number(name: str, given: str) -> int:
-    if _NUMBER.fullmatch(given):
-        return int(given)
-    raise BadQuery(f"{name} is {given[:40]!r}", "Give it a whole number")
-
-
-def _kinds(given: str) -> frozenset[str]:
-    kinds = frozenset(each for each in given.split(",") if each)
-    if unknown := sorted(kinds - KINDS.keys()):
-        raise BadQuery(f"There is no kind {unknown[0][:40]!r}", f"Ask for {', '.join(KINDS)}")
-    return kinds
 
 
 class LiveResource(Resource):
@@ -140,8 +119,9 @@ class LiveResource(Resource):
             return _refuse(request, HTTPStatus.FORBIDDEN, self._forbidden)
         try:
             wanted = StreamQuery.of(request)
-        except BadQuery as error:
-            return _refuse(request, HTTPStatus.BAD_REQUEST, str(error))
+        except ValidationError as error:
+            wrong = (f"{each['loc'][0]}: {each['msg']}" for each in error.errors())
+            return _refuse(request, HTTPStatus.BAD_REQUEST, "; ".join(wrong)[:300])
         if self._is_gone(wanted):
             nobody = f"There is no agent {wanted.agent}. GET /agents/api/agents lists all"
             return _refuse(request, HTTPStatus.NOT_FOUND, nobody)
@@ -281,7 +261,9 @@ class LiveStream:
     def _before(self) -> list[StreamRecord]:
         names = self._names()
         records = self._hub.since(max(self._hub.last - KEPT, 0)).records
-        return [each for each in records if self._wanted.takes(each, names)][-self._wanted.last :]
+        return [each for each in records if self._wanted.takes(each, names)][
+            -min(self._wanted.last, _MOST_LAST) :
+        ]
 
     def _names(self) -> Names | None:
         return self._names_of(self._wanted.agent) if self._wanted.agent is not None else None

@@ -64,7 +64,6 @@ class Watching:
         self._lag = Lag(reactor, self.metrics.late)
         self.hub.listen(self.taps)
         self.taps.on_event(self.metrics.took)
-        self.taps.on_written(lambda _: self.metrics.count())  # in the log's thread
 
     def start(self) -> None:
         """Begin to look, and read what was written before, in a thread."""

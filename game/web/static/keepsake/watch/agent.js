@@ -5,7 +5,7 @@ import { Head } from "./agent_head.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
-import { Journal, Nights, Notes, People } from "./book.js";
+import { Book, Notes } from "./book.js";
 import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
 import { Prompt } from "./prompt.js";
@@ -19,11 +19,11 @@ const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
 const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "nights"];
-const MAKERS = {
+const CLASSES = {
   prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
-  journal: Journal, people: People, notes: Notes, nights: Nights,
+  journal: Book, people: Book, notes: Notes, nights: Book,
 };
-const NAMES = ["live", ...Object.keys(MAKERS)];
+const NAMES = ["live", ...Object.keys(CLASSES)];
 
 const sections = {};
 const stream = new Stream({ agent: id, took, turned });
@@ -52,13 +52,13 @@ async function open() {
     if (link.hash === `#${name}`) link.scrollIntoView({ block: "nearest", inline: "center" });
   }
   document.title = `${document.body.dataset.name}: ${name}`;
-  if (name in MAKERS && !over) await load(name, at);
+  if (name in CLASSES && !over) await load(name, at);
 }
 
 async function load(name, at) {
   const failed = panel(name).querySelector(".failed");
   const first = !(name in sections);
-  const section = (sections[name] ??= new MAKERS[name](panel(name).querySelector("div"), id));
+  const section = (sections[name] ??= new CLASSES[name](panel(name).querySelector("div"), id, name));
   if (first) fill(failed, el("span", { class: "dim" }, "Looking …"));
   try {
     if (at && section.show) await section.show(at);

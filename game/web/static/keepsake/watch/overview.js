@@ -10,8 +10,6 @@ import { ago, count, many, percent, seconds, time } from "./words.js";
 
 const SOON = 1500;
 const POLL = 4000;
-/** Rows that are shown before somebody asks for all: a page of a hundred cards has no end on a phone. */
-const MOST = matchMedia("(width < 56rem)").matches ? 10 : 25;
 const COLUMNS = {
   name: { by: (a) => a.name.toLowerCase() },
   state: { by: (a) => a.state },
@@ -30,14 +28,12 @@ const rows = new Map();
 const sorting = { column: "trouble", down: true };
 let overview = null;
 let onlyTrouble = false;
-let showAll = false;
 
 // -- drawing
 
 function draw() {
   if (overview === null) return;
-  const fitting = sorted(overview.agents.filter(wanted));
-  const shown = showAll ? fitting : fitting.slice(0, MOST);
+  const shown = sorted(overview.agents.filter(wanted));
   for (const agent of overview.agents) drawRow(agent);
   const known = new Set(overview.agents.map((agent) => agent.id));
   for (const id of rows.keys()) if (!known.has(id)) rows.delete(id);
@@ -45,7 +41,6 @@ function draw() {
   // Moving a row takes the focus from it, so rows move only when their order is another one.
   if (!same([...body.children], wantedRows)) reorder(wantedRows);
   drawSummary(shown.length);
-  drawMore(fitting.length);
   drawServers();
 }
 
@@ -92,13 +87,6 @@ function act(agent) {
 
 function cell(label, ...children) {
   return el("td", { role: "cell", "data-label": label }, el("div", {}, children));
-}
-
-/** The way to the rest, and back: below the rows. */
-function drawMore(fitting) {
-  const more = byId("more");
-  more.hidden = fitting <= MOST;
-  fill(more, showAll ? `Only the first ${MOST}` : `Show all ${count(fitting)}`);
 }
 
 function drawSummary(shown) {
@@ -234,10 +222,6 @@ byId("sort").addEventListener("change", ({ target }) => {
 filter.addEventListener("input", draw);
 byId("trouble").addEventListener("click", () => {
   onlyTrouble = !onlyTrouble;
-  draw();
-});
-byId("more").addEventListener("click", () => {
-  showAll = !showAll;
   draw();
 });
 document.addEventListener("visibilitychange", refresh);

@@ -79,12 +79,13 @@ export class Stream {
     const after = this.#last === null ? {} : { after: this.#last };
     const source = (this.#source = new EventSource(`${ADDRESS}?${new URLSearchParams({ ...this.query, ...after })}`));
     source.onopen = () => this.#turn("live", "live");
-    source.onerror = () => this.#lost();
     for (const kind of KINDS) source.addEventListener(kind, (event) => this.#take(event));
     this.#alive();
   }
 
   #take({ type, data, lastEventId }) {
+    // "error" is a kind of the log, and also the name of what a browser itself says of a lost connection.
+    if (data === undefined) return this.#lost();
     this.#alive();
     this.#wait = 1000;
     if (lastEventId) this.#last = lastEventId;
