@@ -269,11 +269,8 @@ def _access(number: int) -> ArchiveAccess:
     return ArchiveAccess(names, memory.archive, context, (*done, context.longterm, context.recent))
 
 
-def _inhabitants() -> Sequence[Inhabitant]:
-    folder = services().places.agents
-    there = (each for each in all_agents() if each.id is not None)
-    found = [Inhabitant(each.id, each.key, folder / each.memory_folder) for each in there]
-    return sorted(found, key=lambda each: each.name)
+def _inhabitant(agent: Agent) -> Inhabitant:
+    return Inhabitant(agent.id, agent.key, services().places.agents / agent.memory_folder)
 
 
 # -- in a view's thread; each raises NoSuchAgent, or KeepsakeError if the world cannot answer
@@ -310,14 +307,13 @@ def names(number: int) -> Names:
 
 
 def inhabitants() -> Sequence[Inhabitant]:
-    """All agents, by name."""
-    return on_reactor(_inhabitants)
+    """All agents."""
+    return on_reactor(lambda: [_inhabitant(each) for each in all_agents()])
 
 
 def inhabitant(number: int) -> Inhabitant:
     """One of them."""
-    on_reactor(lambda: agent_with(number))
-    return next(each for each in inhabitants() if each.number == number)
+    return on_reactor(lambda: _inhabitant(agent_with(number)))
 
 
 def event_log() -> Path:

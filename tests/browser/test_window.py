@@ -271,6 +271,13 @@ def test_an_agents_stream_can_be_paused_and_filtered(page: Page, world: WatchedW
 
 
 def test_what_players_write_stays_words(page: Page) -> None:
+    def quoted(route: Route) -> None:  # whatever a model leaves out of its summaries
+        answer = route.fetch()
+        said = answer.json()
+        said["longterm"]["text"] = HOSTILE
+        route.fulfill(response=answer, json=said)
+
+    page.route("**/tiers", quoted)
     open_mira(page, "memory")
     page.get_by_role("button", name=re.compile("^Open the long-term")).click()
     said = page.locator(".memory", has_text=HOSTILE).locator(".what")

@@ -51,6 +51,8 @@ export class Charts {
     this.view = el("div", { class: "charts" });
     fill(root, el("div", { class: "tools" }, el("label", {}, "The last ", this.period)), this.trouble, this.note, this.view);
     setInterval(() => this.#again(), LATER);
+    // Colours are painted: they change with the next drawing.
+    new MutationObserver(() => this.#again()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
   async load() {
@@ -150,7 +152,7 @@ function options(chart, points, width, colours, ink) {
 function bounds(chart, least, most) {
   if (chart.top) return [0, chart.top];
   if (!chart.fitted) return [0, Math.max(most, chart.say === count ? 1 : 1e-3) * 1.05];
-  return [least, Math.max(most, least + 1)];
+  return [least ?? 0, Math.max(most, least + 1)];
 }
 
 function mark({ ctx, bbox, valToPos, data }, [, of], points, colour) {

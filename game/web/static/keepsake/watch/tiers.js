@@ -106,11 +106,8 @@ export class Tiers {
     return el("button", {
       type: "button", class: `tier ${part.tier}`, title: words, "aria-label": `Open the ${words}`,
       "data-row": true, "data-tier": part.tier, "data-opens": true, vars: { "--size": String(number) },
-      on: { click: (event) => {
-        const first = pointed(event, part);
-        this.#try(() => this.#open(part, first));
-      } },
-    }, el("span", { class: "cursor", "aria-hidden": "true" }));
+      on: { click: () => this.#try(() => this.#open(part)) },
+    });
   }
 
   async #open(part, first = null, mark = 0) {
@@ -120,7 +117,7 @@ export class Tiers {
     const asked = ++this.#at;
     const found = await get(`agents/${this.id}/memories`, { first: start, last });
     if (asked !== this.#at) return; // somebody opened another page meanwhile
-    this.#mark(part, start, last);
+    this.#mark(part);
     fill(this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
       part.summary ? summaryFold(this.id, part.summary, { open: true, changed: () => this.#changed(part.tier) }) : null,
@@ -137,14 +134,10 @@ export class Tiers {
     if (part) await this.#open(part);
   }
 
-  #mark(part, first, last) {
+  #mark(part) {
     for (const button of this.line.querySelectorAll(".tier")) {
       setAttribute(button, "aria-current", button.dataset.tier === part.tier ? "true" : null);
     }
-    const cursor = this.line.querySelector(`[data-tier=${part.tier}] .cursor`);
-    const size = part.last - part.first + 1;
-    cursor.style.setProperty("--from", `${((first - part.first) / size) * 100}%`);
-    cursor.style.setProperty("--width", `${((last - first + 1) / size) * 100}%`);
   }
 
   #turns(part, first, last) {
@@ -174,13 +167,4 @@ export class Tiers {
         el("button", { type: "button", on: { click: () => this.#try(work) } }, "Try again")));
     }
   }
-}
-
-/** The page of a long tier that was pointed at; null for a key, which opens it as usual. */
-function pointed(event, part) {
-  const box = event.currentTarget.getBoundingClientRect();
-  const size = part.last - part.first + 1;
-  if (event.detail === 0 || size <= PAGE) return null;
-  const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 0.9999);
-  return part.first + Math.floor((share * size) / PAGE) * PAGE;
 }
