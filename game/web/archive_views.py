@@ -51,7 +51,7 @@ def memory_view(memory: Memory, bounds: Bounds) -> MemoryView:
 
 
 def past_summary(found: Summary, compaction: int, *, undone: bool = False) -> SummaryView:
-    """A summary that may stand no more; what it cost is told as it was estimated then."""
+    """A current or former summary; its tokens are those that were counted then."""
     tokens = found.tokens_after or _HEURISTIC.of(found.text)
     return summary_view(found, compaction, tokens, undone=undone)
 

@@ -1,7 +1,7 @@
 """What an agent keeps beside its memories, as its files have it; in a view's thread.
 
-People may write these files as well, so they are shown as they are, newest first, and what cannot
-be read is told of by name.
+People may write these files as well, so they are shown as they are, newest first; a file that
+cannot be read is named.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LONGEST = 60_000
 
 
 def book(number: int, name: str, limit: int, skip: int) -> Book:
-    """So many pages of one of :data:`BOOKS`.
+    """Pages of one of :data:`BOOKS`.
 
     Raises:
         NoSuchAgent: There is none with that number.

@@ -106,9 +106,9 @@ class _LogReading:
 
     def __init__(self, folder: Path, names: Names, since: datetime) -> None:
         self._folder, self._names, self._since, self.complete = folder, names, since, True
-        told = [f'"agent":{json.dumps(each, ensure_ascii=False)}' for each in names.each]
-        told += [f'"agent_id":{names.agent_id},'] if names.agent_id else []
-        self._needles = [each.encode() for each in told]
+        needles = [f'"agent":{json.dumps(each, ensure_ascii=False)}' for each in names.each]
+        needles += [f'"agent_id":{names.agent_id},'] if names.agent_id else []
+        self._needles = [each.encode() for each in needles]
 
     def __iter__(self) -> Iterator[tuple[Record, datetime]]:
         for line in self._lines():

@@ -31,7 +31,7 @@ HEADERS: dict[str, str] = SITE_HEADERS | {
 }
 """What every answer about agents carries: nothing from elsewhere, in no frame, kept by nobody."""
 _CLIENT = "/webclient"
-"""Its page alone needs a session before anybody has logged in: the game is told its key."""
+"""Its page alone needs a session before anybody has logged in: the game gets its key."""
 _log = logging.getLogger("keepsake.web")
 _STRICT = ("login", "logout")
 """Names of the addresses whose pages are Keepsake's own, as those about agents are."""
@@ -45,7 +45,7 @@ def with_headers(answer: HttpResponseBase, headers: Mapping[str, str]) -> HttpRe
 
 
 class SiteHeaders:
-    """Django's middleware that puts them on, whoever has answered."""
+    """Django's middleware that sets them on every answer."""
 
     def __init__(self, answer_of: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._answer_of = answer_of

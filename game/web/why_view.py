@@ -42,7 +42,7 @@ FAR = 64_000_000
 
 
 class NoSuchAct(KeepsakeError):
-    """The agent has not done so much, as far as anything tells of it."""
+    """The agent has no such act, as far as log and archive show."""
 
 
 def why(life: ArchiveAccess, log: Path, nth: int, *, everything: bool) -> WhyView:
@@ -167,7 +167,7 @@ def prompt_of(log: Path, names: Names, seq: int) -> PromptView:
     """What was sent for the thought of that number.
 
     Raises:
-        NoSuchAct: The log tells of none, in its newest part.
+        NoSuchAct: The newest part of the log has none.
         OSError: The log cannot be read.
     """
     thought = next((each for each in _sent(log, names, FAR) if each["seq"] <= seq), None)

@@ -1,6 +1,6 @@
-"""What the Portal, which players reach, lets through to the Server's own resources.
+"""Who may read the metrics, asked in the Portal and in the Server.
 
-The Portal alone sees who really connects: to the Server everything comes from the Portal.
+Only the Portal sees a client's address: to the Server every request comes from the Portal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TOKEN_VARIABLE = "KEEPSAKE_METRICS_TOKEN"
 SHORTEST_TOKEN = 16
 CURE = "Make one with `openssl rand -hex 24` and restart"
 _BY_ANOTHER = ("x-forwarded-for", "x-real-ip", "forwarded", "via", "x-forwarded-host")
-"""What a proxy adds. Who really asks cannot be known then: whoever asked it may have lied."""
+"""Headers that a proxy adds. Then the client is not known: the headers may be made up."""
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -35,14 +35,12 @@ def too_short(token: str) -> str:
 class Door:
     """Who may read the metrics.
 
-    Whoever is on this machine, and connects without a proxy, may, as long as there is no token;
-    with a token, whoever shows it, from wherever, and nobody else. One that is too short opens to
-    nobody.
+    Without a token: clients on this machine that connect without a proxy. With a token: clients
+    that send it, from anywhere, and no others. A token that is too short opens to nobody.
 
     Args:
-        token: See there.
-        behind_portal: The Portal, which has a door of its own, passes requests on to this one, and
-            says itself for whom.
+        token: The token, or an empty text.
+        behind_portal: Whether requests come from the Portal, which names the client in a header.
     """
 
     def __init__(self, token: str = "", *, behind_portal: bool = False) -> None:
@@ -53,12 +51,12 @@ class Door:
         """Why nobody may; empty if somebody may."""
 
     def opens(self, request: Request) -> bool:
-        """Whether whoever sends this may read them."""
+        """Whether the client may read them."""
         if self._token:
             return not self.problem and hmac.compare_digest(_shown(request), self._token)
         by_portal = self._behind_portal and request.getHeader(_BY_ANOTHER[0]) in _HERE
-        told = _BY_ANOTHER[1:] if by_portal else _BY_ANOTHER
-        if any(request.requestHeaders.hasHeader(name) for name in told):
+        headers = _BY_ANOTHER[1:] if by_portal else _BY_ANOTHER
+        if any(request.requestHeaders.hasHeader(name) for name in headers):
             return False
         # By a name of this machine alone: a page elsewhere may have had its own name lead here.
         return _is_loopback(request) and _host(request) in _HERE
@@ -84,7 +82,7 @@ def _is_loopback(request: Request) -> bool:
 
 
 class GuardedResource(Resource):
-    """Lets through to ``inner`` whoever may read the metrics; all others learn nothing."""
+    """Passes clients that may read the metrics on to ``inner``; all others learn nothing."""
 
     def __init__(self, door: Door, inner: Resource) -> None:
         super().__init__()

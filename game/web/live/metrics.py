@@ -1,7 +1,7 @@
-"""What Prometheus is told: counted from the events, and looked up when somebody asks.
+"""Prometheus' metrics: counters from the events, gauges from the world when they are scraped.
 
-``docs/metrics.md`` tells what each name means. No name of a player stands in any of them, and no
-more than so many agents are told apart, so that the number of series stays what it is.
+``docs/metrics.md`` explains each name. No player's name is in any of them, and at most
+:data:`MOST_AGENTS` agents have series of their own, so that the number of series is bounded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from keepsake.models.status import READY, ServerStatus
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_AGENTS = 200
-"""Agents that are told apart; all more are one, called :data:`OTHERS`."""
+"""Agents with series of their own; all others share :data:`OTHERS`."""
 OTHERS = "(others)"
 LOOK_SECONDS, LATELY_SECONDS = 0.5, 60.0
 """Between two looks at the reactor, and how long they are remembered."""
@@ -160,7 +160,7 @@ class Metrics:
         ProcessCollector(registry=registry)
 
     def late(self, seconds: float) -> None:
-        """The reactor was so late."""
+        """The reactor was this many seconds late."""
         self._observe("reactor_lag_seconds", seconds)
 
     def text(self, now: Now) -> bytes:
@@ -241,10 +241,10 @@ def _yes_or_no(problem: str) -> str:
 
 
 class Lag:
-    """Asks to be called twice a second, and tells how many seconds later it is."""
+    """Measures twice a second how late the reactor is."""
 
-    def __init__(self, reactor: Any, told: Callable[[float], None]) -> None:
-        self._reactor, self._told = reactor, told
+    def __init__(self, reactor: Any, measured: Callable[[float], None]) -> None:
+        self._reactor, self._measured = reactor, measured
         self._lately: deque[tuple[float, float]] = deque(maxlen=int(LATELY_SECONDS / LOOK_SECONDS))
         self._call: Any = None
         self._due = 0.0
@@ -274,12 +274,12 @@ class Lag:
         now = self._reactor.seconds()
         late = max(now - self._due, 0.0)
         self._lately.append((now, late))
-        self._told(late)
+        self._measured(late)
         self._again()
 
 
 class _Momentary(Collector):
-    """What is so at one moment."""
+    """The gauges of one moment."""
 
     def __init__(self, now: Now) -> None:
         self._now = now
@@ -290,7 +290,7 @@ class _Momentary(Collector):
             yield GaugeMetricFamily(f"keepsake_{name}", words, value=float(getattr(now, name)))
         lost = "Events that found no room while it could not be written"
         yield CounterMetricFamily("keepsake_event_log_lost", lost, value=now.event_log_lost)
-        states = "Agents, by what they are about"
+        states = "Agents, by their state"
         agents = GaugeMetricFamily("keepsake_agents", states, labels=["state"])
         for state, count in now.agents.items():
             agents.add_metric([state], count)

@@ -21,7 +21,7 @@ from game.web.live.door import answer, gone
 from keepsake.agent.tasks import Alarm
 
 PROXIES = ("127.0.0.1",)
-"""Who is believed to say for whom it asks: a web server on this machine; Evennia's UPSTREAM_IPS."""
+"""Proxies whose headers are trusted: a web server on this machine; as Evennia's UPSTREAM_IPS."""
 _FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
 BROKE_OFF = (
@@ -128,7 +128,7 @@ class ClientFactory(ProxyClientFactory):
             self.headers[b"content-length"] = str(len(self.data)).encode()
 
     def clientConnectionFailed(self, connector: Any, reason: Any) -> None:  # noqa: N802 - Twisted's
-        """The Server is not there; tell whoever still is."""
+        """The Server is not there: say so to a browser that still is."""
         if not gone(self.father):
             away(self.father, self.rest, AWAY)
 
@@ -155,19 +155,19 @@ def let_browsers_leave(proxy: type[ReverseProxyResource]) -> None:
 
 
 def forwarded_headers(request: Request) -> dict[bytes, bytes]:
-    """What the Server is told, in place of what whoever asks says of himself."""
+    """Headers for the Server, in place of what the client says of itself."""
     peer = str(getattr(request.client, "host", ""))
     believed = peer in PROXIES  # a proxy on this machine
     encrypted = request.isSecure() or (believed and request.getHeader(_PROTO) == b"https")
-    told = request.requestHeaders.getRawHeaders(_FOR, []) if believed else []
+    given = request.requestHeaders.getRawHeaders(_FOR, []) if believed else []
     return {
-        _FOR: visitor(peer, b",".join(told).decode("latin-1")).encode("latin-1"),
+        _FOR: visitor(peer, b",".join(given).decode("latin-1")).encode("latin-1"),
         _PROTO: b"https" if encrypted else b"http",
     }
 
 
 def visitor(peer: str, forwarded: str) -> str:
-    """The address that the last believed proxy saw: what stands before it may be made up."""
+    """The address that the last trusted proxy saw: earlier ones may be made up."""
     named = [each.strip() for each in forwarded.split(",")]
     strangers = [each for each in named if each and each not in PROXIES]
     return strangers[-1] if strangers else peer

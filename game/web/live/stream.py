@@ -27,7 +27,7 @@ from keepsake.events.agent_names import Names
 from keepsake.events.types import KINDS
 
 type Allowed = Callable[[bytes], Deferred[bool]]
-"""Whether whoever sends these cookies may watch; looked up elsewhere than on the reactor."""
+"""Whether the account with these cookies may watch; looked up in a thread."""
 type NamesOf = Callable[[int], Names | None]
 """All that the agent with that number is and was called; None if there is none."""
 
@@ -78,9 +78,9 @@ class StreamQuery(BaseModel):
 
 
 class LiveResource(Resource):
-    """Gives whoever may watch a stream of the hub's records.
+    """Streams the hub's records to accounts that may watch.
 
-    ``forbidden`` is what all others are told; ``missing`` whether it is certain that no agent has
+    ``forbidden`` is the answer to all others; ``missing`` whether it is certain that no agent has
     that number.
     """
 

@@ -1,6 +1,6 @@
-"""What the Server gives to those who watch: the hub of the live pages, the metrics, the lag.
+"""What the Server observes: the hub of the live stream, the metrics, the reactor's lag.
 
-One of it a process, made before the agents' services are, and told of their events by its taps.
+There is one a process, made before the agents' services, whose events it gets by its taps.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _log = logging.getLogger("keepsake.web")
 
 
 class Watching:
-    """The Server's side of what is watched.
+    """The hub, the metrics and the lag of this process.
 
     Attributes:
-        taps: To be given to the services, that all of this is told.
+        taps: For the services, which report events to them.
         hub: What the live pages show.
-        metrics: What Prometheus is told.
+        metrics: Prometheus' counters.
     """
 
     def __init__(self, places: Places, reactor: Any) -> None:
@@ -91,7 +91,7 @@ class Watching:
         root.putChild(b"metrics", GuardedResource(door, MetricsResource(self, root.pool)))
 
     def now(self) -> Now:
-        """What is so now; on the reactor thread."""
+        """The gauges; on the reactor thread."""
         seen = Now(live_streams=self.hub.streams, reactor_lag_worst_seconds=self._lag.worst)
         if not running():
             return seen
@@ -146,7 +146,7 @@ class MetricsResource(Resource):
 
 
 def _failed(request: Request, failure: Any) -> None:
-    _log.error("[Error] The metrics could not be told: %r", failure.value)
+    _log.error("[Error] The metrics could not be written: %r", failure.value)
     answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", b"")
 
 
