@@ -352,6 +352,12 @@ def test_a_chart_fits_a_phone(page: Page) -> None:
     for width in (340, 500, 1280):
         _charts(page, [{"memories": i + 1} for i in range(59)], width)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        inside, outside = (
+            _chart(page, "Memories").locator(each).bounding_box() for each in ("canvas", ".plot")
+        )
+        assert inside is not None
+        assert outside is not None
+        assert inside["width"] <= outside["width"] + 1, width
 
 
 def test_a_thought_without_an_answer_is_told(page: Page) -> None:

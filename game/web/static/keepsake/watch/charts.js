@@ -4,8 +4,7 @@ import { get } from "./api.js";
 import { el, fill, setText } from "./dom.js";
 import { count, percent, sameDay, seconds, tick, time } from "./words.js";
 
-const WIDEST = 640;
-const NARROWEST = 280;
+const NARROWEST = 240;
 const HEIGHT = 200;
 const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
 const LATER = 30000;
@@ -62,10 +61,9 @@ export class Charts {
     this.note.hidden = series.complete;
     fill(this.trouble);
     const open = [...this.view.querySelectorAll("details")].map((each) => each.open);
-    // As wide as it will be shown, or letters would shrink with it on a phone.
-    const width = Math.min(Math.max(this.view.clientWidth - 32, NARROWEST), WIDEST);
     fill(this.view);
-    CHARTS.forEach((chart, i) => draw(this.view, chart, series.points, width, open[i]));
+    // Widths and colours are those of the page, so all of them are put there first.
+    CHARTS.map((chart, i) => figure(this.view, chart, series.points, open[i])).forEach((draw) => draw?.());
   }
 
   /** Another time was chosen: what is shown is of the old one, so it goes if the new one does not come. */
@@ -100,8 +98,8 @@ export class Charts {
   }
 }
 
-/** Put a chart into `view`: colours are read from the legend, so it has to be on the page first. */
-function draw(view, chart, points, width, open) {
+/** Put a chart into `view`; gives what draws it, or null where there is nothing to draw. */
+function figure(view, chart, points, open) {
   const last = points.findLast((p) => shows(chart, p));
   const rest = last ? said(chart, last) : NOTHING;
   const tip = el("p", { class: "tip", "aria-live": "polite" }, rest);
@@ -114,11 +112,14 @@ function draw(view, chart, points, width, open) {
     el("figcaption", {}, el("b", {}, chart.title),
       el("small", { class: "legend" }, swatches.map(([name, swatch]) => el("span", {}, swatch, name)))),
     drawing, tip, table(chart, points, open)));
-  if (!last) return;
-  const colours = swatches.map(([, swatch]) => getComputedStyle(swatch).backgroundColor);
-  const plot = new globalThis.uPlot(options(chart, points, width, colours, getComputedStyle(tip).color),
-    [points.map((p) => Date.parse(p.at) / 1000), ...chart.rows.map(([, of, , kind]) => (kind === "dash" ? held(points, of) : points.map(of)))], drawing);
-  reading(drawing, plot, (i) => setText(tip, i === null ? rest : said(chart, points[i])));
+  return last && (() => {
+    const colours = swatches.map(([, swatch]) => getComputedStyle(swatch).backgroundColor);
+    const width = Math.max(drawing.clientWidth, NARROWEST);
+    const values = chart.rows.map(([, of, , kind]) => (kind === "dash" ? held(points, of) : points.map(of)));
+    const plot = new globalThis.uPlot(options(chart, points, width, colours, getComputedStyle(tip).color),
+      [points.map((p) => Date.parse(p.at) / 1000), ...values], drawing);
+    reading(drawing, plot, (i) => setText(tip, i === null ? rest : said(chart, points[i])));
+  });
 }
 
 /** A value that holds until it is known to have changed, as a budget does. */
@@ -138,7 +139,7 @@ function options(chart, points, width, colours, ink) {
     width, height: HEIGHT, legend: { show: false }, cursor: { y: false, drag: { x: false } },
     scales: { y: { range: (_, least, most) => bounds(chart, least, most) } },
     axes: [
-      { ...axis, space: long ? 110 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },
+      { ...axis, size: 30, space: long ? 110 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },
       { ...axis, size: 62, values: (_, values) => values.map(chart.say) },
     ],
     series: [{}, ...chart.rows.map(([label, , , kind], i) => ({
