@@ -142,7 +142,6 @@ class _RunDisplay:
         name, events = self._plan.name, self._lab.places().events
         self._out.print(f"log      {events}", markup=False)
         self._out.print(f"look     keepsake logs --lab {name} --no-follow", markup=False)
-        self._out.print(f"watch    keepsake watch --lab {name}", markup=False)
         self._out.print(f"tables   keepsake export --lab {name} tables-{name}", markup=False)
         if lived < self._plan.seconds:
             self._out.print(f"go on    keepsake simulate --resume {name}", markup=False)
