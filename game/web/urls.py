@@ -3,16 +3,14 @@
 from django.urls import include, path, re_path
 from evennia.web.urls import urlpatterns as evennia_urlpatterns
 
-from game.web.api import actions
-from game.web.api.answers import address, looking, nowhere
-from game.web.api.openapi import OPERATIONS
-from game.web.site import pages
-from game.web.site.log_in import RegisterView
+from game.web import pages
+from game.web.access import nowhere
+from game.web.api import addresses
+from game.web.log_in import RegisterView
 
 urlpatterns = [
     *pages.urlpatterns,
-    *looking,
-    *(address(each, actions) for each in OPERATIONS if each.method == "post"),
+    path("agents/api/", include((addresses(), "api"), namespace="api-1")),
     re_path(r"^agents/api(/.*)?$", nowhere),
     path("agents/<path:rest>", pages.elsewhere),
     path("admin/", include("evennia.web.admin.urls")),

@@ -271,6 +271,13 @@ def test_an_agents_stream_can_be_paused_and_filtered(page: Page, world: WatchedW
 
 
 def test_what_players_write_stays_words(page: Page) -> None:
+    def quoted(route: Route) -> None:  # whatever a model leaves out of its summaries
+        answer = route.fetch()
+        said = answer.json()
+        said["longterm"]["text"] = HOSTILE
+        route.fulfill(response=answer, json=said)
+
+    page.route("**/tiers", quoted)
     open_mira(page, "memory")
     page.get_by_role("button", name=re.compile("^Open the long-term")).click()
     said = page.locator(".memory", has_text=HOSTILE).locator(".what")
@@ -293,9 +300,6 @@ def test_the_timeline_is_to_scale_and_opens_what_is_under_a_summary(page: Page) 
     tiers.first.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".memory", has_text=FACT)).to_be_visible()
-    expect(page.locator(".page-of-memories")).to_contain_text(
-        "What stood before for these memories"
-    )
     expect(tiers.first).to_have_attribute("aria-current", "true")
     expect(page.locator('#sections [aria-current="page"]')).to_have_text("Memory")
     expect(page.locator(".ends time")).to_have_count(2)
@@ -316,16 +320,11 @@ def test_a_summary_opens_down_to_the_memories_and_to_what_it_was_made_of(
 ) -> None:
     open_mira(page, "memory")
     page.get_by_role("button", name=re.compile("^Open the long-term")).click()
-    past = page.locator("details.past")
-    past.locator("summary").first.click()
-    fold = past.locator("details.summary").last
-    fold.locator("summary").first.click()
+    fold = page.locator(".page-of-memories > details.summary").first
     first, last = (int(each) for each in str(fold.get_attribute("data-range")).split("-"))
     fold.get_by_text("word for word").first.click()
-    rows = fold.locator(".memory")
-    expect(rows).to_have_count(last - first + 1)
-    expect(rows.first.locator(".number")).to_have_text(str(first))
-    fold = page.locator(".page-of-memories > details.summary").first
+    expect(fold.locator(".memory").first.locator(".number")).to_have_text(str(first))
+    assert last > first
     for _ in range(world.compactions()):
         fold.get_by_text("What it was made of").first.click()
         expect(fold.get_by_text(re.compile("wrote it")).first).to_be_visible()
@@ -335,36 +334,6 @@ def test_a_summary_opens_down_to_the_memories_and_to_what_it_was_made_of(
         fold.locator("summary").first.click()
     expect(fold).to_contain_text("Compaction 1 wrote it")
     expect(fold.get_by_text("word for word")).to_have_count(2)  # its own memories, and the same
-
-
-def test_what_was_taken_back_is_said_to_be(page: Page) -> None:
-    def undone(route: Route) -> None:
-        answer = route.fetch()
-        said = answer.json()
-        for i, each in enumerate(said["before"]):
-            each["undone"] = i == 0
-        said["more_before"] = 13
-        route.fulfill(response=answer, json=said)
-
-    page.route("**/memories?*", undone)
-    open_mira(page, "memory")
-    page.get_by_role("button", name=re.compile("^Open the long-term")).click()
-    past = page.locator("details.past")
-    expect(past).to_be_visible()
-    number = past.locator("details.summary").count()
-    expect(past.locator("summary").first).to_contain_text(f"{number} of {number + 13} summaries")
-    past.locator("summary").first.click()
-    expect(past.locator(".badge", has_text="taken back")).to_have_count(1)
-
-
-def test_a_summary_that_was_found_leads_to_where_it_stands(page: Page) -> None:
-    open_mira(page, "memory")
-    for tier in ("longterm", "recent"):
-        found = api(page, "tiers")[tier]
-        page.goto(f"{page.url.split('#')[0]}#memory/{found['first']}-{found['last']}")
-        range_of = f'details[data-range="{found["first"]}-{found["last"]}"]'
-        expect(page.locator(range_of).first).to_have_attribute("open", "")
-        expect(page.locator(range_of).first).to_be_focused()
 
 
 def test_the_prompt_stands_there_by_section(page: Page) -> None:
@@ -396,7 +365,7 @@ def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None
     expect(summaries.first).to_have_attribute("href", re.compile(r"^#memory/\d+-\d+$"))
     covered = str(summaries.first.get_attribute("href")).removeprefix("#memory/")
     summaries.first.click()
-    expect(page.locator(f'details[data-range="{covered}"]').first).to_be_focused()
+    expect(page.locator(f"#memory-{covered.split('-')[0]}")).to_be_focused()
     page.go_back()
     page.locator(".hits").get_by_role("link", name="memory 2", exact=True).click()
     expect(page.locator("#memory-2")).to_be_focused()
@@ -441,7 +410,7 @@ def test_older_compactions_are_to_be_had(page: Page) -> None:
 def test_charts_can_be_read_with_the_keyboard_and_as_a_table(page: Page) -> None:
     open_mira(page, "charts")
     chart = page.locator("figure", has=page.locator("b", has_text="Thoughts"))
-    expect(chart.locator("rect.column").first).to_be_visible()
+    expect(chart.locator("canvas")).to_be_visible()
     chart.get_by_role("img").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
@@ -470,6 +439,22 @@ def test_charts_of_every_length_can_be_had_and_say_so_if_not(page: Page) -> None
     page.unroute("**/series?*")
     page.get_by_role("button", name="Try again").click()
     expect(figures).to_have_count(5)
+
+
+def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
+    page: Page, world: WatchedWorld
+) -> None:
+    line = world.say("Herons nest by the weir")
+    page.goto("/agents/")
+    page.get_by_role("link", name="Search").click()
+    page.get_by_label("Words").fill(line)
+    page.keyboard.press("Enter")
+    expect(page.locator("#hits li").first).to_contain_text("Mira")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 740})
+        assert _overhang(page) <= 0, width
+    page.locator("#hits a").first.click()
+    expect(page.locator(".memory.marked")).to_contain_text(line)
 
 
 def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: WatchedWorld) -> None:
@@ -610,28 +595,6 @@ def test_nothing_scrolls_sideways_and_fingers_find_what_they_want(page: Page) ->
             assert _small(page) == [], (section, width)
 
 
-def test_the_world_fits_and_tells_who_is_where(page: Page, world: WatchedWorld) -> None:
-    page.goto("/agents/")
-    page.get_by_role("link", name="World").click()
-    inn = page.locator(".room", has_text="The Kettle").first
-    expect(inn).to_contain_text("Mira")
-    expect(page.locator("#live")).to_have_text("live")
-    expect(page.locator(".lane", has_text="Mira").locator("rect").first).to_be_visible()
-    expect(page.locator(".pairs li", has_text="Tamsin").first).to_contain_text("Mira")
-    expect(page.locator("#ties .person", has_text="Tamsin")).to_be_visible()
-    line = world.say("Herons nest by the weir")
-    page.get_by_role("link", name="Search").click()
-    page.get_by_label("Words").fill(line)
-    page.keyboard.press("Enter")
-    expect(page.locator("#hits li").first).to_contain_text("Mira")
-    for address in ("/agents/world/", "/agents/search/?q=ferry"):
-        page.goto(address)
-        expect(page.locator(".room, #hits li").first).to_be_visible()
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 740})
-            assert _overhang(page) <= 0, (address, width)
-
-
 def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
     open_mira(page, "notes")
     for label, fields, done in (
@@ -647,8 +610,7 @@ def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
     expect(page.locator(".book")).to_contain_text("Herons nest there.")
     page.get_by_label("Which").select_option("kept")
     pinned = page.locator(".book li", has_text="Tamsin counts herons.").get_by_role("button")
-    pinned.click()
-    expect(pinned).to_have_text("Sure?")
+    page.on("dialog", lambda dialog: dialog.accept())
     pinned.click()
     expect(page.locator("#outcome")).to_contain_text("No longer pinned")
     page.locator("#sections").get_by_role("link", name="Memory").click()
@@ -661,7 +623,6 @@ def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
     page.locator("#sections").get_by_role("link", name="Compactions").click()
     undo = page.get_by_role("button", name="Undo the last")
     undo.click()
-    page.get_by_role("button", name=re.compile("^Sure")).click()
     expect(page.locator("#outcome")).to_contain_text("Took back compaction")
     expect(page.locator(".compactions li").first).to_contain_text("taken back")
 

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from game.cli.world import home
 from game.server.private_files import read_or_create
-from game.web.live.metrics_token import SHORTEST_TOKEN, TOKEN_VARIABLE
+from game.web.live.door import SHORTEST_TOKEN, TOKEN_VARIABLE
 from keepsake.markdown_config import with_settings
 from tests.cli.conftest import Copy
 from tests.empty_tables import lay_tables

@@ -14,7 +14,7 @@ from evennia.utils import create
 from prometheus_client.parser import text_string_to_metric_families
 from twisted.internet.task import Clock
 
-from game.web.api.snapshots import STATES
+from game.web.agents import STATES
 from game.web.live.hub import StreamRecord
 from game.web.live.watching import Watching, watcher
 from keepsake.agent import services

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 from concurrent.futures import Future
 from datetime import timedelta
 from itertools import pairwise
 from unittest.mock import patch
 
+import openapi_spec_validator
 import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from game.web.api import running
-from game.web.api.on_reactor import WorldBusy
-from game.web.site.access import may_act, may_watch
-from game.web.site.sessions import forget_old_sessions
+from game.web import agents
+from game.web.access import may_act, may_watch
+from game.web.middleware import forget_old_sessions
+from game.web.on_reactor import WorldBusy
 from keepsake.errors import ArchiveUnwritable, ModelUnavailable
 from keepsake.events.reader import events
 from keepsake.memory import CompactReason
+from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import Reply
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 from tests.game.web_world import API, WebWorld
@@ -276,30 +279,12 @@ class TestLooking(WebWorld):
         assert (page[0]["place"], page[0]["source"]) == ("The Inn", "Tom")
         assert self.get(self.of_mira("/memories"), first=9000)["memories"] == []
 
-    def test_what_came_before_a_summary_and_what_was_taken_back(self):
+    def test_what_was_taken_back_is_told(self):
         self.sums_up(60)
-        address = self.of_mira("/memories")
-        few = self.get(address, first=2, last=4)
-        numbers = [each["compaction"] for each in few["before"]]
-        assert 0 < len(numbers) <= 20
-        assert numbers == sorted(numbers, reverse=True)
-        tiers = self.get(self.of_mira("/tiers"))
-        assert tiers["longterm"]["text"] not in [each["text"] for each in few["before"]]
-        assert all(each["first"] <= 4 and each["last"] >= 2 for each in few["before"])
-        assert few["more_before"] == 0 or len(few["before"]) == 20
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("game.web.api.archive_views.MOST_BEFORE", 2)
-            fewer = self.get(address, first=2, last=4)
-        assert fewer["before"] == few["before"][:2]
-        assert fewer["more_before"] == len(few["before"]) + few["more_before"] - 2 > 0
-        taken_back = tiers["recent"]
+        taken_back = self.get(self.of_mira("/tiers"))["recent"]
         assert not taken_back["undone"]
         self.mind.memory.undo(lambda _: None)
         self.let_compact()
-        before = self.get(address, first=taken_back["first"])["before"]
-        undone = {each["compaction"] for each in before if each["undone"]}
-        assert undone == {taken_back["compaction"]}
-        assert taken_back["text"] in [each["text"] for each in before if each["undone"]]
         (newest,) = self.get(self.of_mira("/compactions"), limit=1)["compactions"]
         assert newest["undone"]
         assert all(each["undone"] for each in newest["after"] if each["text"] == taken_back["text"])
@@ -354,8 +339,11 @@ class TestLooking(WebWorld):
         assert answer["X-Content-Type-Options"] == "nosniff"
         assert answer.json()["memories"][-1]["text"] == HOSTILE
 
-    def test_the_description_describes_itself(self):
-        assert self.get("/openapi.json")["openapi"] == "3.1.0"
+    def test_the_schema_is_valid_and_the_one_in_the_docs(self):
+        told = self.web.get(f"{API}/openapi.json").json()
+        openapi_spec_validator.validate(told)
+        kept = (REPOSITORY / "docs" / "openapi.json").read_text(encoding="utf-8")
+        assert json.loads(kept) == told, "python -m game.web.schema > docs/openapi.json"
 
     def test_a_world_without_an_index_says_so(self):
         found = self.get(self.of_mira("/recall"), q="key")
@@ -364,25 +352,23 @@ class TestLooking(WebWorld):
 
     def test_what_cannot_be_used_is_refused_with_the_cure(self):
         for path, cure in (
-            ("/memories?first=0", "whole number"),
-            ("/memories?first=-3", "whole number"),
-            ("/memories?first=1e3", "whole number"),
-            ("/memories?first=²", "whole number"),
-            (f"/memories?first={'9' * 5000}", "whole number"),
+            ("/memories?first=0", "first: Input should be greater than or equal to 1"),
+            ("/memories?first=-3", "first: Input should be greater than or equal to 1"),
+            ("/memories?first=1e3", "first: Input should be a valid integer"),
+            ("/memories?first=²", "first: Input should be a valid integer"),
+            (f"/memories?first={'9' * 5000}", "first: Unable to parse"),
             ("/memories?first=5&last=4", "at least first"),
-            ("/recall", "?q="),
-            ("/recall?q=%20", "?q="),
-            (f"/recall?q={'x' * 1001}", "at most 1000"),
-            ("/recall?q=a&limit=51", "1 to 50"),
-            ("/compactions?limit=0", "1 to 100"),
-            ("/series?hours=169", "1 to 168"),
-            ("/why?n=1001", "1 to 1000"),
-            ("/why?all=2", "0 to 1"),
-            ("/compactions?before=0", "whole number"),
-            ("/why?nth=2", "n or all"),
-            ("/tiers?x=1", "Give none"),
-            (f"/tiers?{'a' * 3000}=1", "Give none"),
-            ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Give hours"),
+            ("/recall", "q: Field required"),
+            ("/recall?q=%20", "q: String should have at least 1 character"),
+            (f"/recall?q={'x' * 1001}", "q: String should have at most 1000 characters"),
+            ("/recall?q=a&limit=51", "limit: Input should be less than or equal to 50"),
+            ("/compactions?limit=0", "limit: Input"),
+            ("/series?hours=169", "hours: Input should be less than or equal to 168"),
+            ("/why?n=1001", "n: Input"),
+            ("/why?all=2", "all: Input"),
+            ("/compactions?before=0", "before: Input"),
+            ("/book?of=diary", "'journal', 'people', 'notes'"),
+            ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Give fewer"),
         ):
             answer = self.web.get(f"{API}{self.of_mira(path)}")
             error = self.answer("get", self.of_mira(path.partition("?")[0]), answer, 400)["error"]
@@ -436,8 +422,7 @@ class TestLooking(WebWorld):
             raise WorldBusy("The world is too busy to answer", "Try again in a moment")
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("game.web.api.snapshots.on_reactor", busy)
-            patch.setattr("game.web.api.running.on_reactor", busy)
+            patch.setattr("game.web.agents.on_reactor", busy)
             for path in ("/agents", self.of_mira("/tiers"), self.of_mira("/series")):
                 assert "Try again" in self.get(path, 503)["error"]
 
@@ -524,7 +509,7 @@ class TestRecall(WebWorld, RecallWorld):
     def test_a_search_that_comes_too_late_is_not_made_any_more(self):
         self.says(*FACTS)
         busy = _Busy()
-        with patch.object(running, "PATIENCE", 0.01):
+        with patch.object(agents, "PATIENCE", 0.01):
             ready, self.services.searchers = self.services.searchers, busy
             try:
                 told = self.get(self.of_mira("/recall"), 503, q="a brass key")
@@ -556,12 +541,9 @@ class TestDoing(WebWorld):
         assert len(self.get(self.of_mira("/compactions"))["compactions"]) == 1
 
     def test_a_body_that_cannot_be_used_is_refused(self):
-        for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000):
-            assert '"here"' in self.post(self.of_mira("/sleep"), 400, body=body)["error"]
-        assert '"here"' in self.post(self.of_mira("/sleep"), 400, body={"hree": True})["error"]
+        for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000, {"hree": True}):
+            assert self.post(self.of_mira("/sleep"), 400, body=body)["error"]
         for rest in ("/pause", "/resume", "/compact", "/wake"):
-            for body in ({"here": True}, "[]", "{"):
-                assert "Send none" in self.post(self.of_mira(rest), 400, body=body)["error"]
             assert self.post(self.of_mira(rest), body={})["said"]
         for rest in DOING:
             for size in (20_000, 5_000_000):

@@ -1,13 +1,10 @@
-"""The page of the world, the search, an agent's books, and what builders change from its page."""
+"""The search, an agent's books, and what builders change from its page."""
 
 from __future__ import annotations
-
-import csv
 
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Tier
 from keepsake.events.reader import events
-from keepsake.sleep.log import SleepLog
 from tests.game.web_world import API, WebWorld
 from typeclasses.written_down import AUDIT, newest
 
@@ -20,66 +17,20 @@ WRITING = {
 }
 
 
-class TestWorldPage(WebWorld):
-    """What is told of all agents together."""
-
-    def test_the_map_and_the_day(self):
-        self.said = ["say Good evening, Tom.", "wait"]
-        self.char1.execute_cmd("talk Mira Good evening.")
-        self.pass_time(4)
-        found = self.get("/world")
-        assert "The Inn" in {each["name"] for each in found["rooms"]}
-        table = self.web.get(f"{API}/world", {"format": "csv"}).content.decode()
-        assert [row["name"] for row in csv.DictReader(table.splitlines())] == ["Mira"]
-        ids = {each["id"] for each in found["rooms"]}
-        assert all({each["start"], each["end"]} <= ids for each in found["ways"])
-        (mira,) = found["agents"]
-        assert mira["place"] == "The Inn"
-        assert len(mira["minutes"]) == 1440
-        assert "s" in mira["minutes"]
-        assert mira["places"][-1][1] == "The Inn"
-        assert ["Tom", "Mira"] in [talk[1:] for talk in found["talks"]]
-        assert ["Mira", "Tom"] in [talk[1:] for talk in found["talks"]]
-        minute = found["talks"][-1][0]
-        assert abs(minute - found["minute"]) <= 1
-
-    def test_a_night_is_seen_as_such(self):
-        self.post(self.of_mira("/sleep"), body={"here": True})
-        self.settle(lambda: bool(SleepLog(self.mind.memory.folder).nights()))
-        found = self.get("/world")
-        minutes = found["agents"][0]["minutes"]
-        assert minutes[found["minute"]] == "z"
-        assert "z" not in minutes[found["minute"] + 1 :], "nobody knows yet when it will wake"
-
-    def test_a_day_that_is_none_or_not_lived_is_refused(self):
-        for day in ("2026-02-30", "yesterday", "9999-01-01", "0001-01-01"):
-            answer = self.web.get(f"{API}/world", {"day": day})
-            assert self.answer("get", "/world", answer, 400)["error"], day
-        past = self.get("/world", day="2001-01-01")
-        assert past["minute"] == 1439
-        assert set(past["agents"][0]["minutes"]) == {"."}
-
-    def test_who_knows_whom(self):
-        self.said = ["say Good evening, Tom.", "wait"]
-        self.char1.execute_cmd("talk Mira I am a baker by trade.")
-        self.pass_time(4)
-        self.mind.acquaintances.settle()
-        found = self.get("/acquaintances")
-        assert found["agents"] == {"Mira": self.mira.id}
-        assert [(each["who"], each["whom"]) for each in found["ties"]] == [("Mira", "Tom")]
+class TestSearch(WebWorld):
+    """Words in all memories."""
 
     def test_words_are_found_in_all_memories(self):
         self.another_agent("Ada")
         self.lives_through(30)
         found = self.get("/search", q="BARREL herring 203")
-        assert found["agents"] == [{"id": self.mira.id, "name": "Mira", "found": 1}]
+        assert [(each["id"], each["agent"]) for each in found["hits"]] == [(self.mira.id, "Mira")]
         assert "Barrel 29 holds 203" in found["hits"][0]["text"]
         assert found["complete"]
         few = self.get("/search", q="barrel", limit=4)
         numbers = [hit["n"] for hit in few["hits"]]
         assert len(numbers) == 4
         assert numbers == sorted(numbers, reverse=True)
-        assert few["agents"][0]["found"] == 30
         # The words of a memory are searched, not the names of its fields.
         assert self.get("/search", q="perception")["hits"] == []
         assert (

@@ -10,8 +10,7 @@ import pytest
 from evennia.utils.ansi import strip_ansi
 
 from game.web.live.hub import Hub, StreamRecord, as_written
-from game.web.live.series import current
-from game.web.live.stream_query import StreamQuery
+from game.web.live.stream import StreamQuery
 from game.web.live.watching import _names_of, _window_of
 from keepsake.agent.naming import FORMER, MOST, keep_former, names_of
 from keepsake.agent.thinking.tally import ThoughtTally
@@ -291,9 +290,8 @@ class TestRenamed(LoggedWorld):
         return self.get(f"/agents/{(agent or self.mira).id}/why", n=n)
 
     def thoughts_of(self, agent: Agent) -> int:
-        """Those in the chart of the last hour, from a log that is read anew."""
+        """Those in the chart of the last hour."""
         assert self.log.flush(60)
-        current.close()
         found = self.get(f"/agents/{agent.id}/series")
         return sum(point["thoughts"] for point in found["points"])
 

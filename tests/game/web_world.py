@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -9,8 +10,7 @@ import jsonschema
 from django.test import Client
 from evennia.utils import create
 
-from game.web.api import openapi
-from game.web.live.series import current
+from game.web.api import api
 from keepsake.agent import services
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Tapped
@@ -18,9 +18,9 @@ from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
 
 API = "/agents/api"
-_DOCUMENT = openapi.document()
+_DOCUMENT = json.loads(json.dumps(api.get_openapi_schema()))
 _PATHS = {
-    re.compile(re.escape(path).replace(r"\{id\}", r"\d+")): each
+    re.compile(re.escape(path.removeprefix(API)).replace(r"\{number\}", r"\d+")): each
     for path, each in _DOCUMENT["paths"].items()
 }
 
@@ -36,7 +36,6 @@ class WebWorld(AgentsWorld):
     def start_services(self) -> services.Services:
         self.log = EventLog(self.scratch / "home" / "logs" / "events", retry=0.05)
         self.addCleanup(self.log.close)
-        self.addCleanup(current.close)
         new = super().start_services()
         new.events = Tapped(self.log)
         return new
@@ -98,4 +97,4 @@ class WebWorld(AgentsWorld):
             self.let_compact()
 
 
-_PATHS_OF_ALL = _DOCUMENT["paths"]["/agents"]["get"]["responses"]
+_PATHS_OF_ALL = _DOCUMENT["paths"][f"{API}/agents"]["get"]["responses"]

@@ -37,7 +37,7 @@ class Browser:
 
     Attributes:
         last_id: What it would send back as ``Last-Event-ID``.
-        comments: Lines that mean nothing to it.
+        comments: Lines that mean nothing to it, and beats.
         retry: Milliseconds after which it would come again.
     """
 
@@ -64,13 +64,16 @@ class Browser:
             name, _, value = line.partition(":")
             value = value.removeprefix(" ")
             if not line:
-                if data:
+                if kind == "beat":
+                    self.comments.append(kind)
+                    assert len(self.comments) < _MOST_BEATS, "nothing comes any more"
+                    kind, data = "message", []
+                elif data:
                     number = int(self.last_id) if self.last_id else None
                     return Event(kind, json.loads("\n".join(data)), number)
                 kind = "message"
             elif not name:
                 self.comments.append(value)
-                assert len(self.comments) < _MOST_BEATS, "nothing comes any more"
             elif name == "id":
                 self.last_id = value
             elif name == "event":

@@ -21,8 +21,8 @@ from twisted.web.resource import Resource
 from twisted.web.server import Site
 
 from game.web.live.hub import Hub, Timing
-from game.web.live.resource import LiveResource
-from game.web.site.static_files import StaticFiles
+from game.web.live.stream import LiveResource
+from game.web.static_files import StaticFiles
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.events.agent_names import Names
 from keepsake.events.log import EventLog
@@ -34,7 +34,7 @@ with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will
     warnings.simplefilter("ignore", DeprecationWarning)
     from twisted.web.proxy import ReverseProxyResource
 
-    from game.web.live.disconnects import DisconnectingClient, let_browsers_leave
+    from game.web.live.portal import DisconnectingClient, let_browsers_leave
 
 SECRET = "sk-a-key-of-somebody"
 COOKIE = b"sessionid=ada"

@@ -13,8 +13,7 @@ from twisted.internet.task import Clock
 from twisted.web.test.requesthelper import DummyRequest
 
 from game.web.live.hub import Hub
-from game.web.live.resource import LiveStream
-from game.web.live.stream_query import StreamQuery
+from game.web.live.stream import LiveStream, StreamQuery
 from tests.web.conftest import COOKIES, PATIENCE, Streaming
 from tests.web.streaming_server import FORBIDDEN, SECRET
 
@@ -78,8 +77,8 @@ def test_a_browser_that_comes_again_misses_nothing(streaming):
     browser.response.close()
     streaming.until(0)
     streaming.do("emit 5")
-    again = streaming.open(last_id=2)
-    assert [each.id for each in again.take(5)] == [3, 4, 5, 6, 7]
+    for again in (streaming.open(last_id=2), streaming.open("?after=2")):
+        assert [each.id for each in again.take(5)] == [3, 4, 5, 6, 7]
 
 
 def test_one_that_was_away_too_long_is_told_of_the_gap(streaming):
@@ -167,11 +166,11 @@ def test_a_stranger_learns_nothing(streaming, query, cookie):
 @pytest.mark.parametrize(
     ("query", "cure"),
     [
-        ("?agent=mira", "whole number"),
-        ("?agent=99999999999999999", "whole number"),
-        ("?last=-1", "whole number"),
-        ("?kinds=thoughts", "Ask for thought, "),
-        ("?kind=thought", "agent, kinds and last"),
+        ("?agent=mira", "agent: Input should be a valid integer"),
+        ("?agent=99999999999999999", "agent: Input should be less than"),
+        ("?last=-1", "last: Input should be greater than or equal to 0"),
+        ("?kinds=thoughts", "kinds: Input should be 'thought', "),
+        ("?kind=thought", "kind: Extra inputs are not permitted"),
     ],
 )
 def test_what_means_nothing_is_refused_with_the_cure(streaming, query, cure):
@@ -329,5 +328,5 @@ def test_a_stream_outlives_a_long_silence(streaming):
     with impatient, impatient.stream("GET", streaming.url(), headers=COOKIES) as response:
         began = time.monotonic()
         for line in response.iter_lines():
-            if time.monotonic() - began > 3 and line == ": beat":
+            if time.monotonic() - began > 3 and line == "event: beat":
                 break

@@ -15,16 +15,17 @@ from twisted.internet.task import Clock
 from twisted.web.resource import Resource
 from twisted.web.test.requesthelper import DummyRequest
 
-from game.web.live.gate import Door, GuardedResource
-from game.web.live.lag import LOOK_SECONDS, Lag
+from game.web.live.door import Door, GuardedResource
 from game.web.live.metrics import (
     _LEVELS,
     _OUTCOMES,
     _PRIORITIES,
     _SLEEP_OPS,
     _TRIGGERS,
+    LOOK_SECONDS,
     MOST_AGENTS,
     OTHERS,
+    Lag,
     Metrics,
     Now,
 )

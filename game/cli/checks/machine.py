@@ -16,7 +16,7 @@ from game.cli.world import client, ports, processes
 from game.cli.world.processes import Component
 from game.server import databases, vault_lock
 from game.server.private_files import OWNER_ONLY
-from game.web.live.metrics_token import CURE, TOKEN_VARIABLE, too_short
+from game.web.live.door import CURE, TOKEN_VARIABLE, too_short
 from keepsake.errors import KeepsakeError
 from keepsake.paths import DATABASE_URL, Places
 

@@ -21,7 +21,7 @@ from game.server.control import ControlServer
 from game.server.database_watchdog import DatabaseWatchdog
 from game.server.heap import FrozenHeap
 from game.server.snapshot import snapshot
-from game.web.site.sessions import forget_old_sessions
+from game.web.middleware import forget_old_sessions
 from keepsake.agent.agent_log import report
 from keepsake.agent.services import services
 from keepsake.child.serving import read_pid

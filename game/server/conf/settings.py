@@ -32,7 +32,6 @@ os.chdir(_started_in)
 from game.server.databases import database_settings  # noqa: E402
 from game.server.machine_zone import machine_zone  # noqa: E402
 from game.server.private_files import read_or_create  # noqa: E402
-from game.web.live.visitors import PROXIES  # noqa: E402
 from keepsake.paths import places  # noqa: E402
 
 _HERE = places()
@@ -70,7 +69,7 @@ AMP_INTERFACE = _LOOPBACK
 ALLOWED_HOSTS = ["*"] if _PUBLIC else ["localhost", _LOOPBACK]
 ALLOWED_HOSTS += os.environ.get("KEEPSAKE_HOSTNAME", "").split()  # what a proxy in front is called
 # The Portal says by which way a request came, and takes away what a browser says about it.
-UPSTREAM_IPS = list(PROXIES)
+UPSTREAM_IPS = [_LOOPBACK]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 TELNET_PROTOCOL_CLASS = "game.server.prompt_lines.PromptTelnet"
 WEBSOCKET_PROTOCOL_CLASS = "game.server.bounded_lines.BoundedSocket"
@@ -83,7 +82,7 @@ MAX_CONNECTION_RATE = 100  # a second; Evennia's 2 makes the third newcomer wait
 # by address alone, so that one player's typing errors lock a whole school out.
 LOGIN_THROTTLE_LIMIT = CREATION_THROTTLE_LIMIT = None
 LOGIN_THROTTLE_TIMEOUT = CREATION_THROTTLE_TIMEOUT = 1  # it goes on noting times for so long
-AUTHENTICATION_BACKENDS = ["game.web.site.log_in.ThrottledBackend"]
+AUTHENTICATION_BACKENDS = ["game.web.log_in.ThrottledBackend"]
 CACHES["throttle"] = {  # noqa: F405 - Evennia's
     "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
     # Without a place of its own it is that of the default cache, and cut down to its 300 entries.
@@ -127,16 +126,13 @@ WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"
-TEMPLATES[0]["OPTIONS"]["libraries"] = {  # noqa: F405 - Evennia's
-    "asset_urls": "game.web.site.asset_urls"
-}
 _OURS = {
     # Answers all that staff ask for by HEAD with an empty page that names the view.
     "django.contrib.admindocs.middleware.XViewMiddleware": None,
     # Keeps a session of every stranger.
-    "evennia.web.utils.middleware.SharedLoginMiddleware": "game.web.site.sessions.SharedLogin",
+    "evennia.web.utils.middleware.SharedLoginMiddleware": "game.web.middleware.SharedLogin",
 }
 MIDDLEWARE = [
-    "game.web.site.headers.SiteHeaders",
+    "game.web.middleware.SiteHeaders",
     *filter(None, (_OURS.get(each, each) for each in MIDDLEWARE)),  # noqa: F405 - Evennia's
 ]

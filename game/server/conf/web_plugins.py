@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from twisted.internet import reactor
 from twisted.logger import Logger
 
-from game.web.live.gate import Door, GuardedResource
-from game.web.live.metrics_token import TOKEN_VARIABLE
+from game.web.live.door import TOKEN_VARIABLE, Door, GuardedResource
 from keepsake.paths import places
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def at_webserver_root_creation(web_root: Any) -> Any:
     """The Server's web root was made: add the metrics, the live stream and the pages' files."""
     from django.conf import settings  # noqa: PLC0415 - as the Server's own
 
-    from game.web.site.static_files import StaticFiles  # noqa: PLC0415
+    from game.web.static_files import StaticFiles  # noqa: PLC0415
 
     watching().put_into(web_root)
     web_root.putChild(b"static", StaticFiles(settings.STATIC_ROOT))
@@ -57,7 +56,7 @@ def at_webproxy_root_creation(web_root: Any) -> Any:
     from twisted.web.http import HTTPChannel  # noqa: PLC0415 - on the same
     from twisted.web.pages import errorPage  # noqa: PLC0415 - the same
 
-    from game.web.live.disconnects import let_browsers_leave  # noqa: PLC0415 - on the same
+    from game.web.live.portal import let_browsers_leave  # noqa: PLC0415 - on the same
 
     # Evennia's takes the address that the first request on a connection names for all that follow.
     Website.protocol = HTTPChannel

@@ -1,4 +1,4 @@
-"""What the live pages show: the newest records of the event log, and who waits for more.
+"""The newest records of the event log, and the streams that wait for more.
 
 There is one hub a process. It keeps the newest records in RAM, so that a browser that was away
 for a moment goes on where it was; each stream only remembers how far it has come. What a stream
@@ -113,12 +113,12 @@ class Hub:
         self._window_of, self._asked = window_of, set[str]()
         self._streams: list[Stream] = []
         self.primed = False
-        """Whether it is known what was written before; until then nobody is shown anything."""
+        """Whether the log's end was read; until then no stream gets anything."""
         self._flush: Any = None
         self._beat: Any = None
 
     def listen(self, taps: Taps) -> None:
-        """Be told by ``taps`` from now on."""
+        """Listen to ``taps`` from now on."""
         taps.on_written(self.written)
         taps.on_memory(self.remembered)
 
@@ -238,7 +238,7 @@ class Hub:
 
 
 def as_written(record: Record) -> WrittenEvent:
-    """A record of the log, read back, as its writer tells of it."""
+    """A record that was read back from the log, as its writer would report it."""
     kind, agent = str(record.get("kind")), str(record.get("agent", ""))
     return WrittenEvent(record["seq"], kind, agent, _json(record), id_of(record))
 

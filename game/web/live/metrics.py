@@ -1,17 +1,16 @@
-"""What Prometheus is told: counted from the events, and looked up when somebody asks.
+"""Prometheus' metrics: counters from the events, gauges from the world when they are scraped.
 
-``docs/events.md`` says who may read them. No name of a player stands in any of them, and no
-more than so many agents are told apart, so that the number of series stays what it is.
+``docs/events.md`` explains each name. No player's name is in any of them, and at most
+:data:`MOST_AGENTS` agents have series of their own, so that the number of series is bounded.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
-from threading import Lock
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.exposition import generate_latest
@@ -35,10 +34,10 @@ from keepsake.models.status import READY, ServerStatus
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_AGENTS = 200
-"""Agents that are told apart; all more are one, called :data:`OTHERS`."""
+"""Agents with series of their own; all others share :data:`OTHERS`."""
 OTHERS = "(others)"
-MOST_WAITING = 1_000
-"""Events that wait to be counted; they hold their prompts."""
+LOOK_SECONDS, LATELY_SECONDS = 0.5, 60.0
+"""Between two looks at the reactor, and how long they are remembered."""
 _THOUGHT_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _COMPACTION_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 _RECALL_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -141,14 +140,9 @@ class Now:
 
 
 class Metrics:
-    """All metrics of this process, in a registry of their own.
-
-    An event costs whoever emits it one append; it is counted in a thread, by :meth:`count`.
-    """
+    """All metrics of this process, in a registry of their own."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Event] = deque()
-        self._counting = Lock()
         self._agents: set[str] = set()
         self.registry = registry = CollectorRegistry(auto_describe=False)
         self._counters = {
@@ -165,33 +159,20 @@ class Metrics:
             self._begin(self._histograms[name], known)
         ProcessCollector(registry=registry)
 
-    def took(self, event: Event) -> None:
-        """Take an event, to be counted; from any thread."""
-        self._waiting.append(event)
-        if len(self._waiting) > MOST_WAITING:  # the log's thread has stopped, and nobody asks
-            self.count()
-
-    def count(self) -> None:
-        """Count what waits; from any thread."""
-        with self._counting, suppress(IndexError):
-            while True:
-                self._count(self._waiting.popleft())
-
     def late(self, seconds: float) -> None:
-        """The reactor was so late."""
+        """The reactor was this many seconds late."""
         self._observe("reactor_lag_seconds", seconds)
 
     def text(self, now: Now) -> bytes:
         """All of it in Prometheus' text format; in any thread."""
-        with self._counting:
-            for name in now.names:  # so that an agent's first thought is an increase, too
-                self._agent(name)
-        self.count()
+        for name in now.names:  # so that an agent's first thought is an increase, too
+            self._agent(name)
         momentary = CollectorRegistry()
         momentary.register(_Momentary(now))
         return generate_latest(self.registry) + generate_latest(momentary)
 
-    def _count(self, event: Event) -> None:
+    def took(self, event: Event) -> None:
+        """Count an event; from any thread."""
         match event:
             case Thought():
                 self._thought(event, self._agent(event.agent))
@@ -259,8 +240,46 @@ def _yes_or_no(problem: str) -> str:
     return "yes" if problem else "no"
 
 
+class Lag:
+    """Measures twice a second how late the reactor is."""
+
+    def __init__(self, reactor: Any, measured: Callable[[float], None]) -> None:
+        self._reactor, self._measured = reactor, measured
+        self._lately: deque[tuple[float, float]] = deque(maxlen=int(LATELY_SECONDS / LOOK_SECONDS))
+        self._call: Any = None
+        self._due = 0.0
+
+    def start(self) -> None:
+        """Begin to look; a second call does nothing."""
+        if self._call is None:
+            self._again()
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._call is not None and self._call.active():
+            self._call.cancel()
+        self._call = None
+
+    @property
+    def worst(self) -> float:
+        """Seconds of the worst lateness of the last minute; 0 before the first look."""
+        since = self._reactor.seconds() - LATELY_SECONDS
+        return max((late for at, late in self._lately if at >= since), default=0.0)
+
+    def _again(self) -> None:
+        self._due = self._reactor.seconds() + LOOK_SECONDS
+        self._call = self._reactor.callLater(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        now = self._reactor.seconds()
+        late = max(now - self._due, 0.0)
+        self._lately.append((now, late))
+        self._measured(late)
+        self._again()
+
+
 class _Momentary(Collector):
-    """What is so at one moment."""
+    """The gauges of one moment."""
 
     def __init__(self, now: Now) -> None:
         self._now = now
@@ -271,7 +290,7 @@ class _Momentary(Collector):
             yield GaugeMetricFamily(f"keepsake_{name}", words, value=float(getattr(now, name)))
         lost = "Events that found no room while it could not be written"
         yield CounterMetricFamily("keepsake_event_log_lost", lost, value=now.event_log_lost)
-        states = "Agents, by what they are about"
+        states = "Agents, by their state"
         agents = GaugeMetricFamily("keepsake_agents", states, labels=["state"])
         for state, count in now.agents.items():
             agents.add_metric([state], count)

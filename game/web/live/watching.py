@@ -1,6 +1,6 @@
-"""What the Server gives to those who watch: the hub of the live pages, the metrics, the lag.
+"""What the Server observes: the hub of the live stream, the metrics, the reactor's lag.
 
-One of it a process, made before the agents' services are, and told of their events by its taps.
+There is one a process, made before the agents' services, whose events it gets by its taps.
 """
 
 from __future__ import annotations
@@ -21,16 +21,13 @@ from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
-from game.web.api.lives import NoSuchAgent
-from game.web.api.snapshots import STATES, agent_with, state_of
-from game.web.live.gate import Door, GuardedResource, answer
+from game.web.access import FORBIDDEN, may_watch
+from game.web.agents import STATES, NoSuchAgent, agent_with, state_of
+from game.web.live.door import TOKEN_VARIABLE, Door, GuardedResource, answer
 from game.web.live.hub import KEPT, Hub, as_written
-from game.web.live.lag import Lag
-from game.web.live.metrics import CONTENT_TYPE, Metrics, Now
-from game.web.live.metrics_token import TOKEN_VARIABLE
-from game.web.live.resource import LiveResource
-from game.web.site.access import FORBIDDEN, may_watch
-from game.web.site.headers import HEADERS
+from game.web.live.metrics import CONTENT_TYPE, Lag, Metrics, Now
+from game.web.live.stream import LiveResource
+from game.web.middleware import HEADERS
 from keepsake.agent.logged_events import known_secrets
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of
@@ -49,12 +46,12 @@ _log = logging.getLogger("keepsake.web")
 
 
 class Watching:
-    """The Server's side of what is watched.
+    """The hub, the metrics and the lag of this process.
 
     Attributes:
-        taps: To be given to the services, that all of this is told.
+        taps: For the services, which report events to them.
         hub: What the live pages show.
-        metrics: What Prometheus is told.
+        metrics: Prometheus' counters.
     """
 
     def __init__(self, places: Places, reactor: Any) -> None:
@@ -67,7 +64,6 @@ class Watching:
         self._lag = Lag(reactor, self.metrics.late)
         self.hub.listen(self.taps)
         self.taps.on_event(self.metrics.took)
-        self.taps.on_written(lambda _: self.metrics.count())  # in the log's thread
 
     def start(self) -> None:
         """Begin to look, and read what was written before, in a thread."""
@@ -95,7 +91,7 @@ class Watching:
         root.putChild(b"metrics", GuardedResource(door, MetricsResource(self, root.pool)))
 
     def now(self) -> Now:
-        """What is so now; on the reactor thread."""
+        """The gauges; on the reactor thread."""
         seen = Now(live_streams=self.hub.streams, reactor_lag_worst_seconds=self._lag.worst)
         if not running():
             return seen
@@ -150,7 +146,7 @@ class MetricsResource(Resource):
 
 
 def _failed(request: Request, failure: Any) -> None:
-    _log.error("[Error] The metrics could not be told: %r", failure.value)
+    _log.error("[Error] The metrics could not be written: %r", failure.value)
     answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, "text/plain", b"")
 
 

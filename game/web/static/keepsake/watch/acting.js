@@ -37,21 +37,10 @@ export async function act(id, what, said = null) {
   }
 }
 
-/** A button that asks once more before it does something; `then()` when it was done. */
+/** A button that asks before it does something; `then()` when it was done. */
 export function actButton(words, sure, work, then) {
-  let armed = null;
   const button = el("button", { type: "button", "data-acts": true, hidden: !allowed, on: { click: async () => {
-    if (armed === null) {
-      fill(button, sure);
-      armed = setTimeout(() => {
-        armed = null;
-        fill(button, words);
-      }, 5000);
-      return;
-    }
-    clearTimeout(armed);
-    armed = null;
-    fill(button, words);
+    if (!confirm(sure)) return;
     button.disabled = true;
     if (await work()) await then();
     button.disabled = false;

@@ -3,10 +3,15 @@
 import { get } from "./api.js";
 import { Head } from "./agent_head.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
-import { exportButtons } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
-import { MAKERS, SHOWN } from "./sections.js";
+import { Book, Notes } from "./book.js";
+import { Charts } from "./charts.js";
+import { Compactions } from "./compactions.js";
+import { Prompt } from "./prompt.js";
+import { Recall } from "./recall.js";
+import { Tiers } from "./tiers.js";
+import { Why } from "./why.js";
 import { Stream } from "./stream.js";
 
 const id = Number(document.body.dataset.agent);
@@ -14,7 +19,11 @@ const SOON = 1000;
 const POLL = 4000;
 const SEEDED = 60;
 const RELOADED = ["charts", "compactions", "prompt", "journal", "people", "notes", "nights"];
-const NAMES = ["live", ...Object.keys(MAKERS)];
+const CLASSES = {
+  prompt: Prompt, memory: Tiers, recall: Recall, compactions: Compactions, charts: Charts, why: Why,
+  journal: Book, people: Book, notes: Notes, nights: Book,
+};
+const NAMES = ["live", ...Object.keys(CLASSES)];
 
 const sections = {};
 const stream = new Stream({ agent: id, took, turned });
@@ -43,13 +52,13 @@ async function open() {
     if (link.hash === `#${name}`) link.scrollIntoView({ block: "nearest", inline: "center" });
   }
   document.title = `${document.body.dataset.name}: ${name}`;
-  if (name in MAKERS && !over) await load(name, at);
+  if (name in CLASSES && !over) await load(name, at);
 }
 
 async function load(name, at) {
   const failed = panel(name).querySelector(".failed");
   const first = !(name in sections);
-  const section = (sections[name] ??= new MAKERS[name](panel(name).querySelector("div"), id));
+  const section = (sections[name] ??= new CLASSES[name](panel(name).querySelector("div"), id, name));
   if (first) fill(failed, el("span", { class: "dim" }, "Looking …"));
   try {
     if (at && section.show) await section.show(at);
@@ -110,7 +119,6 @@ function gone() {
   announce(byId("trouble-here").textContent);
 }
 
-byId("main").append(exportButtons(() => `agents/${id}/${SHOWN[wanted()[0]] ?? wanted()[0]}`));
 bindKeys([
   ...NAMES.slice(0, 9).map((name, i) => [String(i + 1), `section “${name}”`, () => go(name)]),
   ...rowKeys(() => panel(wanted()[0])),

@@ -1,7 +1,5 @@
 /* The JSON API: answers, or a Refusal with words for people. */
 
-import { setNow } from "./words.js";
-
 const BASE = "/agents/api/";
 const PATIENCE = 30000;
 const CUT_OFF = "The world went away while it answered; it may be reloading. This page tries again.";
@@ -14,51 +12,27 @@ export class Refusal extends Error {
   }
 }
 
-/** GET; parameters that are null are left out. `agents/50@1/…` asks for agent 50 of the world at
- * that place, where several are shown. */
+/** GET; parameters that are null are left out. */
 export function get(path, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== null);
   const query = new URLSearchParams(given).toString();
-  asked.set(path, query);
-  return ask(...request(path, query));
-}
-
-/** What was last asked for there, by path: what a view shows. */
-const asked = new Map();
-
-function request(path, query) {
-  const [, world] = path.match(/@(\d+)/) ?? [];
-  const address = BASE + path.replace(/@\d+/, "") + (query ? `?${query}` : "");
-  return [address, { method: "GET", headers: world ? { "X-Keepsake-World": world } : {} }];
-}
-
-/** The last answer of that path once more, as a file in that format; null before there was one. */
-export async function asFile(path, format) {
-  if (!asked.has(path)) return null;
-  const query = new URLSearchParams(asked.get(path));
-  query.set("format", format);
-  const [address, options] = request(path, query.toString());
-  const answer = await fetch(address, { credentials: "same-origin", ...options });
-  if (!answer.ok) throw new Refusal(answer.status, wordsFor(answer.status));
-  return answer.blob();
+  return ask(path + (query ? `?${query}` : ""), { method: "GET" });
 }
 
 /** POST, with a body where there is something to say, and the token that Django wants to see. */
 export function post(path, said = null) {
   const headers = { "X-CSRFToken": token(), ...(said && { "Content-Type": "application/json" }) };
-  return ask(BASE + path, { method: "POST", headers, body: said && JSON.stringify(said) });
+  return ask(path, { method: "POST", headers, body: said && JSON.stringify(said) });
 }
 
-async function ask(address, options) {
+async function ask(path, options) {
   let answer;
   try {
     const signal = AbortSignal.timeout(PATIENCE);
-    answer = await fetch(address, { credentials: "same-origin", signal, ...options });
+    answer = await fetch(BASE + path, { credentials: "same-origin", signal, ...options });
   } catch {
     throw new Refusal(0, "The server does not answer. It may be reloading; this page tries again.");
   }
-  const now = answer.headers.get("X-Keepsake-Now");
-  if (now) setNow(now);
   const said = await answer.json().catch(() => null);
   if (answer.ok && said !== null) return said;
   throw new Refusal(answer.status, said?.error || (answer.ok ? CUT_OFF : wordsFor(answer.status)));

@@ -6,17 +6,18 @@ import { el, fill } from "./dom.js";
 import { count, time } from "./words.js";
 
 const PAGE = 30;
+const NAMES = { kept: "what is always in its prompts" };
 
-/** A section over one book, or over several of which one is chosen: [name, words]. */
-class Book {
+/** A section over one book, or over several of which one is chosen. */
+export class Book {
   #skip = 0;
 
-  constructor(root, id, books) {
-    Object.assign(this, { id, books, of: books[0][0] });
+  constructor(root, id, ...books) {
+    Object.assign(this, { id, of: books[0] });
     this.list = el("ol", { class: "book" });
     this.more = el("button", { type: "button", hidden: true, on: { click: () => this.#next() } });
     const choice = el("select", { "aria-label": "Which", on: { change: () => this.#turn(choice.value) } },
-      books.map(([name, words]) => el("option", { value: name }, words)));
+      books.map((name) => el("option", { value: name }, NAMES[name] ?? name)));
     this.above = el("div", {});
     fill(root, this.above, books.length > 1 ? el("div", { class: "tools" }, choice) : null, this.list, this.more);
   }
@@ -69,21 +70,9 @@ function linked(text) {
     ? part.split(", ").flatMap((n, place) => [place ? ", " : "", el("a", { href: `#memory/${n}` }, n)]) : part));
 }
 
-export class Journal extends Book {
-  constructor(root, id) {
-    super(root, id, [["journal", "journal"]]);
-  }
-}
-
-export class People extends Book {
-  constructor(root, id) {
-    super(root, id, [["people", "people"]]);
-  }
-}
-
 export class Notes extends Book {
   constructor(root, id) {
-    super(root, id, [["notes", "notes"], ["kept", "what always stands in its prompts"]]);
+    super(root, id, "notes", "kept");
     const again = () => this.load();
     fill(this.above, actForm("Write a note", () => [field("Title", "title", { most: 60 }), field("Text", "text", { lines: 4 })], (said) => act(id, "note", said), again),
       actForm("Pin a line", () => field("Line", "text", { most: 300 }), (said) => act(id, "pin", said), again));
@@ -94,11 +83,5 @@ export class Notes extends Book {
     if (file !== "pinned.md") return null;
     const lines = [...text.matchAll(/^[ \t]*-[ \t]+(.*?)[ \t]*(?:<!--.*-->)?$/gm)].map(([, line]) => line);
     return el("ul", {}, lines.map((line, i) => el("li", {}, line, " ", actButton("Unpin", "Sure?", () => act(this.id, "unpin", { text: String(i + 1) }), () => this.load()))));
-  }
-}
-
-export class Nights extends Book {
-  constructor(root, id) {
-    super(root, id, [["nights", "nights"]]);
   }
 }

@@ -1,22 +1,16 @@
-/* Charts over time, drawn here: lines and bars with a cursor, and a table for whoever wants numbers. */
+/* Charts over time, drawn by uPlot, with a cursor for pointer and keys, and a table of the numbers. */
 
 import { get } from "./api.js";
-import { el, fill, setText, svg } from "./dom.js";
+import { el, fill, setText } from "./dom.js";
 import { count, percent, sameDay, seconds, tick, time } from "./words.js";
 
-const WIDEST = 640;
-const NARROWEST = 280;
-const HEIGHT = 180;
-const EDGE = { left: 58, right: 12, top: 10, bottom: 24 };
+const NARROWEST = 240;
+const HEIGHT = 200;
 const PERIODS = { 1: "1 hour", 6: "6 hours", 24: "1 day", 168: "1 week" };
 const LATER = 30000;
-/** A record is looked at as a whole: its last hour may be a night. */
-const FIRST = "record" in (document.body?.dataset ?? {}) ? "24" : "1";
-/** About how wide a character of a label is. */
-const SIGN = 6.5;
 const NOTHING = "nothing in this time";
 
-/** Each chart: its lines or bars are `[name, of a point, class, kind]`; `say` words a value.
+/** Each chart: its lines, dots or bars are `[name, of a point, class, kind]`; `say` words a value.
  *
  * `marks` are `[name, of a point, class]`: upright lines where something happened.
  */
@@ -25,7 +19,7 @@ const CHARTS = [
     ["prompt, on average", (p) => p.prompt_tokens, "first", "line"],
     ["of it from the cache", cached, "second", "line"],
     ["answer, on average", (p) => p.completion_tokens, "third", "line"],
-    ["budget", (p) => p.budget, "limit", "level"]] },
+    ["budget", (p) => p.budget, "limit", "dash"]] },
   { title: "Latency", say: seconds, rows: [
     ["median", (p) => p.latency, "first", "line"],
     ["19 of 20 within (of fewer, the slowest)", (p) => p.latency_p95, "second", "line"]],
@@ -49,13 +43,15 @@ export class Charts {
   constructor(root, id) {
     this.id = id;
     this.period = el("select", { on: { change: () => this.#turn() } },
-      Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours, selected: hours === FIRST }, words)));
+      Object.entries(PERIODS).map(([hours, words]) => el("option", { value: hours }, words)));
     this.note = el("p", { class: "dim", hidden: true },
       "Of this time the event log was read only in part: it is too long, or was removed.");
     this.trouble = el("p", { class: "problem", role: "alert" });
     this.view = el("div", { class: "charts" });
     fill(root, el("div", { class: "tools" }, el("label", {}, "The last ", this.period)), this.trouble, this.note, this.view);
     setInterval(() => this.#again(), LATER);
+    // Colours are painted: they change with the next drawing.
+    new MutationObserver(() => this.#again()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
   async load() {
@@ -65,9 +61,9 @@ export class Charts {
     this.note.hidden = series.complete;
     fill(this.trouble);
     const open = [...this.view.querySelectorAll("details")].map((each) => each.open);
-    // As wide as it will be shown, or letters would shrink with it on a phone.
-    const width = Math.min(Math.max(this.view.clientWidth - 32, NARROWEST), WIDEST);
-    fill(this.view, CHARTS.map((chart, i) => figure(chart, series, width, open[i])));
+    fill(this.view);
+    // Widths and colours are those of the page, so all of them are put there first.
+    CHARTS.map((chart, i) => figure(this.view, chart, series.points, open[i])).forEach((draw) => draw?.());
   }
 
   /** Another time was chosen: what is shown is of the old one, so it goes if the new one does not come. */
@@ -102,151 +98,96 @@ export class Charts {
   }
 }
 
-function figure(chart, series, wide, open) {
-  const { points } = series;
-  const scale = scaled(chart, points, wide);
-  const tip = el("p", { class: "tip", "aria-live": "polite" });
-  const rest = latest(chart, points);
-  setText(tip, scale.empty ? "" : rest);
-  const cursor = svg("line", { class: "cursor", y1: EDGE.top, y2: HEIGHT - EDGE.bottom, visibility: "hidden" });
-  const drawing = svg("svg", {
-    viewBox: `0 0 ${wide} ${HEIGHT}`, role: "img", tabindex: "0",
-    "aria-label": `${chart.title}: ${rest}. Arrow keys read the points.`,
-  }, scale.empty ? nothing(scale) : axes(chart, points, scale), marks(chart, points, scale),
-  chart.rows.map((row) => SHAPES[row[3]](row, points, scale)), cursor);
-  reading(drawing, points, scale, (i) => {
-    cursor.setAttribute("visibility", i === null ? "hidden" : "visible");
-    if (i !== null) for (const x of ["x1", "x2"]) cursor.setAttribute(x, scale.x(i));
-    setText(tip, i !== null ? said(chart, points[i]) : scale.empty ? "" : rest);
+/** Put a chart into `view`; gives what draws it, or null where there is nothing to draw. */
+function figure(view, chart, points, open) {
+  const last = points.findLast((p) => shows(chart, p));
+  const rest = last ? said(chart, last) : NOTHING;
+  const tip = el("p", { class: "tip", "aria-live": "polite" }, rest);
+  const swatches = [...chart.rows, ...(chart.marks ? [chart.marks] : [])].map(([name, , tone]) =>
+    [name, el("span", { class: `swatch ${tone}` })]);
+  const drawing = el("div", {
+    class: "plot", role: "img", tabindex: "0", "aria-label": `${chart.title}: ${rest}. Arrow keys read the points.`,
   });
-  return el("figure", { "data-row": true, tabindex: "-1" },
-    el("figcaption", {}, el("b", {}, chart.title), legend(chart)), drawing, tip, table(chart, series, open));
+  view.append(el("figure", { "data-row": true, tabindex: "-1" },
+    el("figcaption", {}, el("b", {}, chart.title),
+      el("small", { class: "legend" }, swatches.map(([name, swatch]) => el("span", {}, swatch, name)))),
+    drawing, tip, table(chart, points, open)));
+  return last && (() => {
+    const colours = swatches.map(([, swatch]) => getComputedStyle(swatch).backgroundColor);
+    const width = Math.max(drawing.clientWidth, NARROWEST);
+    const values = chart.rows.map(([, of, , kind]) => (kind === "dash" ? held(points, of) : points.map(of)));
+    const plot = new globalThis.uPlot(options(chart, points, width, colours, getComputedStyle(tip).color),
+      [points.map((p) => Date.parse(p.at) / 1000), ...values], drawing);
+    reading(drawing, plot, (i) => setText(tip, i === null ? rest : said(chart, points[i])));
+  });
 }
 
-function scaled(chart, points, wide) {
-  const values = points.flatMap((p) => chart.rows.map(([, of]) => of(p))).filter((v) => v !== null);
-  const { least, top, tick: step } = chart.top ? { least: 0, top: chart.top, tick: chart.top / 2 } : range(chart, values);
-  const width = wide - EDGE.left - EDGE.right;
-  const height = HEIGHT - EDGE.top - EDGE.bottom;
+/** A value that holds until it is known to have changed, as a budget does. */
+function held(points, of) {
+  let value = null;
+  return points.map((p) => (value = of(p) ?? value));
+}
+
+function options(chart, points, width, colours, ink) {
+  const { paths } = globalThis.uPlot;
+  const kinds = {
+    line: {}, dash: { dash: [6, 4] }, dots: { paths: () => null, points: { show: true } }, bars: { paths: paths.bars({ size: [0.7] }) },
+  };
+  const long = !sameDay(points[0].at, points.at(-1).at);
+  const axis = { stroke: ink, grid: { stroke: ink, width: 0.3 }, ticks: { show: false } };
   return {
-    least, top, wide, ticks: Math.round((top - least) / step), valued: values.length > 0, empty: !points.some((p) => shows(chart, p)), step: width / Math.max(points.length, 1),
-    x: (i) => EDGE.left + ((i + 0.5) / Math.max(points.length, 1)) * width,
-    y: (value) => EDGE.top + (1 - (value - least) / (top - least)) * height,
+    width, height: HEIGHT, legend: { show: false }, cursor: { y: false, drag: { x: false } },
+    scales: { y: { range: (_, least, most) => bounds(chart, least, most) } },
+    axes: [
+      { ...axis, size: 30, space: long ? 110 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },
+      { ...axis, size: 62, values: (_, values) => values.map(chart.say) },
+    ],
+    series: [{}, ...chart.rows.map(([label, , , kind], i) => ({
+      label, stroke: colours[i], width: 2, ...(kind === "bars" ? { fill: colours[i] } : {}), ...kinds[kind],
+    }))],
+    hooks: { draw: [(plot) => chart.marks && mark(plot, chart.marks, points, colours.at(-1))] },
   };
 }
 
-/** Round numbers below and above all values; from 0, but where that would make a line of the curve. */
-function range(chart, values) {
-  const whole = chart.say === count;
-  const most = Math.max(...values, 0);
-  const from = chart.fitted && values.length ? Math.min(...values) : 0;
-  const tick = nice((most - from) / 4, whole);
-  const least = Math.floor(from / tick) * tick;
-  return { least, tick, top: Math.max(Math.ceil(most / tick - 1e-9) * tick, least + tick) };
+/** From 0, but where that would make a line of the curve. */
+function bounds(chart, least, most) {
+  if (chart.top) return [0, chart.top];
+  if (!chart.fitted) return [0, Math.max(most, chart.say === count ? 1 : 1e-3) * 1.05];
+  return [least ?? 0, Math.max(most, least + 1)];
 }
 
-/** A round number that is no less: 1, 2, 5 or 10 times a power of ten. */
-function nice(value, whole) {
-  const least = whole ? Math.max(value, 1) : Math.max(value, 1e-3);
-  const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 5, 10].find((each) => each * power >= least * (1 - 1e-9)) * power;
-}
-
-function axes(chart, points, scale) {
-  const lines = Array.from({ length: scale.ticks + 1 }, (_, i) => {
-    const value = scale.least + (i / scale.ticks) * (scale.top - scale.least);
-    const y = scale.y(value);
-    return svg("g", {}, svg("line", { class: "grid", x1: EDGE.left, x2: scale.wide - EDGE.right, y1: y, y2: y }),
-      svg("text", { x: EDGE.left - 6, y: y + 4, "text-anchor": "end" }, scale.valued ? chart.say(value) : ""));
-  });
-  const days = points.length > 1 && !sameDay(points[0].at, points.at(-1).at);
-  const label = Math.max(...points.map((p) => tick(p.at, days).length), 0) * SIGN;
-  const space = scale.wide - EDGE.left - EDGE.right;
-  // The first begins where the second has its middle, so between them there are one and a half.
-  const steps = [4, 2].find((each) => space / each >= 1.5 * label + 12) ?? 1;
-  const shares = Array.from({ length: steps + 1 }, (_, i) => i / steps);
-  const ticks = points.length < 5 ? [] : shares.map((share) => {
-    const i = Math.round(share * (points.length - 1));
-    const anchor = { 0: "start", 1: "end" }[share] ?? "middle";
-    return svg("text", { x: scale.x(i), y: HEIGHT - 6, "text-anchor": anchor }, tick(points[i].at, days));
-  });
-  return [...lines, ...ticks];
-}
-
-/** A chart of nothing has no axes, which would be read, but says so where the curve would be. */
-function nothing({ wide }) {
-  return svg("text", { class: "nothing", x: wide / 2, y: HEIGHT / 2, "text-anchor": "middle" }, NOTHING);
-}
-
-const SHAPES = { line, level, dots, bars };
-
-function line([, of, tone], points, scale) {
-  const runs = [[]];
+function mark({ ctx, bbox, valToPos, data }, [, of], points, colour) {
+  ctx.save();
+  Object.assign(ctx, { strokeStyle: colour, lineWidth: 2 });
+  ctx.setLineDash([3, 4]);
   points.forEach((p, i) => {
-    const value = of(p);
-    if (value === null) runs.push([]);
-    else runs.at(-1).push(`${scale.x(i).toFixed(1)},${scale.y(value).toFixed(1)}`);
+    if (!of(p)) return;
+    const x = valToPos(data[0][i], "x", true);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
   });
-  return runs.filter((run) => run.length).map((run) => (run.length > 1
-    ? svg("polyline", { class: `line ${tone}`, points: run.join(" ") })
-    : dot(run[0].split(","), tone)));
-}
-
-/** A line that holds until it is known to have changed, as a budget does. */
-function level([name, of, tone], points, scale) {
-  let last = null;
-  const held = points.map((p) => (last = of(p) ?? last));
-  return line([name, (value) => value, tone], held, scale);
-}
-
-function dots([, of, tone], points, scale) {
-  return points.flatMap((p, i) => (of(p) === null ? [] : [dot([scale.x(i), scale.y(of(p))], tone)]));
-}
-
-function dot([x, y], tone) {
-  return svg("circle", { class: `dot ${tone}`, cx: x, cy: y, r: 2.6 });
-}
-
-function bars([, of, tone], points, scale) {
-  const width = Math.max(scale.step * 0.7, 1);
-  return points.flatMap((p, i) => (of(p) ? [svg("rect", {
-    class: `column ${tone}`, x: scale.x(i) - width / 2, width, y: scale.y(of(p)), height: scale.y(0) - scale.y(of(p)),
-  })] : []));
-}
-
-function marks(chart, points, scale) {
-  if (!chart.marks) return [];
-  const [, of, tone] = chart.marks;
-  return points.flatMap((p, i) => (of(p) ? [svg("line", {
-    class: `mark ${tone}`, x1: scale.x(i), x2: scale.x(i), y1: EDGE.top, y2: HEIGHT - EDGE.bottom,
-  })] : []));
-}
-
-function legend(chart) {
-  const rows = chart.rows.map(([name, , tone]) => el("span", {}, el("span", { class: `swatch ${tone}` }), name));
-  if (chart.marks) rows.push(el("span", {}, el("span", { class: `swatch mark ${chart.marks[2]}` }), chart.marks[0]));
-  return el("small", { class: "legend" }, rows);
+  ctx.restore();
 }
 
 /** Read points with the pointer, or with the arrow keys once the drawing has the focus. */
-function reading(drawing, points, scale, show) {
+function reading(drawing, plot, show) {
+  const last = plot.data[0].length - 1;
   let at = null;
   const go = (i) => {
-    at = i === null ? null : Math.min(Math.max(i, 0), points.length - 1);
-    show(at);
+    at = i;
+    if (i !== null) plot.setCursor({ left: plot.valToPos(plot.data[0][i], "x"), top: 0 }, false);
+    show(i);
   };
-  drawing.addEventListener("pointermove", (event) => {
-    const box = drawing.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * scale.wide;
-    go(Math.round((x - EDGE.left) / scale.step - 0.5));
-  });
+  drawing.addEventListener("pointermove", () => go(plot.cursor.idx ?? null));
   drawing.addEventListener("pointerleave", () => go(null));
   drawing.addEventListener("blur", () => go(null));
   drawing.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step || !points.length) return;
+    if (!step) return;
     event.preventDefault();
-    go((at ?? points.length - (step > 0 ? 1 : 0)) + step);
+    go(Math.min(Math.max((at ?? last + (step > 0 ? 0 : 1)) + step, 0), last));
   });
 }
 
@@ -256,25 +197,20 @@ function said(chart, point) {
   return `${tick(point.at, true)}: ${values.join(", ")}`;
 }
 
-function latest(chart, points) {
-  const last = points.findLast((p) => shows(chart, p));
-  return last ? said(chart, last) : NOTHING;
-}
-
 /** Whether a point has anything to show: a bar of nothing says nothing; as a line or a dot, 0 is a value. */
 function shows(chart, point) {
-  const shown = ([, of, , form]) => (form === "bars" ? of(point) : of(point) !== null);
+  const shown = ([, of, , kind]) => (kind === "bars" ? of(point) : of(point) !== null);
   return chart.rows.some(shown) || Boolean(chart.marks?.[1](point));
 }
 
 /** Made when it is opened: sixty rows for each chart that nobody looks at are sixty too many. */
-function table(chart, { points }, open) {
+function table(chart, points, open) {
+  const columns = [...chart.rows.map(([name, of]) => [name, of, chart.say]), ...(chart.marks ? [[chart.marks[0], chart.marks[1], count]] : [])];
   const holder = el("div", { class: "numbers" });
-  const make = () => fill(holder, el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "from"),
-    chart.rows.map(([name]) => el("th", {}, name)), chart.marks ? el("th", {}, chart.marks[0]) : null)),
-  el("tbody", {}, points.map((p) => el("tr", {}, el("td", {}, time(p.at)),
-    chart.rows.map(([, of]) => el("td", {}, of(p) === null ? "–" : chart.say(of(p)))),
-    chart.marks ? el("td", {}, count(chart.marks[1](p))) : null)))));
+  const make = () => fill(holder, el("table", {},
+    el("thead", {}, el("tr", {}, el("th", {}, "from"), columns.map(([name]) => el("th", {}, name)))),
+    el("tbody", {}, points.map((p) => el("tr", {}, el("td", {}, time(p.at)),
+      columns.map(([, of, say]) => el("td", {}, of(p) === null ? "–" : say(of(p)))))))));
   if (open) make();
   const details = el("details", { open, on: { toggle: () => details.open && make() } },
     el("summary", {}, "as a table"), holder);

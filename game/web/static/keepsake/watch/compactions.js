@@ -122,7 +122,7 @@ function folded(id, before, after) {
 
 function changes(before, after) {
   const parts = wordDiff(before?.text ?? "", after?.text ?? "");
-  if (parts === null) return [el("p", { class: "dim" }, "Hardly a word stayed; here is what stands since."), text(after)];
+  if (parts === null) return [el("p", { class: "dim" }, "Too long to be compared; here is the new one."), text(after)];
   if (parts.every(([how]) => how === "same")) return [el("p", { class: "dim" }, "Not a word changed."), text(after)];
   const tags = { same: "span", gone: "del", new: "ins" };
   return el("pre", { class: "text prose diff", dir: "auto" }, parts.map(([how, words]) => el(tags[how], {}, words)));

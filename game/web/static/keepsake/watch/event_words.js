@@ -27,51 +27,30 @@ function memory(record) {
 }
 
 function changed(record) {
-  const size = record.size ? many(record.size, "character") : "";
-  const what = (CHANGES[record.op] ?? ((it) => `its memory: ${it.op}`))(record);
-  const more = join(record.title && !what.includes(record.title) && record.title, size,
-    record.by && `by ${record.by}`, record.problem);
-  return { what, more, tone: record.problem ? "trouble" : "quiet" };
+  const { op, n, of, about, title, times, size, by, problem } = record;
+  if (op === "rate") return { what: rated(record), more: join(problem), tone: "quiet" };
+  const what = `${CHANGES[op] ?? op}${about ? ` ${about}` : ""}${title ? `: ${title}` : ""}`;
+  const facts = join(of, n && `number ${n}`, times > 1 && `×${times}`, size && many(size, "character"));
+  return { what, more: join(facts, by && `by ${by}`, problem), tone: problem ? "trouble" : "quiet" };
 }
 
-/** What is done to a memory, but for what it remembers anew; `n` is a memory or a compaction. */
+function rated({ n, asked, answered, found }) {
+  const recall = found === null || found === undefined ? "" : `, with recall ${count(found)}`;
+  return `asked after compaction ${n}: the prompt answers ${count(answered ?? 0)} of ${many(asked ?? 0, "question")}${recall}`;
+}
+
+/** What is done to a memory, where its name in the log does not say it. */
 const CHANGES = {
-  append: (it) => `remembers something: memory ${it.n}`,
-  repeat: (it) => `lives through memory ${it.n} once more`,
-  undo: (it) => (it.n ? `compaction ${it.n} is taken back` : "no compaction is taken back"),
-  rate: (it) => {
-    const recall = it.found === null || it.found === undefined ? "" : `, with recall ${count(it.found)}`;
-    return `asked after compaction ${it.n}: the prompt answers ${count(it.answered ?? 0)} of ${many(it.asked ?? 0, "question")}${recall}`;
-  },
-  edit: (it) => (it.about ? `what it knows of ${it.about} is changed by hand`
-    : `its ${it.of === "longterm" ? "long-term" : "short-term"} summary is changed by hand`),
-  clear: (it) => `its prompt is emptied, up to memory ${it.n}`,
-  "called back": (it) => `calls ${many(it.times || 1, "memory", "memories")} back, from memory ${it.n} on`,
-  note: (it) => `writes a note: ${it.title || "without a title"}`,
-  unnote: (it) => `throws a note away: ${it.title || "without a title"}`,
-  pin: (it) => `something is pinned${it.title ? `: ${it.title}` : ""}`,
-  unpin: (it) => `something is pinned no more${it.title ? `: ${it.title}` : ""}`,
-  noticed: (it) => `a ${it.of || "rule"} is noticed in memory ${it.n}`,
-  closed: (it) => `a ${it.of || "rule"} holds no longer`,
-  journal: (it) => `writes in its journal${it.n ? `, of what began with memory ${it.n}` : ""}`,
-  unjournal: () => "an entry is taken out of its journal",
-  weighed: () => "thinks an entry of its journal over: it matters more or less now",
-  merged: (it) => (it.about ? `${it.about}, known by name so far, is known`
-    : `${many(it.times || 1, "entry", "entries")} of its journal and another become one`),
-  folded: (it) => `${many(it.times || 1, "entry", "entries")} of its journal become one line`,
-  met: (it) => `begins to know ${it.about}`,
-  profile: (it) => `works what it lived through, up to memory ${it.n}, into what it knows of ${it.about}`,
-  learned: (it) => `learns something of ${it.about}${it.of && `: ${it.of}`}`,
-  superseded: (it) => `something holds no longer of ${it.about}${it.of && `: ${it.of}`}`,
-  concluded: (it) => `concludes something of ${it.about}${it.of && `: ${it.of}`}`,
-  forgotten: (it) => `forgets something of ${it.about}${it.of && `: ${it.of}`}`,
-  renamed: (it) => (it.of === "agent" ? `has another name; it was ${it.about}`
-    : `knows someone or something under another name: ${it.about}`),
-  begins: (it) => `begins, with ${many(it.n, "memory", "memories")}`,
-  ends: (it) => `ends, with ${many(it.n, "memory", "memories")}`,
-  mended: () => "a torn line at the end of its archive is set aside",
-  reindex: () => "its recall index is made anew",
-  lost: (it) => `${many(it.times || 1, "memory", "memories")} found no room on the disk, and ${it.times > 1 ? "are" : "is"} lost`,
+  append: "remembers something", repeat: "experiences something once more", undo: "a compaction is taken back",
+  edit: "changed by hand", clear: "its prompt is emptied",
+  "called back": "calls memories back", note: "writes a note", unnote: "throws a note away", pin: "pins a line",
+  unpin: "unpins a line", noticed: "a rule or promise is noticed", closed: "a rule or promise holds no longer",
+  journal: "writes in its journal", unjournal: "takes an entry out of its journal", weighed: "weighs an entry of its journal",
+  merged: "puts together", folded: "shortens its journal", met: "begins to know", profile: "works out what it knows of",
+  learned: "learns something of", superseded: "something holds no longer of", concluded: "concludes something of",
+  forgotten: "forgets something of", renamed: "has another name; it was", begins: "its archive begins",
+  ends: "its archive ends", mended: "a torn line of its archive is set aside", reindex: "its recall index is rebuilt",
+  lost: "memories found no room on the disk, and are lost",
 };
 
 function thought(record) {

@@ -3,7 +3,6 @@
 import { badges, bar, compactionFlag, serverBadge, silent, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
 import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
-import { exportButtons } from "./export.js";
 import { Feed } from "./feed.js";
 import { bindKeys, rowKeys } from "./keys.js";
 import { Stream } from "./stream.js";
@@ -11,8 +10,6 @@ import { ago, count, many, percent, seconds, time } from "./words.js";
 
 const SOON = 1500;
 const POLL = 4000;
-/** Rows that are shown before somebody asks for all: a page of a hundred cards has no end on a phone. */
-const MOST = matchMedia("(width < 56rem)").matches ? 10 : 25;
 const COLUMNS = {
   name: { by: (a) => a.name.toLowerCase() },
   state: { by: (a) => a.state },
@@ -31,14 +28,12 @@ const rows = new Map();
 const sorting = { column: "trouble", down: true };
 let overview = null;
 let onlyTrouble = false;
-let showAll = false;
 
 // -- drawing
 
 function draw() {
   if (overview === null) return;
-  const fitting = sorted(overview.agents.filter(wanted));
-  const shown = showAll ? fitting : fitting.slice(0, MOST);
+  const shown = sorted(overview.agents.filter(wanted));
   for (const agent of overview.agents) drawRow(agent);
   const known = new Set(overview.agents.map((agent) => agent.id));
   for (const id of rows.keys()) if (!known.has(id)) rows.delete(id);
@@ -46,7 +41,6 @@ function draw() {
   // Moving a row takes the focus from it, so rows move only when their order is another one.
   if (!same([...body.children], wantedRows)) reorder(wantedRows);
   drawSummary(shown.length);
-  drawMore(fitting.length);
   drawServers();
 }
 
@@ -93,13 +87,6 @@ function act(agent) {
 
 function cell(label, ...children) {
   return el("td", { role: "cell", "data-label": label }, el("div", {}, children));
-}
-
-/** The way to the rest, and back: below the rows. */
-function drawMore(fitting) {
-  const more = byId("more");
-  more.hidden = fitting <= MOST;
-  fill(more, showAll ? `Only the first ${MOST}` : `Show all ${count(fitting)}`);
 }
 
 function drawSummary(shown) {
@@ -237,10 +224,6 @@ byId("trouble").addEventListener("click", () => {
   onlyTrouble = !onlyTrouble;
   draw();
 });
-byId("more").addEventListener("click", () => {
-  showAll = !showAll;
-  draw();
-});
 document.addEventListener("visibilitychange", refresh);
 bindKeys([
   ["/", "filter the agents", () => filter.focus()],
@@ -248,7 +231,6 @@ bindKeys([
   ["t", "only those to look at, or all", () => byId("trouble").click()],
   ["p", "hold the stream, or let it go on", () => feed.pause()],
 ]);
-byId("more").after(exportButtons(() => "agents"));
 const stream = new Stream({ took, turned });
 stream.start();
 setInterval(refresh, POLL);

@@ -2,14 +2,11 @@
 
 import { get } from "./api.js";
 import { announce, byId, el, fill } from "./dom.js";
-import { exportButtons } from "./export.js";
 import { bindKeys, rowKeys } from "./keys.js";
 import { count, many, time } from "./words.js";
 
 const MOST = 50;
 const hits = byId("hits");
-let only = null;
-let found = null;
 
 async function search(words) {
   byId("q").value = words;
@@ -18,10 +15,8 @@ async function search(words) {
   try {
     const answer = await get("search", { q: words, limit: MOST });
     if (byId("q").value.trim() !== words) return;
-    found = answer;
-    only = null;
     byId("trouble-here").hidden = true;
-    draw();
+    draw(answer);
     announce(byId("summary").textContent);
   } catch (problem) {
     fill(byId("summary"));
@@ -30,21 +25,12 @@ async function search(words) {
   }
 }
 
-function draw() {
-  const all = found.agents.reduce((sum, agent) => sum + agent.found, 0);
-  const capped = found.agents.some((agent) => agent.found >= found.most_each);
-  const shown = found.hits.filter(({ id }) => only === null || id === only);
-  const part = found.hits.length < all ? `, the newest ${count(found.hits.length)} below` : "";
-  fill(byId("summary"), all ? `${many(all, "memory", "memories")}${capped ? " or more" : ""} of ${many(found.agents.length, "agent")}${part}` : "Nobody remembers that.",
-    found.complete ? "" : " So much was lived that only the newest of it was read.");
-  fill(byId("who"), found.agents.map(({ id, name, found: times }) => el("li", {}, el("button", {
-    type: "button", "aria-pressed": String(only === id), on: { click: () => {
-      only = only === id ? null : id;
-      draw();
-    } },
-  }, `${name} ${count(times)}${times >= found.most_each ? "+" : ""}`))));
+function draw(found) {
+  const most = found.hits.length === MOST ? `the newest ${count(MOST)} memories` : many(found.hits.length, "memory", "memories");
+  fill(byId("summary"), found.hits.length ? most : "Nobody remembers that.",
+    found.complete ? "" : " The archives are so long that only their newest part was read.");
   const words = found.question.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-  fill(hits, shown.map((hit) => el("li", { "data-row": true, tabindex: "-1" },
+  fill(hits, found.hits.map((hit) => el("li", { "data-row": true, tabindex: "-1" },
     el("a", { href: `/agents/${hit.id}/#memory/${hit.n}`, "data-opens": true }, `${hit.agent}, memory ${count(hit.n)}`), " ",
     el("small", {}, time(hit.at), hit.place ? ` · ${hit.place}` : "", hit.kind === "act" ? " · its own act" : ""),
     el("p", { class: "what", dir: "auto" }, marked(hit.text, words)))));
@@ -69,5 +55,4 @@ bindKeys([
   ...rowKeys(() => hits),
   ["u", "up to all agents", () => byId("up").click()],
 ]);
-hits.after(exportButtons(() => "search"));
 search(new URLSearchParams(location.search).get("q") ?? "");

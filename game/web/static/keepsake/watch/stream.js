@@ -1,11 +1,13 @@
-/* What happens, as it happens: opens the stream, and comes back after a reload without a gap.
+/* What happens, as it happens: an EventSource that comes back after a reload without a gap.
  *
  * A browser has six connections to a server, over all its tabs. So a tab that nobody looks at
  * lets go of its stream, and goes on where it was when somebody looks again.
  */
 
-import { Parser } from "./sse.js";
+import { GROUPS } from "./event_words.js";
 
+/** A `gap` says that events are missing, a `beat` only that the line lives. */
+const KINDS = [...Object.keys(GROUPS), "guard", "gap", "beat"];
 const ADDRESS = "/agents-live";
 const BEFORE = 100;
 const SILENCE = 45000;
@@ -19,14 +21,14 @@ const HIDDEN = 30000;
 export class Stream {
   #last = null;
   #wait = 1000;
-  #open = null;
+  #source = null;
   #timer = null;
+  #silence = null;
   #hiding = null;
   #state = "";
-  #words = "";
 
   constructor({ agent = null, took, turned = () => {} }) {
-    this.address = `${ADDRESS}?last=${BEFORE}` + (agent === null ? "" : `&agent=${agent}`);
+    this.query = { last: BEFORE, ...(agent !== null && { agent }) };
     this.took = took;
     this.turned = turned;
   }
@@ -42,7 +44,7 @@ export class Stream {
 
   /** The server answers again: there is nothing to wait for any more. */
   hurry() {
-    if (["lost", "refused"].includes(this.#state) && this.#open === null) this.#connect();
+    if (["lost", "refused"].includes(this.#state) && this.#source === null) this.#connect();
   }
 
   /** The API says that this account may not look any more: neither may it listen. */
@@ -61,96 +63,52 @@ export class Stream {
     clearTimeout(this.#hiding);
     if (this.#state === "over") return;
     if (document.hidden) this.#hiding = setTimeout(() => this.#end(), HIDDEN);
-    else if (this.#open === null) this.#connect();
+    else if (this.#source === null) this.#connect();
   }
 
   #end() {
     clearTimeout(this.#timer);
-    this.#open?.abort();
-    this.#open = null;
+    clearTimeout(this.#silence);
+    this.#source?.close();
+    this.#source = null;
   }
 
-  async #connect() {
+  #connect() {
     this.#end();
-    const open = (this.#open = new AbortController());
     if (this.#state !== "lost") this.#turn("connecting", "connecting");
-    let words = "";
-    try {
-      words = await this.#read(open);
-    } catch {
-      // Whatever broke the connection: it is tried again below, and said so.
-    }
-    if (this.#open === open) this.#lost(words);
+    const after = this.#last === null ? {} : { after: this.#last };
+    const source = (this.#source = new EventSource(`${ADDRESS}?${new URLSearchParams({ ...this.query, ...after })}`));
+    source.onopen = () => this.#turn("live", "live");
+    for (const kind of KINDS) source.addEventListener(kind, (event) => this.#take(event));
+    this.#alive();
   }
 
-  /** Reads to the end; gives the server's own words where it did not want to begin. */
-
-  async #read(open) {
-    const headers = { Accept: "text/event-stream" };
-    if (this.#last !== null) headers["Last-Event-ID"] = this.#last;
-    const guard = alarm(() => open.abort());
-    try {
-      const answer = await fetch(this.address, {
-        headers, signal: open.signal, credentials: "same-origin", cache: "no-store",
-      });
-      if (answer.status === 403 && this.#open === open) this.refuse();
-      if (!answer.ok) return (await answer.json().catch(() => null))?.error ?? "";
-      this.#turn("live", "live");
-      await this.#follow(answer.body.getReader(), guard);
-      return "";
-    } finally {
-      guard.off();
-    }
+  #take({ type, data, lastEventId }) {
+    // "error" is a kind of the log, and also the name of what a browser itself says of a lost connection.
+    if (data === undefined) return this.#lost();
+    this.#alive();
+    this.#wait = 1000;
+    if (lastEventId) this.#last = lastEventId;
+    if (type !== "beat") this.took(type, JSON.parse(data));
   }
 
-  async #follow(reader, guard) {
-    const parser = new Parser();
-    const decoder = new TextDecoder();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      guard.again();
-      this.#wait = 1000;
-      for (const each of parser.feed(decoder.decode(value, { stream: true }))) this.#take(each);
-    }
+  /** Given up after a while of silence: a connection may be dead without anybody saying so. */
+  #alive() {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => this.#lost(), SILENCE);
   }
 
-  #take({ id, event, data }) {
-    if (id) this.#last = id;
-    if (data === null) return;
-    let record;
-    try {
-      record = JSON.parse(data);
-    } catch {
-      return; // cut off by a proxy; the next one is whole again
-    }
-    this.took(event, record);
-  }
-
-  #lost(words) {
-    this.#open = null;
-    this.#turn("lost", ["no stream; looking every few seconds", words].filter(Boolean).join(". "));
+  #lost() {
+    this.#end();
+    this.#turn("lost", "no stream; looking every few seconds");
     if (document.hidden) return;
     this.#timer = setTimeout(() => this.#connect(), this.#wait * (0.8 + 0.4 * Math.random()));
     this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
   }
 
   #turn(state, words) {
-    if (this.#state === state && this.#words === words) return;
+    if (this.#state === state) return;
     this.#state = state;
-    this.#words = words;
     this.turned(state, words);
   }
-}
-
-/** Rings after a while of silence: a connection may be dead without anybody saying so. */
-function alarm(ring) {
-  let timer = setTimeout(ring, SILENCE);
-  return {
-    again() {
-      clearTimeout(timer);
-      timer = setTimeout(ring, SILENCE);
-    },
-    off: () => clearTimeout(timer),
-  };
 }

@@ -4,37 +4,22 @@
 (() => {
   const NEXT = { system: "light", light: "dark", dark: "system" };
   const root = document.documentElement;
+  const kept = localStorage.getItem("keepsake-theme");
+  root.dataset.theme = kept in NEXT ? kept : "system";
 
-  function kept() {
-    try {
-      const theme = localStorage.getItem("keepsake-theme");
-      return theme in NEXT ? theme : "system";
-    } catch {
-      return "system"; // a browser that keeps nothing
-    }
-  }
-
-  function show(theme, button) {
-    root.dataset.theme = theme;
-    if (!button) return;
-    button.textContent = { system: "◐", light: "☀", dark: "☾" }[theme];
-    button.title = `Colours: ${theme}. Press for ${NEXT[theme]}.`;
-    button.setAttribute("aria-label", button.title);
-  }
-
-  show(kept());
   addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
-    if (!button) return;
-    show(kept(), button);
+    const show = () => {
+      const { theme } = root.dataset;
+      button.textContent = { system: "◐", light: "☀", dark: "☾" }[theme];
+      button.title = `Colours: ${theme}. Press for ${NEXT[theme]}.`;
+      button.setAttribute("aria-label", button.title);
+    };
+    show();
     button.addEventListener("click", () => {
-      const theme = NEXT[root.dataset.theme];
-      try {
-        localStorage.setItem("keepsake-theme", theme);
-      } catch {
-        // It holds for this page then.
-      }
-      show(theme, button);
+      root.dataset.theme = NEXT[root.dataset.theme];
+      localStorage.setItem("keepsake-theme", root.dataset.theme);
+      show();
     });
   });
 })();

@@ -41,12 +41,11 @@ export class Tiers {
     else await this.#open(this.#parts().at(-1));
   }
 
-  /** Open the page that holds a memory (`17`), or the summary of some (`1-50`), and point at it. */
+  /** Open the page that holds a memory (`17`), or the first of several (`1-50`), and point at it. */
   async show(at) {
-    const [first, last] = at.split("-").map(Number);
+    const first = parseInt(at, 10);
     if (!(first >= 1)) return this.load();
-    if (this.#tiers === null || first > this.#tiers.total) await this.load(last ? 0 : first);
-    if (last) return this.#summary(first, last);
+    if (this.#tiers === null || first > this.#tiers.total) return this.load(first);
     return this.#goTo(Math.min(first, this.#tiers.total));
   }
 
@@ -56,18 +55,6 @@ export class Tiers {
     const first = part.first + Math.floor((Math.max(memory, part.first) - part.first) / PAGE) * PAGE;
     await this.#open(part, first, memory);
     byId(`memory-${memory}`)?.focus();
-  }
-
-  /** The summary of just those memories, be it one that stands or one of before. */
-  async #summary(first, last) {
-    const part = this.#holding(first);
-    if (!part) return;
-    await this.#open(part, part.first <= first ? first : part.first, 0, true);
-    const fold = this.page.querySelector(`details[data-range="${first}-${last}"]`);
-    if (!fold) return;
-    for (let each = fold; each; each = each.parentElement.closest("details")) each.open = true;
-    fold.focus();
-    fold.scrollIntoView({ block: "nearest" });
   }
 
   #holding(memory) {
@@ -119,25 +106,21 @@ export class Tiers {
     return el("button", {
       type: "button", class: `tier ${part.tier}`, title: words, "aria-label": `Open the ${words}`,
       "data-row": true, "data-tier": part.tier, "data-opens": true, vars: { "--size": String(number) },
-      on: { click: (event) => {
-        const first = pointed(event, part);
-        this.#try(() => this.#open(part, first));
-      } },
-    }, el("span", { class: "cursor", "aria-hidden": "true" }));
+      on: { click: () => this.#try(() => this.#open(part)) },
+    });
   }
 
-  async #open(part, first = null, mark = 0, before = false) {
+  async #open(part, first = null, mark = 0) {
     // The window is read from its end, a summary from its beginning.
     const start = first ?? (part.tier === "window" ? Math.max(part.first, part.last - PAGE + 1) : part.first);
     const last = Math.min(start + PAGE - 1, part.last);
     const asked = ++this.#at;
     const found = await get(`agents/${this.id}/memories`, { first: start, last });
     if (asked !== this.#at) return; // somebody opened another page meanwhile
-    this.#mark(part, start, last);
+    this.#mark(part);
     fill(this.page,
       el("h3", {}, `${NAMES[part.tier][0].toUpperCase()}${NAMES[part.tier].slice(1)}`),
       part.summary ? summaryFold(this.id, part.summary, { open: true, changed: () => this.#changed(part.tier) }) : null,
-      this.#before(found, before),
       this.#turns(part, start, last),
       el("ol", { class: "memories" }, memoryRows(found.memories, { mark, ids: true })),
       this.#turns(part, start, last));
@@ -151,14 +134,10 @@ export class Tiers {
     if (part) await this.#open(part);
   }
 
-  #mark(part, first, last) {
+  #mark(part) {
     for (const button of this.line.querySelectorAll(".tier")) {
       setAttribute(button, "aria-current", button.dataset.tier === part.tier ? "true" : null);
     }
-    const cursor = this.line.querySelector(`[data-tier=${part.tier}] .cursor`);
-    const size = part.last - part.first + 1;
-    cursor.style.setProperty("--from", `${((first - part.first) / size) * 100}%`);
-    cursor.style.setProperty("--width", `${((last - first + 1) / size) * 100}%`);
   }
 
   #turns(part, first, last) {
@@ -170,17 +149,6 @@ export class Tiers {
       turn("← Older", Math.max(part.first, first - PAGE), first > part.first),
       el("span", {}, `memories ${count(first)}–${count(last)} of ${count(part.first)}–${count(part.last)}`),
       turn("Newer →", last + 1, last < part.last));
-  }
-
-  /** Above the memories, and folded: on a phone they are many screens long. */
-  #before({ before, more_before: more }, open) {
-    if (!before.length) return null;
-    const number = more ? `${count(before.length)} of ${many(before.length + more, "summary", "summaries")}` : many(before.length, "summary", "summaries");
-    return el("details", { class: "past", open, "data-row": true, tabindex: "-1" },
-      el("summary", { "data-opens": true }, el("b", {}, "What stood before for these memories"), el("small", {}, number)),
-      el("p", { class: "dim" }, "Summaries that covered some of them and stand no more, newest first.",
-        more ? " Older ones: open the oldest here, and what it was made of." : ""),
-      before.map((each) => summaryFold(this.id, each)));
   }
 
   #jumped(event) {
@@ -199,13 +167,4 @@ export class Tiers {
         el("button", { type: "button", on: { click: () => this.#try(work) } }, "Try again")));
     }
   }
-}
-
-/** The page of a long tier that was pointed at; null for a key, which opens it as usual. */
-function pointed(event, part) {
-  const box = event.currentTarget.getBoundingClientRect();
-  const size = part.last - part.first + 1;
-  if (event.detail === 0 || size <= PAGE) return null;
-  const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 0.9999);
-  return part.first + Math.floor((share * size) / PAGE) * PAGE;
 }

@@ -2,14 +2,11 @@
 
 import { el } from "./dom.js";
 
-const { now: given, zone: timeZone } = document.body?.dataset ?? {};
-let present = given ? Date.parse(given) : null;
-
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
-const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone });
-const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone });
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", timeZone });
-const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
+const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const hours = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 /** 12345 as 12,345. */
 export function count(number) {
@@ -35,18 +32,8 @@ export function seconds(value) {
   return value < 172800 ? `${Math.round(value / 3600)} h` : `${Math.round(value / 86400)} days`;
 }
 
-/** The present: of a record the time of its last event, of which each answer tells. */
-export function now() {
-  return present ?? Date.now();
-}
-
-/** Take the present of a record, in ISO 8601. */
-export function setNow(iso) {
-  present = Date.parse(iso);
-}
-
 /** How long ago, against the server's own clock where it is known. */
-export function ago(iso, at = now()) {
+export function ago(iso, at = Date.now()) {
   const past = (at - Date.parse(iso)) / 1000;
   return past < 5 ? "just now" : `${seconds(Math.max(past, 1))} ago`;
 }
@@ -54,7 +41,7 @@ export function ago(iso, at = now()) {
 /** The local time of day; with the date if it was not today. */
 export function moment(iso) {
   const then = new Date(iso);
-  return sameDay(then, now()) ? clock.format(then) : `${date.format(then)}, ${hours.format(then)}`;
+  return sameDay(then, Date.now()) ? clock.format(then) : `${date.format(then)}, ${hours.format(then)}`;
 }
 
 /** Whether two times are of the same local day. */

@@ -1,0 +1,126 @@
+"""What an agent keeps beside its memories, as its files have it; in a view's thread.
+
+People may write these files as well, so they are shown as they are, newest first; a file that
+cannot be read is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import frontmatter
+import yaml
+
+from game.web.agents import inhabitant
+from game.web.shapes import Book, PageView, iso
+from keepsake.books.people.book import FOLDER
+from keepsake.books.people.page import parse_page
+from keepsake.errors import NoteRefused
+from keepsake.sleep.log import SleepLog
+from keepsake.sleep.steps import Night
+
+_TOLD = ("place", "reason", "tags", "memories")
+"""What of a page's front matter is shown beside it."""
+_LONGEST = 60_000
+"""Characters of one page that are shown; the file has all."""
+
+
+def book(number: int, name: str, limit: int, skip: int) -> Book:
+    """Pages of one of :data:`BOOKS`.
+
+    Raises:
+        NoSuchAgent: There is none with that number.
+        OSError: A file cannot be read.
+    """
+    found = BOOKS[name](inhabitant(number).folder)
+    return Book(pages=tuple(found[skip : skip + limit]), total=len(found))
+
+
+def _files(folder: str) -> Callable[[Path], Sequence[PageView]]:
+    """A book whose pages are markdown files, the newest first."""
+
+    def read(agent: Path) -> Sequence[PageView]:
+        paths = (agent / folder).glob("[!.]*.md")
+        return sorted(map(_file, paths), key=lambda each: each.at or "", reverse=True)
+
+    return read
+
+
+def _file(path: Path) -> PageView:
+    try:
+        page = frontmatter.loads(path.read_text("utf-8"))
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        problem = f"This file cannot be read: {' '.join(str(error).split())[:200]}"
+        return PageView(title=path.name, at=None, text=problem, facts={}, file=path.name)
+    meta = {str(key): value for key, value in page.metadata.items()}
+    when = meta.get("updated") or meta.get("time") or meta.get("day")
+    return PageView(
+        title=str(meta.get("title") or path.stem),
+        at=_moment(when),
+        text=str(page.content)[:_LONGEST],
+        facts={name: _plain(meta[name]) for name in _TOLD if meta.get(name)},
+        file=path.name,
+    )
+
+
+def _moment(given: object) -> str | None:
+    try:
+        found = datetime.fromisoformat(str(given))
+    except ValueError:
+        return None
+    return iso(found if found.tzinfo else found.replace(tzinfo=UTC))
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _people(agent: Path) -> Sequence[PageView]:
+    """People's pages, the last met first; what cannot be read is passed over."""
+    found = []
+    for path in (agent / FOLDER).glob("[!.]*.md"):
+        with suppress(OSError, NoteRefused, UnicodeDecodeError):
+            changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            known = parse_page(path, path.read_text("utf-8"), changed)
+            facts = {"met": f"{known.meetings} times" if known.meetings != 1 else "once"}
+            more = {"title": known.name, "at": iso(known.last_met), "facts": facts}
+            found.append(_file(path).model_copy(update=more))
+    return sorted(found, key=lambda each: each.at or "", reverse=True)
+
+
+def _night(night: Night) -> PageView:
+    return PageView(
+        title=f"Night {night.number}",
+        at=iso(night.fell_asleep),
+        text="\n".join(_told(night)),
+        facts={"why": night.why, "calls": str(night.calls)},
+        file="sleep.jsonl",
+    )
+
+
+def _told(night: Night) -> Iterator[str]:
+    for each in night.steps:
+        figures = ", ".join(f"{name} {value}" for name, value in each.figures.items())
+        yield f"- {each.step}: {each.problem or figures or 'nothing to do'}"
+    if night.woke is not None:
+        yield f"- woke {night.woke:%H:%M} ({night.woken_by})"
+    elif night.left:
+        yield f"- still to do: {', '.join(night.left)}"
+
+
+def _kept(agent: Path) -> Sequence[PageView]:
+    """What always stands in its prompts: pinned lines, promises and rules."""
+    return [_file(agent / name) for name in ("pinned.md", "noticed.md") if (agent / name).exists()]
+
+
+BOOKS: Mapping[str, Callable[[Path], Sequence[PageView]]] = {
+    "journal": _files("journal"),
+    "notes": _files("notes"),
+    "kept": _kept,
+    "nights": lambda agent: [_night(each) for each in reversed(SleepLog(agent).nights())],
+    "people": _people,
+}
+"""What each is called, and what reads it from an agent's folder."""

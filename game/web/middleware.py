@@ -1,0 +1,86 @@
+"""Django's middleware: headers of every answer, and sessions.
+
+Evennia writes a session into the database for each request that comes without one, so that anybody
+could fill it by asking over and over.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.db import DatabaseError, close_old_connections
+from django.http import HttpRequest, HttpResponseBase
+from evennia.web.utils.middleware import SharedLoginMiddleware
+
+_NO_FRAME = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+SITE_HEADERS: dict[str, str] = {
+    "Content-Security-Policy": _NO_FRAME,
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+"""What every answer of the site carries, Evennia's own pages included, which load from elsewhere:
+nobody can put a page with a password in a frame of theirs."""
+HEADERS: dict[str, str] = SITE_HEADERS | {
+    "Content-Security-Policy": f"default-src 'self'; img-src 'self' data:; {_NO_FRAME}",
+    "Cache-Control": "no-store",
+}
+"""What every answer about agents carries: nothing from elsewhere, in no frame, kept by nobody."""
+_CLIENT = "/webclient"
+"""Its page alone needs a session before anybody has logged in: the game gets its key."""
+_log = logging.getLogger("keepsake.web")
+_STRICT = ("login", "logout")
+"""Names of the addresses whose pages are Keepsake's own, as those about agents are."""
+
+
+def with_headers(answer: HttpResponseBase, headers: Mapping[str, str]) -> HttpResponseBase:
+    """The same answer with these headers, where it has none of that name."""
+    for name, value in headers.items():
+        answer.headers.setdefault(name, value)
+    return answer
+
+
+class SiteHeaders:
+    """Django's middleware that sets them on every answer."""
+
+    def __init__(self, answer_of: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._answer_of = answer_of
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer."""
+        answer = self._answer_of(request)
+        if request.is_secure():
+            for cookie in getattr(answer, "cookies", {}).values():
+                cookie["secure"] = True
+        match = request.resolver_match  # None where there is no such address
+        strict = match is not None and match.view_name in _STRICT
+        return with_headers(answer, HEADERS if strict else SITE_HEADERS)
+
+
+class SharedLogin(SharedLoginMiddleware):
+    """Evennia's one log-in for site and web client; makes no session where none is needed."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, and share the log-in where there is one."""
+        # Whether somebody is logged in is read first: only then is it known whether the key that
+        # the browser sent is of any session.
+        anybody = SESSION_KEY in request.session or request.session.session_key is not None
+        if anybody or request.path_info.startswith(_CLIENT):
+            answer: HttpResponseBase = super().__call__(request)
+            return answer
+        answer = self.get_response(request)
+        return answer
+
+
+def forget_old_sessions() -> None:
+    """Let go of all that have run out; reads and writes the database, in a thread."""
+    try:
+        import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+    except DatabaseError as error:  # they lie there until the next start, which harms nobody
+        _log.warning("[Warning] Old sessions could not be removed: %s", error)
+    finally:
+        close_old_connections()  # this thread's own, which nobody else would close

@@ -1,0 +1,498 @@
+"""What the dashboard's API answers: one model an answer; the schema is made from them.
+
+Times are ISO 8601 in UTC, durations seconds, sizes tokens by the agents' own count, unless a field
+says otherwise. An agent is addressed by its database number, which stays when it is renamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+
+def iso(time: datetime | None) -> str | None:
+    """The time in UTC, as ISO 8601; None for none."""
+    return None if time is None else time.astimezone(UTC).isoformat()
+
+
+class Shape(BaseModel):
+    """What all of them have in common; the text below a field is its description."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        from_attributes=True,
+        use_attribute_docstrings=True,
+        json_schema_serialization_defaults_required=True,
+    )
+
+    @classmethod
+    def of(cls, found: object, **rest: Any) -> Self:
+        """One with what ``found`` has under the names of its fields, and the rest as given."""
+        names = cls.model_fields.keys() - rest.keys()
+        return cls(**{name: getattr(found, name) for name in names if hasattr(found, name)}, **rest)
+
+
+class Refused(Shape):
+    """Any answer but 200: what is wrong, and the cure; to a stranger it says nothing else."""
+
+    error: str
+
+
+class Done(Shape):
+    """What came of something that a builder asked for."""
+
+    done: bool
+    """Whether it was done, or begun."""
+    said: str
+    """The same in words."""
+    state: str
+    """The agent's state afterwards."""
+
+
+# -- all agents
+
+
+class AgentRow(Shape):
+    """One agent at a glance."""
+
+    id: int
+    name: str
+    state: str
+    """One word for all of it: ``asleep``, ``going home to sleep``, ``paused``, ``memory cannot be
+    written``, ``waiting for the model``, ``idle``, ``gone``, or ``opening`` soon
+    after a start; the first of these that holds."""
+    paused: bool = False
+    """Whether it does not think, be it awake or asleep."""
+    asleep: bool = False
+    going_home: bool = False
+    """Whether it is on its way to bed."""
+    place: str
+    last_act: str = ""
+    """The line of its last act, also from before the last start; empty if none is known."""
+    last_act_at: str | None = None
+    waiting: float | None = None
+    """Seconds that its thought has waited for queue and model; None if none is under way."""
+    memories: int = 0
+    next_due: int | None = None
+    """At which memory the next compaction falls due; None for never."""
+    used: int = 0
+    """Tokens of its last prompt; 0 before the first."""
+    budget: int = 0
+    """Tokens that a prompt may have."""
+    due: str = ""
+    """Why a compaction is due (``high``, ``count`` …); empty if none is."""
+    compacting: bool = False
+    thoughts: int = 0
+    """Thoughts that were answered since the server started."""
+    ended: int = 0
+    """Thoughts since then that ended, in whatever way but ``dropped``."""
+    failed: int = 0
+    """Those of them of which nothing came: refused, unanswered, too large, broken off."""
+    recent_ended: int = 0
+    """``ended`` over its last 20 thoughts at most, from before the last start as well."""
+    recent_failed: int = 0
+    """``failed`` over the same."""
+    problem: str = ""
+    """What is wrong with it now, on one line; empty if nothing is. The agents' log has it all."""
+    may_act: bool = False
+    """Whether who asks may pause it, have it compacted, put it to sleep …"""
+
+
+class ServerRow(Shape):
+    """One model server."""
+
+    provider: str
+    """``embedded``, ``ollama``, ``openai``; ``llm.md`` where that names none that can be used."""
+    host: str = ""
+    models: tuple[str, ...] = ()
+    """Profile and model of all that is asked there."""
+    health: str
+    """``ready``, or what is wrong and what to do."""
+    waiting: Mapping[str, int] = {}
+    """Jobs that wait, by priority."""
+    running: int = 0
+    """Calls in flight."""
+    in_flight: int = 0
+    """Calls that may be in flight at once."""
+    drained: bool = False
+    """Whether it gets no new calls, by command."""
+    agents: int = 0
+    """Agents that are kept there for the sake of its prompt cache."""
+    moved: int = 0
+    """Calls that it refused and that went on at another server, since the start."""
+    cached: float = 0.0
+    """Share of the prompts' tokens that it had in its cache, since the start; 0 to 1."""
+
+
+class Overview(Shape):
+    """All agents, by name, and the model servers."""
+
+    now: str
+    agents: tuple[AgentRow, ...]
+    servers: tuple[ServerRow, ...]
+    log_problem: str
+    """Why the event log cannot be written; empty if it can."""
+    may_act: bool
+    """Whether who asks may use the agents' buttons: builders may."""
+
+
+class FoundView(Shape):
+    """A memory that a search over all agents found."""
+
+    id: int
+    """The agent's number."""
+    agent: str
+    n: int
+    """The memory's number."""
+    at: str
+    kind: str
+    """``perception``, ``act``, ``result``."""
+    text: str
+    place: str
+
+
+class SearchView(Shape):
+    """Memories of any agent that hold all the words."""
+
+    question: str
+    hits: tuple[FoundView, ...]
+    """The newest first."""
+    complete: bool
+    """False if the archives are so long that only their newest part was read."""
+
+
+# -- prompts
+
+
+class Section(Shape):
+    """A part of a prompt."""
+
+    name: str
+    """``profile``, ``window``, ``longterm`` …; as in ``@memory-status/tokens``."""
+    tokens: int
+    text: str
+    """In the order of the prompt; empty where only the costs are known."""
+
+
+class Stretch(Shape):
+    """Lines of a prompt that follow one another and come from one section."""
+
+    name: str
+    """The section; empty where it is not known which line is whose."""
+    text: str
+
+
+class PromptView(Shape):
+    """A prompt that was sent for an agent."""
+
+    at: str | None = None
+    """None if nothing was sent, as far as the newest part of the event log says."""
+    sections: tuple[Section, ...] = ()
+    sent: tuple[Stretch, ...] = ()
+    """The same text as it was sent; a section may come in several stretches. From before the last
+    start it is one stretch without a name; empty where only the costs are known."""
+    tokens: int = 0
+    budget: int
+    """Tokens that it may have."""
+    cached: int = 0
+    """Tokens that the server had in its cache, by the server's count."""
+    server_tokens: int = 0
+    """Tokens by the server's count; 0 if it does not say."""
+    trigger: str = ""
+    """What the thought was about."""
+    answer: str = ""
+    """The raw answer; empty if none came yet."""
+
+
+class SentRow(Shape):
+    """A line of the list of prompts."""
+
+    seq: int
+    """The number of its thought in the event log."""
+    at: str
+    trigger: str
+    outcome: str
+    command: str
+    """What the agent did; empty if it did nothing."""
+    tokens: int
+
+
+class SentPrompts(Shape):
+    """What was sent for an agent, the newest first."""
+
+    prompts: tuple[SentRow, ...]
+    more: bool
+    """Whether there are older ones, as far as the newest part of the event log says."""
+
+
+# -- memory
+
+
+class SummaryView(Shape):
+    """A summary and what it covers."""
+
+    kind: str
+    """``longterm`` or ``recent``."""
+    compaction: int
+    """Number of the compaction that made it."""
+    first: int
+    last: int
+    at: str
+    model: str
+    """Who wrote it."""
+    text: str
+    tokens: int
+    undone: bool = False
+    """Whether that compaction was undone since."""
+
+
+class TiersView(Shape):
+    """Which memory is where, from memory 1 to now."""
+
+    first: int
+    """First memory that any tier holds (after a clearing not 1)."""
+    total: int
+    """The newest memory; 0 if there is none."""
+    longterm: SummaryView | None
+    recent: SummaryView | None
+    window_first: int
+    """First memory of the window; ``total`` + 1 if it is empty."""
+    window_tokens: int
+
+
+class MemoryView(Shape):
+    """One memory."""
+
+    n: int
+    at: str
+    kind: str
+    """``perception``, ``act``, ``result``."""
+    text: str
+    times: int
+    """How often in a row it happened."""
+    place: str
+    source: str
+    """Who caused it; empty for nobody."""
+    reason: str
+    """The private reason of an act."""
+    tier: str
+    """``longterm``, ``recent``, ``window`` or ``cleared``."""
+
+
+class Memories(Shape):
+    """At most 200 memories, in their order."""
+
+    memories: tuple[MemoryView, ...]
+
+
+class HitView(Shape):
+    """Something that recall found."""
+
+    kind: str
+    """``memory``, ``summary``, ``note``."""
+    title: str
+    """``memory 17``, ``short-term summary 3 (memories 1-7)``, ``note: cups``."""
+    text: str
+    score: float
+    why: str
+    """The parts of the score in words, such as ``words 0.41, meaning 0.63``."""
+    n: int
+    """The memory's number; 0 for anything else."""
+
+
+class RecallView(Shape):
+    """What a search by hand finds."""
+
+    question: str
+    hits: tuple[HitView, ...]
+    """The best first."""
+    seconds: float
+    problem: str
+    """Why nothing could be searched; empty if it could."""
+
+
+class CompactionView(Shape):
+    """A compaction."""
+
+    number: int
+    at: str
+    reason: str
+    """``high``, ``count``, ``manual`` …"""
+    outcome: str
+    strategy: str
+    """Which template wrote its summaries."""
+    first: int
+    """The first memory that it summarised; 0 if it only made summaries shorter."""
+    last: int
+    tokens_before: int
+    tokens_after: int
+    seconds: float
+    calls: int
+    """Model calls."""
+    undone: bool
+    good: bool | None
+    """Whether its check found it good; None where none was made."""
+    verdict: str
+    """What the check said, in words."""
+    before: tuple[SummaryView, ...]
+    after: tuple[SummaryView, ...]
+
+
+class Compactions(Shape):
+    """Compactions, newest first."""
+
+    compactions: tuple[CompactionView, ...]
+    total: int
+    """How many there were ever."""
+
+
+class PageView(Shape):
+    """A page of one of an agent's books."""
+
+    title: str
+    at: str | None
+    """When it was written, or they met, last; None where the file does not say."""
+    text: str
+    """Markdown."""
+    facts: Mapping[str, str]
+    """What else the file says, by name."""
+    file: str
+
+
+class Book(Shape):
+    """What an agent keeps beside its memories, the newest page first."""
+
+    pages: tuple[PageView, ...]
+    total: int
+
+
+# -- why
+
+
+class LeantView(Shape):
+    """A summary that was in a prompt."""
+
+    kind: str
+    """``longterm`` or ``recent``."""
+    compaction: int
+    first: int
+    last: int
+    model: str
+    text: str
+    told: tuple[str, ...]
+    """Its sentences that share words with the act, in their order."""
+
+
+class UnderView(Shape):
+    """A raw memory under a summary that shares words with an act."""
+
+    n: int
+    at: str
+    text: str
+    shared: tuple[str, ...]
+    """The words that they share, the rarest first."""
+    weight: float
+    """How rare these are together; only comparable within one act."""
+
+
+class PromptCost(Shape):
+    """What the thought cost."""
+
+    sections: Mapping[str, int]
+    """Tokens of each section of the prompt, by our own count."""
+    budget: int
+    counted_by: str
+    prompt: int
+    """Tokens of the prompt, by the server's count."""
+    cached: int
+    """Those of them that it had in its cache."""
+    completion: int
+    model: str
+    seed: int | None
+    """The seed of the sampling; None for a random one."""
+    temperature: float
+    wait: float
+    """Seconds in the queue."""
+    latency: float
+    """Seconds from there until the answer."""
+    attempt: int
+
+
+class WhyView(Shape):
+    """One act of an agent, and all that led to it."""
+
+    nth: int
+    """Which of its last acts: 1 the very last."""
+    at: str
+    seq: int
+    """Number of its event in the log; 0 if the log has none."""
+    outcome: str
+    """``acted``, or what else came of the thought."""
+    command: str
+    """What it did; the raw answer if that was refused."""
+    reason: str
+    problem: str
+    """Why it was refused; empty if it was not."""
+    trigger: str
+    priority: str
+    source: str
+    """Who caused it; empty for nobody."""
+    cause: MemoryView | None
+    act: MemoryView | None
+    recalled: tuple[HitView, ...]
+    """What was recalled for it, and was in the prompt."""
+    summaries: tuple[LeantView, ...]
+    """The summaries in the prompt, long-term first."""
+    under: tuple[UnderView, ...]
+    window: tuple[int, int] | None
+    """First and last memory of the window; None if that is not known."""
+    cost: PromptCost | None
+    missing: tuple[str, ...]
+    """What is not known any more, and why, a sentence each."""
+
+
+# -- charts
+
+
+class Point(Shape):
+    """One slice of time in a chart; None where there is nothing to measure."""
+
+    at: str
+    """Its beginning."""
+    thoughts: int
+    """Thoughts that ended in it."""
+    failed: int
+    """Those of them of which nothing came."""
+    no_answer: int
+    """Those of these that got no answer: the model was away, or took too long."""
+    prompt_tokens: float | None
+    """Tokens of their prompts, on average."""
+    completion_tokens: float | None
+    """Tokens of the answers, on average."""
+    budget: int | None
+    """Tokens that the last of the prompts might have."""
+    cached: float | None
+    """Share of the prompts that the server had in its cache, 0 to 1."""
+    latency: float | None
+    """Median seconds until the answer."""
+    latency_p95: float | None
+    """Seconds within which 19 of 20 were answered."""
+    memories: int | None
+    """The newest memory's number at its end."""
+    recalls: int
+    recalled: float | None
+    """Share of the searches that found something, 0 to 1."""
+    compactions: int
+
+
+class Series(Shape):
+    """60 slices of the last hours, oldest first."""
+
+    slice: float
+    points: tuple[Point, ...]
+    complete: bool
+    """False if the event log of that time was read only in part."""

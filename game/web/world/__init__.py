@@ -1,1 +1,0 @@
-"""What is told of all agents together: a day, who knows whom, words in all memories."""

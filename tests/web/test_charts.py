@@ -1,0 +1,116 @@
+"""Charts, added up from an event log when they are asked for."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from game.web import charts
+from game.web.shapes import Point
+from keepsake.events.agent_names import Names
+from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
+
+NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
+MIRA = Names.of("Mira")
+
+
+def thought(minutes: float, **more: Any) -> dict[str, Any]:
+    told = {"outcome": "acted", "model": "m", "latency": 2.0, "sections": {"window": 100}}
+    tokens = {"prompt_tokens": 90, "cached_tokens": 45, "completion_tokens": 7, "budget": 4000}
+    return event(Thought.kind, minutes, **told | tokens | more)
+
+
+def event(kind: str, minutes: float, agent: str = "Mira", **more: Any) -> dict[str, Any]:
+    at = NOW - timedelta(minutes=minutes)
+    return {"kind": kind, "agent": agent, "t": at.isoformat(), **more}
+
+
+def points(
+    folder: Path, *events: dict[str, Any], first: int = 1, total: int = 0, names: Names = MIRA
+) -> tuple[tuple[Point, ...], bool]:
+    """The last hour of Mira, by a log with these events."""
+    folder.mkdir(exist_ok=True)
+    file = folder / f"events-{NOW.date()}-{first:010}.jsonl"
+    lines = [{"seq": first + place, **each} for place, each in enumerate(events)]
+    file.write_text("".join(json.dumps(x, separators=(",", ":")) + "\n" for x in lines))
+    made = charts.series(folder, names, total, 1, NOW)
+    assert len(made.points) == charts.POINTS
+    return made.points, made.complete
+
+
+def test_thoughts_are_counted_where_they_ended(tmp_path: Path) -> None:
+    found, complete = points(
+        tmp_path,
+        thought(70),
+        thought(30, latency=4.0, sections={"window": 300}),
+        thought(30),
+        thought(30, outcome="no answer", model="", sections={"window": 200}),
+        thought(20, outcome="dropped"),
+        thought(10, agent="Tom"),
+        thought(0),
+    )
+    assert complete
+    assert [(place, each.thoughts) for place, each in enumerate(found) if each.thoughts] == [
+        (29, 3),
+        (59, 1),
+    ]
+    half = found[29]
+    assert (half.failed, half.no_answer, half.prompt_tokens) == (1, 1, 200.0)
+    assert (half.completion_tokens, half.cached, half.budget) == (7.0, 0.5, 4000)
+    assert (half.latency, half.latency_p95) == (4.0, 4.0)
+    assert found[0].latency is found[0].cached is found[0].budget is None
+
+
+def test_memories_go_back_from_the_newest_number(tmp_path: Path) -> None:
+    append = {"op": "append"}
+    found, _ = points(
+        tmp_path,
+        event(MemoryChange.kind, 40, n=6, **append),
+        event(MemoryChange.kind, 20, n=7, **append),
+        event(MemoryChange.kind, 20, n=8, **append),
+        event(MemoryChange.kind, 10, n=8, op="repeat"),
+        total=8,
+    )
+    numbers = [each.memories for each in found]
+    assert numbers == [5] * 19 + [6] * 20 + [8] * 21
+    assert points(tmp_path, total=0)[0][0].memories is None
+
+
+def test_searches_and_compactions(tmp_path: Path) -> None:
+    found, _ = points(
+        tmp_path,
+        event(Recall.kind, 5, by="thought", searched=True, found=3),
+        event(Recall.kind, 5, by="agent", searched=True, found=0),
+        event(Recall.kind, 5, by="builder", searched=True, found=3),
+        event(Recall.kind, 5, by="thought", searched=False, found=0),
+        event(Compaction.kind, 5, number=4),
+        event(Compaction.kind, 5, number=0),
+    )
+    five = found[54]
+    assert (five.recalls, five.recalled, five.compactions) == (2, 0.5, 1)
+
+
+def test_a_line_that_somebody_has_edited_hides_no_other(tmp_path: Path) -> None:
+    odd = [thought(3, sections=[1]), thought(3, latency="soon"), event(MemoryChange.kind, 3)]
+    found, _ = points(tmp_path, *odd, {**thought(3), "t": "yesterday"}, thought(3))
+    assert sum(each.thoughts for each in found) == 1
+
+
+@pytest.mark.parametrize("most", [200, 64_000_000])
+def test_what_is_too_long_or_was_removed_is_not_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(charts, "MOST_BYTES", most)
+    assert points(tmp_path, thought(9), thought(8))[1] is (most > 200)
+    assert points(tmp_path / "removed", thought(9), first=7)[1] is False
+    assert points(tmp_path / "long", thought(90), thought(9), first=7)[1] is (most > 200)
+
+
+def test_a_former_name_counts_for_its_time(tmp_path: Path) -> None:
+    renamed = Names.after([("Mira", NOW - timedelta(minutes=30))], "Myra", None)
+    found, _ = points(tmp_path, thought(40), thought(20), thought(10, agent="Myra"), names=renamed)
+    assert [place for place, each in enumerate(found) if each.thoughts] == [19, 49]
