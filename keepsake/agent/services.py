@@ -40,7 +40,7 @@ from keepsake.events.types import Events, Health, Nowhere, World
 from keepsake.index.service import IndexService
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.models.clients.cached import CachedEmbedder, ClosableEmbedder
-from keepsake.models.embedding import EmbedderProfile, embedder_apart, load_embedder
+from keepsake.models.embedding import EmbedderProfile, load_embedder
 from keepsake.models.embedding import embedder as make_embedder
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EXTRACTIVE, ModelProfile, Profiles
@@ -150,7 +150,7 @@ class Machinery:
     wait: Wait = threading.Event.wait
     # makes the way to the models; None for the real one
     gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None
-    # makes what embeds texts, in this process unless something else is said
+    # makes what embeds texts
     embedder: Callable[[EmbedderProfile], ClosableEmbedder] = make_embedder
     # makes what keeps the recall indexes
     indexes: Callable[[Places, RecallConfig, Embedder], IndexService] = (
@@ -425,7 +425,7 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
     """
     moved = os.environ.get(MOVED_CLOCK)
     clock: Clock = MovedClock(Path(moved)) if moved else SystemClock()
-    machinery = Machinery(timer, Turns(timer).post, clock, embedder=embedder_apart)
+    machinery = Machinery(timer, Turns(timer).post, clock)
     new = start_on(machinery, places, taps)
     if not new.spill.reserve():
         log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")

@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,7 +26,6 @@ from keepsake.markdown_config import (
     one_of,
     parse,
 )
-from keepsake.models import hosts
 from keepsake.models.embedded import weights
 from keepsake.ports import ChatMessage, GenerationRequest, Tool
 from keepsake.tasks.task import Question
@@ -99,18 +99,12 @@ class ModelProfile:
     takes_grammar: bool = False  # the server holds an answer to a GBNF grammar
     takes_tools: bool = False  # the model can call tools
     tail_tokens: int = 0  # tokens that may be new in a prompt since the last one; 0 for any number
-    # where several servers are listed, a profile for each; all else is as in the first of them
-    fleet: tuple[ModelProfile, ...] = ()
+    note: str = ""  # what people should know of it
 
     @property
     def is_stopgap(self) -> bool:
         """Whether it is the shipped 270M model."""
         return self.provider == EMBEDDED and Path(self.model_file).name in ("", weights.NAME)
-
-    @property
-    def members(self) -> tuple[ModelProfile, ...]:
-        """A profile of one server for each server that may answer: itself where it has one."""
-        return self.fleet or (self,)
 
     def suited(self, form: str, context: int = 0) -> ModelProfile:
         """The profile with what it leaves open, for a model.
@@ -187,7 +181,7 @@ SHIPPED: Mapping[str, ModelProfile] = {
 }
 """What counts until a good ``llm.md`` has been read."""
 
-_LEARNT = {"name", "takes_grammar", "takes_tools", "tail_tokens", "fleet"}
+_LEARNT = {"name", "takes_grammar", "takes_tools", "tail_tokens", "note"}
 _KEYS = frozenset(f.name for f in fields(ModelProfile)) - _LEARNT
 _OLD = {"format", "reply_tokens", "second_look"}
 """Settings of earlier versions: the first is ``form`` now, and the others say nothing any more."""
@@ -262,7 +256,7 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
             continue  # no model that writes: see keepsake.models.embedding
         if old := sorted(section.entries.keys() & _OLD - {"format"}):
             log.info("[Note] %s: %s", path, note(old))
-        profile = _with_fleet(section)
+        profile = _profile(section)
         if profile.name in found:
             raise ConfigError(path, section.line, f"there are two profiles {profile.name!r}")
         found[profile.name] = profile
@@ -306,38 +300,11 @@ def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfi
     return replace((naming or embedded)[0], context_tokens=max(contexts, default=None))
 
 
-def _with_fleet(section: ConfigSection) -> ModelProfile:
-    """A profile whose ``host`` may list several servers: each is read as if it were alone."""
+def _profile(section: ConfigSection) -> ModelProfile:
+    section, others = _of_one_server(section)
     section.only(_KEYS | _OLD)
     if "format" in section.entries:
         section = replace(section, entries={"form": section.entries["format"], **section.entries})
-    listed = hosts.listed(section)
-    if len(listed) < 2:
-        return _profile(replace(section, entries={**section.entries, **(listed or [{}])[0]}))
-    if section.text("provider", "") in _NO_HOST:  # ``model use`` leaves the list for the way back
-        return _profile(replace(section, entries={**section.entries, "host": Setting("", 0)}))
-    members: list[ModelProfile] = []
-    for own in listed:
-        auto = Setting("auto", own["host"].line)
-        one = replace(section, entries={"in_flight": auto, **section.entries, **own})
-        members.append(_member(one, members))
-    return replace(members[0], fleet=tuple(members))
-
-
-def _member(one: ConfigSection, others: Iterable[ModelProfile]) -> ModelProfile:
-    profile = _profile(one)
-    if profile.provider not in (OLLAMA, OPENAI):
-        raise one.refuse(
-            "host",
-            f"only ollama and openai have several servers, and the provider is {profile.provider}",
-            "Write **provider**: ollama (or openai), or leave one address",
-        )
-    if any((each.provider, each.host) == (profile.provider, profile.host) for each in others):
-        raise one.refuse("host", f"{profile.host} is listed twice", "Leave one of the two")
-    return profile
-
-
-def _profile(section: ConfigSection) -> ModelProfile:
     default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
     profile = ModelProfile(
         name=section.name.lower(),
@@ -356,7 +323,30 @@ def _profile(section: ConfigSection) -> ModelProfile:
             "Write **provider**: embedded, or take model_file out",
         )
     require_server(section, profile.provider, profile.model, profile.host)
-    return profile
+    if not others:
+        return profile
+    told = f"One server answers a profile: {profile.host} is asked, {' and '.join(others)} not."
+    note = f"{told} Put a gateway in front of several, see docs/models.md."
+    log.warning("[Note] %s, section %s: %s", section.path, section.name, note)
+    return replace(profile, note=note)
+
+
+def _of_one_server(section: ConfigSection) -> tuple[ConfigSection, list[str]]:
+    """The section with the first of the servers that ``host`` lists, and the addresses of others.
+
+    Earlier versions took several, with commas or in a list, each with settings of its own behind
+    it: ``http://10.0.0.5:8000, model: qwen``.
+    """
+    if (host := section.entries.get("host")) is None:
+        return section, []
+    if section.text("provider", "") in _NO_HOST:  # ``keepsake model use`` leaves the list
+        return replace(section, entries={**section.entries, "host": Setting("", host.line)}), []
+    lines = host.items or (host,)
+    first, *rest = [part.strip() for line in lines for part in line.value.split(",")]
+    own = [part.split(": ", 1) for part in takewhile(lambda part: ": " in part, rest)]
+    entries = {key: Setting(value.strip(), lines[0].line) for key, value in [("host", first), *own]}
+    others = [part for part in rest if part and ": " not in part]
+    return replace(section, entries={**section.entries, **entries}), others
 
 
 def _in_flight(section: ConfigSection, default: int) -> int:

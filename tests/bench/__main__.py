@@ -17,7 +17,6 @@ from tests.bench import (
     events_bench,
     fallback_bench,
     faults_bench,
-    fleet_bench,
     importance_bench,
     index_bench,
     index_look_bench,
@@ -66,7 +65,6 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "fallback": fallback_bench.measure,
     "faults": faults_bench.measure,
     "injection": injection_bench.measure,
-    "fleet": fleet_bench.measure,
 }
 
 

@@ -19,7 +19,6 @@ import frontmatter
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.models.clients.openai import OpenAIModel
 from keepsake.models.profiles import LLAMA_CPP
-from keepsake.models.tokens.local_tokenizer import LocalTokenizer
 from keepsake.paths import REPOSITORY
 from keepsake.ports import GenerationRequest
 from keepsake.prompt.tokens import MODEL_SERVER, Heuristic, TokenLedger, estimate_tokens
@@ -152,12 +151,6 @@ def _ways(client: OpenAIModel, lessons: list[_Prompt]) -> dict[str, Count]:
         "heuristic, untaught": lambda prompt: _sum(Heuristic(), prompt),
         "four characters a token": lambda prompt: estimate_tokens(prompt.text),
     }
-    local = LocalTokenizer()
-    if local.count(["Good morning"]) is not None:
-        ways["tiktoken, whole prompt"] = lambda prompt: _needed(local.count([prompt.text]))[0]
-        ways["tiktoken, sum of its lines"] = lambda prompt: sum(
-            _needed(local.count(_ended(prompt.lines)))
-        )
     return ways
 
 

@@ -21,11 +21,12 @@ from keepsake.errors import IndexUnavailable, KeepsakeError
 from keepsake.index.chroma_server import ChromaServer, data_folder
 from keepsake.index.service import IndexService, alone
 from keepsake.index.vectors import Chroma
-from keepsake.models.clients.apart import EmbedderApart
+from keepsake.models.clients.embedders import openai_embedder
 from keepsake.models.clients.minilm import MiniLMEmbedder
 from keepsake.names import folder_name
 from keepsake.paths import Places
 from keepsake.recall.config import RecallConfig
+from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 from tests.index.conftest import BagOfWords, Life, by_words, settles
 from tests.llm.conftest import places_in, runs, until
@@ -262,18 +263,17 @@ def test_without_the_world_it_can_be_rebuilt_by_the_real_embedder(
 def test_an_embedder_that_hangs_does_not_keep_it_from_closing(
     started: Starter, mira: Life, monkeypatch: pytest.MonkeyPatch
 ):
-    embedder = EmbedderApart()
-    embedder.embed(["A sack."])
-    assert embedder.pid
-    os.kill(embedder.pid, signal.SIGSTOP)
     monkeypatch.setattr("keepsake.index.service.LAST_STEP_SECONDS", 0.2)
-    service = started(embedder)
-    service.open("mira", mira.archive.folder, mira.notes)
-    mira.live_days(3)
-    service.schedule_follow("mira", 4)
-    until(lambda: bool(embedder._waiting))
-    service.close(stop_server=True, break_off=embedder.close)
-    assert not any(thread.is_alive() for thread in service._threads)
+    with FakeModelServer() as fake:
+        fake.always("/v1/embeddings", Reply(gate=threading.Event()))
+        embedder = openai_embedder("fake", fake.address)
+        service = started(embedder)
+        service.open("mira", mira.archive.folder, mira.notes)
+        mira.live_days(3)
+        service.schedule_follow("mira", 4)
+        fake.wait_for_calls("/v1/embeddings", 1)
+        service.close(stop_server=True, break_off=embedder.close)
+        assert not any(thread.is_alive() for thread in service._threads)
 
 
 # -- the child

@@ -376,7 +376,6 @@ def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: Fa
         assert isinstance(outcomes[0], ModelUnavailable)
         with pytest.raises(ModelUnavailable):
             gateway.generate("agent", request("late"))
-        until(lambda: not any(t.name.startswith("model_") for t in threading.enumerate()))
 
 
 def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):

@@ -1,8 +1,8 @@
 """What every client that talks HTTP shares: a real time limit, and errors with names.
 
 httpx limits each read, so a server that drips a byte now and then could hold a call for ever;
-here :class:`DeadlineTransport` limits the whole answer. Giving up closes the connection, and
-llama.cpp and Ollama both stop generating when it closes.
+here :func:`within` limits the whole answer, and all attempts at it. Giving up closes the
+connection, and llama.cpp and Ollama both stop generating when it closes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import math
 import re
 import ssl
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -75,18 +77,36 @@ class ServerWords:
         return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
 
 
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Limit all that is asked here to so many seconds, or to fewer that were set outside."""
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
 class DeadlineTransport(httpx.HTTPTransport):
-    """Ends an answer whose body is not complete within the read time limit; knows no proxy."""
+    """Ends an answer whose body is not complete in the time of :func:`within`; knows no proxy."""
 
     def __init__(self) -> None:
         super().__init__(verify=_tls(), limits=_LIMITS, trust_env=False)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; its clock starts now."""
-        deadline = time.monotonic() + request.extensions["timeout"]["read"]
+        """Send the request, with what is left of the time."""
+        left = _deadline.get() - time.monotonic()
+        if left <= 0:
+            raise httpx.ReadTimeout("the time is over")
+        request.extensions["timeout"] = httpx.Timeout(
+            left, connect=min(left, CONNECT_SECONDS)
+        ).as_dict()
         response = super().handle_request(request)
         body = cast("httpx.SyncByteStream", response.stream)
-        response.stream = _DeadlineStream(body, deadline)
+        response.stream = _DeadlineStream(body, _deadline.get())
         return response
 
 
@@ -134,9 +154,8 @@ class JsonServer:
         Raises:
             ModelError: There was no answer, or none that can be used.
         """
-        limit = seconds or self._time_limit
-        with named_errors(self.words, limit):
-            response = self._http.request(method, path, json=body, timeout=waits(limit))
+        with named_errors(self.words, seconds or self._time_limit):
+            response = self._http.request(method, path, json=body)
         self._require_success(response)
         return self._object(response.text)
 
@@ -150,7 +169,7 @@ class JsonServer:
         """
         with (
             named_errors(self.words, self._time_limit),
-            self._http.stream("POST", path, json=body, timeout=waits(self._time_limit)) as response,
+            self._http.stream("POST", path, json=body) as response,
         ):
             if not response.is_success:
                 response.read()
@@ -197,11 +216,6 @@ class JsonServer:
         self._http.close()
 
 
-def waits(seconds: float) -> httpx.Timeout:
-    """The time limits of a call that may take so long."""
-    return httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
-
-
 def inner(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The object of that name in a body; an empty one where there is none."""
     found = body.get(name)
@@ -235,13 +249,14 @@ def from_transport(error: Exception, server: ServerWords, seconds: float) -> Mod
 
 @contextmanager
 def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
-    """Give what the HTTP client raises a name.
+    """Limit a call to so many seconds, and give what the HTTP client raises a name.
 
     Raises:
         ModelError: In place of its errors.
     """
     try:
-        yield
+        with within(seconds):
+            yield
     except (httpx.HTTPError, httpx.InvalidURL, ConnectionError, RuntimeError) as error:
         # httpx raises RuntimeError when the client was closed under a call.
         raise from_transport(error, server, seconds) from error

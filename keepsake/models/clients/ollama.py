@@ -32,7 +32,6 @@ from keepsake.models.clients.http import (
     named_errors,
     retry_after,
     shown,
-    waits,
 )
 from keepsake.models.clients.messages import as_sent, tools_as_sent
 from keepsake.models.clients.raw import RawAnswer, calls_in, count
@@ -80,24 +79,18 @@ class OllamaServer:
 
         self.words, self._time_limit = words(host, model), time_limit
         self._refusal = ollama.ResponseError
-        # Its clients have one time limit for all, and a look at a server that hangs must end soon.
-        client, looks = (
-            ollama.Client(
-                host,
-                timeout=waits(seconds),
-                transport=DeadlineTransport(),
-                trust_env=False,
-                event_hooks={"response": [self._require_success]},
-            )
-            for seconds in (time_limit, LOOK_SECONDS)
+        self._client = ollama.Client(
+            host,
+            transport=DeadlineTransport(),
+            trust_env=False,
+            event_hooks={"response": [self._require_success]},
         )
-        self._clients = client, looks
         self._calls: dict[str, Callable[..., BaseModel]] = {
-            "/api/chat": client.chat,
-            "/api/embed": client.embed,
-            "/api/generate": client.generate,
-            "/api/show": looks.show,
-            "/api/tags": looks.list,
+            "/api/chat": self._client.chat,
+            "/api/embed": self._client.embed,
+            "/api/generate": self._client.generate,
+            "/api/show": self._client.show,
+            "/api/tags": self._client.list,
         }
 
     def call(
@@ -107,7 +100,7 @@ class OllamaServer:
         body: Mapping[str, Any] | None = None,
         seconds: float | None = None,
     ) -> dict[str, Any]:
-        """The answer's body; blocks. The client knows the method and its time limit.
+        """The answer's body; blocks. The client knows the method.
 
         Raises:
             ModelError: There was no answer, or none that can be used.
@@ -149,8 +142,7 @@ class OllamaServer:
 
     def close(self) -> None:
         """Close the kept connections."""
-        for each in self._clients:
-            each.close()  # type: ignore[no-untyped-call]  # it has no annotations
+        self._client.close()  # type: ignore[no-untyped-call]  # it has no annotations
 
 
 class OllamaModel(HttpModel):
