@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +14,6 @@ from keepsake.errors import (
     ModelBusy,
     ModelError,
     ModelFailed,
-    ModelMissing,
     ModelTimeout,
     ModelUnavailable,
 )
@@ -24,63 +21,12 @@ from keepsake.models.clients.http import within
 from keepsake.models.status import Recorder
 from keepsake.ports import Generation, GenerationRequest, LanguageModel
 
-log = logging.getLogger("keepsake.llm")
-
 _ATTEMPTS = 3
 """Calls in all, where an error may pass."""
 _LONGEST_PAUSE = 5.0
 _LOOK_SECONDS = 0.1
 """How often somebody who waits looks whether the answer is still wanted."""
-FAILURES, REST = 3, 10.0
-"""Failures in a row after which a server is not asked, and for how many seconds."""
 _TRANSIENT = (ModelUnavailable, ModelFailed)
-_COUNTED = (ModelUnavailable, ModelFailed, ModelMissing, AnswerBroken)
-
-
-class Circuit:
-    """Keeps calls from a server that is down, so that nobody waits for it in vain.
-
-    After three failures in a row calls fail at once, for ten seconds or until the server was seen
-    to answer. A time-out is no failure: it is the trouble of one call, and the others wait for
-    their turn. Safe to use from several threads.
-
-    Args:
-        clock: Monotonic seconds.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._lock = clock, threading.Lock()
-        self._failures, self._until = 0, 0.0
-        self._last: ModelError | None = None
-
-    def require(self) -> None:
-        """Let a call through.
-
-        Raises:
-            ModelUnavailable: The server rests; says why.
-        """
-        with self._lock:
-            left = self._until - self._clock()
-            if self._last is not None and left > 0:
-                what = f"{self._last.what} (asked again in {left:.0f} s)"
-                raise ModelUnavailable(what, self._last.cure)
-
-    def heard(self, error: ModelError | None) -> None:
-        """A call was answered, or failed with ``error``."""
-        if isinstance(error, CallGivenUp):
-            return  # it says nothing of the server
-        with self._lock:
-            if not isinstance(error, _COUNTED):
-                self._failures, self._last = 0, None
-                return
-            self._failures, self._last = self._failures + 1, error
-            if self._failures >= FAILURES:
-                self._until = self._clock() + REST
-                log.warning("[Model] Not asking for %g s: %s", REST, error)
-
-    def close(self) -> None:
-        """Let calls through again: the server was seen to answer."""
-        self.heard(None)
 
 
 class PatientModel:
@@ -91,6 +37,10 @@ class PatientModel:
     time allows, as long as it says, else with pauses that grow. An empty answer is asked for again
     as well, unless a fixed seed would give the same one. A time-out is not: it has cost all the
     time there was. Neither is an answer of which a part was handed on.
+
+    Attributes:
+        down: Why nobody answered when the server was last looked at; None if somebody did. Until
+            the next look calls fail at once, so that nobody waits in vain.
 
     Args:
         client: The model.
@@ -109,7 +59,7 @@ class PatientModel:
         ready: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.circuit = Circuit(clock)
+        self.down: ModelError | None = None
         self._client, self._seconds, self._ready = client, seconds, ready
         self._recorder, self._clock = recorder or Recorder(), clock
 
@@ -144,16 +94,11 @@ class PatientModel:
         Raises:
             ModelError: The last one.
         """
-        self.circuit.require()
-        try:
-            with within(self._seconds):
-                first()
-                answer = self._tried(work, transient, given_up)
-        except ModelError as error:
-            self.circuit.heard(error)
-            raise
-        self.circuit.heard(None)
-        return answer
+        if self.down is not None:
+            raise ModelUnavailable(f"{self.down.what} (it is looked at again)", self.down.cure)
+        with within(self._seconds):
+            first()
+            return self._tried(work, transient, given_up)
 
     def _tried[T](
         self,

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from keepsake.errors import ConfigError, ModelError
+from keepsake.errors import ConfigError, ModelBusy, ModelError, ModelUnavailable
 from keepsake.events.types import Health
 from keepsake.models.pool import ModelServer, ServerPool
 from keepsake.models.profiles import EMBEDDED, embedded_profile
@@ -74,14 +74,10 @@ class ServerWatch:
         wanted = embedded_profile(profiles.path, profiles)
         if wanted is not None:
             embedded.use(wanted.model_file, wanted.context_tokens)
-        was_ready = embedded.ready()
         ready = embedded.watch(wanted=wanted is not None)
         problem = embedded.refused or (None if ready else embedded.problem)
         for key, server in self._pool.servers.items():
             if key[0] == EMBEDDED:
-                if ready and not was_ready:
-                    for each in self._pool.asked_at(key):
-                        each.patience.circuit.close()
                 self._is(server, str(problem) if problem else READY)
 
     def _run(self) -> None:
@@ -112,13 +108,17 @@ class ServerWatch:
 
 
 def _complaint(model: GuardedModel) -> str:
-    """What is wrong with a model; empty if it is well, and then it gets calls again."""
+    """What is wrong with a model; empty if it is well."""
+    model_down: ModelError | None = None
     try:
         model.client.check()
     except ModelError as error:
+        gone = isinstance(error, ModelUnavailable) and not isinstance(error, ModelBusy)
+        model_down = error if gone else None
         return str(error)
     except Exception as error:
         log.exception("[Model] A look at %s failed", model.profile.host)
         return f"It could not be looked at ({error!r})"
-    model.patience.circuit.close()
+    finally:
+        model.patience.down = model_down
     return ""
