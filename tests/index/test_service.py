@@ -17,16 +17,14 @@ import psutil
 import pytest
 
 from keepsake.archive.forgetting import ForgottenPerson, forget
-from keepsake.errors import IndexUnavailable, KeepsakeError
+from keepsake.errors import IndexUnavailable, KeepsakeError, ModelUnavailable
 from keepsake.index.chroma_server import ChromaServer, data_folder
 from keepsake.index.service import IndexService, alone
 from keepsake.index.vectors import Chroma
-from keepsake.models.clients.embedders import openai_embedder
 from keepsake.models.clients.minilm import MiniLMEmbedder
 from keepsake.names import folder_name
 from keepsake.paths import Places
 from keepsake.recall.config import RecallConfig
-from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 from tests.index.conftest import BagOfWords, Life, by_words, settles
 from tests.llm.conftest import places_in, runs, until
@@ -260,20 +258,32 @@ def test_without_the_world_it_can_be_rebuilt_by_the_real_embedder(
     assert not psutil.pid_exists(pid)
 
 
+class Hanging:
+    """An embedder that gives no answer until it is closed."""
+
+    model_name = "hanging"
+
+    def __init__(self) -> None:
+        self.asked, self.closed = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.asked.set()
+        assert self.closed.wait(60)
+        raise ModelUnavailable("It was closed")
+
+
 def test_an_embedder_that_hangs_does_not_keep_it_from_closing(
     started: Starter, mira: Life, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("keepsake.index.service.LAST_STEP_SECONDS", 0.2)
-    with FakeModelServer() as fake:
-        fake.always("/v1/embeddings", Reply(gate=threading.Event()))
-        embedder = openai_embedder("fake", fake.address)
-        service = started(embedder)
-        service.open("mira", mira.archive.folder, mira.notes)
-        mira.live_days(3)
-        service.schedule_follow("mira", 4)
-        fake.wait_for_calls("/v1/embeddings", 1)
-        service.close(stop_server=True, break_off=embedder.close)
-        assert not any(thread.is_alive() for thread in service._threads)
+    embedder = Hanging()
+    service = started(embedder)
+    service.open("mira", mira.archive.folder, mira.notes)
+    mira.live_days(3)
+    service.schedule_follow("mira", 4)
+    assert embedder.asked.wait(60)
+    service.close(stop_server=True, break_off=embedder.closed.set)
+    assert not any(thread.is_alive() for thread in service._threads)
 
 
 # -- the child

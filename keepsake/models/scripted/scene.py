@@ -37,7 +37,6 @@ class PromptScene:
 
     name: str  # whose turn it is
     lead: str = ""  # what its answer begins with already; empty when it is free
-    profile: str = ""  # who it is: the prompt's first paragraph
     exits: tuple[str, ...] = ()  # the exits
     people: tuple[str, ...] = ()  # who is there and awake
     things: tuple[str, ...] = ()  # what lies there
@@ -66,7 +65,6 @@ def read(prompt: str) -> PromptScene | None:
     return PromptScene(
         name=name,
         lead=turn["lead"],
-        profile=lines[0],
         exits=_listed(lines, _EXITS),
         people=tuple(each for each in awake if each[:1].isupper()),
         things=tuple(each for each in awake if not each[:1].isupper()),
