@@ -197,7 +197,7 @@ class Gateway:
             return future.result() if given_up is None else _unless(given_up, future)
         finally:
             if not future.done():  # given up; posted later than the submission, so it is there
-                self._post(lambda: [each.cancel() for each in tickets])
+                self._post(lambda: tickets[0].cancel() if tickets else None)
             with self._lock:
                 self._blocked.discard(future)
 

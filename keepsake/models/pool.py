@@ -66,8 +66,6 @@ class ServerPool:
         news: Set when there is a server that was not asked yet what it takes.
 
     Args:
-        profiles: The profiles.
-        embedded: The child process.
         environ: The environment, for ``OLLAMA_HOST`` and the API key.
         queue: Makes the queue in front of a server.
         sink: Called after each call, in a worker thread.

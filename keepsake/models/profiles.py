@@ -27,7 +27,7 @@ from keepsake.markdown_config import (
     parse,
 )
 from keepsake.models.embedded import weights
-from keepsake.ports import ChatMessage, GenerationRequest, Tool
+from keepsake.ports import GenerationRequest
 from keepsake.tasks.task import Question
 
 log = logging.getLogger("keepsake.llm")
@@ -125,43 +125,23 @@ class ModelProfile:
             dry_multiplier=0.0 if chat else self.dry_multiplier,
         )
 
-    def request(
-        self,
-        prompt: str,
-        *,
-        cache_key: str | None = None,
-        seed: int | None = None,
-        grammar: str | None = None,
-        json_schema: Mapping[str, Any] | None = None,
-        max_tokens: int | None = None,
-        stop: tuple[str, ...] | None = None,
-        temperature: float | None = None,
-        messages: tuple[ChatMessage, ...] = (),
-        tools: tuple[Tool, ...] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> GenerationRequest:
-        """A request with this profile's settings; what is given here comes first."""
-        return GenerationRequest(
-            prompt=prompt,
-            max_tokens=max_tokens or self.max_tokens or CHAT_ANSWER,
-            stop=(self.stop or ()) if stop is None else stop,
-            temperature=self.temperature if temperature is None else temperature,
-            seed=self.seed if seed is None else seed,
+    def request(self, prompt: str, **given: Any) -> GenerationRequest:
+        """A request with this profile's settings; fields of it that are given come first."""
+        own = GenerationRequest(
+            prompt,
+            max_tokens=self.max_tokens or CHAT_ANSWER,
+            stop=self.stop or (),
+            temperature=self.temperature,
+            seed=self.seed,
             repeat_penalty=self.repeat_penalty,
             dry_multiplier=self.dry_multiplier,
-            json_schema=json_schema,
-            grammar=grammar,
-            cache_key=cache_key,
-            messages=messages,
-            tools=tools,
-            on_text=on_text,
         )
+        return replace(own, **{name: it for name, it in given.items() if it is not None})
 
     def request_for(self, question: Question, *, cache_key: str | None = None) -> GenerationRequest:
         """A task's question as a request; what the question leaves open is the profile's."""
-        in_words = "\n\n".join(each.text for each in question.messages)
         return self.request(
-            question.text or in_words,
+            question.text or "\n\n".join(each.text for each in question.messages),
             cache_key=cache_key,
             json_schema=question.json_schema,
             max_tokens=question.max_tokens or None,
@@ -285,15 +265,14 @@ def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfi
     """
     embedded = [each for each in profiles if each.provider == EMBEDDED]
     naming = [each for each in embedded if each.model_file]
-    for other in naming[1:]:
-        if other.model_file != naming[0].model_file:
-            raise ConfigError(
-                path,
-                0,
-                f"the profiles {naming[0].name!r} and {other.name!r} name different model_files,"
-                " and there is one embedded server",
-                "Name the same file in both, or give one of them another provider",
-            )
+    if len({each.model_file for each in naming}) > 1:
+        names = " and ".join(repr(each.name) for each in naming)
+        raise ConfigError(
+            path,
+            0,
+            f"the profiles {names} name different model_files, and there is one embedded server",
+            "Name the same file in all, or give one of them another provider",
+        )
     if not embedded:
         return None
     contexts = [each.context_tokens for each in embedded if each.context_tokens]

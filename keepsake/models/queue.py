@@ -7,14 +7,13 @@ shows the world as it is then, and a thought that is no longer wanted costs noth
 
 from __future__ import annotations
 
-import heapq
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from itertools import chain
 
 from keepsake.errors import ModelError, ModelFailed, ModelUnavailable, PromptUnfit
 from keepsake.ports import Generation, GenerationRequest, LanguageModel
@@ -115,8 +114,7 @@ class ModelQueue:
         self.running: list[Ticket] = []
         self._executor, self._post, self._clock = executor, post, clock
         self._places, self._number = places, 0
-        self._waiting: dict[Priority, list[Ticket]] = {each: [] for each in Priority}
-        """In the order in which they came, which is that of their ranks as well."""
+        self._waiting: list[Ticket] = []
         self._pump_posted = False
         self._closed: ModelError | None = None
 
@@ -145,16 +143,14 @@ class ModelQueue:
         """
         self._number += 1
         ticket = Ticket(priority, key, self._number, self._clock(), call, done)
-        self._waiting[priority].append(ticket)
+        self._waiting.append(ticket)
         self._pump_soon()
         return ticket
 
     def waiting(self) -> dict[Priority, int]:
         """Jobs that wait, by priority; owner's thread only."""
-        return {
-            priority: sum(not each.cancelled for each in waiting)
-            for priority, waiting in self._waiting.items()
-        }
+        counted = Counter(each.priority for each in self._waiting if not each.cancelled)
+        return {priority: counted[priority] for priority in Priority}
 
     def close(self, reason: ModelError | None = None) -> None:
         """Answer all, those in flight too, with ``reason``, and take no more; owner's thread only.
@@ -181,20 +177,18 @@ class ModelQueue:
 
     def _take(self) -> Ticket | None:
         """The job whose turn it is, out of the queue; None when none may start."""
-        for waiting in self._waiting.values():
-            waiting[:] = [ticket for ticket in waiting if not ticket.cancelled]
-        now = self._clock()
-        for ticket in heapq.merge(*self._waiting.values(), key=lambda each: each.rank(now)):
-            if self._may_begin(ticket):
-                self._waiting[ticket.priority].remove(ticket)
-                return ticket
-        return None
-
-    def _may_begin(self, ticket: Ticket) -> bool:
+        self._waiting = [ticket for ticket in self._waiting if not ticket.cancelled]
         if len(self.running) >= self._places:
-            return False
-        if ticket.key is not None and any(each.key == ticket.key for each in self.running):
-            return False
+            return None
+        now, keys = self._clock(), {each.key for each in self.running} - {None}
+        may = (each for each in self._waiting if each.key not in keys and self._has_place(each))
+        ticket = min(may, key=lambda each: each.rank(now), default=None)
+        if ticket is not None:
+            self._waiting.remove(ticket)
+        return ticket
+
+    def _has_place(self, ticket: Ticket) -> bool:
+        """Whether there is a place that it may take, where any is free."""
         if ticket.priority not in BACKGROUND or self._places == 1:
             return True
         return sum(each.priority in BACKGROUND for each in self.running) < self._places - 1
@@ -271,9 +265,8 @@ class ModelQueue:
             log.exception("[Model] The answer to %s could not be used", ticket.key)
 
     def _answer_all_closed(self) -> None:
-        left = sorted(chain(self.running, *self._waiting.values()), key=lambda each: each.number)
-        for each in (self.running, *self._waiting.values()):
-            each.clear()
+        left = [*self.running, *self._waiting]
+        self.running, self._waiting = [], []
         for ticket in left:
             self._tell(ticket, self._closed)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import httpx
 
@@ -39,23 +38,8 @@ IN_PROCESS = "in this process"
 """The address of a model that needs no server."""
 
 
-class ModelClient(LanguageModel, Protocol):
-    """What the clients have beside ``generate``."""
-
-    capabilities: Capabilities
-    """What the server takes, as far as ``check`` has learnt it."""
-
-    def check(self) -> str:
-        """Whether the server answers and has the model; learns what it takes. ModelError."""
-        ...
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
-        """Tokens of each text, or None when the server has no tokenizer for others."""
-        ...
-
-    def close(self) -> None:
-        """Close the kept connections."""
-        ...
+type ModelClient = OllamaModel | OpenAIModel | ScriptedModel
+"""What talks to a server."""
 
 
 @dataclass(eq=False, slots=True)

@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from importlib.resources import files
+from itertools import batched
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,8 @@ NICE = 5
 """As the child processes have it."""
 MAX_TOKENS = 256
 """What the model was trained on; longer texts are cut there."""
-_BATCH, _BATCH_TOKENS = 32, 512
-"""Texts of a batch, and tokens: it is padded to its longest, and takes memory by the square of
-that. A text has hardly more tokens than characters."""
+_BATCH = 8
+"""Texts of a batch: as many may be embedded before a question that comes meanwhile."""
 
 
 class MiniLMEmbedder:
@@ -71,10 +71,7 @@ class MiniLMEmbedder:
         # Texts of like length together: a batch is padded to its longest.
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         vectors: list[array[float]] = [array("f")] * len(texts)
-        while order:
-            longest = min(len(texts[order[-1]]) + 2, MAX_TOKENS)
-            most = min(_BATCH_TOKENS // longest, _BATCH)
-            order, batch = order[:-most], order[-most:]
+        for batch in batched(order, _BATCH):
             for index, vector in zip(batch, self._asked([texts[i] for i in batch]), strict=True):
                 vectors[index] = vector
         return vectors
