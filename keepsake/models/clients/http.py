@@ -138,8 +138,7 @@ class JsonServer:
         self._http = httpx.Client(
             base_url=host.rstrip("/").removesuffix("/v1"),
             headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
-            transport=DeadlineTransport(),
-            trust_env=False,  # a proxy from the environment never gets prompts
+            **client_settings(words),
         )
 
     def call(
@@ -155,9 +154,7 @@ class JsonServer:
             ModelError: There was no answer, or none that can be used.
         """
         with named_errors(self.words, seconds or self._time_limit):
-            response = self._http.request(method, path, json=body)
-        self._require_success(response)
-        return self._object(response.text)
+            return self._object(self._http.request(method, path, json=body).text)
 
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The objects of an answer that is streamed, as they come; blocks.
@@ -171,9 +168,6 @@ class JsonServer:
             named_errors(self.words, self._time_limit),
             self._http.stream("POST", path, json=body) as response,
         ):
-            if not response.is_success:
-                response.read()
-                self._require_success(response)
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 response.read()
                 yield self._object(response.text)
@@ -194,11 +188,6 @@ class JsonServer:
             raise from_status(status, json.dumps(error), self.words)
         return found
 
-    def _require_success(self, response: httpx.Response) -> None:
-        if not response.is_success:
-            wait = retry_after(response.headers.get("Retry-After", ""))
-            raise from_status(response.status_code, response.text, self.words, wait)
-
     def _object(self, text: str) -> dict[str, Any]:
         try:
             found = json.loads(text)
@@ -214,6 +203,22 @@ class JsonServer:
     def close(self) -> None:
         """Close the kept connections."""
         self._http.close()
+
+
+def client_settings(server: ServerWords) -> dict[str, Any]:
+    """How an httpx client asks a server: in its time, by no proxy, refusals raised by name."""
+
+    def require_success(response: httpx.Response) -> None:
+        if not response.is_success:
+            response.read()
+            wait = retry_after(response.headers.get("Retry-After", ""))
+            raise from_status(response.status_code, response.text, server, wait)
+
+    return {
+        "transport": DeadlineTransport(),
+        "trust_env": False,  # a proxy from the environment never gets prompts
+        "event_hooks": {"response": [require_success]},
+    }
 
 
 def inner(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
 from keepsake.errors import BadAnswer
 from keepsake.models.clients.base import LOOK_SECONDS, HttpModel
 from keepsake.models.clients.capabilities import (
@@ -25,11 +23,10 @@ from keepsake.models.clients.capabilities import (
     thinks_aloud,
 )
 from keepsake.models.clients.http import (
-    DeadlineTransport,
     ServerWords,
+    client_settings,
     from_status,
     named_errors,
-    retry_after,
     shown,
 )
 from keepsake.models.clients.messages import as_sent, tools_as_sent
@@ -68,15 +65,7 @@ def connected(host: str, server: ServerWords) -> Client:
     """The official client, limited in time; connects to nothing yet."""
     import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
 
-    def require_success(response: httpx.Response) -> None:
-        """Refusals are told here: the client does not hand on their headers."""
-        if not response.is_success:
-            response.read()
-            wait = retry_after(response.headers.get("Retry-After", ""))
-            raise from_status(response.status_code, response.text, server, wait)
-
-    hooks = {"response": [require_success]}
-    return ollama.Client(host, transport=DeadlineTransport(), trust_env=False, event_hooks=hooks)
+    return ollama.Client(host, **client_settings(server))
 
 
 @contextmanager
