@@ -115,7 +115,7 @@ def test_one_server_replaced_by_another_is_found_out(client: OpenAIModel, fake: 
     fake.tokenizer = "llama.cpp"
     assert tokenizer.count(TEXTS) == TRUE
     fake.tokenizer = "vllm"
-    fake.plan("/tokenize", *[Reply(status=400)] * 2)
+    fake.plan("/tokenize", Reply(status=400))
     assert tokenizer.count(TEXTS) is None
     now += ASK_AGAIN_SECONDS - 1
     assert tokenizer.count(TEXTS) is None
