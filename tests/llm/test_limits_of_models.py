@@ -14,8 +14,8 @@ import pytest
 
 from keepsake.errors import ModelBusy, ModelTimeout, PromptTooLong
 from keepsake.models import watch
-from keepsake.models.clients.http import ServerWords, from_status, retry_after
 from keepsake.models.clients.messages import alternating
+from keepsake.models.clients.refusals import ServerWords, from_status, retry_after
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import ModelProfile, Profiles
 from keepsake.models.queue import Outcome, Priority

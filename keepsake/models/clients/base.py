@@ -26,9 +26,9 @@ from keepsake.errors import (
     PromptUnfit,
 )
 from keepsake.models.clients.capabilities import Capabilities, Lessons, of_kind
-from keepsake.models.clients.http import ServerWords
 from keepsake.models.clients.messages import NO_SYSTEM, alternating
 from keepsake.models.clients.raw import RawAnswer, add_piece, count, seconds
+from keepsake.models.clients.refusals import ServerWords
 from keepsake.models.clients.thoughts import AnswerText
 from keepsake.models.profiles import OLLAMA_SERVER
 from keepsake.ports import Generation, GenerationRequest, ToolCall

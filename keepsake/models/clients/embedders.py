@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from keepsake.errors import BadAnswer
-from keepsake.models.clients.http import JsonServer, ServerWords, shown
+from keepsake.models.clients.http import JsonServer
 from keepsake.models.clients.ollama import asked, connected, ollama_host, words
 from keepsake.models.clients.openai import api_key
+from keepsake.models.clients.refusals import ServerWords, shown
 
 
 class ServerEmbedder:

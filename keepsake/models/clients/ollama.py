@@ -22,15 +22,10 @@ from keepsake.models.clients.capabilities import (
     is_ollama_chat,
     thinks_aloud,
 )
-from keepsake.models.clients.http import (
-    ServerWords,
-    client_settings,
-    from_status,
-    named_errors,
-    shown,
-)
+from keepsake.models.clients.http import client_settings, named_errors
 from keepsake.models.clients.messages import as_sent, tools_as_sent
 from keepsake.models.clients.raw import RawAnswer, count
+from keepsake.models.clients.refusals import ServerWords, from_status, shown
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA_SERVER
 from keepsake.ports import GenerationRequest
 

@@ -22,9 +22,10 @@ from keepsake.models.clients.capabilities import (
     takes_tools,
     thinks_aloud,
 )
-from keepsake.models.clients.http import JsonServer, ServerWords, inner, shown
+from keepsake.models.clients.http import JsonServer, inner
 from keepsake.models.clients.messages import as_sent, tools_as_sent
 from keepsake.models.clients.raw import RawAnswer, calls_in, count
+from keepsake.models.clients.refusals import ServerWords, shown
 from keepsake.models.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OLLAMA_SERVER, OTHER, VLLM
 from keepsake.models.tokens.tokenizer import Tokenizer
 from keepsake.ports import GenerationRequest
