@@ -75,12 +75,22 @@ class PatientModel:
         started = time.monotonic()
         once = partial(self._once, request)
         try:
+            self.require()
             answer = self.call(once, transient, request.given_up, self._ready)
         except ModelError as error:
             self._recorder.add(request, error, time.monotonic() - started)
             raise
         self._recorder.add(request, answer, time.monotonic() - started)
         return answer
+
+    def require(self) -> None:
+        """See that somebody answered when the server was last looked at.
+
+        Raises:
+            ModelUnavailable: Nobody did.
+        """
+        if self.down is not None:
+            raise ModelUnavailable(f"{self.down.what} (it is looked at again)", self.down.cure)
 
     def call[T](
         self,
@@ -94,8 +104,6 @@ class PatientModel:
         Raises:
             ModelError: The last one.
         """
-        if self.down is not None:
-            raise ModelUnavailable(f"{self.down.what} (it is looked at again)", self.down.cure)
         with within(self._seconds):
             first()
             return self._tried(work, transient, given_up)

@@ -70,6 +70,8 @@ class GuardedModel:
         """
         with self.learning:
             if not self.is_known():
+                if self.model is self.patience:
+                    self.patience.require()
                 self.patience.call(self.look, given_up=given_up)
                 self.learnt = True
 

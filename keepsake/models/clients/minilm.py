@@ -83,10 +83,14 @@ class MiniLMEmbedder:
 
     def _asked(self, texts: Sequence[str]) -> list[array[float]]:
         try:
-            return self._runner.submit(self._run, texts).result()
+            asked = self._runner.submit(self._run, texts)
+        except RuntimeError as error:
+            raise ModelUnavailable("The embedder was closed") from error
+        try:
+            return asked.result()
         except ModelError:
             raise
-        except (RuntimeError, CancelledError) as error:
+        except CancelledError as error:
             raise ModelUnavailable("The embedder was closed") from error
         except Exception as error:  # whatever it was, the next texts may be sound
             what = f"The embedder failed ({error!r})"
