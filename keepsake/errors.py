@@ -14,7 +14,7 @@
     │   └── CompactionRunning     a second one was asked for meanwhile
     ├── IndexUnavailable          recall cannot search now; words may still work
     └── ModelError
-        ├── ModelUnavailable      no server answers (refused, circuit open, stopped)
+        ├── ModelUnavailable      no server answers (refused, silent when last looked at, stopped)
         │   ├── CallGivenUp       nobody wants the answer any more
         │   └── ModelBusy         it loads the model, or is asked too often (HTTP 429, 503)
         ├── ModelMissing          the server is there, the model is not
@@ -116,7 +116,7 @@ class ModelError(KeepsakeError):
 
 
 class ModelUnavailable(ModelError):
-    """No server answers: connection refused, circuit open, or stopped."""
+    """No server answers: connection refused, silent when last looked at, or stopped."""
 
 
 class CallGivenUp(ModelUnavailable):

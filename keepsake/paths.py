@@ -115,7 +115,6 @@ class Places:
     """Where the database of a world on PostgreSQL is, in words without a password."""
     models = _Path("home", "models")
     """Model weights put together from their packages."""
-    drained = _Path("home", "drained-servers.txt")
     """Addresses of model servers that get no new calls, by command; one a line."""
     admin_password = _Path("home", "admin-password")
     """The generated password of the ``admin`` account, mode 0600."""

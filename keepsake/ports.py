@@ -143,7 +143,7 @@ class Tokens(Protocol):
 
     @property
     def source(self) -> str:
-        """Who counts: ``model server``, ``tiktoken``, ``heuristic``."""
+        """Who counts: ``model server`` or ``heuristic``."""
         ...
 
     def of(self, text: str) -> int:

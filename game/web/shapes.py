@@ -118,12 +118,6 @@ class ServerRow(Shape):
     """Calls in flight."""
     in_flight: int = 0
     """Calls that may be in flight at once."""
-    drained: bool = False
-    """Whether it gets no new calls, by command."""
-    agents: int = 0
-    """Agents that are kept there for the sake of its prompt cache."""
-    moved: int = 0
-    """Calls that it refused and that went on at another server, since the start."""
     cached: float = 0.0
     """Share of the prompts' tokens that it had in its cache, since the start; 0 to 1."""
 

@@ -38,7 +38,7 @@ from keepsake.events.types import Events, Health, Nowhere, World
 from keepsake.index.service import IndexService
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.models.clients.cached import CachedEmbedder, ClosableEmbedder
-from keepsake.models.embedding import EmbedderProfile, embedder_apart, load_embedder
+from keepsake.models.embedding import EmbedderProfile, load_embedder
 from keepsake.models.embedding import embedder as make_embedder
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EXTRACTIVE, ModelProfile, Profiles
@@ -143,7 +143,7 @@ class Machinery:
     wait: Wait = threading.Event.wait
     # makes the way to the models; None for the real one
     gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None
-    # makes what embeds texts, in this process unless something else is said
+    # makes what embeds texts
     embedder: Callable[[EmbedderProfile], ClosableEmbedder] = make_embedder
     # makes what keeps the recall indexes
     indexes: Callable[[Places, RecallConfig, Embedder], IndexService] = (
@@ -376,7 +376,7 @@ def start(places: Places, timer: Any, taps: Taps | None = None) -> Services:
     What is wrong in a configuration file is logged, and its defaults serve until it is
     mended; a model server that does not answer is no error here.
     """
-    machinery = Machinery(timer, Turns(timer).post, embedder=embedder_apart)
+    machinery = Machinery(timer, Turns(timer).post)
     new = start_on(machinery, places, taps)
     if not new.spill.reserve():
         log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")

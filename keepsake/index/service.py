@@ -384,8 +384,6 @@ def meaning(
         return None
     child = f"http://127.0.0.1:{places.ports.vectors}"
     owner = hashlib.sha256(os.fsencode(places.home)).hexdigest()[:16]
-    # The index can wait for those who ask, where the embedder knows who waits.
-    embedder = getattr(embedder, "later", embedder)
     address = child if config.chroma == CHILD else config.chroma
     return Meaning(embedder, Chroma(address, before_drop), owner)
 

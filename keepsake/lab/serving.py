@@ -15,23 +15,18 @@ _ASKED = ("agent", "summarizer")
 
 
 def answering(places: Places, profile: ModelProfile, what: str, cure: str = "") -> GuardedModel:
-    """The client of a profile's first server that is there and has its model; blocks.
+    """The client of a profile whose server is there and has its model; blocks.
 
     Raises:
-        KeepsakeError: None answers; ``what`` with the reason, and ``cure`` or its own.
+        KeepsakeError: It does not answer; ``what`` with the reason, and ``cure`` or its own.
     """
-    told: ModelError | None = None
-    for member in profile.members:
-        guarded = build(member, Embedded(places), os.environ)
-        try:
-            guarded.client.check()
-        except ModelError as error:
-            guarded.client.close()
-            told = told or error
-        else:
-            return guarded
-    assert told is not None, "a profile has a server"
-    raise KeepsakeError(f"{what}: {told.what}", cure or told.cure) from told
+    guarded = build(profile, Embedded(places), os.environ)
+    try:
+        guarded.client.check()
+    except ModelError as error:
+        guarded.client.close()
+        raise KeepsakeError(f"{what}: {error.what}", cure or error.cure) from error
+    return guarded
 
 
 def check_servers(places: Places) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
 from keepsake.errors import ConfigError, ModelMissing
-from keepsake.markdown_config import ConfigSection, parse
+from keepsake.markdown_config import ConfigSection, between, parse
 from keepsake.models.embedded import weights
 from keepsake.models.profiles import FORMS
 
@@ -21,25 +21,28 @@ FORMS_SECTION = "forms"
 UNMEASURED = "not measured"
 _OLD = {"reply_tokens", "second_look"}
 """Settings of earlier versions, which say nothing any more."""
-_REPO = re.compile(r"[\w.-]+/[\w.-]+")
-_FILE = re.compile(r"(?:[\w.-]+/)*[\w-][\w.-]*\.gguf")
-_HEX = {"revision": re.compile(r"[0-9a-f]{40}"), "sha256": re.compile(r"[0-9a-f]{64}")}
+_PATTERNS = {
+    "repo": (r"[\w.-]+/[\w.-]+", "is no owner/name"),
+    "file": (r"(?:[\w.-]+/)*[\w-][\w.-]*\.gguf", "is no GGUF file"),
+    "revision": (r"(?:[0-9a-f]{40})?", "is not the full number in hexadecimal digits"),
+    "sha256": (r"(?:[0-9a-f]{64})?", "is not the full number in hexadecimal digits"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueModel:
     """One model of the catalogue."""
 
-    name: str  # what it is called here
-    about: str  # one sentence
-    repo: str  # ``owner/name`` on the hub; empty for the shipped one
-    file: str  # the GGUF file there
-    revision: str  # the commit of the repository, 40 hexadecimal digits; empty for the newest
-    sha256: str  # of the file, 64 hexadecimal digits; empty where nobody has verified it
-    size: int  # in bytes
-    licence: str  # its name
-    memory: str  # what it takes when it runs, for people
-    talk: str  # the measured share of right answers, for people
+    name: str = ""  # what it is called here
+    about: str = ""  # one sentence
+    repo: str = ""  # ``owner/name`` on the hub; empty for the shipped one
+    file: str = ""  # the GGUF file there
+    revision: str = ""  # the commit of the repository, 40 hexadecimal digits; empty for the newest
+    sha256: str = ""  # of the file, 64 hexadecimal digits; empty where nobody has verified it
+    size: int = between(0, low=1, high=2**50)  # in bytes
+    licence: str = ""  # its name
+    memory: str = "unknown"  # what it takes when it runs, for people
+    talk: str = UNMEASURED  # the measured share of right answers, for people
 
     def path(self, models: Path) -> Path:
         """Where its file lies once it is fetched."""
@@ -82,21 +85,17 @@ def named(catalogue: Mapping[str, CatalogueModel], name: str) -> CatalogueModel:
 
 
 def _model(section: ConfigSection) -> CatalogueModel:
-    section.only(_OLD | {each.name for each in fields(CatalogueModel)} - {"name"})
+    entries = {key: entry for key, entry in section.entries.items() if key not in _OLD | {"name"}}
+    for key in ("size", "licence"):
+        section.text(key)  # refuses a section without it
+    found = replace(section, entries=entries).into(CatalogueModel)
     name = section.name.lower()
-    shipped = name == SHIPPED
-    return CatalogueModel(
-        name=name,
-        about=section.text("about", ""),
-        repo="" if shipped else _matching(section, "repo", _REPO, "is no owner/name"),
-        file=weights.NAME if shipped else _matching(section, "file", _FILE, "is no GGUF file"),
-        revision=_hex(section, "revision"),
-        sha256=_hex(section, "sha256"),
-        size=section.integer("size", low=1, high=2**50),
-        licence=section.text("licence"),
-        memory=section.text("memory", "unknown"),
-        talk=section.text("talk", UNMEASURED),
-    )
+    if name == SHIPPED:
+        return replace(found, name=name, repo="", file=weights.NAME)
+    for key, (pattern, wrong) in _PATTERNS.items():
+        if not re.fullmatch(pattern, written := getattr(found, key)):
+            raise section.refuse(key, f"{written!r} {wrong}")
+    return replace(found, name=name)
 
 
 def load_forms(path: Path) -> Mapping[str, str]:
@@ -124,16 +123,3 @@ def form_of(forms: Mapping[str, str], name: str) -> str:
     """
     last = name.lower().replace("\\", "/").rpartition("/")[2]
     return next((form for pattern, form in forms.items() if fnmatch(last, pattern)), "")
-
-
-def _hex(section: ConfigSection, key: str) -> str:
-    if not section.text(key, ""):
-        return ""
-    return _matching(section, key, _HEX[key], "is not the full number in hexadecimal digits")
-
-
-def _matching(section: ConfigSection, key: str, pattern: re.Pattern[str], wrong: str) -> str:
-    written = section.text(key)
-    if not pattern.fullmatch(written):
-        raise section.refuse(key, f"{written!r} {wrong}")
-    return written

@@ -6,9 +6,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from keepsake.markdown_config import ConfigSection, between, one_of, parse
-from keepsake.models.clients.apart import EmbedderApart
 from keepsake.models.clients.cached import ClosableEmbedder
-from keepsake.models.clients.embedders import ServerEmbedder, ollama_embedder, openai_embedder
+from keepsake.models.clients.embedders import ollama_embedder, openai_embedder
 from keepsake.models.profiles import EMBEDDED, EMBEDDER, OLLAMA, OPENAI, host_of, require_server
 
 
@@ -36,26 +35,15 @@ def load_embedder(path: Path) -> EmbedderProfile:
 
 
 def embedder(profile: EmbedderProfile) -> ClosableEmbedder:
-    """What the profile names, in this process; connects to nothing and loads nothing yet."""
-    if (server := _server(profile)) is not None:
-        return server
-    # Here, as a process that has it elsewhere need not load what it runs on.
-    from keepsake.models.clients.minilm import MiniLMEmbedder  # noqa: PLC0415
-
-    return MiniLMEmbedder()
-
-
-def embedder_apart(profile: EmbedderProfile) -> ClosableEmbedder:
-    """The same for a running world: MiniLM in a process of its own."""
-    return _server(profile) or EmbedderApart()
-
-
-def _server(profile: EmbedderProfile) -> ServerEmbedder | None:
+    """What the profile names; connects to nothing and loads nothing yet."""
     if profile.provider == OLLAMA:
         return ollama_embedder(profile.model, profile.host, time_limit=profile.time_limit)
     if profile.provider == OPENAI:
         return openai_embedder(profile.model, profile.host, time_limit=profile.time_limit)
-    return None
+    # Here, as a process that does not embed need not load what it runs on.
+    from keepsake.models.clients.minilm import MiniLMEmbedder  # noqa: PLC0415
+
+    return MiniLMEmbedder()
 
 
 def _profile(section: ConfigSection) -> EmbedderProfile:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
@@ -11,7 +10,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from keepsake.errors import ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.models.catalogue import CatalogueModel
@@ -106,7 +105,7 @@ def _download(hub: Any, model: CatalogueModel, source: _Source, part: Path) -> N
         have = 0
     if have == source.size:
         return
-    with part.open("ab") as file, _alone(file, model), _named(model, source.url):
+    with part.open("ab") as file, _named(model, source.url):
         hub.http_get(
             source.url,
             file,
@@ -115,18 +114,6 @@ def _download(hub: Any, model: CatalogueModel, source: _Source, part: Path) -> N
             headers=hub.build_hf_headers(),
             displayed_filename=part.name.strip(".").rpartition(".gguf")[0],
         )
-
-
-@contextlib.contextmanager
-def _alone(file: BinaryIO, model: CatalogueModel) -> Iterator[None]:
-    """Two fetches of one file would mix what they write; the lock goes when the file is closed."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise ModelFailed(
-            f"Another command is fetching {model.file}", "Wait until it is done"
-        ) from error
-    yield
 
 
 @contextlib.contextmanager

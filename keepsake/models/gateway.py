@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, InvalidStateError, wait
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from keepsake.errors import (
     BadAnswer,
@@ -24,24 +26,20 @@ from keepsake.events.types import Health
 from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.pool import ServerPool
 from keepsake.models.profiles import CHAT, ModelProfile, Profiles
-from keepsake.models.queue import Done, ModelQueue, Offer, Outcome, Post, Priority, Ticket
-from keepsake.models.recording import Sink
+from keepsake.models.queue import Done, ModelQueue, Outcome, Post, Priority, QueuedCall, Ticket
 from keepsake.models.servers import GuardedModel
-from keepsake.models.status import ServerStatus
+from keepsake.models.status import ServerStatus, Sink
 from keepsake.models.watch import ServerWatch
-from keepsake.models.wrappers import settle
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
 
 log = logging.getLogger("keepsake.llm")
 
 BuildFor = Callable[[ModelProfile], GenerationRequest | None]
-"""Makes the request with the profile as it is when the turn has come: of one server, its form
-decided. It is called again where that server does not take the call and another is asked."""
+"""Makes the request with the profile as it is when the turn has come, its form decided."""
 
 GIVE_UP_SECONDS = 0.2
 """How often a caller that may give its call up looks whether it has."""
-_MOST_THREADS = 256
 
 
 class Gateway:
@@ -61,7 +59,7 @@ class Gateway:
         changed: Called when the health of a server has changed, in the watcher's thread.
         on_ready: Called in the owner's thread when a server answers again that did not answer a
             call, or was not well; may be set later.
-        executor: Runs the calls; threads of its own when None.
+        executor: Runs the calls; a thread each when None.
         clock: Monotonic seconds, for how long calls wait in their queue.
     """
 
@@ -81,16 +79,13 @@ class Gateway:
     ) -> None:
         self.profiles, self.on_ready = profiles, on_ready
         self.embedded = embedded or Embedded(places)
-        self._post = post
-        self._owner = threading.get_ident()
-        self._executor = executor or ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="model")
-        self._queue = ModelQueue(self._executor, post, clock)
+        self._post, self._owner = post, threading.get_ident()
+        self._executor = executor or _DaemonThreads()
         self._pool = ServerPool(
             profiles,
-            self._queue,
             self.embedded,
             environ,
-            places.drained,
+            lambda: ModelQueue(self._executor, post, clock),
             sink=sink,
             wrapped=self._wrapped,
         )
@@ -107,7 +102,7 @@ class Gateway:
         self._owner = threading.get_ident()
         for profile in self._pool.used():
             try:
-                self._pool.fleet(profile.name)
+                self._pool.model(profile.name)
             except ModelError as error:
                 log.error("[Model] %s", error)
         self.watch.start()
@@ -115,14 +110,13 @@ class Gateway:
     def profile(self, name: str) -> ModelProfile:
         """The profile of that name, as a prompt is made for it: with its form and sizes decided.
 
-        They are the best known: the model may not have been asked yet. Where the profile has
-        several servers, it is that of the first that is well.
+        They are the best known: the model may not have been asked yet.
 
         Raises:
             ConfigError: There is none.
             ModelUnavailable: The profile means no model.
         """
-        return self._pool.fleet(name).first.resolved()
+        return self._pool.model(name).resolved()
 
     def submit(
         self, profile_name: str, priority: Priority, key: str | None, build: BuildFor, done: Done
@@ -145,26 +139,19 @@ class Gateway:
         """
         if self._closed is not None:
             raise self._closed
-        offers = [
-            Offer(
-                each.lane,
-                each.model,
-                partial(_request, each, build),
-                each.is_well,
-                each.is_known,
-                each.learn,
-            )
-            for each in self._pool.fleet(profile_name).members
-        ]
+        model = self._pool.model(profile_name)
+        server = self._pool.server(model)
 
         def came(outcome: Outcome) -> None:
-            if isinstance(outcome, (Generation, ModelUnavailable, ModelFailed, ModelMissing)):
-                answered = isinstance(outcome, Generation)
-                self._pool.outcome([each.lane for each in offers], answered=answered)
+            if isinstance(outcome, Generation):
+                server.heard(answered=True)
+            elif isinstance(outcome, (ModelUnavailable, ModelFailed, ModelMissing)):
+                server.heard(answered=False)
+                self._pool.news.set()
             done(outcome)
 
-        agent = None if key is None else f"{profile_name} {key}"
-        return self._queue.submit(priority, key, offers, came, agent)
+        call = QueuedCall(model.model, partial(_request, model, build), model.is_known, model.learn)
+        return server.queue.submit(priority, key, call, came)
 
     def generate(
         self,
@@ -200,17 +187,17 @@ class Gateway:
             try:
                 tickets.append(self.submit(profile_name, priority, key, build, done))
             except (ModelError, ConfigError) as error:
-                settle(future, error)
+                _settle(future, error)
 
         def done(outcome: Outcome) -> None:
-            settle(future, outcome or BadAnswer("The call was not wanted when its turn came"))
+            _settle(future, outcome or BadAnswer("The call was not wanted when its turn came"))
 
         self._post(submit)
         try:
             return future.result() if given_up is None else _unless(given_up, future)
         finally:
             if not future.done():  # given up; posted later than the submission, so it is there
-                self._post(lambda: _cancel(tickets))
+                self._post(lambda: tickets[0].cancel() if tickets else None)
             with self._lock:
                 self._blocked.discard(future)
 
@@ -220,19 +207,15 @@ class Gateway:
         Raises:
             ModelError: The server gave no answer; it may the next time.
         """
-        fleet = self._pool.fleets.get(profile_name)
-        if fleet is None or fleet.profile != self.profiles.get(profile_name):
+        model = self._pool.models.get(profile_name)
+        if model is None or model.profile != self.profiles.get(profile_name):
             # Built anew by the next call for this profile, which belongs to another thread.
             raise ModelUnavailable(f"The model of {profile_name!r} has not been asked yet")
-        return fleet.first.client.count_tokens(texts)
+        return model.client.count_tokens(texts)
 
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses; owner's thread only."""
         return self._pool.statuses()
-
-    def drain(self, host: str, *, drained: bool = True) -> str:
-        """Give a server no new calls, or give it calls again; see :meth:`ServerPool.drain`."""
-        return self._pool.drain(host, drained=drained)
 
     def shutdown(self, *, stop_embedded: bool) -> None:
         """Answer all who wait with ModelUnavailable and end; owner's thread only.
@@ -243,12 +226,13 @@ class Gateway:
         reason = ModelUnavailable("The world is shutting down", "Ask again when it is back")
         self._closed = reason
         self.watch.stop()
-        self._queue.close(reason)
+        for server in self._pool.servers.values():
+            server.queue.close(reason)
         with self._lock:
             blocked = list(self._blocked)
         for future in blocked:
-            settle(future, reason)
-        self._pool.close(reason)
+            _settle(future, reason)
+        self._pool.close()
         self._executor.shutdown(wait=False, cancel_futures=True)
         if stop_embedded:
             self.embedded.stop()
@@ -269,6 +253,23 @@ class Gateway:
         return future
 
 
+class _DaemonThreads(Executor):
+    """A thread for each call; unlike those of a pool, Python does not wait for it at its end."""
+
+    def submit[T](self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Have it called; the future has what came of it."""
+        future: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(fn(*args, **kwargs))
+            except BaseException as error:  # handed to whoever waits
+                future.set_exception(error)
+
+        threading.Thread(target=run, name="model-call", daemon=True).start()
+        return future
+
+
 def _request(model: GuardedModel, build: BuildFor) -> GenerationRequest | None:
     """The request, in the form of the model: nothing else is sent to a chat model than messages."""
     profile = model.resolved()
@@ -282,14 +283,18 @@ def _request(model: GuardedModel, build: BuildFor) -> GenerationRequest | None:
     return replace(request, messages=(ChatMessage("user", request.prompt),))
 
 
+def _settle(future: Future[Generation], answer: Generation | BaseException) -> None:
+    """Answer a future; whoever comes second is ignored."""
+    with contextlib.suppress(InvalidStateError):
+        if isinstance(answer, BaseException):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)
+
+
 def _unless(given_up: threading.Event, future: Future[Generation]) -> Generation:
     """The answer, unless nobody wants it any more."""
     while not wait([future], timeout=GIVE_UP_SECONDS).done:
         if given_up.is_set():
             raise CallGivenUp("The call was given up", "Nothing is wrong: nobody wants it")
     return future.result()
-
-
-def _cancel(tickets: Sequence[Ticket]) -> None:
-    for ticket in tickets:
-        ticket.cancel()

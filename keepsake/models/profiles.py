@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,9 +26,8 @@ from keepsake.markdown_config import (
     one_of,
     parse,
 )
-from keepsake.models import hosts
 from keepsake.models.embedded import weights
-from keepsake.ports import ChatMessage, GenerationRequest, Tool
+from keepsake.ports import GenerationRequest
 from keepsake.tasks.task import Question
 
 log = logging.getLogger("keepsake.llm")
@@ -99,18 +99,12 @@ class ModelProfile:
     takes_grammar: bool = False  # the server holds an answer to a GBNF grammar
     takes_tools: bool = False  # the model can call tools
     tail_tokens: int = 0  # tokens that may be new in a prompt since the last one; 0 for any number
-    # where several servers are listed, a profile for each; all else is as in the first of them
-    fleet: tuple[ModelProfile, ...] = ()
+    note: str = ""  # what people should know of it
 
     @property
     def is_stopgap(self) -> bool:
         """Whether it is the shipped 270M model."""
         return self.provider == EMBEDDED and Path(self.model_file).name in ("", weights.NAME)
-
-    @property
-    def members(self) -> tuple[ModelProfile, ...]:
-        """A profile of one server for each server that may answer: itself where it has one."""
-        return self.fleet or (self,)
 
     def suited(self, form: str, context: int = 0) -> ModelProfile:
         """The profile with what it leaves open, for a model.
@@ -131,43 +125,23 @@ class ModelProfile:
             dry_multiplier=0.0 if chat else self.dry_multiplier,
         )
 
-    def request(
-        self,
-        prompt: str,
-        *,
-        cache_key: str | None = None,
-        seed: int | None = None,
-        grammar: str | None = None,
-        json_schema: Mapping[str, Any] | None = None,
-        max_tokens: int | None = None,
-        stop: tuple[str, ...] | None = None,
-        temperature: float | None = None,
-        messages: tuple[ChatMessage, ...] = (),
-        tools: tuple[Tool, ...] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> GenerationRequest:
-        """A request with this profile's settings; what is given here comes first."""
-        return GenerationRequest(
-            prompt=prompt,
-            max_tokens=max_tokens or self.max_tokens or CHAT_ANSWER,
-            stop=(self.stop or ()) if stop is None else stop,
-            temperature=self.temperature if temperature is None else temperature,
-            seed=self.seed if seed is None else seed,
+    def request(self, prompt: str, **given: Any) -> GenerationRequest:
+        """A request with this profile's settings; fields of it that are given come first."""
+        own = GenerationRequest(
+            prompt,
+            max_tokens=self.max_tokens or CHAT_ANSWER,
+            stop=self.stop or (),
+            temperature=self.temperature,
+            seed=self.seed,
             repeat_penalty=self.repeat_penalty,
             dry_multiplier=self.dry_multiplier,
-            json_schema=json_schema,
-            grammar=grammar,
-            cache_key=cache_key,
-            messages=messages,
-            tools=tools,
-            on_text=on_text,
         )
+        return replace(own, **{name: it for name, it in given.items() if it is not None})
 
     def request_for(self, question: Question, *, cache_key: str | None = None) -> GenerationRequest:
         """A task's question as a request; what the question leaves open is the profile's."""
-        in_words = "\n\n".join(each.text for each in question.messages)
         return self.request(
-            question.text or in_words,
+            question.text or "\n\n".join(each.text for each in question.messages),
             cache_key=cache_key,
             json_schema=question.json_schema,
             max_tokens=question.max_tokens or None,
@@ -187,7 +161,7 @@ SHIPPED: Mapping[str, ModelProfile] = {
 }
 """What counts until a good ``llm.md`` has been read."""
 
-_LEARNT = {"name", "takes_grammar", "takes_tools", "tail_tokens", "fleet"}
+_LEARNT = {"name", "takes_grammar", "takes_tools", "tail_tokens", "note"}
 _KEYS = frozenset(f.name for f in fields(ModelProfile)) - _LEARNT
 _OLD = {"format", "reply_tokens", "second_look"}
 """Settings of earlier versions: the first is ``form`` now, and the others say nothing any more."""
@@ -262,7 +236,7 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
             continue  # no model that writes: see keepsake.models.embedding
         if old := sorted(section.entries.keys() & _OLD - {"format"}):
             log.info("[Note] %s: %s", path, note(old))
-        profile = _with_fleet(section)
+        profile = _profile(section)
         if profile.name in found:
             raise ConfigError(path, section.line, f"there are two profiles {profile.name!r}")
         found[profile.name] = profile
@@ -291,53 +265,25 @@ def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfi
     """
     embedded = [each for each in profiles if each.provider == EMBEDDED]
     naming = [each for each in embedded if each.model_file]
-    for other in naming[1:]:
-        if other.model_file != naming[0].model_file:
-            raise ConfigError(
-                path,
-                0,
-                f"the profiles {naming[0].name!r} and {other.name!r} name different model_files,"
-                " and there is one embedded server",
-                "Name the same file in both, or give one of them another provider",
-            )
+    if len({each.model_file for each in naming}) > 1:
+        names = " and ".join(repr(each.name) for each in naming)
+        raise ConfigError(
+            path,
+            0,
+            f"the profiles {names} name different model_files, and there is one embedded server",
+            "Name the same file in all, or give one of them another provider",
+        )
     if not embedded:
         return None
     contexts = [each.context_tokens for each in embedded if each.context_tokens]
     return replace((naming or embedded)[0], context_tokens=max(contexts, default=None))
 
 
-def _with_fleet(section: ConfigSection) -> ModelProfile:
-    """A profile whose ``host`` may list several servers: each is read as if it were alone."""
+def _profile(section: ConfigSection) -> ModelProfile:
+    section, others = _of_one_server(section)
     section.only(_KEYS | _OLD)
     if "format" in section.entries:
         section = replace(section, entries={"form": section.entries["format"], **section.entries})
-    listed = hosts.listed(section)
-    if len(listed) < 2:
-        return _profile(replace(section, entries={**section.entries, **(listed or [{}])[0]}))
-    if section.text("provider", "") in _NO_HOST:  # ``model use`` leaves the list for the way back
-        return _profile(replace(section, entries={**section.entries, "host": Setting("", 0)}))
-    members: list[ModelProfile] = []
-    for own in listed:
-        auto = Setting("auto", own["host"].line)
-        one = replace(section, entries={"in_flight": auto, **section.entries, **own})
-        members.append(_member(one, members))
-    return replace(members[0], fleet=tuple(members))
-
-
-def _member(one: ConfigSection, others: Iterable[ModelProfile]) -> ModelProfile:
-    profile = _profile(one)
-    if profile.provider not in (OLLAMA, OPENAI):
-        raise one.refuse(
-            "host",
-            f"only ollama and openai have several servers, and the provider is {profile.provider}",
-            "Write **provider**: ollama (or openai), or leave one address",
-        )
-    if any((each.provider, each.host) == (profile.provider, profile.host) for each in others):
-        raise one.refuse("host", f"{profile.host} is listed twice", "Leave one of the two")
-    return profile
-
-
-def _profile(section: ConfigSection) -> ModelProfile:
     default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
     profile = ModelProfile(
         name=section.name.lower(),
@@ -356,7 +302,30 @@ def _profile(section: ConfigSection) -> ModelProfile:
             "Write **provider**: embedded, or take model_file out",
         )
     require_server(section, profile.provider, profile.model, profile.host)
-    return profile
+    if not others:
+        return profile
+    told = f"One server answers a profile: {profile.host} is asked, {' and '.join(others)} not."
+    note = f"{told} Put a gateway in front of several, see docs/models.md."
+    log.warning("[Note] %s, section %s: %s", section.path, section.name, note)
+    return replace(profile, note=note)
+
+
+def _of_one_server(section: ConfigSection) -> tuple[ConfigSection, list[str]]:
+    """The section with the first of the servers that ``host`` lists, and the addresses of others.
+
+    Earlier versions took several, with commas or in a list, each with settings of its own behind
+    it: ``http://10.0.0.5:8000, model: qwen``.
+    """
+    if (host := section.entries.get("host")) is None:
+        return section, []
+    if section.text("provider", "") in _NO_HOST:  # ``keepsake model use`` leaves the list
+        return replace(section, entries={**section.entries, "host": Setting("", host.line)}), []
+    lines = host.items or (host,)
+    first, *rest = [part.strip() for line in lines for part in line.value.split(",")]
+    own = [part.split(": ", 1) for part in takewhile(lambda part: ": " in part, rest)]
+    entries = {key: Setting(value.strip(), lines[0].line) for key, value in [("host", first), *own]}
+    others = [part for part in rest if part and ": " not in part]
+    return replace(section, entries={**section.entries, **entries}), others
 
 
 def _in_flight(section: ConfigSection, default: int) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import httpx
 
-from keepsake.errors import ModelError, ModelUnavailable
+from keepsake.errors import ModelUnavailable
+from keepsake.models.asking import PatientModel
 from keepsake.models.clients.capabilities import Capabilities, Lessons
 from keepsake.models.clients.ollama import OllamaModel, ollama_host
 from keepsake.models.clients.openai import OpenAIModel, api_key
@@ -24,11 +24,9 @@ from keepsake.models.profiles import (
     YES,
     ModelProfile,
 )
-from keepsake.models.queue import Lane
-from keepsake.models.recording import Recorder, Recording
 from keepsake.models.scripted.model import ScriptedModel
-from keepsake.models.wrappers import CircuitBreaker, Retry, TimeLimit
-from keepsake.ports import Generation, GenerationRequest, LanguageModel
+from keepsake.models.status import Recorder
+from keepsake.ports import LanguageModel
 
 ServerKey = tuple[str, str]
 """Provider and address: what has places of its own for calls."""
@@ -40,67 +38,25 @@ IN_PROCESS = "in this process"
 """The address of a model that needs no server."""
 
 
-class ModelClient(LanguageModel, Protocol):
-    """What the clients have beside ``generate``."""
-
-    capabilities: Capabilities
-    """What the server takes, as far as ``check`` has learnt it."""
-
-    def check(self) -> str:
-        """Whether the server answers and has the model; learns what it takes. ModelError."""
-        ...
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
-        """Tokens of each text, or None when the server has no tokenizer for others."""
-        ...
-
-    def close(self) -> None:
-        """Close the kept connections."""
-        ...
-
-
-class WhenReady:
-    """Waits for the embedded model, which takes seconds to load, before it is asked."""
-
-    def __init__(self, inner: LanguageModel, embedded: Embedded, seconds: float) -> None:
-        self._inner = inner
-        self._embedded = embedded
-        self._seconds = seconds
-
-    def generate(self, request: GenerationRequest) -> Generation:
-        """As the inner model.
-
-        Raises:
-            ModelUnavailable: The child does not answer; says why.
-        """
-        if not self._embedded.wait_ready(self._seconds):
-            raise self._embedded.problem or ModelUnavailable("The embedded model is not ready")
-        return self._inner.generate(request)
+type ModelClient = OllamaModel | OpenAIModel | ScriptedModel
+"""What talks to a server."""
 
 
 @dataclass(eq=False, slots=True)
 class GuardedModel:
-    """One profile's model at one server, ready to be asked."""
+    """One profile's model at its server, ready to be asked."""
 
     profile: ModelProfile  # what it was built from
-    model: LanguageModel  # the outermost decorator
-    client: ModelClient  # the innermost, which talks to the server
-    breaker: CircuitBreaker  # to be closed when the server was seen to answer
-    limit: TimeLimit  # to be abandoned at shutdown
-    retry: Retry  # how a server that is busy is waited for
+    model: LanguageModel  # what is asked: it waits, tries again and counts
+    client: ModelClient  # what talks to the server
+    patience: PatientModel  # asks the client; ``model`` itself, unless that was replaced
     look: Callable[[], object]  # learns what the model takes; blocks, raises ModelError
     # gives what the server takes, as far as it is known; quick
     capabilities: Callable[[], Capabilities]
     lessons: Lessons = field(default_factory=Lessons)
     family: Callable[[], str] = lambda: ""  # the form that ``models.md`` says of its family
-    lane: Lane = field(default_factory=Lane)  # the places of its server
-    answers: bool = True  # whether it did when it was last looked at
     learnt: bool = False  # whether the model was looked at since it was built
     learning: threading.Lock = field(default_factory=threading.Lock)
-
-    def is_well(self) -> bool:
-        """Whether it answers, as far as is known; quick."""
-        return self.answers and not self.breaker.is_open
 
     def is_known(self) -> bool:
         """Whether prompts can be made for it: it was asked what it takes; quick."""
@@ -114,7 +70,9 @@ class GuardedModel:
         """
         with self.learning:
             if not self.is_known():
-                self.breaker.call(lambda: self.retry.call(self.look, given_up=given_up))
+                if self.model is self.patience:
+                    self.patience.require()
+                self.patience.call(self.look, given_up=given_up)
                 self.learnt = True
 
     def resolved(self) -> ModelProfile:
@@ -141,13 +99,8 @@ class GuardedModel:
             takes_tools=offers and found.form == CHAT and "tools" not in lessons.refused,
         )
 
-    def close(self, reason: ModelError) -> None:
-        """Answer who waits for it with ``reason`` and let go of the connections.
-
-        Connections are closed on a thread of their own, as a client that is still
-        reading may hold on to them.
-        """
-        self.limit.abandon(reason)
+    def close(self) -> None:
+        """Let go of the connections, in another thread: a client that reads holds on to them."""
         threading.Thread(target=self.client.close, name="model-close", daemon=True).start()
 
 
@@ -161,23 +114,19 @@ def build(
     embedded: Embedded,
     environ: Mapping[str, str],
     recorder: Recorder | None = None,
-    lane: Lane | None = None,
     *,
     lessons: Lessons | None = None,
     family: Callable[[], str] = lambda: "",
-    alone: bool = True,
 ) -> GuardedModel:
-    """The model of a profile of one host, guarded; connects to nothing yet.
+    """The model of a profile; connects to nothing yet.
 
     Args:
-        profile: The profile, of one server.
+        profile: The profile.
         embedded: The child process.
         environ: The environment, for ``OLLAMA_HOST`` and the API key.
         recorder: Counts its calls.
-        lane: The places of its server.
         lessons: What calls have shown of the model so far.
         family: The form that ``models.md`` says of its family; empty for none.
-        alone: Whether no other server may answer in its place.
 
     Raises:
         ModelUnavailable: Its server's address is none.
@@ -191,24 +140,21 @@ def build(
             "Correct host in llm.md or OLLAMA_HOST in the environment",
         ) from error
     own = profile.provider == EMBEDDED  # its file says what its server would not
-    retry = Retry(client, seconds=profile.time_limit if alone else 0.0)
-    inner: LanguageModel = retry
-    if own:
-        inner = WhenReady(inner, embedded, seconds=min(20.0, profile.time_limit))
-    limit = TimeLimit(inner, profile.time_limit)
-    breaker = CircuitBreaker(limit)
+
+    def ready() -> None:  # it takes seconds to load
+        if own and not embedded.wait_ready(min(20.0, profile.time_limit)):
+            raise embedded.problem or ModelUnavailable("The embedded model is not ready")
+
+    asked = PatientModel(client, profile.time_limit, recorder, ready=ready)
     return GuardedModel(
         profile,
-        Recording(breaker, recorder or Recorder()),
+        asked,
         client,
-        breaker,
-        limit,
-        retry,
+        asked,
         (lambda: embedded.use(profile.model_file, profile.context_tokens)) if own else client.check,
         (lambda: embedded.capabilities) if own else (lambda: client.capabilities),
         lessons,
         family,
-        lane or Lane(),
     )
 
 

@@ -20,8 +20,8 @@ from itertools import islice
 CHARACTERS_PER_TOKEN = 4
 """English prose runs at about four characters a token with the tokenizers in use."""
 
-MODEL_SERVER, TIKTOKEN, HEURISTIC = "model server", "tiktoken", "heuristic"
-"""Who counts: the model's own tokenizer, one that is near it, nobody."""
+MODEL_SERVER, HEURISTIC = "model server", "heuristic"
+"""Who counts: the model's own tokenizer, or nobody."""
 
 _PIECE = re.compile(
     r"[A-Za-z]{1,10}|[0-9]|[\u0080-\u06ff]{1,2}|[^\x00-\u06ff]|[^A-Za-z0-9\s\x80-\U0010ffff]+"

@@ -16,7 +16,6 @@ from tests.bench import (
     events_bench,
     fallback_bench,
     faults_bench,
-    fleet_bench,
     importance_bench,
     index_bench,
     index_look_bench,
@@ -62,7 +61,6 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "fallback": fallback_bench.measure,
     "faults": faults_bench.measure,
     "injection": injection_bench.measure,
-    "fleet": fleet_bench.measure,
 }
 
 

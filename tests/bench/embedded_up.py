@@ -12,7 +12,6 @@ from game.cli.world.ports import free_base
 from keepsake.child.supervisor import Supervisor
 from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.profiles import ModelProfile, Profiles
-from keepsake.models.recording import Recorder
 from keepsake.models.servers import build
 from keepsake.paths import REPOSITORY, Places, Ports
 from keepsake.ports import LanguageModel
@@ -52,7 +51,7 @@ def embedded_model(profile_name: str) -> Iterator[tuple[ModelProfile, LanguageMo
     """A shipped profile and its model, with all the guards that it has in the game."""
     with embedded_server() as server:
         profile = _profile(profile_name)
-        guarded = build(profile, server, {}, Recorder())
+        guarded = build(profile, server, {})
         yield profile, guarded.model
         guarded.client.close()
 

@@ -19,7 +19,6 @@ from random import Random
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.compaction.config import CompactionConfig
 from keepsake.models.profiles import CHAT, OPENAI, ModelProfile
-from keepsake.models.recording import Recorder
 from keepsake.models.servers import build
 from keepsake.paths import REPOSITORY
 from keepsake.summaries.source import Draft, Summarizer, SummarySource
@@ -125,7 +124,7 @@ def measure() -> Iterator[Figure]:
         profile = ModelProfile(
             "summarizer", OPENAI, host, name, temperature=0.3, time_limit=600.0, format=CHAT
         )
-        with closing(build(profile, None, {}, Recorder()).client) as client:
+        with closing(build(profile, None, {}).client) as client:
             summarizer = ModelSummarizer(
                 lambda make: client.generate(profile.request_for(make(profile))),
                 TaskPrompts(*(REPOSITORY / "vault" / "config",) * 2),

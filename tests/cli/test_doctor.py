@@ -12,7 +12,6 @@ from keepsake.markdown_config import with_settings
 from tests.cli.conftest import Copy
 from tests.empty_tables import lay_tables
 from tests.fakes.model_server import FakeModelServer, Reply
-from tests.free_ports import free_port
 
 
 def examined(copy):
@@ -75,26 +74,25 @@ def test_a_file_of_a_model_that_is_not_there_is_named(copy):
     assert "keepsake model list" in finding["cure"]
 
 
-def test_each_server_of_a_fleet_is_looked_at(copy):
+def test_of_several_servers_the_first_is_asked_and_that_is_told(copy):
     home.prepare(copy.here)
-    with FakeModelServer() as here, FakeModelServer() as drained:
-        gone = f"http://127.0.0.1:{free_port()}"
-        here.kind = "llama.cpp"
-        here.always("/props", Reply(extra={"total_slots": 5}))
-        hosts = f"{here.address}, {gone}, {drained.address}, model: other"
+    with FakeModelServer() as asked, FakeModelServer() as other:
+        asked.kind = "llama.cpp"
+        asked.always("/props", Reply(extra={"total_slots": 5}))
         path = copy.here.config / "llm.md"
-        values = {"provider": "openai", "model": "fake", "host": hosts}
+        values = {
+            "provider": "openai",
+            "model": "fake",
+            "host": f"{asked.address}, {other.address}",
+        }
         path.write_text(with_settings(path.read_text(), "agent", values))
-        copy.here.drained.write_text(f"{drained.address}\n")
         findings, (wrong,) = examined(copy)
     told = {each["subject"].rpartition(" ")[2]: each["what"] for each in findings}
-    assert told[here.address] == "ready; llama.cpp, form dialogue, 5 at once"
-    assert wrong["subject"] == f"Model server openai at {gone}"
-    assert "@llm-status/undrain" in told[drained.address]
-    assert drained.calls() == []
-    path.write_text(with_settings(path.read_text(), "agent", values | {"host": drained.address}))
-    _, (wrong,) = examined(copy)
-    assert wrong["cure"] == "Undrain it: no other server answers that profile"
+    assert told[asked.address] == "ready; llama.cpp, form dialogue, 5 at once"
+    assert other.calls() == []
+    assert wrong["subject"] == "Profile agent"
+    assert f"{other.address} not" in wrong["what"]
+    assert "docs/models.md" in wrong["what"]
 
 
 def test_a_missing_configuration_is_named(copy):

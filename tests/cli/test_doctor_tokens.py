@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from game.cli.checks import tokens, vault
 from game.cli.checks.finding import Finding
 from game.cli.world import home
-from keepsake.models.tokens import local_tokenizer
 from keepsake.paths import Places, places
 from tests.fakes.model_server import FakeModelServer, Reply
 
@@ -29,11 +27,6 @@ def here(tmp_path: Path) -> Places:
 def fake() -> Iterator[FakeModelServer]:
     with FakeModelServer() as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def nothing_local(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "none"))
 
 
 def agent(here: Places, *settings: str) -> None:
@@ -110,18 +103,6 @@ def test_ollama_is_told_to_have_none(here: Places, fake: FakeModelServer):
     assert found.well
     assert found.what.startswith("estimated (heuristic)")
     assert "ollama has no tokenizer" in found.what
-    assert "tiktoken cannot help" in found.what
-
-
-def test_tiktoken_is_named_with_its_encodings(
-    here: Places, fake: FakeModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    (tmp_path / "none").mkdir()
-    (tmp_path / "none" / "file").write_text("data")
-    digest = hashlib.sha256(b"data").hexdigest()
-    monkeypatch.setattr(local_tokenizer, "DATA", {"cl100k_base": ("file", digest)})
-    monkeypatch.setattr(tokens, "installed", lambda: True)
-    assert ask(here, fake).what.startswith("by tiktoken (cl100k_base)")
 
 
 def test_a_server_that_is_down_is_told_of_elsewhere(here: Places, fake: FakeModelServer):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import shutil
 from collections.abc import Iterator
@@ -124,14 +123,6 @@ def test_what_came_is_kept_for_the_next_time(hub: FakeHub, tmp_path: Path):
     assert fetch(hub, tmp_path).path.read_bytes() == DATA
     assert hub.ranges[-1] == "bytes=500000-"
     assert files(tmp_path) == [FILE]
-
-
-def test_two_fetches_of_one_file_do_not_mix(hub: FakeHub, tmp_path: Path):
-    with (tmp_path / f".{FILE}.{SHA[:12]}.part").open("ab") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(ModelFailed, match="Another command is fetching"):
-            fetch(hub, tmp_path)
-    assert fetch(hub, tmp_path).path.read_bytes() == DATA
 
 
 def test_what_is_damaged_never_gets_its_name(hub: FakeHub, tmp_path: Path):

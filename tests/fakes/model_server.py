@@ -108,7 +108,6 @@ class FakeModelServer:
         refuse: Why a request is refused with status 400, by its body; empty for those that are not.
         speed: Tokens of a prompt that it says it evaluates in a second; 0 if it does not say.
         can: Ollama's list of what the model can.
-        version: vLLM's.
         tokenizer: Whose ``/tokenize`` it has: ``llama.cpp``, ``old llama.cpp`` (one text a
             call), ``vllm``, or none.
     """
@@ -135,7 +134,6 @@ class FakeModelServer:
         self.speed = 0.0
         self.refuse: Callable[[dict[str, Any]], str] = lambda _: ""
         self.can = ["completion"]
-        self.version = "0.12.0"
         self.tokenizer = ""
         self.busy = self.most_busy = 0
         self._record = record
@@ -317,7 +315,7 @@ class FakeModelServer:
         }
 
     def _version(self, *_: object) -> dict[str, Any]:
-        return {"version": self.version}
+        return {"version": "0.12.0"}
 
     def _tags(self, *_: object) -> dict[str, Any]:
         return {"models": [{"model": name, "name": name} for name in self.models]}

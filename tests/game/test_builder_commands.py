@@ -208,22 +208,6 @@ class TestModels(Building, AgentsWorld):
         shown = self.type("@llm-status")
         assert "ollama at http://127.0.0.1" in shown
         assert "1, 0 failed" in shown
-        assert "1 kept here" in shown
-        assert "Drained" not in shown
-
-    def test_a_server_is_drained(self):
-        assert "No server is named" in self.type("@llm-status/drain")
-        assert "There are: http://127.0.0.1" in self.type("@llm-status/drain 10.0.0.9")
-        assert "Drained are: none" in self.type("@llm-status/undrain 127.0.0.1")
-        shown = self.type(f"@llm-status/drain {self.fake.port}")
-        assert f"{self.fake.address} gets no new calls." in shown
-        assert "over a reload" in shown
-        assert "Drained" in self.type("@llm-status")
-        self.char1.execute_cmd("talk Mira hi")
-        self.pass_time(3)
-        assert not self.fake.prompts()
-        assert "gets calls again" in self.type("@llm-status/undrain 127.0.0.1")
-        assert "Drained" not in self.type("@llm-status")
 
 
 class TestPlayersAreKeptOut(AgentsWorld):

@@ -407,7 +407,7 @@ def test_lost_vectors_are_made_anew(index: AgentIndex, life: Life, chroma: Chrom
 def test_another_model_by_the_same_name_is_noticed_without_a_restart(
     reopen: Opener, life: Life, embedder: BagOfWords, cached: bool
 ):
-    index = reopen(CachedEmbedder(embedder).later if cached else embedder)
+    index = reopen(CachedEmbedder(embedder) if cached else embedder)
     life.leave_window(index, 20)
     embedder.dimension = 128
     life.live_days(5)

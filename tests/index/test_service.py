@@ -17,11 +17,10 @@ import psutil
 import pytest
 
 from keepsake.archive.forgetting import ForgottenPerson, forget
-from keepsake.errors import IndexUnavailable, KeepsakeError
+from keepsake.errors import IndexUnavailable, KeepsakeError, ModelUnavailable
 from keepsake.index.chroma_server import ChromaServer, data_folder
 from keepsake.index.service import IndexService, alone
 from keepsake.index.vectors import Chroma
-from keepsake.models.clients.apart import EmbedderApart
 from keepsake.models.clients.minilm import MiniLMEmbedder
 from keepsake.names import folder_name
 from keepsake.paths import Places
@@ -259,20 +258,31 @@ def test_without_the_world_it_can_be_rebuilt_by_the_real_embedder(
     assert not psutil.pid_exists(pid)
 
 
+class Hanging:
+    """An embedder that gives no answer until it is closed."""
+
+    model_name = "hanging"
+
+    def __init__(self) -> None:
+        self.asked, self.closed = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.asked.set()
+        assert self.closed.wait(60)
+        raise ModelUnavailable("It was closed")
+
+
 def test_an_embedder_that_hangs_does_not_keep_it_from_closing(
     started: Starter, mira: Life, monkeypatch: pytest.MonkeyPatch
 ):
-    embedder = EmbedderApart()
-    embedder.embed(["A sack."])
-    assert embedder.pid
-    os.kill(embedder.pid, signal.SIGSTOP)
     monkeypatch.setattr("keepsake.index.service.LAST_STEP_SECONDS", 0.2)
+    embedder = Hanging()
     service = started(embedder)
     service.open("mira", mira.archive.folder, mira.notes)
     mira.live_days(3)
     service.schedule_follow("mira", 4)
-    until(lambda: bool(embedder._waiting))
-    service.close(stop_server=True, break_off=embedder.close)
+    assert embedder.asked.wait(60)
+    service.close(stop_server=True, break_off=embedder.closed.set)
     assert not any(thread.is_alive() for thread in service._threads)
 
 

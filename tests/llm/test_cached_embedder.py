@@ -38,14 +38,6 @@ class Gated:
         self.gate.set()
 
 
-class Apart(Gated):
-    """One that knows who waits."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.later = Gated()
-
-
 @pytest.fixture
 def gated() -> Gated:
     return Gated()
@@ -65,29 +57,27 @@ def test_ten_who_hear_one_sentence_have_it_embedded_once(gated: Gated):
 def test_what_was_asked_is_a_memory_at_no_cost(gated: Gated):
     cached = CachedEmbedder(gated)
     assert [list(each) for each in cached.embed([CUP, "No.", CUP])] == [[21.0], [3.0], [21.0]]
-    assert [list(each) for each in cached.later.embed(["Nor I.", CUP])] == [[6.0], [21.0]]
-    assert cached.embed(["Nor I."]) == cached.later.embed(["Nor I."])
+    assert [list(each) for each in cached.embed(["Nor I.", CUP])] == [[6.0], [21.0]]
     assert gated.calls == [[CUP, "No."], ["Nor I."]]
 
 
-def test_an_index_asks_by_the_way_of_those_who_wait_longest():
-    apart = Apart()
-    cached = CachedEmbedder(apart)
-    apart.later.gate.clear()
-    with ThreadPoolExecutor(1) as pool:
-        index = pool.submit(cached.later.embed, [CUP])
-        until(lambda: bool(apart.later.calls))
-        assert cached.embed([CUP]), "a question does not wait for an index"
-        apart.later.gate.set()
-        index.result(60)
-    assert (apart.calls, apart.later.calls) == ([[CUP]], [[CUP]])
+def test_a_question_does_not_wait_for_an_index_that_is_made_anew(gated: Gated):
+    cached = CachedEmbedder(gated)
+    gated.gate.clear()
+    with ThreadPoolExecutor(2) as pool:
+        index = pool.submit(cached.embed, [CUP, *map(str, range(WHOLE_BATCH))])
+        until(lambda: len(gated.calls) == 1)
+        question = pool.submit(cached.embed, [CUP])
+        until(lambda: len(gated.calls) == 2)
+        gated.gate.set()
+        assert question.result(60) == index.result(60)[:1]
 
 
 def test_an_index_that_is_made_anew_pushes_nothing_out(gated: Gated):
     cached = CachedEmbedder(gated, most=WHOLE_BATCH)
     cached.embed([CUP])
     for batch in range(3):
-        cached.later.embed([f"{batch} {n}" for n in range(WHOLE_BATCH)])
+        cached.embed([f"{batch} {n}" for n in range(WHOLE_BATCH)])
     cached.embed([CUP])
     assert sum(CUP in texts for texts in gated.calls) == 1
 
@@ -102,19 +92,17 @@ def test_what_was_asked_longest_ago_goes_first(gated: Gated):
 def test_a_question_that_failed_is_asked_again(gated: Gated):
     cached = CachedEmbedder(gated)
     gated.fails = True
-    for embed in (cached.embed, cached.later.embed):
+    for texts in (["x"], [str(n) for n in range(WHOLE_BATCH)]):
         with pytest.raises(ModelUnavailable):
-            embed(["x"])
+            cached.embed(texts)
     gated.fails = False
     assert list(cached.embed(["x"])[0]) == [1.0]
 
 
-@pytest.mark.parametrize("later", [False, True])
-def test_another_model_by_the_same_name_is_not_mixed_with_the_one_before(later: bool):
+def test_another_model_by_the_same_name_is_not_mixed_with_the_one_before():
     gated = Gated()
     cached = CachedEmbedder(gated)
     cached.embed([CUP])
     gated.dimension = 2
-    embed = cached.later.embed if later else cached.embed
-    assert [list(vector) for vector in embed([CUP, "x"])] == [[21.0, 21.0], [1.0, 1.0]]
+    assert [list(vector) for vector in cached.embed([CUP, "x"])] == [[21.0, 21.0], [1.0, 1.0]]
     assert [list(vector) for vector in cached.embed([CUP])] == [[21.0, 21.0]]

@@ -127,15 +127,13 @@ FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCH
         (LLAMA_CPP, FULL, LLAMA, DRY),
         (VLLM, FULL, {"structured_outputs": {"grammar": GRAMMAR}, "repetition_penalty": 1.2}, ()),
         (VLLM, replace(FULL, grammar=None), {"response_format": FORMAT}, {"repetition_penalty"}),
-        ("old vllm", FULL, {"guided_grammar": GRAMMAR}, {"repetition_penalty"}),
         ("", FULL, {"response_format": FORMAT}, ()),
     ],
 )
 def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
     fake: FakeModelServer, server: str, request_: GenerationRequest, more: Any, besides: Any
 ):
-    fake.kind, fake.template = server.removeprefix("old "), TEMPLATE
-    fake.version = "0.9.2" if server.startswith("old") else "0.12.0"
+    fake.kind, fake.template = server, TEMPLATE
     with asking(fake) as model:
         model.check()
         model.generate(request_)

@@ -15,12 +15,12 @@ import pytest
 
 from keepsake.child.supervisor import Patience
 from keepsake.errors import ModelMissing, PromptTooLong
+from keepsake.models.asking import PatientModel
 from keepsake.models.clients.openai import OpenAIModel
 from keepsake.models.embedded import weights
 from keepsake.models.embedded.gguf import ModelInfo
 from keepsake.models.embedded.supervisor import Embedded, EmbeddedModel
 from keepsake.models.profiles import DIALOGUE, LLAMA_CPP
-from keepsake.models.wrappers import Retry
 from keepsake.paths import Places
 from keepsake.ports import GenerationRequest
 from tests.llm.conftest import until
@@ -39,7 +39,9 @@ def test_it_writes_in_character(model: OpenAIModel):
         'Tom says, "How is the mill today?"\n~Mira> say'
     )
     # Without a seed, for then it is asked again when it says nothing, as in the game.
-    answer = Retry(model).generate(GenerationRequest(prompt, max_tokens=30, stop=("\n",)))
+    answer = PatientModel(model, 60).generate(
+        GenerationRequest(prompt, max_tokens=30, stop=("\n",))
+    )
     assert answer.text.strip()
     assert answer.model == "gemma-3-270m-q4_k_m"
     assert answer.prompt_tokens > 20

@@ -329,14 +329,11 @@ def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Place
     configure(home, f"http://127.0.0.1:{port}")
     with running(home, owner) as gateway:
         until(lambda: "ollama serve" in ollama_status(gateway, owner).health)
-        for _ in range(3):
-            with pytest.raises(ModelUnavailable):
-                gateway.generate("agent", request("x"))
-        with pytest.raises(ModelUnavailable, match="asked again in"):
+        with pytest.raises(ModelUnavailable, match="looked at again"):
             gateway.generate("agent", request("x"))
         with FakeModelServer(port):
             until(lambda: ollama_status(gateway, owner).health == READY)
-            assert gateway.generate("agent", request("x")).text  # the circuit is closed again
+            assert gateway.generate("agent", request("x")).text
 
 
 def test_an_address_that_is_none_is_named_and_not_fatal(home: Places, owner: Owner):
@@ -376,7 +373,6 @@ def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: Fa
         assert isinstance(outcomes[0], ModelUnavailable)
         with pytest.raises(ModelUnavailable):
             gateway.generate("agent", request("late"))
-        until(lambda: not any(t.name.startswith("model_") for t in threading.enumerate()))
 
 
 def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):

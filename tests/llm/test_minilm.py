@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import threading
+from array import array
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from keepsake.errors import ConfigError
+from keepsake.errors import ConfigError, ModelFailed, ModelUnavailable
 from keepsake.models.clients.minilm import DIMENSION, MiniLMEmbedder
 from keepsake.models.embedding import EmbedderProfile, embedder, load_embedder
 from keepsake.paths import REPOSITORY
@@ -54,6 +56,44 @@ def test_two_threads_at_once(minilm):
     with ThreadPoolExecutor(4) as pool:
         for [vector] in pool.map(lambda _: minilm.embed([BROTHER]), range(8)):
             assert likeness(vector, alone) > 0.999
+
+
+def test_half_a_character_does_not_stop_it(minilm):
+    assert len(minilm.embed(["half \ud83d"])[0]) == 384
+
+
+def test_a_question_comes_between_the_batches_of_an_index(monkeypatch):
+    embedder, run = MiniLMEmbedder(), []
+    first, asked = threading.Event(), threading.Event()
+
+    def slow(texts):
+        run.append(len(texts))
+        first.set()
+        assert len(run) > 1 or asked.wait(60)
+        return [array("f", [1.0])] * len(texts)
+
+    monkeypatch.setattr(embedder, "_run", slow)
+    submit = embedder._runner.submit
+    with ThreadPoolExecutor(2) as pool:
+        index = pool.submit(embedder.embed, ["a line"] * 24)
+        assert first.wait(60)
+        monkeypatch.setattr(
+            embedder._runner, "submit", lambda *given: (submit(*given), asked.set())[0]
+        )
+        pool.submit(embedder.embed, ["a question"]).result(60)
+        index.result(60)
+    embedder.close()
+    assert run == [8, 1, 8, 8]
+
+
+def test_what_breaks_and_what_is_closed_has_a_name(monkeypatch):
+    embedder = MiniLMEmbedder()
+    monkeypatch.setattr(embedder, "_run", lambda _: 1 / 0)
+    with pytest.raises(ModelFailed, match="ZeroDivisionError"):
+        embedder.embed(["x"])
+    embedder.close()
+    with pytest.raises(ModelUnavailable, match="closed"):
+        embedder.embed(["x"])
 
 
 def test_the_shipped_file_names_it():

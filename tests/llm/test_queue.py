@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.errors import ModelFailed, ModelUnavailable
-from keepsake.models.queue import Build, Done, ModelQueue, Offer, Outcome, Priority, Ticket
+from keepsake.models.queue import Build, Done, ModelQueue, Outcome, Priority, QueuedCall, Ticket
 from keepsake.ports import Generation, GenerationRequest
 from tests.llm.hand import Hand
 
@@ -36,21 +36,20 @@ class Desk:
         self.posted: list[Callable[[], None]] = []
         self.hand = Hand()
         self.outcomes: dict[str, Outcome] = {}
-        self.queue = ModelQueue(self.hand, self.posted.append, lambda: self.now)
-        self.lane = self.queue.lane(in_flight)
+        self.queue = ModelQueue(self.hand, self.posted.append, lambda: self.now, in_flight)
 
     def settle(self) -> None:
         while self.posted:
             self.posted.pop(0)()
 
     def submit(self, key: str | None, build: Build, done: Done) -> Ticket:
-        return self.queue.submit(E, key, [Offer(self.lane, Echo(), build)], done)
+        return self.queue.submit(E, key, QueuedCall(Echo(), build), done)
 
     def ask(self, name: str, priority: Priority = E, key: str | None = None) -> Ticket:
         return self.queue.submit(
             priority,
             key,
-            [Offer(self.lane, Echo(), lambda: GenerationRequest(name))],
+            QueuedCall(Echo(), lambda: GenerationRequest(name)),
             lambda outcome: self.outcomes.__setitem__(name, outcome),
         )
 
@@ -98,7 +97,7 @@ def test_whatever_comes_the_places_and_keys_are_kept_and_all_are_answered(
         running = [asked[name] for name in desk.hand.running]
         behind = sum(priority in (C, S) for priority, _ in running)
         keys = [key for _, key in running if key]
-        assert len(running) == len(desk.lane.running) <= in_flight
+        assert len(running) == len(desk.queue.running) <= in_flight
         assert behind <= max(in_flight - 1, 1), "a place is free for who is waited for"
         assert len(keys) == len(set(keys)), "never two of one key"
         waits = [each for name, each in asked.items() if name not in desk.hand.started]
@@ -138,7 +137,7 @@ def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answe
         if number == 0 and "@" in asked:
             desk.settle()  # it is in flight while the others come
     waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in desk.hand.started]
-    assert desk.queue.waiting(desk.lane) == {each: waiting.count(each) for each in Priority}
+    assert desk.queue.waiting() == {each: waiting.count(each) for each in Priority}
     assert desk.run_out() == answered.split()
 
 
@@ -158,7 +157,7 @@ def test_cancelled_while_it_waits_and_in_flight(desk: Desk):
     desk.settle()
     tickets[0].cancel()
     tickets[1].cancel()
-    assert desk.queue.waiting(desk.lane)[E] == 1
+    assert desk.queue.waiting()[E] == 1
     assert desk.run_out() == ["first", "third"]
     assert set(desk.outcomes) == {"third"}
 
@@ -185,15 +184,27 @@ def test_done_may_submit_again(desk: Desk):
     assert desk.run_out() == ["first", "second"]
 
 
-def test_closing_answers_those_who_wait_and_those_who_come(desk: Desk):
+def test_more_places_let_those_begin_who_wait(desk: Desk):
+    for name in ("a", "b", "c"):
+        desk.ask(name)
+    desk.settle()
+    assert desk.hand.started == ["a"]
+    desk.queue.places = 2
+    desk.settle()
+    assert desk.hand.started == ["a", "b"]
+    desk.queue.places = 2
+    assert not desk.posted, "nothing new moves nobody"
+
+
+def test_closing_answers_all_and_those_who_come(desk: Desk):
     desk.ask("running")
     desk.ask("waiting")
     desk.settle()
     desk.queue.close()
     desk.ask("late")
     desk.settle()
-    assert isinstance(desk.outcomes["waiting"], ModelUnavailable)
-    assert isinstance(desk.outcomes["late"], ModelUnavailable)
+    for name in ("running", "waiting", "late"):
+        assert isinstance(desk.outcomes[name], ModelUnavailable)
     desk.end("running")
-    assert isinstance(desk.outcomes["running"], Generation)
+    assert isinstance(desk.outcomes["running"], ModelUnavailable), "it is answered once"
     assert desk.hand.started == ["running"]

@@ -1,16 +1,9 @@
-"""Who counts tokens: servers of several kinds over the wire, the real model, tiktoken."""
+"""Who counts tokens: servers of several kinds over the wire, the real model."""
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import os
-import shutil
-import subprocess
-import sys
-import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -20,13 +13,11 @@ from keepsake.models.clients.openai import OpenAIModel
 from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import LLAMA_CPP, Profiles
-from keepsake.models.tokens import local_tokenizer
 from keepsake.models.tokens.counting import ServerTokenCounter
-from keepsake.models.tokens.local_tokenizer import LocalTokenizer, cache_folder, cached, installed
 from keepsake.models.tokens.tokenizer import ASK_AGAIN_SECONDS, Tokenizer
 from keepsake.paths import Places
 from keepsake.ports import GenerationRequest
-from keepsake.prompt.tokens import MODEL_SERVER, TIKTOKEN, Heuristic, TokenLedger
+from keepsake.prompt.tokens import MODEL_SERVER, Heuristic, TokenLedger
 from tests.bench.talk import talk
 from tests.fakes.model_server import FakeModelServer, Reply, tokens
 from tests.llm.conftest import Owner, until
@@ -44,7 +35,7 @@ def client(fake: FakeModelServer) -> Iterator[OpenAIModel]:
 
 @pytest.mark.parametrize(
     ("kind", "asked"),  # one question to find out who it is, then one for all texts or one each
-    [("llama.cpp", 1 + 1), ("old llama.cpp", 1 + 1 + len(TEXTS)), ("vllm", 1 + len(TEXTS))],
+    [("llama.cpp", 1 + 1), ("vllm", 1 + len(TEXTS))],
 )
 def test_a_server_counts_as_it_can(
     client: OpenAIModel, fake: FakeModelServer, kind: str, asked: int
@@ -113,7 +104,7 @@ def test_a_wrong_answer_to_many_texts_is_not_believed(
 ):
     fake.tokenizer = "llama.cpp"
     fake.plan("/tokenize", Reply(), Reply(raw=raw))
-    assert client.count_tokens(TEXTS) == TRUE, "asked one by one"
+    assert client.count_tokens(TEXTS) is None
 
 
 def test_one_server_replaced_by_another_is_found_out(client: OpenAIModel, fake: FakeModelServer):
@@ -124,7 +115,7 @@ def test_one_server_replaced_by_another_is_found_out(client: OpenAIModel, fake: 
     fake.tokenizer = "llama.cpp"
     assert tokenizer.count(TEXTS) == TRUE
     fake.tokenizer = "vllm"
-    fake.plan("/tokenize", *[Reply(status=400)] * 2)
+    fake.plan("/tokenize", Reply(status=400))
     assert tokenizer.count(TEXTS) is None
     now += ASK_AGAIN_SECONDS - 1
     assert tokenizer.count(TEXTS) is None
@@ -151,20 +142,13 @@ def configure(home: Places, fake: FakeModelServer, provider: str, model: str = "
     )
 
 
-@pytest.fixture
-def nothing_local(tmp_path: Path) -> LocalTokenizer:
-    return LocalTokenizer({"TIKTOKEN_CACHE_DIR": str(tmp_path / "empty")})
-
-
-def test_the_server_counts_before_anybody_else_and_is_waited_for(
-    gateway: Gateway, fake: FakeModelServer, ready: LocalTokenizer, nothing_local: LocalTokenizer
-):
-    assert ServerTokenCounter(gateway, local=nothing_local).count(TEXTS) is None, "nobody can"
+def test_the_server_counts_and_is_waited_for(gateway: Gateway, fake: FakeModelServer):
+    counter = ServerTokenCounter(gateway)
+    assert counter.count(TEXTS) is None, "nobody can"
     owner_asks_again(gateway)
-    counter = ServerTokenCounter(gateway, local=ready)
     fake.tokenizer = "llama.cpp"
     fake.always("/tokenize", Reply(status=503))
-    assert counter.count(TEXTS) is None, "tiktoken must not step in"
+    assert counter.count(TEXTS) is None
     fake.always("/tokenize", Reply())
     assert counter.count(TEXTS) == (TRUE, MODEL_SERVER)
     found = counter.count(["half \ud83d\n", "\x00\n"])  # cannot go over the wire as it is
@@ -174,16 +158,16 @@ def test_the_server_counts_before_anybody_else_and_is_waited_for(
 
 def owner_asks_again(gateway: Gateway) -> None:
     """Forget that the server had no tokenizer, as after a while."""
-    client = gateway._pool.fleets["agent"].first.client
+    client = gateway._pool.models["agent"].client
     assert isinstance(client, OpenAIModel)
     client._tokenizer._asked = float("-inf")
 
 
 def test_a_changed_profile_is_another_model_and_the_old_one_is_not_asked(
-    gateway: Gateway, owner: Owner, home: Places, fake: FakeModelServer, ready: LocalTokenizer
+    gateway: Gateway, owner: Owner, home: Places, fake: FakeModelServer
 ):
     fake.tokenizer = "llama.cpp"
-    counter = ServerTokenCounter(gateway, local=ready)
+    counter = ServerTokenCounter(gateway)
     before = counter.model
     assert counter.count(TEXTS) is not None
     configure(home, fake, "ollama")
@@ -192,108 +176,7 @@ def test_a_changed_profile_is_another_model_and_the_old_one_is_not_asked(
         gateway.count_tokens("agent", TEXTS)
     assert counter.count(TEXTS) is None
     owner.call(gateway.statuses)
-    found = counter.count(TEXTS)
-    assert found is not None
-    assert found[1] == TIKTOKEN
-
-
-# tiktoken: only if it is installed, and its data lies ready.
-
-
-@pytest.fixture
-def ready(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LocalTokenizer:
-    """A tiktoken that is installed, with data in its cache: a stand-in of the same shape."""
-    library, cache = tmp_path / "library", tmp_path / "cache"
-    library.mkdir()
-    cache.mkdir()
-    (library / "tiktoken.py").write_text(
-        textwrap.dedent("""
-        asked = []
-        class Encoding:
-            def encode_ordinary(self, text):
-                return text.split()
-        def encoding_name_for_model(model):
-            if not model.startswith("gpt-4o"):
-                raise KeyError(model)
-            return "o200k_base"
-        def get_encoding(name):
-            asked.append(name)
-            return Encoding()
-        """)
-    )
-    data = {}
-    for name in ("cl100k_base", "o200k_base"):
-        (cache / name).write_text(name)
-        data[name] = (name, hashlib.sha256(name.encode()).hexdigest())
-    monkeypatch.setattr(local_tokenizer, "DATA", data)
-    monkeypatch.syspath_prepend(str(library))
-    monkeypatch.delitem(sys.modules, "tiktoken", raising=False)
-    yield LocalTokenizer({"TIKTOKEN_CACHE_DIR": str(cache)})
-    sys.modules.pop("tiktoken", None)
-
-
-def test_tiktoken_takes_the_encoding_of_the_model(ready: LocalTokenizer):
-    assert ready.count(["one two", "three"]) == [2, 1]
-    assert ready.count(["one two"], "gpt-4o-mini") == [2]
-    assert ready.count(["one two"], "gemma3:4b") == [2]
-    assert sys.modules["tiktoken"].asked == ["cl100k_base", "o200k_base", "cl100k_base"]
-    ready.count(["again"], "gemma3:4b")
-    assert len(sys.modules["tiktoken"].asked) == 3, "an encoding is loaded once"
-
-
-def test_tiktoken_takes_what_there_is_and_one_that_fails_is_none(
-    ready: LocalTokenizer, monkeypatch
-):
-    (cache_folder(ready._environ) / "cl100k_base").unlink()
-    assert ready.count(["one two"], "gemma3:4b") == [2]
-    assert sys.modules["tiktoken"].asked == ["o200k_base"]
-    monkeypatch.setattr(local_tokenizer.import_module("tiktoken"), "get_encoding", lambda _: 1 / 0)
-    assert ready.count(["one two"], "another") is None
-
-
-@pytest.mark.parametrize("damage", ["gone", "damaged"])
-def test_tiktoken_is_not_even_imported_when_it_would_have_to_fetch(
-    ready: LocalTokenizer, damage: str
-):
-    """With a file that is not whole, tiktoken itself would delete it and ask the network."""
-    for file in cache_folder(ready._environ).iterdir():
-        file.unlink() if damage == "gone" else file.write_text("half of it")
-    assert ready.count(["one two"]) is None
-    assert "tiktoken" not in sys.modules
-
-
-def test_where_tiktoken_keeps_its_data():
-    assert cache_folder({"TIKTOKEN_CACHE_DIR": "/a", "DATA_GYM_CACHE_DIR": "/b"}) == Path("/a")
-    assert cache_folder({"DATA_GYM_CACHE_DIR": "/b"}) == Path("/b")
-    assert cache_folder({"TIKTOKEN_CACHE_DIR": ""}) is None
-    assert cache_folder({}).name == "data-gym-cache"
-    assert cached(None) == []
-
-
-@pytest.mark.skipif(
-    not (installed() and cached(cache_folder())), reason="no tiktoken, or its data is not cached"
-)
-def test_the_real_tiktoken_counts_from_its_cache(tmp_path: Path):
-    """In a process that cannot reach anything."""
-    name = cached(cache_folder())[0]
-    shutil.copy(cache_folder() / local_tokenizer.DATA[name][0], tmp_path)
-    code = (
-        "import socket\n"
-        "def refused(*_, **__): raise AssertionError('the network was asked')\n"
-        "socket.socket.connect = socket.getaddrinfo = refused\n"
-        "from keepsake.models.tokens.local_tokenizer import LocalTokenizer\n"
-        "print(LocalTokenizer().count(['Good morning, Tom!\\n', '<|endoftext|>'], 'gemma3:4b'))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"TIKTOKEN_CACHE_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    counts = eval(done.stdout)  # a list of two numbers that we printed
-    assert counts[0] in (5, 6)
-    assert counts[1] > 1, "what a player types is never a mark of the model's own"
+    assert gateway.count_tokens("agent", TEXTS) is None, "Ollama has no tokenizer for others"
 
 
 # The real model.

@@ -12,7 +12,6 @@ from keepsake.prompt.budget import Costs, PromptSection, bar, chart
 from keepsake.prompt.tokens import (
     HEURISTIC,
     MODEL_SERVER,
-    TIKTOKEN,
     Heuristic,
     TokenLedger,
     estimate_tokens,
@@ -83,7 +82,7 @@ def test_where_nobody_counts_the_estimate_learns_from_whole_prompts():
         ledger.heard(sum(map(ledger.of, lines)), true)
     assert sum(map(ledger.of, lines)) == pytest.approx(true, rel=0.03)
     factor = ledger.estimate.factor
-    ledger.learn({lines[0]: 30}, TIKTOKEN)
+    ledger.learn({lines[0]: 30}, "another")
     ledger.heard(1000, 9000)
     assert ledger.estimate.factor == factor, "counts are no estimates: there is nothing to correct"
     ledger.heard(0, 0)
@@ -148,7 +147,7 @@ def test_only_the_models_own_tokenizer_teaches_the_estimate():
     lines = {f"{SAID} {number}": 60 for number in range(100)}
     guided, unguided = TokenLedger(Heuristic()), TokenLedger(Heuristic())
     guided.learn(lines, MODEL_SERVER)
-    unguided.learn(lines, TIKTOKEN)
+    unguided.learn(lines, "another")
     assert guided.estimate.of(SAID) > unguided.estimate.of(SAID) == Heuristic().of(SAID)
 
 

@@ -31,8 +31,7 @@ from game.web.live.metrics import (
 )
 from keepsake.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
 from keepsake.models.queue import Priority
-from keepsake.models.recording import Figures
-from keepsake.models.status import ServerStatus
+from keepsake.models.status import Figures, ServerStatus
 from keepsake.paths import REPOSITORY
 
 TOKEN = "a-token-of-more-than-sixteen"
@@ -51,9 +50,6 @@ NOW = Now(
             running=2,
             in_flight=2,
             figures=Figures(calls=10, failures=3, prompt_tokens=90, cached_tokens=60),
-            drained=True,
-            agents=7,
-            moved=2,
         )
     ],
     event_log_waiting=5,
@@ -167,12 +163,9 @@ def test_what_is_so_now_is_told():
     assert value(metrics, "model_server_ready", **who) == 0
     assert value(metrics, "model_calls_total", **who, failed="no") == 7
     assert value(metrics, "model_calls_total", **who, failed="yes") == 3
-    assert value(metrics, "model_calls_moved_total", **who) == 2
     assert value(metrics, "model_tokens_total", **who, kind="prompt") == 90
     assert value(metrics, "model_tokens_total", **who, kind="cached") == 60
     assert value(metrics, "model_server_places", **who) == 2
-    assert value(metrics, "model_server_drained", **who) == 1
-    assert value(metrics, "model_server_agents", **who) == 7
     assert value(metrics, "event_log_waiting") == 5
     assert value(metrics, "event_log_writable") == 0
     assert value(metrics, "event_log_lost_total") == 2

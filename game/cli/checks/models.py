@@ -16,7 +16,6 @@ from keepsake.models.clients.capabilities import is_chat_template
 from keepsake.models.embedded import gguf
 from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.embedding import EmbedderProfile, embedder, load_embedder
-from keepsake.models.pool import drained_hosts
 from keepsake.models.profiles import (
     AUTO,
     CHAT,
@@ -61,23 +60,17 @@ def _file(path: Path) -> Finding:
 
 def servers(here: Places) -> Iterator[Finding]:
     """Each model server that a profile names answers and has its model."""
-    embedded, drained = Embedded(here), drained_hosts(here.drained)
+    embedded = Embedded(here)
     asked: set[tuple[str, str, str]] = set()
-    for members in (each.members for each in Profiles(here.config / "llm.md")):
-        asking = [each for each in members if each.provider != EXTRACTIVE]
-        keys = [server_key(each, embedded, os.environ) for each in asking]
-        left = [address for _, address in keys if address not in drained]
-        for profile, (provider, address) in zip(asking, keys, strict=True):
-            if (provider, address, profile.model) in asked:
-                continue
-            asked.add((provider, address, profile.model))
-            if address in drained:
-                subject = f"Model server {provider} at {address}"
-                what = "drained: it gets no new calls until @llm-status/undrain"
-                cure = "" if left else "Undrain it: no other server answers that profile"
-                yield Finding(subject, bool(left), what, cure)
-            else:
-                yield _server(here, profile, embedded, address)
+    for profile in Profiles(here.config / "llm.md"):
+        provider, address = server_key(profile, embedded, os.environ)
+        if profile.provider == EXTRACTIVE or (provider, address, profile.model) in asked:
+            continue
+        asked.add((provider, address, profile.model))
+        yield _server(here, profile, embedded, address)
+        if profile.note:
+            subject = f"Profile {profile.name}"
+            yield Finding(subject, False, profile.note, "Leave one address under host in llm.md")
 
 
 def embedding(here: Places) -> Iterator[Finding]:

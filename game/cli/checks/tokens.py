@@ -20,11 +20,9 @@ from keepsake.models.profiles import (
     ModelProfile,
     Profiles,
 )
-from keepsake.models.recording import Recorder
 from keepsake.models.servers import build
-from keepsake.models.tokens.local_tokenizer import cache_folder, cached, installed
 from keepsake.paths import Places
-from keepsake.prompt.tokens import HEURISTIC, MODEL_SERVER, TIKTOKEN
+from keepsake.prompt.tokens import HEURISTIC, MODEL_SERVER
 
 AGENT = "agent"
 
@@ -58,11 +56,16 @@ def counting(here: Places) -> Iterator[Finding]:
         yield Finding("Token counts", True, f"by the {MODEL_SERVER}, once the world runs")
         return
     with (
-        closing(build(profile, Embedded(here), os.environ, Recorder()).client) as client,
+        closing(build(profile, Embedded(here), os.environ).client) as client,
         suppress(ModelError),  # the check of the model servers tells of it
     ):
         counts = client.count_tokens(["Good morning"])
-        what = _without_server(profile) if counts is None else f"by the {MODEL_SERVER}"
+        what = f"by the {MODEL_SERVER}"
+        if counts is None:
+            what = (
+                f"estimated ({HEURISTIC}), corrected by what the server says of each prompt;"
+                f" {profile.provider} has no tokenizer for others"
+            )
         yield Finding("Token counts", True, what)
 
 
@@ -108,14 +111,3 @@ def _writer(config: CompactionConfig, profiles: Profiles) -> Iterator[Finding]:
             " profile",
             f"Write one of {', '.join(sorted(profiles.all()))} there",
         )
-
-
-def _without_server(profile: ModelProfile) -> str:
-    """Who counts for a server that lets nobody use its tokenizer."""
-    if names := cached(cache_folder()) if installed() else []:
-        return f"by {TIKTOKEN} ({', '.join(names)}); {profile.provider} has no tokenizer for others"
-    lacking = "its data is not in its cache" if installed() else "it is not installed"
-    return (
-        f"estimated ({HEURISTIC}), corrected by what the server says of each prompt;"
-        f" {profile.provider} has no tokenizer for others, and {TIKTOKEN} cannot help: {lacking}"
-    )

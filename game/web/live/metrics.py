@@ -302,8 +302,6 @@ _OF_SERVERS: dict[str, tuple[str, Callable[[ServerStatus], float]]] = {
     "queue_running": ("Calls to a model in flight", lambda each: each.running),
     "model_server_places": ("Calls that may be", lambda each: each.in_flight),
     "model_server_ready": ("Whether a model server answers", lambda each: each.health == READY),
-    "model_server_drained": ("Whether it gets no new calls", lambda each: each.drained),
-    "model_server_agents": ("Agents that are kept there", lambda each: each.agents),
 }
 
 
@@ -318,9 +316,6 @@ def _servers(servers: Sequence[ServerStatus]) -> Iterator[Metric]:
         "keepsake_queue_length", "Jobs that wait for a model", labels=[*who, "priority"]
     )
     calls = CounterMetricFamily("keepsake_model_calls", "Calls to models", labels=[*who, "failed"])
-    moved = CounterMetricFamily(
-        "keepsake_model_calls_moved", "Calls that went on at another server", labels=who
-    )
     tokens = CounterMetricFamily("keepsake_model_tokens", "Tokens", labels=[*who, "kind"])
     for each in servers:
         which, figures = [each.provider, each.host], each.figures
@@ -328,8 +323,7 @@ def _servers(servers: Sequence[ServerStatus]) -> Iterator[Metric]:
             waiting.add_metric([*which, priority.name.lower()], count)
         calls.add_metric([*which, "no"], figures.calls - figures.failures)
         calls.add_metric([*which, "yes"], figures.failures)
-        moved.add_metric(which, each.moved)
         tokens.add_metric([*which, "prompt"], figures.prompt_tokens)
         tokens.add_metric([*which, "cached"], figures.cached_tokens)
         tokens.add_metric([*which, "completion"], figures.completion_tokens)
-    yield from (waiting, calls, moved, tokens)
+    yield from (waiting, calls, tokens)

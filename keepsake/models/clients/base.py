@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from keepsake.errors import (
     BadAnswer,
@@ -26,9 +26,9 @@ from keepsake.errors import (
     PromptUnfit,
 )
 from keepsake.models.clients.capabilities import Capabilities, Lessons, of_kind
-from keepsake.models.clients.http import ServerWords
 from keepsake.models.clients.messages import NO_SYSTEM, alternating
 from keepsake.models.clients.raw import RawAnswer, add_piece, count, seconds
+from keepsake.models.clients.refusals import ServerWords
 from keepsake.models.clients.thoughts import AnswerText
 from keepsake.models.profiles import OLLAMA_SERVER
 from keepsake.ports import Generation, GenerationRequest, ToolCall
@@ -62,32 +62,11 @@ _PARTS = {
 """Parts of a request that may be left out, and what a server says that refuses one."""
 
 
-class Server(Protocol):
-    """One server that is asked for JSON objects."""
-
-    words: ServerWords
-
-    def call(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None = None,
-        seconds: float | None = None,
-    ) -> dict[str, Any]:
-        """The answer's body; blocks, raises ModelError."""
-
-    def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The objects of an answer as they come; blocks, raises ModelError."""
-
-    def close(self) -> None:
-        """Close the kept connections."""
-
-
 class HttpModel(ABC):
     """Continues text and chats by one server. Safe to use from several threads.
 
     Args:
-        http: The server.
+        server: How errors speak of the server.
         model: The model's name there; empty lets the server choose.
         kind: What the server is, as far as it is known.
         lessons: What calls have shown of the model so far.
@@ -96,11 +75,12 @@ class HttpModel(ABC):
         capabilities: What the server takes, as far as :meth:`check` has learnt it.
     """
 
-    def __init__(self, http: Server, model: str, kind: str, lessons: Lessons | None = None) -> None:
-        self.model, self.server = model, http.words
+    def __init__(
+        self, server: ServerWords, model: str, kind: str, lessons: Lessons | None = None
+    ) -> None:
+        self.model, self.server = model, server
         self.capabilities = of_kind(kind)
         self.lessons = lessons or Lessons()
-        self._http = http
         self._names: list[str] = []
         self._before: OrderedDict[str | None, str] = OrderedDict()
         """The last prompt of each agent: the server may have what the next begins with."""
@@ -144,7 +124,7 @@ class HttpModel(ABC):
         """
         try:
             rows = self._rows()
-            names = [str(each.get("id") or each.get("model")) for each in rows]
+            names = [str(each.get("id")) for each in rows]
             if not self._has(names):
                 raise ModelMissing(
                     f"{self.server.name} has no model {self.model!r}",
@@ -162,9 +142,9 @@ class HttpModel(ABC):
                 self._names = names
         return "ready"
 
+    @abstractmethod
     def close(self) -> None:
         """Close the kept connections."""
-        self._http.close()
 
     # -- one call
 
@@ -193,34 +173,23 @@ class HttpModel(ABC):
         raise AssertionError("the last try returns or raises")
 
     def _once(self, request: GenerationRequest, words: AnswerText) -> RawAnswer:
-        path, body = self._question(request)
-        chat = bool(request.messages)
-        body = {name: value for name, value in body.items() if name not in self.lessons.refused}
-        if request.on_text is None:
-            answer = self._answer(self._http.call("POST", path, body), chat=chat)
-            self._take(words, answer.text, required=not (answer.tool_calls or answer.thought))
-            return answer
-        whole = RawAnswer()
-        with closing(self._http.stream(path, body)) as pieces:  # type: ignore[type-var]
-            for each in pieces:
-                part = self._answer(each, chat=chat, streamed=True)
-                self._take(words, part.text)
+        whole, streamed = RawAnswer(), request.on_text is not None
+        with closing(self._pieces(request)) as pieces:  # type: ignore[type-var]
+            for part in pieces:
+                if isinstance(part.text, str):
+                    words.feed(part.text)
+                elif part.text is not None:
+                    what = f"{self.server.name} sent {type(part.text).__name__} in place of text"
+                    raise BadAnswer(what, "Look at its log")
                 add_piece(whole, part)
                 if words.ended:
                     return whole
-                if request.given_up is not None and request.given_up():
+                if streamed and request.given_up is not None and request.given_up():
                     raise CallGivenUp("The call was given up", "Nobody wants its answer")
-        if whole.finish_reason is None:
+        if streamed and whole.finish_reason is None:
             what = f"{self.server.name} broke off amid its answer"
             raise ModelUnavailable(what, self.server.cure_absent)
         return whole
-
-    def _take(self, words: AnswerText, text: Any, *, required: bool = False) -> None:
-        if isinstance(text, str):
-            words.feed(text)
-        elif text is not None or required:
-            what = f"{self.server.name} sent {type(text).__name__} in place of text"
-            raise BadAnswer(what, "Look at its log")
 
     def _shaped(self, request: GenerationRequest) -> GenerationRequest:
         """The request, as this model was seen to take it."""
@@ -303,18 +272,9 @@ class HttpModel(ABC):
             calls.append(ToolCall(name, arguments))
         return tuple(calls)
 
-    def _rows(self) -> list[Mapping[str, Any]]:
-        """The models that the server lists: OpenAI's ``data``, Ollama's ``models``."""
-        body = self._http.call("GET", self._list, seconds=LOOK_SECONDS)
-        listed = body.get("data") or body.get("models")
-        return (
-            [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-        )
-
-    @property
     @abstractmethod
-    def _list(self) -> str:
-        """The path that lists the models."""
+    def _rows(self) -> list[Mapping[str, Any]]:
+        """The models that the server lists, by ``id``; may raise ModelError."""
 
     @abstractmethod
     def _has(self, names: Sequence[str]) -> bool:
@@ -325,12 +285,8 @@ class HttpModel(ABC):
         """What the server takes, as it says; may raise ModelError."""
 
     @abstractmethod
-    def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
-        """Path and body of a request."""
-
-    @abstractmethod
-    def _answer(self, body: Mapping[str, Any], *, chat: bool, streamed: bool = False) -> RawAnswer:
-        """What a body says, or one piece of an answer; BadAnswer if it says nothing."""
+    def _pieces(self, request: GenerationRequest) -> Iterator[RawAnswer]:
+        """The answer: whole, or in pieces where it is to be heard; raises ModelError."""
 
 
 def _text(request: GenerationRequest) -> str:

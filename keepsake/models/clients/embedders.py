@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from keepsake.errors import BadAnswer
-from keepsake.models.clients.base import Server
-from keepsake.models.clients.http import JsonServer, ServerWords, shown
-from keepsake.models.clients.ollama import OllamaServer, ollama_host
+from keepsake.models.clients.http import JsonServer
+from keepsake.models.clients.ollama import asked, connected, ollama_host, words
 from keepsake.models.clients.openai import api_key
+from keepsake.models.clients.refusals import ServerWords, shown
 
 
 class ServerEmbedder:
-    """Embeds by one path of a model server. Safe to use from several threads.
+    """Embeds by a model server. Safe to use from several threads.
 
-    Attributes:
+    Args:
         model_name: The model's name, after its provider.
+        server: How errors speak of it.
+        ask: Gives the vectors of texts, as the server sent them; raises ModelError.
+        close: Closes the kept connections.
     """
 
-    def __init__(self, name: str, model: str, path: str, http: Server) -> None:
-        self.model_name = name
-        self._model, self._path, self._http = model, path, http
+    def __init__(
+        self,
+        model_name: str,
+        server: ServerWords,
+        ask: Callable[[Sequence[str]], Any],
+        close: Callable[[], None],
+    ) -> None:
+        self.model_name, self.close = model_name, close
+        self._server, self._ask = server, ask
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector of length 1 a text; blocks.
@@ -32,26 +41,31 @@ class ServerEmbedder:
         """
         if not texts:
             return []
-        body = {"model": self._model, "input": list(texts)}
-        vectors = _vectors(self._http.call("POST", self._path, body))
+        try:
+            vectors = [[float(number) for number in each] for each in self._ask(texts)]
+        except (TypeError, ValueError, KeyError, AttributeError):
+            vectors = []
         sizes = {len(vector) for vector in vectors}
         if len(vectors) != len(texts) or len(sizes) != 1 or 0 in sizes:
             raise BadAnswer(
-                f"{self._http.words.name} sent {len(vectors)} vectors for {len(texts)} texts,"
+                f"{self._server.name} sent {len(vectors)} vectors for {len(texts)} texts,"
                 f" of {sorted(sizes)} numbers",
                 "Use a model that is made for embeddings",
             )
         return [_unit(vector) for vector in vectors]
 
-    def close(self) -> None:
-        """Close the kept connections."""
-        self._http.close()
-
 
 def ollama_embedder(model: str, host: str = "", *, time_limit: float = 60.0) -> ServerEmbedder:
-    """Embeds by Ollama; without a host by that of ``OLLAMA_HOST`` or Ollama's own default."""
-    http = OllamaServer(ollama_host(host), model, time_limit)
-    return ServerEmbedder(f"ollama:{model}", model, "/api/embed", http)
+    """Embeds by Ollama; an empty ``host`` is that of ``OLLAMA_HOST`` or Ollama's own default."""
+    address = ollama_host(host)
+    server = words(address, model)
+    client = connected(address, server)
+
+    def ask(texts: Sequence[str]) -> Any:
+        with asked(server, time_limit):
+            return client.embed(model, list(texts)).embeddings
+
+    return ServerEmbedder(f"ollama:{model}", server, ask, client.close)
 
 
 def openai_embedder(model: str, host: str, *, time_limit: float = 60.0) -> ServerEmbedder:
@@ -63,21 +77,13 @@ def openai_embedder(model: str, host: str, *, time_limit: float = 60.0) -> Serve
         api_key() or "",
     )
     http = JsonServer(host, server, time_limit)
-    return ServerEmbedder(f"openai:{model}", model, "/v1/embeddings", http)
 
+    def ask(texts: Sequence[str]) -> Any:
+        rows = http.call("POST", "/v1/embeddings", {"model": model, "input": list(texts)})["data"]
+        # Its protocol does not promise the order of the texts.
+        return [row["embedding"] for row in sorted(rows, key=lambda row: row.get("index", 0))]
 
-def _vectors(body: Mapping[str, Any]) -> list[list[float]]:
-    """The vectors, OpenAI's in the order of the texts, which its protocol does not promise."""
-    found = body.get("embeddings")
-    rows = body.get("data")
-    if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
-        ordered = sorted(rows, key=lambda row: int(row.get("index", 0)))
-        found = [row.get("embedding") for row in ordered]
-    return [each for each in found if _is_vector(each)] if isinstance(found, list) else []
-
-
-def _is_vector(found: object) -> bool:
-    return isinstance(found, list) and all(isinstance(each, int | float) for each in found)
+    return ServerEmbedder(f"openai:{model}", server, ask, http.close)
 
 
 def _unit(vector: Sequence[float]) -> list[float]:

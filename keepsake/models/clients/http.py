@@ -1,8 +1,8 @@
 """What every client that talks HTTP shares: a real time limit, and errors with names.
 
 httpx limits each read, so a server that drips a byte now and then could hold a call for ever;
-here :class:`DeadlineTransport` limits the whole answer. Giving up closes the connection, and
-llama.cpp and Ollama both stop generating when it closes.
+here :func:`within` limits the whole answer, and all attempts at it. Giving up closes the
+connection, and llama.cpp and Ollama both stop generating when it closes.
 """
 
 from __future__ import annotations
@@ -10,83 +10,58 @@ from __future__ import annotations
 import functools
 import json
 import logging
-import re
+import math
 import ssl
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from contextvars import ContextVar
 from typing import Any, cast
 
 import httpx
 
 from keepsake.errors import (
     BadAnswer,
-    ModelBusy,
     ModelError,
-    ModelFailed,
-    ModelMissing,
-    ModelRejected,
     ModelTimeout,
     ModelUnavailable,
-    PromptTooLong,
 )
+from keepsake.models.clients.refusals import ServerWords, from_status, retry_after
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # it would log every call
 
 CONNECT_SECONDS = 5.0
-HIDDEN = "[secret]"
-_EXCERPT = 200
 _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=64)
-_LOGIN = re.compile(r"(?<=://)[^\s/@]+@")
-_TOO_LONG = re.compile(
-    r"exceed\w*[\w ]{0,24}context|context[_ ](?:length|size|window)|maximum model length"
-    r"|prompt is too long|max_new_tokens.? must be <=",
-    re.IGNORECASE,
-)
-"""What OpenAI, vLLM, llama.cpp, Ollama, LM Studio and TGI say of a prompt that is too long."""
-_LIMIT = re.compile(
-    r"n_ctx\W{1,4}(\d+)|(?:context|model)[_ ](?:length|size|window)\D{0,24}(\d+)"
-    r"|> (\d+) maximum|must be <= (\d+)",
-    re.IGNORECASE,
-)
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerWords:
-    """How errors speak of one server."""
-
-    name: str  # what it is, with its address
-    cure_absent: str  # what to do when nobody answers
-    cure_missing: str  # what to do when the model is not there
-    # what it is sent as a key, which its errors may quote; nothing says it on
-    key: str = field(default="", repr=False)
-
-    def without_key(self, body: str) -> str:
-        """What it said, on one line, without the key."""
-        line = " ".join(body.split())
-        return line.replace(self.key, HIDDEN) if self.key else line
-
-    def quoted(self, body: str) -> str:
-        """The beginning of that."""
-        line = self.without_key(body)  # before it is cut: half a key would not be known for one
-        return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Limit all that is asked here to so many seconds, or to fewer that were set outside."""
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
 
 
 class DeadlineTransport(httpx.HTTPTransport):
-    """Ends an answer whose body is not complete within the read time limit; knows no proxy."""
+    """Ends an answer whose body is not complete in the time of :func:`within`; knows no proxy."""
 
     def __init__(self) -> None:
         super().__init__(verify=_tls(), limits=_LIMITS, trust_env=False)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; its clock starts now."""
-        deadline = time.monotonic() + request.extensions["timeout"]["read"]
+        """Send the request, with what is left of the time."""
+        left = _deadline.get() - time.monotonic()
+        if left <= 0:
+            raise httpx.ReadTimeout("the time is over")
+        request.extensions["timeout"] = httpx.Timeout(
+            left, connect=min(left, CONNECT_SECONDS)
+        ).as_dict()
         response = super().handle_request(request)
         body = cast("httpx.SyncByteStream", response.stream)
-        response.stream = _DeadlineStream(body, deadline)
+        response.stream = _DeadlineStream(body, _deadline.get())
         return response
 
 
@@ -118,8 +93,7 @@ class JsonServer:
         self._http = httpx.Client(
             base_url=host.rstrip("/").removesuffix("/v1"),
             headers={"Authorization": f"Bearer {words.key}"} if words.key else {},
-            transport=DeadlineTransport(),
-            trust_env=False,  # a proxy from the environment never gets prompts
+            **client_settings(words),
         )
 
     def call(
@@ -134,11 +108,8 @@ class JsonServer:
         Raises:
             ModelError: There was no answer, or none that can be used.
         """
-        limit = seconds or self._time_limit
-        with named_errors(self.words, limit):
-            response = self._http.request(method, path, json=body, timeout=waits(limit))
-        self._require_success(response)
-        return self._object(response.text)
+        with named_errors(self.words, seconds or self._time_limit):
+            return self._object(self._http.request(method, path, json=body).text)
 
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The objects of an answer that is streamed, as they come; blocks.
@@ -150,11 +121,8 @@ class JsonServer:
         """
         with (
             named_errors(self.words, self._time_limit),
-            self._http.stream("POST", path, json=body, timeout=waits(self._time_limit)) as response,
+            self._http.stream("POST", path, json=body) as response,
         ):
-            if not response.is_success:
-                response.read()
-                self._require_success(response)
             if "event-stream" not in response.headers.get("Content-Type", ""):
                 response.read()
                 yield self._object(response.text)
@@ -175,11 +143,6 @@ class JsonServer:
             raise from_status(status, json.dumps(error), self.words)
         return found
 
-    def _require_success(self, response: httpx.Response) -> None:
-        if not response.is_success:
-            wait = retry_after(response.headers.get("Retry-After", ""))
-            raise from_status(response.status_code, response.text, self.words, wait)
-
     def _object(self, text: str) -> dict[str, Any]:
         try:
             found = json.loads(text)
@@ -197,20 +160,26 @@ class JsonServer:
         self._http.close()
 
 
-def waits(seconds: float) -> httpx.Timeout:
-    """The time limits of a call that may take so long."""
-    return httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+def client_settings(server: ServerWords) -> dict[str, Any]:
+    """How an httpx client asks a server: in its time, by no proxy, refusals raised by name."""
+
+    def require_success(response: httpx.Response) -> None:
+        if not response.is_success:
+            response.read()
+            wait = retry_after(response.headers.get("Retry-After", ""))
+            raise from_status(response.status_code, response.text, server, wait)
+
+    return {
+        "transport": DeadlineTransport(),
+        "trust_env": False,  # a proxy from the environment never gets prompts
+        "event_hooks": {"response": [require_success]},
+    }
 
 
 def inner(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The object of that name in a body; an empty one where there is none."""
     found = body.get(name)
     return found if isinstance(found, dict) else {}
-
-
-def shown(host: str) -> str:
-    """An address as errors name it: without the user name and the password in it."""
-    return _LOGIN.sub(f"{HIDDEN}@", host)
 
 
 @functools.cache
@@ -235,59 +204,14 @@ def from_transport(error: Exception, server: ServerWords, seconds: float) -> Mod
 
 @contextmanager
 def named_errors(server: ServerWords, seconds: float) -> Iterator[None]:
-    """Give what the HTTP client raises a name.
+    """Limit a call to so many seconds, and give what the HTTP client raises a name.
 
     Raises:
         ModelError: In place of its errors.
     """
     try:
-        yield
+        with within(seconds):
+            yield
     except (httpx.HTTPError, httpx.InvalidURL, ConnectionError, RuntimeError) as error:
         # httpx raises RuntimeError when the client was closed under a call.
         raise from_transport(error, server, seconds) from error
-
-
-def retry_after(written: str) -> float:
-    """Seconds of a header ``Retry-After``, which is a number or a date; 0 if it says nothing."""
-    try:
-        return max(float(written), 0.0)
-    except ValueError:
-        pass
-    try:
-        until = parsedate_to_datetime(written)
-    except ValueError:
-        return 0.0
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
-
-
-def from_status(status: int, body: str, server: ServerWords, wait: float = 0.0) -> ModelError:
-    """The named error for a status that is no success; ``said`` of it is the whole body.
-
-    ``wait``: Seconds after which the server wants to be asked again; 0 if it does not say.
-    """
-    error = _from_status(status, body, server, wait)
-    error.said = server.without_key(body)
-    return error
-
-
-def _from_status(status: int, body: str, server: ServerWords, wait: float) -> ModelError:
-    what = f"HTTP {status}: {server.quoted(body)}"
-    if status in (400, 413, 422, 500) and _TOO_LONG.search(body):
-        limits = [int(each) for found in _LIMIT.findall(body) for each in found if each]
-        cure = "Prompts are made shorter; or give the model a larger context"
-        told = f"{server.name} found the prompt too long ({what})"
-        return PromptTooLong(told, cure, min(limits, default=0))
-    if status in (404, 405) or (status == 400 and "not found" in body):
-        return ModelMissing(f"{server.name} has no such model ({what})", server.cure_missing)
-    if status in (401, 403):
-        cure = "Set KEEPSAKE_OPENAI_API_KEY in the environment of the game"
-        return ModelRejected(f"{server.name} refused the key ({what})", cure)
-    if status == 429:
-        return ModelBusy(f"{server.name} is asked too often ({what})", "Lower in_flight", wait)
-    if status == 503 or (status >= 500 and "loading model" in body.lower()):
-        return ModelBusy(f"{server.name} is not ready ({what})", "Wait a little", wait)
-    if status >= 500:
-        return ModelFailed(f"{server.name} failed ({what})", "Look at its log")
-    cure = "Check model, context_tokens and max_tokens in llm.md"
-    return ModelRejected(f"{server.name} refused the request ({what})", cure)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import httpx
 
 from keepsake.errors import BadAnswer
 from keepsake.models.clients.base import LOOK_SECONDS, HttpModel
@@ -24,23 +22,15 @@ from keepsake.models.clients.capabilities import (
     is_ollama_chat,
     thinks_aloud,
 )
-from keepsake.models.clients.http import (
-    DeadlineTransport,
-    ServerWords,
-    from_status,
-    inner,
-    named_errors,
-    retry_after,
-    shown,
-    waits,
-)
+from keepsake.models.clients.http import client_settings, named_errors
 from keepsake.models.clients.messages import as_sent, tools_as_sent
-from keepsake.models.clients.raw import RawAnswer, calls_in, count
+from keepsake.models.clients.raw import RawAnswer, count
+from keepsake.models.clients.refusals import ServerWords, from_status, shown
 from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA_SERVER
 from keepsake.ports import GenerationRequest
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from ollama import ChatResponse, Client, GenerateResponse
 
 DEFAULT_HOST = "http://127.0.0.1:11434"
 _STEP = 1024
@@ -66,91 +56,32 @@ def words(host: str, model: str) -> ServerWords:
     )
 
 
-class OllamaServer:
-    """Ollama, asked through its official client. Safe to use from several threads.
+def connected(host: str, server: ServerWords) -> Client:
+    """The official client, limited in time; connects to nothing yet."""
+    import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
 
-    Args:
-        host: Base address.
-        model: Which model its errors speak of.
-        time_limit: Seconds an answer may take.
+    return ollama.Client(host, **client_settings(server))
+
+
+@contextmanager
+def asked(server: ServerWords, seconds: float) -> Iterator[None]:
+    """Limit a call to so many seconds, and give what the client raises a name.
+
+    Raises:
+        ModelError: In place of its errors.
     """
+    import ollama  # noqa: PLC0415 - as above
 
-    def __init__(self, host: str, model: str, time_limit: float) -> None:
-        import ollama  # noqa: PLC0415 - a tenth of what a start loads, and few profiles name it
-
-        self.words, self._time_limit = words(host, model), time_limit
-        self._refusal = ollama.ResponseError
-        # Its clients have one time limit for all, and a look at a server that hangs must end soon.
-        client, looks = (
-            ollama.Client(
-                host,
-                timeout=waits(seconds),
-                transport=DeadlineTransport(),
-                trust_env=False,
-                event_hooks={"response": [self._require_success]},
-            )
-            for seconds in (time_limit, LOOK_SECONDS)
-        )
-        self._clients = client, looks
-        self._calls: dict[str, Callable[..., BaseModel]] = {
-            "/api/chat": client.chat,
-            "/api/embed": client.embed,
-            "/api/generate": client.generate,
-            "/api/show": looks.show,
-            "/api/tags": looks.list,
-        }
-
-    def call(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None = None,
-        seconds: float | None = None,
-    ) -> dict[str, Any]:
-        """The answer's body; blocks. The client knows the method and its time limit.
-
-        Raises:
-            ModelError: There was no answer, or none that can be used.
-        """
-        with self._named(seconds or self._time_limit):
-            return self._calls[path](**(body or {})).model_dump(by_alias=True)
-
-    def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The pieces of an answer as they come; blocks.
-
-        Raises:
-            ModelError: There was no answer, none that can be used, or it broke off.
-        """
-        with self._named(self._time_limit):
-            pieces: Any = self._calls[path](**body)
-            for each in pieces:
-                yield each.model_dump(by_alias=True)
-
-    @contextmanager
-    def _named(self, seconds: float) -> Iterator[None]:
-        """Give what the client raises a name."""
-        try:
-            with named_errors(self.words, seconds):
-                yield
-        except self._refusal as error:  # amid a stream
-            raise from_status(500, str(error.error), self.words) from error
-        except (ValueError, TypeError) as error:  # JSON, and pydantic's errors, are ValueErrors
-            raise BadAnswer(
-                f"{self.words.name} sent what is not Ollama's protocol ({str(error)[:120]})",
-                "Check that host in llm.md is an Ollama",
-            ) from error
-
-    def _require_success(self, response: httpx.Response) -> None:
-        """Refusals are told here: the client does not hand on their headers."""
-        if not response.is_success:
-            response.read()
-            wait = retry_after(response.headers.get("Retry-After", ""))
-            raise from_status(response.status_code, response.text, self.words, wait)
-
-    def close(self) -> None:
-        """Close the kept connections."""
-        for each in self._clients:
-            each.close()  # type: ignore[no-untyped-call]  # it has no annotations
+    try:
+        with named_errors(server, seconds):
+            yield
+    except ollama.ResponseError as error:  # amid a stream
+        raise from_status(500, str(error.error), server) from error
+    except (ValueError, TypeError) as error:  # JSON, and pydantic's errors, are ValueErrors
+        raise BadAnswer(
+            f"{server.name} sent what is not Ollama's protocol ({str(error)[:120]})",
+            "Check that host in llm.md is an Ollama",
+        ) from error
 
 
 class OllamaModel(HttpModel):
@@ -166,8 +97,6 @@ class OllamaModel(HttpModel):
         lessons: What calls have shown of the model so far.
     """
 
-    _list = "/api/tags"
-
     def __init__(
         self,
         host: str,
@@ -179,35 +108,42 @@ class OllamaModel(HttpModel):
         prompt_tokens: int = 0,
         lessons: Lessons | None = None,
     ) -> None:
-        super().__init__(OllamaServer(host, model, time_limit), model, OLLAMA_SERVER, lessons)
+        super().__init__(words(host, model), model, OLLAMA_SERVER, lessons)
+        self._client, self._time_limit = connected(host, self.server), time_limit
         self._keep_alive = keep_alive
         self._context_tokens = context_tokens
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
         self._needed = -(-(prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
-        # Only a model that can think may be asked not to: the others answer with HTTP 400.
         self._may_think = False
 
     def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
         """Always None: Ollama lets nobody use its tokenizer."""
         return None
 
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._client.close()  # type: ignore[no-untyped-call]  # it has no annotations
+
+    def _rows(self) -> list[Mapping[str, Any]]:
+        with asked(self.server, LOOK_SECONDS):
+            return [{"id": each.model} for each in self._client.list().models]
+
     def _has(self, names: Sequence[str]) -> bool:
         return self.model in names or f"{self.model}:latest" in names
 
     def _learn(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
-        said = self._http.call("POST", "/api/show", {"model": self.model}, seconds=LOOK_SECONDS)
-        listed = said.get("capabilities")
-        can = listed if isinstance(listed, list) else []
-        info = inner(said, "model_info")
+        with asked(self.server, LOOK_SECONDS):
+            said = self._client.show(self.model)
+        can, info = said.capabilities or [], said.modelinfo or {}
         own = str(info.get("tokenizer.chat_template", ""))
         # A model that takes tools or thinks was made for chat, whatever renders its prompt.
-        chat = is_ollama_chat(str(said.get("template") or "")) or is_chat_template(own)
+        chat = is_ollama_chat(said.template or "") or is_chat_template(own)
         self._may_think = "thinking" in can
         return replace(
             self.capabilities,
             known=True,
             form=CHAT if chat or "tools" in can or self._may_think else DIALOGUE,
-            context=self._context(info, str(said.get("parameters") or "")),
+            context=self._context(info, said.parameters or ""),
             tools="tools" in can,
             thinks=not self._may_think and thinks_aloud(own),
         )
@@ -221,39 +157,27 @@ class OllamaModel(HttpModel):
         sizes = [count(size) for name, size in info.items() if name.endswith(".context_length")]
         return min([self._needed, *(size for size in sizes if size)])
 
-    def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
-        body: dict[str, Any] = {
+    def _pieces(self, request: GenerationRequest) -> Iterator[RawAnswer]:
+        chat, streamed = bool(request.messages), request.on_text is not None
+        question: dict[str, Any] = {
             "model": self.model,
-            "stream": request.on_text is not None,
+            "stream": streamed,
             "options": self._options(request),
             "keep_alive": _keep_alive(self._keep_alive),
+            "format": request.json_schema and dict(request.json_schema),
         }
-        if request.json_schema is not None:
-            body["format"] = dict(request.json_schema)
-        if not request.messages:
-            return "/api/generate", body | {"prompt": request.prompt, "raw": True}
-        if self._may_think:
-            body["think"] = False
-        if request.tools:
-            body["tools"] = tools_as_sent(request.tools)
-        return "/api/chat", body | {"messages": as_sent(request.messages)}
-
-    def _answer(self, body: Mapping[str, Any], *, chat: bool, streamed: bool = False) -> RawAnswer:
-        message = inner(body, "message")
-        nanoseconds = body.get("prompt_eval_duration")
-        done = body.get("done_reason") or ("stop" if body.get("done") else None)
-        return RawAnswer(
-            text=message.get("content") if chat else body.get("response"),
-            thought=message.get("thinking"),
-            finish_reason=done,
-            # Ollama says how many it was given and is silent about its cache.
-            prompt_tokens=body.get("prompt_eval_count"),
-            cached_tokens=0,
-            completion_tokens=body.get("eval_count"),
-            evaluation_seconds=nanoseconds / 1e9 if isinstance(nanoseconds, int) else None,
-            model=body.get("model"),
-            tool_calls=calls_in(message),
-        )
+        if chat:
+            question["messages"] = as_sent(request.messages)
+            question["tools"] = tools_as_sent(request.tools) or None
+            # Only a model that can think may be asked not to: the others answer with HTTP 400.
+            question["think"] = False if self._may_think else None
+        else:
+            question |= {"prompt": request.prompt, "raw": True}
+        question = {key: it for key, it in question.items() if key not in self.lessons.refused}
+        with asked(self.server, self._time_limit):
+            came: Any = (self._client.chat if chat else self._client.generate)(**question)
+            for each in came if streamed else (came,):
+                yield _answer(each, chat=chat)
 
     def _options(self, request: GenerationRequest) -> dict[str, Any]:
         options = {
@@ -265,6 +189,23 @@ class OllamaModel(HttpModel):
             "num_ctx": self.capabilities.context or self._context_tokens or self._needed,
         }
         return {name: value for name, value in options.items() if value is not None}
+
+
+def _answer(body: GenerateResponse | ChatResponse, *, chat: bool) -> RawAnswer:
+    message: Any = getattr(body, "message", None)
+    calls = [each.function.model_dump() for each in (message and message.tool_calls) or ()]
+    return RawAnswer(
+        text=message.content if chat else getattr(body, "response", None),
+        thought=message.thinking if chat else None,
+        finish_reason=body.done_reason or ("stop" if body.done else None),
+        # Ollama says how many it was given and is silent about its cache.
+        prompt_tokens=body.prompt_eval_count,
+        cached_tokens=0,
+        completion_tokens=body.eval_count,
+        evaluation_seconds=body.prompt_eval_duration and body.prompt_eval_duration / 1e9,
+        model=body.model,
+        tool_calls=calls,
+    )
 
 
 def _keep_alive(written: str) -> float | str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +22,10 @@ from keepsake.models.clients.capabilities import (
     takes_tools,
     thinks_aloud,
 )
-from keepsake.models.clients.http import JsonServer, ServerWords, inner, shown
+from keepsake.models.clients.http import JsonServer, inner
 from keepsake.models.clients.messages import as_sent, tools_as_sent
 from keepsake.models.clients.raw import RawAnswer, calls_in, count
+from keepsake.models.clients.refusals import ServerWords, shown
 from keepsake.models.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OLLAMA_SERVER, OTHER, VLLM
 from keepsake.models.tokens.tokenizer import Tokenizer
 from keepsake.ports import GenerationRequest
@@ -32,8 +33,6 @@ from keepsake.ports import GenerationRequest
 KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
 """Where the key comes from, and the only places that it comes from."""
 
-STRUCTURED, GUIDED = "structured_outputs", "guided_grammar"
-"""Where vLLM takes a grammar: since 0.11, and before."""
 _OWNERS = {"vllm": VLLM, "llamacpp": LLAMA_CPP, "library": OLLAMA_SERVER}
 _CONTEXTS = ("max_model_len", "context_length", "context_window", "max_context_length")
 """What servers call a model's context in their list: vLLM, OpenRouter, Groq, LM Studio."""
@@ -60,8 +59,6 @@ class OpenAIModel(HttpModel):
         lessons: What calls have shown of the model so far.
     """
 
-    _list = "/v1/models"
-
     def __init__(
         self,
         host: str,
@@ -76,12 +73,15 @@ class OpenAIModel(HttpModel):
         cure_missing = f"Load {model!r} there, or correct model, host and form in llm.md"
         name = f"The model server at {shown(host)}"
         server = ServerWords(name, cure_absent, cure_missing, key or "")
-        super().__init__(JsonServer(host, server, time_limit), model, kind, lessons)
-        self._kind = kind
-        self._grammar_key = STRUCTURED
+        super().__init__(server, model, kind, lessons)
+        self._http, self._kind = JsonServer(host, server, time_limit), kind
         self._tokenizer = Tokenizer(
             lambda body: self._http.call("POST", "/tokenize", body, seconds=LOOK_SECONDS), model
         )
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._http.close()
 
     def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
         """Tokens of each text by the model's own tokenizer; None where the server has none.
@@ -99,14 +99,14 @@ class OpenAIModel(HttpModel):
 
     def _rows(self) -> list[Mapping[str, Any]]:
         try:
-            return super()._rows()
+            listed = self._http.call("GET", "/v1/models", seconds=LOOK_SECONDS).get("data")
         except (ModelMissing, BadAnswer):  # it need not list its models
             return []
+        rows = listed if isinstance(listed, list) else []
+        return [each for each in rows if isinstance(each, dict)]
 
     def _learn(self, rows: Sequence[Mapping[str, Any]]) -> Capabilities:
         kind = self._kind_of(rows) if self._kind == AUTO else self._kind
-        if kind == VLLM:
-            self._grammar_key = self._vllm_grammar_key()
         if kind != LLAMA_CPP:
             return replace(of_kind(kind), known=True, form=CHAT, context=self._context(rows))
         props = self._get("/props")
@@ -137,12 +137,6 @@ class OpenAIModel(HttpModel):
             return LLAMA_CPP
         return VLLM if set(self._get("/version")) == {"version"} else OTHER
 
-    def _vllm_grammar_key(self) -> str:
-        major, _, rest = str(self._get("/version").get("version", "")).partition(".")
-        minor = rest.partition(".")[0]
-        old = major == "0" and minor.isdecimal() and int(minor) < 11
-        return GUIDED if old else STRUCTURED
-
     def _get(self, path: str) -> Mapping[str, Any]:
         try:
             return self._http.call("GET", path, seconds=LOOK_SECONDS)
@@ -151,8 +145,8 @@ class OpenAIModel(HttpModel):
 
     # -- what it is asked, and what it answers
 
-    def _question(self, request: GenerationRequest) -> tuple[str, dict[str, Any]]:
-        refused = self.lessons.refused
+    def _pieces(self, request: GenerationRequest) -> Iterator[RawAnswer]:
+        refused, chat = self.lessons.refused, bool(request.messages)
         body: dict[str, Any] = {
             "max_tokens": request.max_tokens,
             # What OpenAI's own newer models take in its place.
@@ -161,16 +155,19 @@ class OpenAIModel(HttpModel):
             "model": self.model or None,
             "stop": list(request.stop) or None,
             "seed": request.seed,
+            "tools": tools_as_sent(request.tools) or None,
+            **({"messages": as_sent(request.messages)} if chat else {"prompt": request.prompt}),
+            **self._extras(request),
         }
-        body = {name: value for name, value in body.items() if value is not None}
-        body |= self._extras(request)
         if request.on_text is not None:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
-        if not request.messages:
-            return "/v1/completions", body | {"prompt": request.prompt}
-        if request.tools:
-            body["tools"] = tools_as_sent(request.tools)
-        return "/v1/chat/completions", body | {"messages": as_sent(request.messages)}
+        body = {key: it for key, it in body.items() if it is not None and key not in refused}
+        path = "/v1/chat/completions" if chat else "/v1/completions"
+        if request.on_text is None:
+            yield self._answer(self._http.call("POST", path, body), chat=chat, streamed=False)
+            return
+        for each in self._http.stream(path, body):
+            yield self._answer(each, chat=chat, streamed=True)
 
     def _extras(self, request: GenerationRequest) -> dict[str, Any]:
         """What of the request is beyond the protocol, in the words of this kind of server."""
@@ -179,10 +176,8 @@ class OpenAIModel(HttpModel):
                 found = _llama_cpp(request)
             case "vllm":
                 found = {"repetition_penalty": request.repeat_penalty}
-                if request.grammar and self._grammar_key == GUIDED:
-                    found[GUIDED] = request.grammar
-                elif request.grammar:
-                    found[STRUCTURED] = {"grammar": request.grammar}
+                if request.grammar:
+                    found["structured_outputs"] = {"grammar": request.grammar}
                 else:
                     found |= _schema(request)
             case _:
@@ -191,7 +186,7 @@ class OpenAIModel(HttpModel):
             found["chat_template_kwargs"] = {"enable_thinking": False}
         return found
 
-    def _answer(self, body: Mapping[str, Any], *, chat: bool, streamed: bool = False) -> RawAnswer:
+    def _answer(self, body: Mapping[str, Any], *, chat: bool, streamed: bool) -> RawAnswer:
         choices = body.get("choices")
         there = isinstance(choices, list) and bool(choices) and isinstance(choices[0], dict)
         if not there and not streamed:

@@ -50,7 +50,5 @@ def _assemble(target: Path) -> None:
         assemble(target, overwrite=True)
     except ImportError as error:
         raise ModelMissing("The embedded model's weights are not installed", cure) from error
-    except FileNotFoundError as error:
-        raise ModelMissing(f"A part of the weights is gone ({error})", cure) from error
-    except ValueError as error:
-        raise ModelMissing("The embedded model's weights are damaged", cure) from error
+    except (FileNotFoundError, ValueError) as error:
+        raise ModelMissing(f"The embedded model's weights are damaged ({error})", cure) from error

@@ -2,14 +2,13 @@
 
 For simulations that anybody can repeat, and for trying things out without a model server. It
 reads who is there and what was just said, and greets, answers, gives, looks, walks, notes and
-recalls; which of it, and in which words, the dice say, and the dice are a hash of seed and prompt.
+recalls; which of it, and in which words, a random generator says that is seeded by the prompt.
 Whoever waits is not remembered to have waited, so a prompt may come again as it was: then how
 often it has come counts too, or nothing would ever happen again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
 from collections import OrderedDict
@@ -17,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
+from random import Random
 
 import yaml
 
@@ -32,27 +32,6 @@ _READ, _WRITTEN = 4000.0, 60.0
 """Tokens a second that it pretends to read and to write."""
 _CACHES = 1024
 _TRIES = 8
-_SHORTEST_TOPIC = 4
-_WORD = re.compile(r"[A-Za-z][a-z'’-]+")
-_EVERYDAY = (
-    "about after again also always anything because been before being bring came come could does "
-    "done down each even ever every from good have heard here into just keep know last like little "
-    "look made many more morning much must never nothing often once only other over promise "
-    "really remember said same says should since some somebody something still such sure tell "
-    "than thank that their them then there these they thing think this those told tomorrow very "
-    "want well went were what when where which while with without would your yours yesterday "
-    "hello evening name never please today"
-)
-_PLAIN = frozenset(_EVERYDAY.split())
-_ASKED_BACK = re.compile(
-    r"\b(?:remember|did i (?:tell|say)|what is my|where do i|who am i)\b", re.I
-)
-_PROMISE = re.compile(r"\b(?:i promise|i will bring|you must|never|always)\b", re.I)
-_PARTING = re.compile(r"\b(?:goodbye|good night|farewell|i have to go|see you)\b", re.I)
-_GREETING = re.compile(r"^\W*(?:hello|good (?:day|morning|evening)|hi|greetings|well met)\b", re.I)
-_OF_ONESELF = re.compile(r"(?<=[.!?] )You (?=[a-z])|^You (?=[a-z])")
-_ABOUT_SELF = 90
-"""The most letters of a sentence that an agent says about itself."""
 
 
 class ScriptedModel:
@@ -82,7 +61,8 @@ class ScriptedModel:
             )
         seed = self._seed if request.seed is None else request.seed
         prompt, cached, again = self._read(request)
-        dice = Dice(f"{seed}\n{request.temperature}\n{again}\n{request.prompt}")
+        throw = f"{seed}\n{request.temperature}\n{again}\n{request.prompt}"
+        dice = Random(throw.encode("utf-8", "replace"))
         command, reason = _act(scene, dice)
         command = _cut(command, request.max_tokens)
         text = f"{command} | {reason}" if reason else command
@@ -116,26 +96,6 @@ class ScriptedModel:
         return max(self._tokens.of(request.prompt), cached), cached, again
 
 
-class Dice:
-    """Throws that follow from a text alone, the same on every machine."""
-
-    def __init__(self, text: str) -> None:
-        self._state = hashlib.sha256(text.encode("utf-8", "replace")).digest()
-
-    def below(self, sides: int) -> int:
-        """A number from 0, below ``sides``."""
-        self._state = hashlib.sha256(self._state).digest()
-        return int.from_bytes(self._state[:8], "big") % sides
-
-    def one_of[T](self, choices: Sequence[T]) -> T:
-        """One of them."""
-        return choices[self.below(len(choices))]
-
-    def chance(self, percent: int) -> bool:
-        """True so many times in a hundred."""
-        return self.below(100) < percent
-
-
 @cache
 def _lines() -> Mapping[str, Sequence[str]]:
     """What it says, by the occasion."""
@@ -145,14 +105,14 @@ def _lines() -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _act(scene: PromptScene, dice: Dice) -> tuple[str, str]:
+def _act(scene: PromptScene, dice: Random) -> tuple[str, str]:
     """What the agent does, and why; nothing that it has only just done, if it can help it."""
-    reason = dice.one_of(_lines()["reasons"]) if dice.chance(60) else ""
+    reason = dice.choice(_lines()["reasons"]) if dice.random() < 0.6 else ""
     tries = (_turn(scene, dice) for _ in range(_TRIES))
     return next((each for each in tries if each not in scene.lately), "say Well, well."), reason
 
 
-def _turn(scene: PromptScene, dice: Dice) -> str:
+def _turn(scene: PromptScene, dice: Random) -> str:
     """One idea of what to do."""
     if scene.gave:
         who, thing = scene.gave[-1]
@@ -171,38 +131,30 @@ def _last_said(scene: PromptScene) -> SceneUtterance | None:
     return heard[-1] if heard else None
 
 
-def _answer(scene: PromptScene, dice: Dice, said: SceneUtterance) -> str:
+def _answer(scene: PromptScene, dice: Random, said: SceneUtterance) -> str:
     """What it does when somebody has spoken."""
-    topic = _topic(said.words)
-    if not said.to_me and dice.chance(55):
-        return dice.one_of(("wait", f"emote {_filled('emotes', scene, dice)}"))
-    if _ASKED_BACK.search(said.words) and not scene.looked_up and dice.chance(60):
-        return f"recall {said.who} {topic}"
-    if _PROMISE.search(said.words) and not scene.looked_up and dice.chance(25):
-        return f"note {said.who}: {said.words.replace('|', '/')[:160]}"
+    if not said.to_me and dice.random() < 0.55:
+        return dice.choice(("wait", f"emote {_filled('emotes', scene, dice)}"))
+    if not said.to_me and not scene.looked_up and dice.random() < 0.25:
+        topic, note = _topic(said.words), f"{said.who}: {said.words.replace('|', '/')[:160]}"
+        return dice.choice((f"recall {said.who} {topic}", f"note {note}"))
     return _say(scene, dice, said)
 
 
-def _say(scene: PromptScene, dice: Dice, said: SceneUtterance | None) -> str:
+def _say(scene: PromptScene, dice: Random, said: SceneUtterance | None) -> str:
     """Something to say, to whoever spoke last or to anybody."""
     if said is None:
-        who = dice.one_of(scene.people) if scene.people else ""
+        who = dice.choice(scene.people) if scene.people else ""
         return f"say {_filled('small_talk', scene, dice, who)}"
-    occasions = (
-        (scene.looked_up or _ASKED_BACK.search(said.words), "remembered"),
-        (_PARTING.search(said.words), "farewells"),
-        (_PROMISE.search(said.words), "promised"),
-        ("?" in said.words, "answers"),
-        (_GREETING.search(said.words), "greetings"),
-        (True, "acknowledged"),
-    )
-    occasion = next(name for fits, name in occasions if fits)
+    occasion = "answers" if "?" in said.words else "acknowledged"
+    if scene.looked_up:
+        occasion = "remembered"
     return f"say {_filled(occasion, scene, dice, said.who, topic=_topic(said.words))}"
 
 
-def _unasked(scene: PromptScene, dice: Dice) -> str:
+def _unasked(scene: PromptScene, dice: Random) -> str:
     """What it does of itself."""
-    who = dice.one_of(scene.people) if scene.people else "nobody"
+    who = dice.choice(scene.people) if scene.people else "nobody"
     done = f"emote {_filled('emotes', scene, dice, who)}"
     choices = ["wait", "wait", done, done, "look"]
     choices.append(f"journal {_filled('journal', scene, dice, who)}")
@@ -211,55 +163,37 @@ def _unasked(scene: PromptScene, dice: Dice) -> str:
         choices.append(f"recall {who}")
         choices += [f"give {thing} to {who}" for thing in scene.holds[-1:]]
     if scene.exits:
-        choices += [f"go {dice.one_of(scene.exits)}"] * 2
+        choices += [f"go {dice.choice(scene.exits)}"] * 2
     if scene.things:
-        thing = dice.one_of(scene.things)
+        thing = dice.choice(scene.things)
         choices += [f"examine {thing}", f"get {thing}", f"look {thing}"]
     if scene.nudged:  # what it tried went wrong: something that cannot
         return done
-    return dice.one_of(choices)
+    return dice.choice(choices)
 
 
 def _filled(
     occasion: str,
     scene: PromptScene,
-    dice: Dice,
+    dice: Random,
     who: str = "",
     *,
     topic: str = "weather",
     thing: str = "",
 ) -> str:
     """A line for the occasion, its gaps filled; without a name where there is nobody."""
-    line = dice.one_of(_lines()[occasion])
+    line = dice.choice(_lines()[occasion])
     if not thing:
-        thing = dice.one_of(scene.things) if scene.things else "lamp"
+        thing = dice.choice(scene.things) if scene.things else "lamp"
     if not who:
         line = line.replace(", {who}", "").replace("{who}", "nobody")
-    words = {"who": who, "topic": topic, "thing": thing, "self": _of_itself(scene, dice)}
+    words = {"who": who, "topic": topic, "thing": thing}
     return re.sub(r"\{(\w+)\}", lambda gap: words[gap[1]], line).replace("|", "/")
 
 
-def _of_itself(scene: PromptScene, dice: Dice) -> str:
-    """A sentence of the profile, in the first person."""
-    told = [
-        f"{sentence}."
-        for sentence in re.split(r"[.!?](?:\s|$)", scene.profile)
-        if sentence.startswith("You ") and len(sentence) < _ABOUT_SELF
-    ]
-    if not told:
-        return "I am what I am."
-    first = _OF_ONESELF.sub("I ", dice.one_of(told))
-    first = re.sub(r"\bI are\b", "I am", first).replace(" your ", " my ").replace(" you ", " I ")
-    return first.replace(" yourself", " myself")
-
-
 def _topic(words: str) -> str:
-    """The most telling word of what was said: the longest that is no everyday word."""
-    found = [
-        word
-        for word in _WORD.findall(words)
-        if len(word) >= _SHORTEST_TOPIC and word.casefold() not in _PLAIN
-    ]
+    """The last of the longest words of what was said."""
+    found = reversed(re.findall(r"[\w'’-]+", words))
     return max(found, key=len, default="weather").casefold()
 
 

@@ -36,7 +36,6 @@ class PromptScene:
     """A prompt, as far as the scripted model understands it."""
 
     name: str  # whose turn it is
-    profile: str = ""  # who it is: the prompt's first paragraph
     exits: tuple[str, ...] = ()  # the exits
     people: tuple[str, ...] = ()  # who is there and awake
     things: tuple[str, ...] = ()  # what lies there
@@ -64,7 +63,6 @@ def read(prompt: str) -> PromptScene | None:
     awake = [each for each in here if not each.endswith(_ASLEEP)]
     return PromptScene(
         name=name,
-        profile=lines[0],
         exits=_listed(lines, _EXITS),
         people=tuple(each for each in awake if each[:1].isupper()),
         things=tuple(each for each in awake if not each[:1].isupper()),

@@ -60,24 +60,17 @@ class Tokenizer:
         return self._all_together if llama_cpp else self._by_vllm
 
     def _all_together(self, texts: list[str]) -> list[int]:
-        """All texts in one question, or one by one where the server does not do that.
+        """All texts in one question.
 
         llama.cpp takes a list of texts and token numbers. Each text is cut up by itself,
         and the numbers come back as they are: ours show where a text ends.
         """
         content = [part for text in texts for part in (text, _SEAM)]
-        try:
-            numbers = _numbers(self._post({"content": content}))
-        except (BadAnswer, ModelRejected):
-            numbers = []
+        numbers = _numbers(self._post({"content": content}))
         seams = [at for at, number in enumerate(numbers) if number == _SEAM]
-        if len(seams) == len(texts) and numbers[-1:] in ([], [_SEAM]):
-            return [seam - before - 1 for before, seam in pairwise([-1, *seams])]
-        self._way = self._one_by_one
-        return self._one_by_one(texts)
-
-    def _one_by_one(self, texts: list[str]) -> list[int]:
-        return [len(_numbers(self._post({"content": text}))) for text in texts]
+        if len(seams) != len(texts) or numbers[-1:] not in ([], [_SEAM]):
+            raise BadAnswer("The model server's /tokenize lost texts", "Look at its log")
+        return [seam - before - 1 for before, seam in pairwise([-1, *seams])]
 
     def _by_vllm(self, texts: list[str]) -> list[int]:
         counts = [self._post(self._prompt(text)).get("count") for text in texts]

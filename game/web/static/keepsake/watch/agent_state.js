@@ -34,15 +34,14 @@ export function badges(agent) {
 }
 
 /** A model server as a badge. */
-export function serverBadge({ health, drained }) {
-  if (drained) return el("span", { class: "badge paused", title: "no new calls: @llm-status/undrain" }, "drained");
+export function serverBadge({ health }) {
   if (health === UNASKED) return el("span", { class: "badge paused" }, UNASKED);
   return el("span", { class: `badge ${health === READY ? "calm" : "trouble"}` }, health === READY ? "ready" : "not ready");
 }
 
 /** Those model servers that were asked and do not work, though they should. */
 export function silent(servers) {
-  return servers.filter(({ health, drained }) => health !== READY && health !== UNASKED && !drained);
+  return servers.filter(({ health }) => health !== READY && health !== UNASKED);
 }
 
 /** The same in words. */

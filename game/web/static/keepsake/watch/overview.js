@@ -122,16 +122,9 @@ function drawServers() {
       el("span", {}, server.models.join(", ")),
       bar(server.running, server.in_flight, `${server.running} of ${server.in_flight} calls`),
       el("span", { class: "dim" }, waits.length ? `waiting: ${waits.join(", ")}` : "nothing waits"),
-      el("span", { class: "dim" }, part(server)),
+      el("span", { class: "dim" }, server.cached ? `${percent(server.cached)} of prompts cached` : ""),
       good ? null : el("small", { class: "problem" }, server.health));
   }));
-}
-
-/** What a server has of the work: agents that are kept there, and how much of their prompts it knew. */
-function part({ agents, cached, moved }) {
-  const told = [agents && many(agents, "agent"), cached && `${percent(cached)} of prompts cached`,
-    moved && `${many(moved, "call")} moved away`].filter(Boolean);
-  return told.join(", ");
 }
 
 // -- choosing
