@@ -40,6 +40,18 @@ def test_what_the_window_shows_or_others_may_not_hear_is_left_out(tmp_path):
     assert known_of("Ada", ada, 300, telling(days, before=1)) == "Ada, met 1 November"
 
 
+def test_what_was_confided_comes_before_what_was_said_last(tmp_path):
+    days = eventful()
+    secret = days.memories[-1].number
+    for number in range(8):
+        days.says("Ada", ADA, f"I have baked loaf {number}.")
+    how = telling(days, confided=lambda numbers: secret in numbers)
+    line = known_of("Ada", there(taken(tmp_path, days), ADA), 300, how)
+    assert "told you in confidence: 'Nobody may know" in line
+    assert line.index("Nobody may know") < line.index("loaf 7")
+    assert "loaf 2" not in line, "of what is open the newest"
+
+
 def test_a_stranger_is_told_as_one(tmp_path):
     assert known_of("Eve", None, 300, telling(Days())) == "Eve, whom you have never met"
     assert known_of("Eve", None, 2, telling(Days())) == ""

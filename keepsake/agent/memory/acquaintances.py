@@ -168,9 +168,14 @@ class Acquaintances:
 
     def _telling(self, audience: Audience) -> Telling:
         window = self._memory.context().window
-        may = partial(self._memory.private.may_hear_all, audience=audience)
-        before = window[0].number if window else None
-        return Telling(self._services.clock.now(), self._services.tokens, may, before)
+        hears, before = self._memory.private.may_hear_all, window[0].number if window else None
+        return Telling(
+            self._services.clock.now(),
+            self._services.tokens,
+            partial(hears, audience=audience),
+            lambda numbers: not hears(numbers, audience=NOBODY),
+            before,
+        )
 
 
 def present_with(agent: Any) -> list[Present]:

@@ -6,6 +6,7 @@ has met.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,7 +19,7 @@ from keepsake.language.words import MONTHS
 from keepsake.ports import Tokens
 
 MOST_QUOTES = 4
-"""Of what somebody said or did last, before the window."""
+"""Of what somebody confided, said or did last, before the window, of each."""
 _LONGEST, _LONGEST_QUOTE = 2_000, 300
 _VERB = 6
 """Tokens that ``last said`` takes."""
@@ -42,6 +43,7 @@ class Telling:
     now: datetime
     tokens: Tokens
     may: May = lambda _: True
+    confided: May = lambda _: False  # whether nobody else may hear it
     before: int | None = None  # the first memory of the window, which shows what comes after it
 
 
@@ -97,18 +99,28 @@ def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> s
 
 
 def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
-    """``last said: '…', '…'`` and ``last did: …``, the newest that fit, the oldest first."""
-    kept: list[PageLine] = []
-    for line in reversed(page.lines):
-        in_window = how.before is not None and line.numbers[-1] >= how.before
-        if in_window or not how.may(line.numbers):
-            continue
-        room -= how.tokens.of(f"{_quote(line, how.now)}, ")
-        if room < _VERB or len(kept) == MOST_QUOTES:
-            break
-        kept.insert(0, line)
-    for said, verb in ((True, "last said"), (False, "last did")):
-        if texts := [_quote(line, how.now) for line in kept if line.said is said]:
+    """What they said in confidence, ``last said: '…', '…'`` and ``last did: …``.
+
+    Of each the newest that fit, the oldest first.
+    """
+    before = how.before or math.inf
+    lines = [each for each in page.lines if each.numbers[-1] < before and how.may(each.numbers)]
+    secret = [how.confided(each.numbers) for each in lines]
+    kinds = {
+        "told you in confidence": [each for each, s in zip(lines, secret, strict=True) if s],
+        "last said": [e for e, s in zip(lines, secret, strict=True) if e.said and not s],
+        "last did": [e for e, s in zip(lines, secret, strict=True) if not e.said and not s],
+    }
+    for verb, found in kinds.items():
+        texts = list[str]()
+        for line in found[: -MOST_QUOTES - 1 : -1]:
+            text = _quote(line, how.now)
+            if (cost := how.tokens.of(f"{text}, ")) > room - _VERB:
+                break
+            room -= cost
+            texts.insert(0, text)
+        if texts:
+            room -= _VERB
             yield f"{verb}: {', '.join(texts)}"
 
 
