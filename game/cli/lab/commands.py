@@ -1,4 +1,4 @@
-"""``keepsake fork`` and ``soak``: what they are asked for on the command line.
+"""``keepsake fork`` and others: what they are asked for on the command line.
 
 What they do is imported when it is wanted: models and charts take a second that no other
 command needs.
@@ -150,50 +150,6 @@ def fork(
     if at is not None and not at.strip():
         raise KeepsakeError("--at names no point", "Leave it out for a copy of now")
     forking.fork_world(places(), target, at or "", lab)
-
-
-def soak(
-    *,
-    minutes: Annotated[float, typer.Option(min=0.1, help="How long players play.")] = 10.0,
-    seed: Annotated[int, typer.Option(min=0, help="The dice: who says what, what breaks.")] = 7,
-    kills: Annotated[
-        int | None, typer.Option(min=0, help="How often a process is killed; else once a minute.")
-    ] = None,
-    pause: Annotated[
-        float | None,
-        typer.Option(min=0, help="Kill as often as fits: so many seconds after each recovery."),
-    ] = None,
-    small_disk: Annotated[
-        Path | None,
-        typer.Option(help="A folder on a small disk of its own, which is filled: a tmpfs."),
-    ] = None,
-    embedded: Annotated[
-        bool, typer.Option("--embedded", help="Talk with the embedded model, and kill it too.")
-    ] = False,
-    clock_jumps: Annotated[
-        bool, typer.Option("--clock-jumps", help="Have the agents' clock jump by hours and days.")
-    ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the figures there.")
-    ] = None,
-) -> None:
-    """Have players talk in a world of its own while things break, and count what is lost."""
-    from game.cli.lab import soaking  # noqa: PLC0415 - other commands need not wait
-    from game.lab.soak.plan import SoakPlan  # noqa: PLC0415 - the same
-
-    if kills is not None and pause is not None:
-        raise KeepsakeError("--kills says how many, --pause as many as fit", "Leave one out")
-    plan = SoakPlan(
-        minutes,
-        seed,
-        max(round(minutes), 1) if kills is None else kills,
-        small_disk=small_disk,
-        pause=pause,
-        embedded=embedded,
-        clock_jumps=clock_jumps,
-    )
-    if not soaking.soaked(places(), plan, json_file):
-        raise typer.Exit(1)
 
 
 def watch(

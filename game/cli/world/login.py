@@ -102,40 +102,6 @@ def connection_screen(
     return line
 
 
-def log_in(
-    line: Telnet,
-    name: str,
-    password: str,
-    *,
-    room: str,
-    seconds: float,
-    watch: Callable[[], None] = lambda: None,
-) -> None:
-    """Log in, see the room, log out.
-
-    Args:
-        line: An open line on which the game has shown its first screen.
-        name: Account.
-        password: Its password.
-        room: What must be read after the login: the name of the room one stands in.
-        seconds: How long that may take.
-        watch: Called now and then; what it raises ends the wait.
-
-    Raises:
-        KeepsakeError: The room never came.
-    """
-    try:
-        line.text = ""
-        line.send(f"connect {name} {password}")
-        if not line.wait_for(room, seconds, watch):
-            raise _no_login(line.host, line.port, f"it ends in {line.text[-200:]!r}")
-        line.send("quit")
-    except OSError as error:
-        raise _no_login(line.host, line.port, str(error)) from error
-    finally:
-        line.close()
-
-
 def _no_login(host: str, port: int, reason: str) -> KeepsakeError:
     return KeepsakeError(
         f"A login over telnet on {host}, port {port}, does not work: {reason}",

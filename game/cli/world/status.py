@@ -29,13 +29,11 @@ class Status:
     here: Places
     found: tuple[Running, ...]
     ready: bool
-    down: str = ""  # why the Portal starts no Server
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain data; times in seconds."""
         return {
             "ready": self.ready,
-            "down": self.down,
             "home": str(self.here.home),
             "vault": str(self.here.vault),
             "listen": self.here.listen,
@@ -67,7 +65,7 @@ def look(here: Places) -> Status:
         ready = bool(client.ask(here, "ready", seconds=3)["ready"])
     except KeepsakeError:
         ready = False
-    return Status(here, tuple(processes.running(here)), ready, processes.why_down(here))
+    return Status(here, tuple(processes.running(here)), ready)
 
 
 def duration(seconds: float) -> str:

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from game.server import database_rows, databases
+from game.server import databases
 from keepsake.errors import KeepsakeError
 from keepsake.paths import Places
 
@@ -47,13 +47,11 @@ def copy_database(here: Places, target: Path, wanted: Mapping[str, AgentPlacemen
     Raises:
         KeepsakeError: The database cannot be read, or the copy cannot be written.
     """
+    if here.database_url:
+        raise KeepsakeError("A world on PostgreSQL cannot be forked", "Restore a backup elsewhere")
     try:
-        if here.database_url:
-            with database_rows.moment(here) as reader:
-                database_rows.to_sqlite(reader, target)
         with closing(sqlite3.connect(target)) as copy:
-            if not here.database_url:
-                _back_up(here.database, copy)
+            _back_up(here.database, copy)
             with copy:
                 for statement in _FORGOTTEN:
                     copy.execute(statement)

@@ -1,1 +1,0 @@
-"""A world of its own, driven and broken on purpose for as long as one likes."""
