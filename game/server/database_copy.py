@@ -19,7 +19,7 @@ DUMP = "database.dump"
 _FULL = "Look at the disk space of the home"
 
 
-class Reader(Protocol):
+class DatabaseReader(Protocol):
     """Sees the database as it was when this was made, however long it is read."""
 
     def copy_into(self, folder: Path) -> None:
@@ -30,7 +30,7 @@ class Reader(Protocol):
         """
 
 
-def reader(here: Places) -> Reader:
+def reader(here: Places) -> DatabaseReader:
     """A reader of the database as it is now.
 
     Raises:
