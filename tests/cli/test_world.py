@@ -21,15 +21,15 @@ import psutil
 import pytest
 
 from game.cli.logs.logs import tail
-from game.cli.world import client, login, processes
+from game.cli.world import client, processes
 from game.cli.world.launcher import NO_BYTE_CODE
-from game.cli.world.login import Telnet
 from game.cli.world.processes import Component
 from keepsake.child.serving import read_pid
 from keepsake.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PASSWORD, Player
 from tests.e2e.running import change
+from tests.e2e.telnet import Telnet, connection_screen
 from tests.llm.conftest import until
 
 PATIENCE = 300.0
@@ -191,7 +191,7 @@ def test_the_doctor_finds_a_running_world_well(world):
 
 def test_reload_brings_a_new_server_and_keeps_the_lines(world):
     before = pids(world)
-    line = login.connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
+    line = connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
     reloaded = world.keepsake("reload")
     assert reloaded.returncode == 0, reloaded.stderr
     after = pids(world)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from game.cli.logs.logs import tail
-from game.cli.world import client, home, launcher, login, ports, processes, restore, stopping
+from game.cli.world import client, home, launcher, ports, processes, restore, stopping
 from game.cli.world.evennia_entry import PASSWORD_CHANGED
 from game.cli.world.processes import Component
 from game.server import databases, tls, vault_lock
@@ -20,7 +21,6 @@ from keepsake.paths import Places
 LAUNCH_SECONDS = 300.0
 CHECK_SECONDS = 60.0
 READY_SECONDS = 120.0
-LOGIN_SECONDS = 120.0
 _GONE_SECONDS = 4.0
 """After these a process that is not there has ended: to begin one takes less than a second."""
 _AWAY_SECONDS = 12.0
@@ -139,10 +139,11 @@ def _launch(here: Places, say: Say) -> Started:
     say("Waiting for the world")
     _wait_until_ready(here, seconds=LAUNCH_SECONDS)
     databases.note_elsewhere(here)
-    say("Trying telnet")
-    host = ports.LOOPBACK if here.listen == "0.0.0.0" else here.listen
-    watch_halves = _Watch(here).check
-    login.connection_screen(host, here.ports.telnet, LOGIN_SECONDS, watch_halves).close()
+    address = ports.LOOPBACK if here.listen == "0.0.0.0" else here.listen, here.ports.telnet
+    try:
+        socket.create_connection(address, timeout=_BUSY_SECONDS).close()
+    except OSError as error:
+        raise _broken(here, f"Telnet on {address[0]}, port {address[1]}: {error}") from error
     return Started(already_ran=False, password_changed=PASSWORD_CHANGED in lines)
 
 
