@@ -154,11 +154,12 @@ def status(as_json: AsJson = False) -> None:
     """Show what runs; exit code 1 when nobody could log in."""
     found = statuses.look(places())
     if as_json:
-        print_json(found.as_json())
+        print_json(found)
     else:
-        out.print(found.as_table())
-        out.print("A login works." if found.ready else "No login works. Start with `make run`.")
-    raise typer.Exit(0 if found.ready else 1)
+        out.print(statuses.as_table(found))
+        works = "A login works." if found["ready"] else "No login works. Start with `make run`."
+        out.print(works)
+    raise typer.Exit(0 if found["ready"] else 1)
 
 
 @app.command()
