@@ -107,8 +107,12 @@ def _run(here: Places, name: str, *arguments: str) -> None:
         cure = "Install PostgreSQL's client programs (apt-get install postgresql-client)"
         raise KeepsakeError(f"{name} is not installed", cure)
     given = databases.parameters(here)
-    known = {each.keyword.decode(): each.envvar for each in Conninfo.get_defaults()}
-    secret = {known[key].decode(): str(each) for key, each in given.items() if known.get(key)}
+    known = {
+        each.keyword.decode(): each.envvar.decode()
+        for each in Conninfo.get_defaults()
+        if each.envvar
+    }
+    secret = {known[key]: str(value) for key, value in given.items() if key in known}
     done = subprocess.run(
         [program, f"--dbname={given['dbname']}", *arguments],
         env={**os.environ, **secret},

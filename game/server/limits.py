@@ -24,6 +24,7 @@ TOLD_AGAIN_AFTER = 5.0
 MOST_KNOWN = 10_000
 """Buckets that are kept; those not used for longest go first."""
 
+GONE = "The world has stopped. What you typed last may be unheard."
 AWAY = "The world is away for a moment: that was not heard. Try again shortly."
 TOO_FAST = (
     "You are faster than anybody here can follow: some of what you sent was not heard. "

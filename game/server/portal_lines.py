@@ -33,6 +33,7 @@ from twisted.internet.protocol import ProcessProtocol
 from game.server.limits import (
     AWAY,
     CONNECTION,
+    GONE,
     LOGIN_SECONDS,
     LONGEST_LINE,
     LONGEST_MESSAGE,
@@ -223,9 +224,11 @@ class PromptPortalEnd(_PromptLine, AMPServerProtocol):
     lost_at = 0.0
 
     def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
-        """Note when the Server was gone."""
+        """Note when the Server was gone; of one that nobody has asked to end players are told."""
         if self.factory.server_connection is self:
             PromptPortalEnd.lost_at = time.time()
+            if self.factory.portal.server_restart_mode is None:
+                evennia.PORTAL_SESSION_HANDLER.announce_all(GONE)
         super().connectionLost(reason)
 
     def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:

@@ -242,16 +242,13 @@ def test_a_backup_of_the_running_world_has_what_was_seen_before_it(world, tmp_pa
 
 
 def test_a_start_brings_back_a_server_that_died_and_players_stay(world):
-    def hears_that_it_is_away():
-        player.line.send("look")
-        return player.line.read() and "away for a moment" in player.line.text
-
     before, player = pids(world), Player.new(world, "Bertil")
     player.see(r"Exits|exits")
     undecided = Player(world)
     os.kill(before[Component.SERVER], signal.SIGKILL)
     until(lambda: Component.SERVER not in pids(world))
-    until(hears_that_it_is_away)
+    player.see("The world has stopped")
+    player.type("look", "away for a moment")
     newcomer = Telnet("127.0.0.1", world.here.ports.telnet)
     found = json.loads(world.keepsake("doctor", "--json").stdout)
     (told,) = [each for each in found if each["subject"] == "World"]

@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from subprocess import DEVNULL, STDOUT, Popen
 from types import ModuleType
+from typing import Any
 
 from game.server import vault_lock
 from game.server.private_files import read_or_create
@@ -81,14 +82,20 @@ def _launch(launcher: ModuleType, here: Places) -> None:
 
     That one waits until the Server is up, without end if it dies meanwhile.
     """
-    from twisted.internet import reactor, task  # noqa: PLC0415 - not before the settings
+    from twisted.internet import reactor as twisted_reactor  # noqa: PLC0415 - after the settings
+    from twisted.internet import task  # noqa: PLC0415 - likewise
 
+    reactor: Any = twisted_reactor
     portal, server = launcher._get_twistd_cmdline(False, False)
     if not here.portal_pid.exists():
         with (here.logs / "portal.log").open("ab") as log:
             begun = Popen(portal, env=launcher.getenv(), stdin=DEVNULL, stdout=log, stderr=STDOUT)
-        # One that has failed is never going to answer; its log says why.
-        task.LoopingCall(lambda: begun.poll() and end()).start(_LOOK_SECONDS)
+
+        def look() -> None:
+            if begun.poll():  # it has failed, and is never going to answer; its log says why
+                reactor.stop()
+
+        task.LoopingCall(look).start(_LOOK_SECONDS)
 
     def ask(*_: object) -> None:
         launcher.send_instruction(launcher.SSTART, server, end, end)

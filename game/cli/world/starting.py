@@ -14,6 +14,7 @@ from game.cli.world import client, home, launcher, ports, processes, restore, st
 from game.cli.world.evennia_entry import PASSWORD_CHANGED
 from game.cli.world.processes import Component
 from game.server import databases, tls, vault_lock
+from keepsake.child.free_port import LOOPBACK
 from keepsake.child.serving import read_pid
 from keepsake.errors import KeepsakeError
 from keepsake.paths import Places
@@ -139,7 +140,7 @@ def _launch(here: Places, say: Say) -> Started:
     say("Waiting for the world")
     _wait_until_ready(here, seconds=LAUNCH_SECONDS)
     databases.note_elsewhere(here)
-    address = ports.LOOPBACK if here.listen == "0.0.0.0" else here.listen, here.ports.telnet
+    address = LOOPBACK if here.listen == "0.0.0.0" else here.listen, here.ports.telnet
     try:
         socket.create_connection(address, timeout=_BUSY_SECONDS).close()
     except OSError as error:
