@@ -2,8 +2,7 @@
 
 Everything follows from environment variables, so that two copies can run side by
 side: ``KEEPSAKE_HOME``, ``KEEPSAKE_VAULT``, ``KEEPSAKE_PORT_BASE``, ``KEEPSAKE_LISTEN``,
-``KEEPSAKE_TLS_CERT`` and ``KEEPSAKE_TLS_KEY``, ``KEEPSAKE_DATABASE_URL``; and
-``KEEPSAKE_RESTARTS``.
+``KEEPSAKE_TLS_CERT`` and ``KEEPSAKE_TLS_KEY``, ``KEEPSAKE_DATABASE_URL``.
 """
 
 from __future__ import annotations
@@ -27,9 +26,6 @@ DATABASE_URL = "KEEPSAKE_DATABASE_URL"
 """In the environment of a world on PostgreSQL: where its database is."""
 DEFAULT_PORT_BASE = 4000
 DEFAULT_LISTEN = "127.0.0.1"
-DEFAULT_RESTARTS = 5
-RESTART_SECONDS = 600.0
-"""In which time so many deaths of a Server are mended by the Portal."""
 _HIGHEST_OFFSET = 8
 _SOCKET_PATH_BYTES = 100
 """Unix sockets refuse paths of more than 108 bytes (104 on BSD), the final zero included."""
@@ -98,8 +94,6 @@ class Places:
     # the IPv4 address that players reach; internal ports stay on loopback
     listen: str = DEFAULT_LISTEN
     certificate: Certificate | None = None  # for encrypted connections; None for plain ones
-    # how often within :data:`RESTART_SECONDS` a Server or a Portal that died is started again
-    restarts: int = DEFAULT_RESTARTS
     # PostgreSQL's, with what may be a password; empty for SQLite in the home
     database_url: str = field(default="", repr=False)
 
@@ -124,8 +118,6 @@ class Places:
     """Process number of Evennia's Portal, which holds the connections."""
     server_pid = _Path("home", "server.pid")
     """Process number of Evennia's Server, which runs the world."""
-    server_down = _Path("home", "server-down")
-    """Why the Portal does not start a Server that died; there as long as that is so."""
     model_pid = _Path("home", "model.pid")
     """Process number of the embedded model server."""
     vectors_pid = _Path("home", "vectors.pid")
@@ -158,8 +150,8 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
 
     Raises:
         KeepsakeError: ``KEEPSAKE_PORT_BASE`` is not a usable port number,
-            ``KEEPSAKE_LISTEN`` not an address, ``KEEPSAKE_RESTARTS`` not a number, one half of
-            the certificate is missing, or ``KEEPSAKE_DATABASE_URL`` names no database.
+            ``KEEPSAKE_LISTEN`` not an address, one half of the certificate is missing, or
+            ``KEEPSAKE_DATABASE_URL`` names no database.
     """
     return Places(
         home=_folder(environ.get("KEEPSAKE_HOME"), REPOSITORY / ".run"),
@@ -169,7 +161,6 @@ def places(environ: Mapping[str, str] = os.environ) -> Places:
         certificate=_certificate(
             environ.get("KEEPSAKE_TLS_CERT", ""), environ.get("KEEPSAKE_TLS_KEY", "")
         ),
-        restarts=_restarts(environ.get("KEEPSAKE_RESTARTS", "")),
         database_url=_database_url(environ.get(DATABASE_URL, "").strip()),
     )
 
@@ -198,17 +189,6 @@ def _listen(given: str) -> str:
             "Set it to an IPv4 address of this machine: 127.0.0.1 for this machine alone "
             "(the default), 0.0.0.0 for every network it is on",
         ) from None
-
-
-def _restarts(given: str) -> int:
-    if not given:
-        return DEFAULT_RESTARTS
-    if not given.isdecimal():
-        raise KeepsakeError(
-            f"KEEPSAKE_RESTARTS is {given!r}",
-            "Set it to how often in ten minutes a Server that died is started again; 0 for never",
-        )
-    return int(given)
 
 
 def _database_url(given: str) -> str:

@@ -33,11 +33,7 @@ class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
 
     @property
     def unannounced(self) -> bool:
-        """Whether nobody is to notice that this character comes and goes.
-
-        So it is for the login that only tries whether a login works: agents would
-        greet it, and remember it for ever.
-        """
+        """Whether nobody is to notice that this character comes and goes."""
         return bool(self.ndb.unannounced)
 
     @unannounced.setter
@@ -93,17 +89,13 @@ class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
         return str(super().at_look(target, **kwargs))
 
     def at_post_puppet(self, **kwargs: Any) -> None:
-        """Show the room and tell the others, unless this is a trial."""
+        """Show the room and tell the others."""
         self._tell_portal()
         tell_name(self)
         self.attributes.remove("away")
-        if not self.unannounced:
-            super().at_post_puppet(**kwargs)
-            tell_of_absence(self)
-            happened(self)
-            return
-        self.msg((self.at_look(self.location), {"type": "look"}), options=None)
-        self.account.db._last_puppet = self
+        super().at_post_puppet(**kwargs)
+        tell_of_absence(self)
+        happened(self)
 
     def _tell_portal(self) -> None:
         """Let the Portal know who plays whom, as Evennia does at a reload.
@@ -122,11 +114,6 @@ class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
         happened(self)
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
-        """Take the character out of the world and tell the others, unless this was a trial."""
-        if not self.unannounced:
-            super().at_post_unpuppet(account=account, session=session, **kwargs)
-            self.attributes.add(LEFT, now().isoformat())
-        elif not self.sessions.count() and self.location:
-            self.db.prelogout_location = self.location
-            self.location = None
-            self.unannounced = False
+        """Take the character out of the world and tell the others."""
+        super().at_post_unpuppet(account=account, session=session, **kwargs)
+        self.attributes.add(LEFT, now().isoformat())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -15,10 +16,10 @@ from rich.markup import escape
 from game.cli import index, models
 from game.cli.lab import commands as lab_commands
 from game.cli.logs import logs as event_logs
-from game.cli.output import err, out, plain_table, print_json
+from game.cli.output import err, out, print_json
 from game.cli.progress import ProgressDisplay, bytes_bar
 from game.cli.world import backup as backups
-from game.cli.world import client, processes, starting, stopping
+from game.cli.world import processes, starting, stopping
 from game.cli.world import restore as restoring
 from game.cli.world import status as statuses
 from game.cli.world.evennia_entry import ADMIN
@@ -63,10 +64,17 @@ def main() -> None:
 
 
 @app.command()
-def start() -> None:
+def start(
+    foreground: Annotated[
+        bool,
+        typer.Option("--foreground", help="Stay until it ends; exit code 1 if it died."),
+    ] = False,
+) -> None:
     """Start the world in the background and wait until a login works."""
     _check_spans()
     here = places()
+    if foreground:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ProgressDisplay(out) as progress:
         started = starting.start(here, progress.step)
     out.print("Keepsake already runs." if started.already_ran else "Keepsake runs.")
@@ -76,6 +84,11 @@ def start() -> None:
             "The admin's password was changed in the game, so that file no longer holds it. "
             "(Delete the file and start anew to get a fresh one.)"
         )
+    if foreground:
+        try:
+            starting.watch(here)
+        except KeyboardInterrupt:  # a service manager's SIGTERM too
+            stop()
 
 
 @app.command()
@@ -128,7 +141,8 @@ def restore(
     ] = False,
 ) -> None:
     """Make the world of this home and vault what it was at a backup; it must not run."""
-    with bytes_bar("Restoring") as progress:
+    size = source.stat().st_size if source.is_file() else None
+    with bytes_bar("Restoring", size) as progress:
         done = restoring.restore(places(), source.absolute(), progress, replace=replace)
     out.print(f"Restored {done.files} files as of {done.made}. Start it with `keepsake start`.")
     for folder in done.aside:
@@ -140,14 +154,12 @@ def status(as_json: AsJson = False) -> None:
     """Show what runs; exit code 1 when nobody could log in."""
     found = statuses.look(places())
     if as_json:
-        print_json(found.as_json())
+        print_json(found)
     else:
-        out.print(found.as_table())
-        why = f"{found.down}. " * bool(found.down)
-        out.print(
-            "A login works." if found.ready else f"{why}No login works. Start with `make run`."
-        )
-    raise typer.Exit(0 if found.ready else 1)
+        out.print(statuses.as_table(found))
+        works = "A login works." if found["ready"] else "No login works. Start with `make run`."
+        out.print(works)
+    raise typer.Exit(0 if found["ready"] else 1)
 
 
 @app.command()
@@ -261,18 +273,6 @@ def simulate(
 
 
 app.command("sweep")(lab_commands.sweep)
-
-
-@app.command()
-def agents(as_json: AsJson = False) -> None:
-    """List the agents: name, place, memories, state."""
-    found: list[dict[str, Any]] = client.ask(places(), "agents")
-    if as_json:
-        print_json(found)
-        return
-    headings = ("name", "place", "memories", "state")
-    rows = ([escape(str(agent[key])) for key in headings] for agent in found)
-    out.print(plain_table(headings, rows))
 
 
 @app.command("doctor")

@@ -18,7 +18,6 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.status import Status
 
@@ -28,12 +27,12 @@ _WORTH_TELLING = 1.0
 
 
 @contextmanager
-def bytes_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar of bytes done, and of how many; without a terminal nothing is shown."""
-    columns = (TextColumn(what), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+def bytes_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A bar of bytes done, of ``total`` if that is known; without a terminal nothing is shown."""
+    columns = (TextColumn(what), BarColumn(), DownloadColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
 
 
 @contextmanager

@@ -61,14 +61,14 @@ def database_settings(here: Places) -> dict[str, Any]:
                 "timeout": 20,
             },
         }
-    given = _parameters(here)
+    given = parameters(here)
     # A commit does not wait for the disk: as with SQLite, a power cut may take the last moment.
     options = f"-c synchronous_commit=off {given.pop('options', '')}".strip()
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host"}
     return {
         "ENGINE": "django.db.backends.postgresql",
         **{name: given.pop(key, "") for name, key in (names | {"PORT": "port"}).items()},
-        "CONN_MAX_AGE": None,  # a lasting one; see database_watchdog.py
+        "CONN_MAX_AGE": None,  # a lasting one; at_server_startstop closes it when it broke
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {**_PATIENCE, **given, "options": options},
     }
@@ -100,8 +100,7 @@ def refuse_another(here: Places) -> None:
     if here.database_url and here.database.exists():
         raise KeepsakeError(
             f"{here.database} is the database of a world, and {DATABASE_URL} names another",
-            f"Unset {DATABASE_URL}; or move that world: `keepsake backup FILE` without it, then "
-            "`keepsake restore FILE --replace` with it",
+            f"Unset {DATABASE_URL}, or set KEEPSAKE_HOME to a folder without a world",
         )
     if here.elsewhere.exists() and not (here.database_url or here.database.exists()):
         where = here.elsewhere.read_text(encoding="utf-8").strip()
@@ -137,7 +136,7 @@ def connect(here: Places) -> Connection[tuple[Any, ...]]:
     Raises:
         KeepsakeError: PostgreSQL cannot be reached, or is too old.
     """
-    given = _parameters(here)
+    given = parameters(here)
     import psycopg  # noqa: PLC0415 - an extra, which is there by now
 
     name = f"keepsake {os.getpid()} on {socket.gethostname()}"[:63]
@@ -161,7 +160,12 @@ def connect(here: Places) -> Connection[tuple[Any, ...]]:
     return found
 
 
-def _parameters(here: Places) -> dict[str, Any]:
+def parameters(here: Places) -> dict[str, Any]:
+    """What the address of PostgreSQL's database says, by libpq's keywords.
+
+    Raises:
+        KeepsakeError: The address cannot be read, or psycopg is not installed.
+    """
     try:
         from psycopg import ProgrammingError  # noqa: PLC0415 - an extra
         from psycopg.conninfo import conninfo_to_dict  # noqa: PLC0415
@@ -183,62 +187,27 @@ def _told(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-class DatabaseLock:
-    """Holds PostgreSQL's database of one copy; of one on SQLite nothing, as the vault's lock does.
+def hold(here: Places, patience: float = 0.0) -> Connection[tuple[Any, ...]]:
+    """Hold PostgreSQL's database for one world, until the connection is closed.
 
-    Args:
-        here: The copy.
+    Waits ``patience`` seconds at most, or the few that PostgreSQL may need to see that the
+    holder before has gone.
+
+    Raises:
+        KeepsakeError: Another copy holds it, or it cannot be reached.
     """
-
-    def __init__(self, here: Places) -> None:
-        self._here = here
-        self._held: Connection[tuple[Any, ...]] | None = None
-
-    def take(self, patience: float = 0.0) -> None:
-        """Hold it, after ``patience`` seconds at most, or the few that PostgreSQL may need.
-
-        Raises:
-            KeepsakeError: Another copy holds it, or it cannot be reached.
-        """
-        if not self._here.database_url:
-            return
-        connection = connect(self._here)
-        deadline = time.monotonic() + max(patience, _ENDING_SECONDS)
-        while not _locked(connection):
-            if time.monotonic() >= deadline:
-                holder = connection.execute(_HOLDER, (_LOCK,)).fetchone()
-                connection.close()
-                who = "{} ({})".format(*holder) if holder else "another copy of Keepsake"
-                raise KeepsakeError(
-                    f"The database {shown(self._here)} is in use by {who}",
-                    f"Stop that copy, or set {DATABASE_URL} to a database of this one's own",
-                )
-            time.sleep(_POLL_SECONDS)
-        self._held = connection
-
-    def keep(self) -> None:
-        """Hold it again where PostgreSQL was gone and is back; blocks.
-
-        Raises:
-            KeepsakeError: See :meth:`take`.
-        """
-        if self._held is None:
-            return
-        import psycopg  # noqa: PLC0415 - an extra, which is there by now
-
-        try:
-            self._held.execute("SELECT 1")
-        except psycopg.Error:
-            self._held.close()
-            self.take()
-
-    def release(self) -> None:
-        """Let go of it; a second call does nothing."""
-        held, self._held = self._held, None
-        if held is not None:
-            held.close()
-
-
-def _locked(connection: Connection[tuple[Any, ...]]) -> bool:
-    found = connection.execute("SELECT pg_try_advisory_lock(%s)", (_LOCK,)).fetchone()
-    return bool(found and found[0])
+    connection = connect(here)
+    deadline = time.monotonic() + max(patience, _ENDING_SECONDS)
+    while True:
+        found = connection.execute("SELECT pg_try_advisory_lock(%s)", (_LOCK,)).fetchone()
+        if found and found[0]:
+            return connection
+        if time.monotonic() >= deadline:
+            holder = connection.execute(_HOLDER, (_LOCK,)).fetchone()
+            connection.close()
+            who = "{} ({})".format(*holder) if holder else "another copy of Keepsake"
+            raise KeepsakeError(
+                f"The database {shown(here)} is in use by {who}",
+                f"Stop that copy, or set {DATABASE_URL} to a database of this one's own",
+            )
+        time.sleep(_POLL_SECONDS)

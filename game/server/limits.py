@@ -24,9 +24,8 @@ TOLD_AGAIN_AFTER = 5.0
 MOST_KNOWN = 10_000
 """Buckets that are kept; those not used for longest go first."""
 
-STUMBLED = "The world has stopped and comes back in a moment. What you typed last may be unheard."
+GONE = "The world has stopped. What you typed last may be unheard."
 AWAY = "The world is away for a moment: that was not heard. Try again shortly."
-DOWN = "The world has stopped and does not come back by itself. Try again later."
 TOO_FAST = (
     "You are faster than anybody here can follow: some of what you sent was not heard. "
     "Wait a few seconds, and go on more slowly."

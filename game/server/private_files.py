@@ -7,8 +7,6 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from keepsake.errors import refusing
@@ -31,36 +29,17 @@ def read_or_create(path: Path, *, nbytes: int) -> str:
     """
     cure = "Make KEEPSAKE_HOME a folder of your own that you can write to"
     with refusing(f"The secret in {path} cannot be used", cure):
-        present = _read(path) or _create(path, nbytes)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not path.exists() or not path.stat().st_size:
+                descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+                with os.fdopen(descriptor, "w", encoding="ascii") as file:  # mode 0600
+                    file.write(secrets.token_urlsafe(nbytes) + "\n")
+                Path(draft).replace(path)
+        finally:
+            os.close(lock)
         if stat.S_IMODE(path.stat().st_mode) != OWNER_ONLY:
             path.chmod(OWNER_ONLY)
-    return present
-
-
-def _read(path: Path) -> str:
-    try:
         return path.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        return ""
-
-
-def _create(path: Path, nbytes: int) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _alone_in(path.parent):
-        if present := _read(path):  # somebody else was first
-            return present
-        descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:  # mode 0600
-            file.write(secrets.token_urlsafe(nbytes) + "\n")
-        Path(draft).replace(path)
-        return _read(path)
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

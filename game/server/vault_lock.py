@@ -17,10 +17,9 @@ import json
 import os
 import socket
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from game.server.databases import DatabaseLock
+from game.server import databases
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.paths import Places
 
@@ -34,32 +33,19 @@ class VaultInUse(KeepsakeError):
     """Another copy of Keepsake has this vault open."""
 
 
-@dataclass(slots=True)
 class VaultLock:
     """The lock on one vault, as long as it is held."""
 
-    _fds: list[int] = field(default_factory=list)
-    _database: DatabaseLock | None = None
-
-    def keep(self) -> None:
-        """Hold the database again where it was gone and is back; blocks.
-
-        Raises:
-            KeepsakeError: Another copy holds it by now, or it is gone still.
-        """
-        if self._database is not None:
-            self._database.keep()
+    def __init__(self) -> None:
+        self._held = contextlib.ExitStack()
 
     def release(self) -> None:
         """Let go of vault and database; a second call does nothing."""
-        while self._fds:
-            os.close(self._fds.pop())
-        if self._database is not None:
-            self._database.release()
+        self._held.close()
 
 
 def take(here: Places, *, patience: float = 0.0) -> VaultLock:
-    """Hold the vault of this copy.
+    """Hold the vault of this copy, and its database where that is PostgreSQL's.
 
     Args:
         here: The copy.
@@ -69,44 +55,41 @@ def take(here: Places, *, patience: float = 0.0) -> VaultLock:
         VaultInUse: Another copy holds it; says which.
         KeepsakeError: There is no such folder, or it cannot be read.
     """
-    held = VaultLock(_opened(here, os.O_CREAT), DatabaseLock(here))
-    deadline = time.monotonic() + patience
-    try:
-        while not all(map(_locked, held._fds)):
+    lock, deadline = VaultLock(), time.monotonic() + patience
+    with contextlib.ExitStack() as held:
+        fds = _opened(here, held, os.O_CREAT)
+        while not all(map(_locked, fds)):
             if time.monotonic() >= deadline:
                 raise VaultInUse(
                     f"The vault {here.vault} is in use by {_holder(here.agents)}",
                     "Stop that copy, or set KEEPSAKE_VAULT to another folder for this one",
                 )
             time.sleep(_POLL_SECONDS)
-        if held._database is not None:
-            held._database.take(deadline - time.monotonic())
-    except BaseException:
-        held.release()
-        raise
+        if here.database_url:
+            connection = databases.hold(here, deadline - time.monotonic())
+            held.callback(connection.close)
+        lock._held = held.pop_all()
     _sign(here)
-    return held
+    return lock
 
 
 def holder(here: Places) -> str:
     """Who holds the vault of this copy, in words; empty if nobody does."""
-    try:
-        looking = VaultLock(_opened(here))
-    except KeepsakeError:
-        return ""
-    try:
-        return "" if all(map(_locked, looking._fds)) else _holder(here.agents)
-    finally:
-        looking.release()
+    with contextlib.suppress(KeepsakeError), contextlib.ExitStack() as looking:
+        if not all(map(_locked, _opened(here, looking))):
+            return _holder(here.agents)
+    return ""
 
 
-def _opened(here: Places, flags: int = 0) -> list[int]:
-    """The folder, and the file in it where that can be written."""
+def _opened(here: Places, held: contextlib.ExitStack, flags: int = 0) -> list[int]:
+    """The folder, and the file in it where that can be written; closed with ``held``."""
     cure = "Make it yours, or set KEEPSAKE_VAULT to a folder of your own"
     with refusing(f"{here.agents} cannot be opened", cure):
         found = [os.open(here.agents, os.O_RDONLY | os.O_DIRECTORY)]
     with contextlib.suppress(OSError):  # full, or read-only: then it holds on this machine
         found.append(os.open(here.agents / _NAME, os.O_RDWR | flags, 0o644))
+    for fd in found:
+        held.callback(os.close, fd)
     return found
 
 

@@ -91,6 +91,6 @@ def test_a_home_with_a_long_path_works_too(tmp_path):
 
 
 def test_without_a_world_the_command_says_what_to_do(copy):
-    asked = copy.process("agents", "--json")
+    asked = copy.process("reload")
     assert (asked.returncode, asked.stdout) == (1, "")
     assert asked.stderr.strip() == "Keepsake is not running here. Start it with `make run`"

@@ -2,8 +2,6 @@
 
 import json
 import socket
-import sqlite3
-from contextlib import closing
 
 from game.cli.world import home
 from game.server.private_files import read_or_create
@@ -102,21 +100,26 @@ def test_a_missing_configuration_is_named(copy):
     assert finding["what"].endswith("memory_compaction.md is missing")
 
 
-def test_a_database_of_a_later_version_is_named(copy, tables):
+def test_a_damaged_database_is_named(copy, tables):
     lay_tables(tables, copy.here)
     home.prepare(copy.here)
     findings, wrong = examined(copy)
     assert wrong == []
     assert "SQLite" in next(x["what"] for x in findings if x["subject"] == "Database")
-    with closing(sqlite3.connect(copy.here.database)) as database, database:
-        later = "INSERT INTO django_migrations (app, name, applied) VALUES (?, ?, '2040-01-01')"
-        database.execute(later, ("objects", "9999_not_yet"))
-    _, (finding,) = examined(copy)
-    assert "of a later version (objects 9999_not_yet)" in finding["what"]
     copy.here.database.write_bytes(b"no database " * 1000)
     _, (finding,) = examined(copy)
-    assert "cannot be read" in finding["what"]
+    assert "is damaged (file is not a database)" in finding["what"]
     assert "keepsake restore FILE --replace" in finding["cure"]
+
+
+def test_an_event_log_that_has_grown_too_large_is_named(copy):
+    home.prepare(copy.here)
+    copy.here.events.mkdir(parents=True)
+    with (copy.here.events / "events-2026-05-01-0000000001.jsonl.gz").open("wb") as file:
+        file.truncate(6_000_000_000)  # it takes no room on the disk
+    _, (finding,) = examined(copy)
+    assert "6,000.0 MB in 1 files" in finding["what"]
+    assert "keepsake export" in finding["cure"]
 
 
 def test_a_taken_port_is_named(copy):

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -26,8 +26,8 @@ def here(copy) -> Places:
     return copy.here
 
 
-def line(number: int, when: datetime | None = None) -> bytes:
-    time = (when or datetime(2026, 5, 4, tzinfo=UTC)).isoformat()
+def line(number: int) -> bytes:
+    time = datetime(2026, 5, 4, tzinfo=UTC).isoformat()
     record = {"type": "memory", "n": number, "t": time, "kind": "perception", "text": "Rain."}
     return json.dumps(record).encode() + b"\n"
 
@@ -82,12 +82,6 @@ def test_what_waits_for_the_next_start_is_told(here):
     for text in ("Rain.", "Snow."):
         spill.keep("Mira", {"text": text, "kind": "perception", "time": "2026-05-04T08:00:00"})
     assert wrong(here) == [f"Waiting memories: 2 of Mira wait in {here.spill}"]
-
-
-def test_a_memory_of_a_time_to_come_is_told(here):
-    segment(here, 11).write_bytes(line(11, datetime.now(UTC) + timedelta(days=2)))
-    (told,) = wrong(here)
-    assert told.startswith("Clock: ")
 
 
 def test_only_so_many_bytes_are_read_and_it_is_said(here, monkeypatch):

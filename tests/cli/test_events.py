@@ -150,14 +150,12 @@ def test_logs_shows_events_and_picks_them_out(lived):
     assert "say Hm, [bold]äh·[31m | politeness" in shown[1]
     assert "\x1b" not in "".join(shown)
     assert "3: act" in shown[2]
-    assert "verdict: not good" in shown[4]
-    assert "files 2, share 0.5" in shown[7]
-    assert "for thought: Tom: cups? / The Inn  2 found, best 1.50" in shown[8]
-    assert "could not be searched in time" in shown[9]
-    assert shown[10].endswith("note 'cups' (9 characters)  by agent")
-    assert shown[11].endswith("noticed of memory 3 (rule)  by rules")
-    assert "compaction 2: 3 of 8 answers still in the prompt, 7 with recall" in shown[12]
-    assert "4 memories called back from 3 on" in shown[13]
+    assert "2: waterfall (count), memories 0–9" in shown[4]
+    assert "'files': 2" in shown[7]
+    assert "for thought: Tom: cups? / The Inn  2 found" in shown[8]
+    assert "not searched in time" in shown[9]
+    assert "note" in shown[10]
+    assert "title='cups'" in shown[10]
     assert len(lines_of(lived, "--agent", "mira")) == 10
     assert len(lines_of(lived, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 6
     assert lines_of(lived, "-n", "1", "--kind", "world")[0].endswith("starts")
@@ -174,8 +172,8 @@ def test_logs_shows_what_another_version_wrote_or_damaged(lived):
         log.write("torn")
     shown = lines_of(lived, "-n", "4")
     assert [each.split()[2:3] for each in shown[1:3]] == [["thought"], ["Mi·[2Jra"]]
-    assert "'of': [1]" in shown[2]
-    assert "'size': 'x'" in shown[3]
+    assert "of=[1]" in shown[2]
+    assert "size='x'" in shown[3]
 
 
 def test_a_long_text_is_cut_but_in_json(lived):
@@ -212,7 +210,7 @@ def test_logs_follows(lived):
         log.close()
         lines = [shown.stdout.readline() for _ in range(11)]
         shown.terminate()
-    assert ["memory 100" in lines[9], "memory 102" in lines[10]] == [True, True]
+    assert ["Mira  100: " in lines[9], "Mira  102: " in lines[10]] == [True, True]
 
 
 def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
@@ -258,13 +256,13 @@ def test_export_of_a_part(lived, tmp_path):
     assert none.returncode == 1
     assert not (tmp_path / "none").exists()
     assert "There are no such events" in none.stderr
-    wrong = keepsake(lived.environ, "export", str(out), "--format", "csv", "--format", "xlsx")
+    wrong = keepsake(lived.environ, "export", str(tmp_path / "b"), "--format", "xlsx")
     assert (wrong.returncode, "parquet, csv" in wrong.stderr) == (1, True)
     assert "There is no format 'xlsx'" in wrong.stderr
     (tmp_path / "file").touch()
     blocked = keepsake(lived.environ, "export", str(tmp_path / "file"))
     assert blocked.returncode == 1
-    assert "file is a file" in blocked.stderr
+    assert "file is not an empty folder" in blocked.stderr
 
 
 def tables_in(folder):
@@ -272,22 +270,15 @@ def tables_in(folder):
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def test_an_export_leaves_no_table_of_an_earlier_one_beside_its_own(lived, tmp_path):
+def test_an_export_goes_into_an_empty_folder_alone(lived, tmp_path):
     out = tmp_path / "tables"
+    out.mkdir()
     assert keepsake(lived.environ, "export", str(out)).returncode == 0
-    (out / "mine.csv").write_text("a,b\n")
-    assert keepsake(lived.environ, "export", str(out), "--agent", "oswin").returncode == 0
-    assert tables_in(out) == ["memory.csv", "memory.parquet", "mine.csv"]
-    assert keepsake(lived.environ, "export", str(out), "--agent", "nobody").returncode == 1
-    assert tables_in(out) == ["memory.csv", "memory.parquet", "mine.csv"]
-    (out / "thought.csv").write_text("of somebody else\n")
-    mixed = keepsake(lived.environ, "export", str(out))
-    assert mixed.returncode == 1
-    assert "thought.csv was not written by an export" in mixed.stderr
-    assert (out / "thought.csv").read_text() == "of somebody else\n"
-    (out / "thought.csv").unlink()
-    assert keepsake(lived.environ, "export", str(out), "--format", "csv").returncode == 0
-    assert {path.split(".")[1] for path in tables_in(out)} == {"csv"}
+    before = tables_in(out)
+    refused = keepsake(lived.environ, "export", str(out), "--agent", "oswin")
+    assert refused.returncode == 1
+    assert "is not an empty folder" in refused.stderr
+    assert tables_in(out) == before
 
 
 def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
@@ -306,7 +297,8 @@ def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
     )
     assert ran.returncode == 1
     assert "could not be exported" in ran.stderr
-    assert list(out.iterdir()) == []
+    assert not out.exists()
+    assert not list(tmp_path.glob(".tables*"))
 
 
 def test_somebody_who_is_not_there_is_told_of_at_once(lived):

@@ -5,8 +5,7 @@ from contextlib import closing
 import pytest
 from rich.console import Console
 
-from game.cli.logs.log_files import follow, tail
-from game.cli.logs.logs import show_text
+from game.cli.logs.logs import follow_text, show_text, tail
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
 
@@ -22,7 +21,7 @@ def test_tail_gives_the_last_lines(tmp_path):
 def test_follow_joins_torn_lines_and_goes_on_in_what_takes_its_place_or_was_cut(tmp_path):
     log = tmp_path / "a.log"
     log.write_text("older\na long old line\n")
-    with closing(follow(log, 1)) as lines:
+    with closing(follow_text(log, 1)) as lines:
         assert next(lines) == "a long old line"
         with log.open("a") as file:
             for part in ("one\ntw", "o\n"):
@@ -38,7 +37,7 @@ def test_follow_joins_torn_lines_and_goes_on_in_what_takes_its_place_or_was_cut(
 
 def test_follow_waits_for_a_file(tmp_path):
     log = tmp_path / "a.log"
-    lines = follow(log, 5)
+    lines = follow_text(log, 5)
     log.write_text("one\xff\n", encoding="latin-1")
     assert next(lines) == "one\ufffd"
     lines.close()

@@ -23,13 +23,6 @@ def test_all_ports_follow_from_the_base():
     assert (ports.model, ports.vectors) == (5007, 5008)
 
 
-def test_how_often_a_server_is_started_again_is_a_number():
-    assert places({}).restarts == 5
-    assert places({"KEEPSAKE_RESTARTS": "0"}).restarts == 0
-    with pytest.raises(KeepsakeError, match="0 for never"):
-        places({"KEEPSAKE_RESTARTS": "often"})
-
-
 @pytest.mark.parametrize("base", ["80", "65528", "-1", "4000.5", "four", "٤٠٠٠٠٠"])
 def test_a_useless_port_base_is_refused_with_the_cure(base):
     with pytest.raises(KeepsakeError, match="Set it to a number from 1024 to 65527"):

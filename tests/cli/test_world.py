@@ -13,15 +13,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
 
-from game.cli.logs.log_files import tail
-from game.cli.world import client, login, processes
+from game.cli.logs.logs import tail
+from game.cli.world import client, processes
 from game.cli.world.launcher import NO_BYTE_CODE
 from game.cli.world.processes import Component
 from keepsake.child.serving import read_pid
@@ -29,6 +29,7 @@ from keepsake.paths import REPOSITORY
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import PASSWORD, Player
 from tests.e2e.running import change
+from tests.e2e.telnet import Telnet, connection_screen
 from tests.llm.conftest import until
 
 PATIENCE = 300.0
@@ -48,8 +49,7 @@ main()
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> Iterator[Copy]:
     """A copy whose very first start was interrupted, and then repeated."""
-    environ = {"KEEPSAKE_RESTARTS": "3", NO_BYTE_CODE: "1"}
-    made = make_copy(tmp_path_factory.mktemp("world"), **environ)
+    made = make_copy(tmp_path_factory.mktemp("world"), **{NO_BYTE_CODE: "1"})
     try:
         interrupt_start(made)
         assert processes.running(made.here) == []
@@ -95,12 +95,6 @@ def parent_of(pid):
         return 0
 
 
-def log_in(copy, password):
-    ports, room = copy.here.ports, client.ask(copy.here, "ready")["admin_room"]
-    line = login.connection_screen("127.0.0.1", ports.telnet, PATIENCE)
-    login.log_in(line, "admin", password, room=room, seconds=PATIENCE)
-
-
 def test_the_first_start_says_where_to_go(world):
     told, here = world.notes["first start"], world.here
     assert f"telnet localhost {here.ports.telnet}" in told
@@ -119,7 +113,9 @@ def test_the_admins_password_is_generated_private_and_nowhere_else(world):
     assert password == world.notes["password"]
     assert len(password) >= 16
     assert stat.S_IMODE(world.here.admin_password.stat().st_mode) == 0o600
-    log_in(world, password)
+    admin = Player.admin(world)
+    admin.see(r"Exits|exits")
+    admin.leave()
     for each in processes.running(world.here):
         for part in ("cmdline", "environ"):
             assert password.encode() not in Path(f"/proc/{each.pid}/{part}").read_bytes()
@@ -164,16 +160,6 @@ def test_status_knows_what_runs(world):
     assert status["ports"]["telnet"] == world.here.ports.telnet
 
 
-def test_agents_are_listed(world):
-    told = world.keepsake("agents", "--json")
-    agents = json.loads(told.stdout)
-    assert told.returncode == 0
-    assert len(agents) >= 5
-    assert all(agent.keys() == {"name", "place", "memories", "state"} for agent in agents)
-    table = world.keepsake("agents").stdout
-    assert all(agent["name"] in table and agent["place"] in table for agent in agents)
-
-
 def test_the_web_client_needs_nothing_from_elsewhere(world):
     site = f"http://localhost:{world.here.ports.web}"
     # Whatever proxy the environment names, it does not lead here.
@@ -205,7 +191,7 @@ def test_the_doctor_finds_a_running_world_well(world):
 
 def test_reload_brings_a_new_server_and_keeps_the_lines(world):
     before = pids(world)
-    line = login.connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
+    line = connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
     reloaded = world.keepsake("reload")
     assert reloaded.returncode == 0, reloaded.stderr
     after = pids(world)
@@ -222,31 +208,9 @@ def test_a_reload_to_code_that_does_not_load_leaves_the_world_as_it_is(world, tm
     (tmp_path / "inflect.py").write_text("def broken(:\n")
     refused = Copy({**world.environ, "PYTHONPATH": str(tmp_path)}).keepsake("reload")
     assert refused.returncode == 1
-    assert "the world goes on with what it has" in refused.stderr
+    assert "the world goes on as it is" in refused.stderr
     assert "SyntaxError" in refused.stderr
     assert pids(world) == before
-    assert world.keepsake("status").returncode == 0
-
-
-def test_a_reload_whose_new_server_dies_ends_with_another(world):
-    def newest():
-        return {*servers(world)} - {before}
-
-    def servers(copy):
-        found = processes.running(copy.here)
-        return [each.pid for each in found if each.component is Component.SERVER]
-
-    (before,) = servers(world)
-    command = [sys.executable, "-m", "game", "reload"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=REPOSITORY, env=world.environ, text=True, **pipes) as it:
-        until(newest)
-        killed = newest()
-        for pid in killed:  # it loads its code still
-            os.kill(pid, signal.SIGKILL)
-        told = it.communicate()
-    assert it.returncode == 0, told
-    assert not killed & {*servers(world)}
     assert world.keepsake("status").returncode == 0
 
 
@@ -277,17 +241,24 @@ def test_a_backup_of_the_running_world_has_what_was_seen_before_it(world, tmp_pa
     assert [each for each in findings if not each["well"]] == []
 
 
-def test_a_server_that_died_comes_back_by_itself_and_players_stay(world):
+def test_a_start_brings_back_a_server_that_died_and_players_stay(world):
     before, player = pids(world), Player.new(world, "Bertil")
     player.see(r"Exits|exits")
     undecided = Player(world)
     os.kill(before[Component.SERVER], signal.SIGKILL)
-    player.see("The world has stopped and comes back")
-    newcomer = login.connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
-    newcomer.close()
-    player.see("restarted")
+    until(lambda: Component.SERVER not in pids(world))
+    player.see("The world has stopped")
+    player.type("look", "away for a moment")
+    newcomer = Telnet("127.0.0.1", world.here.ports.telnet)
+    found = json.loads(world.keepsake("doctor", "--json").stdout)
+    (told,) = [each for each in found if each["subject"] == "World"]
+    assert told["what"] == "runs without its server"
+    mended = world.keepsake("start")
+    assert mended.returncode == 0, mended.stderr
     player.type("look", r"Exits|exits")
     undecided.type(f"create Carys {PASSWORD}", r"Exits|exits")
+    assert newcomer.wait_for("create <name>", PATIENCE)
+    newcomer.close()
     player.leave()
     undecided.leave()
     after = pids(world)
@@ -295,51 +266,31 @@ def test_a_server_that_died_comes_back_by_itself_and_players_stay(world):
     assert after[Component.PORTAL] == before[Component.PORTAL]
 
 
-def test_a_portal_that_died_comes_back_and_the_server_lives_on(world):
-    before, player = pids(world), Player.new(world, "Dagny")
-    player.see(r"Exits|exits")
-    os.kill(before[Component.PORTAL], signal.SIGKILL)
-    until(lambda: pids(world).get(Component.PORTAL, 0) not in (0, before[Component.PORTAL]))
-    again = world.keepsake("start")  # while it comes up
-    assert "Keepsake already runs." in again.stdout
-    watcher = Player.new(world, "Eskil")
-    watcher.type("look", r"Exits|exits")
-    shown = watcher.type("who", "Eskil", "Living here")
-    assert "Dagny" not in shown  # nobody stays behind in the world whose line is gone
-    player.line.close()
-    returned = Player.back(world, "Dagny")
-    returned.type("look", r"Exits|exits")
-    watcher.leave()
-    returned.leave()
-    after = pids(world)
-    assert after[Component.SERVER] == before[Component.SERVER]
-    assert world.keepsake("reload").returncode == 0  # what the new Portal has to know for it
-    assert pids(world)[Component.PORTAL] == after[Component.PORTAL]
-    assert pids(world)[Component.SERVER] != before[Component.SERVER]
+def test_a_start_in_the_foreground_ends_with_an_error_when_a_half_dies(world):
+    command = [sys.executable, "-m", "game", "start", "--foreground"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=world.environ, text=True, **pipes) as it:
+        assert "already runs" in it.stdout.readline() + it.stdout.readline()
+        os.kill(pids(world)[Component.PORTAL], signal.SIGKILL)
+        _, told = it.communicate()
+    assert it.returncode == 1
+    assert "Evennia's Portal or Server has ended" in told
+    assert processes.running(world.here) == []
 
 
-def test_a_server_that_dies_too_often_stays_down_until_it_is_started(world):
-    """This copy allows three deaths in ten minutes; some were in the tests above."""
-
-    def killed_for_good():
-        if (server := pids(world).get(Component.SERVER)) is not None:
-            with suppress(ProcessLookupError):
-                os.kill(server, signal.SIGKILL)
-        down = json.loads(world.keepsake("status", "--json").stdout)["down"]
-        return "not started again" in down
-
-    before = pids(world)
-    until(killed_for_good)
-    assert "has died 4 times within 10 minutes" in world.keepsake("status").stdout
-    found = json.loads(world.keepsake("doctor", "--json").stdout)
-    (told,) = [each for each in found if each["subject"] == "World"]
-    assert "died 4 times" in told["what"]
-    assert "keepsake logs server" in told["cure"]
-    assert "not started again" in (world.here.logs / "portal.log").read_text()
-    mended = world.keepsake("start")
-    assert mended.returncode == 0, mended.stderr
-    assert pids(world)[Component.SERVER] != before[Component.SERVER]
-    assert json.loads(world.keepsake("status", "--json").stdout)["down"] == ""
+def test_a_start_in_the_foreground_stays_and_a_sigterm_ends_the_world(world):
+    command = [sys.executable, "-m", "game", "start", "--foreground"]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, env=world.environ, text=True, stdout=subprocess.PIPE
+    ) as it:
+        until(lambda: "  models " in it.stdout.readline())
+        assert world.keepsake("status").returncode == 0
+        assert world.keepsake("reload").returncode == 0
+        assert it.poll() is None
+        it.terminate()
+        assert it.wait(PATIENCE) == 0
+    assert processes.running(world.here) == []
+    assert world.keepsake("start").returncode == 0
 
 
 def test_logs_shows_the_end_of_a_log(world):

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from game.cli.world.login import Telnet, connection_screen
 from tests.cli.conftest import Copy
+from tests.e2e.telnet import Telnet, connection_screen
 
 PASSWORD = "willow-harbour-lantern"
 PATIENCE = 300.0

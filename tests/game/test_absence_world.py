@@ -130,11 +130,8 @@ class TestAbsence(AgentsWorld):
             file.write(b'{"type":"memory","n":9,"t":"2026-\xff","text":"Tom"}\n')
         assert self.come_back() == ['  Ada spoke of you in The Inn: "Tom owes me six pence."']
 
-    def test_who_was_never_away_and_a_trial_are_told_nothing(self):
-        self.ada.execute_cmd("say Tom is new here.")
-        self.tom.attributes.remove("left")
-        self.tom.unannounced = True
+    def test_who_was_never_away_is_told_nothing(self):
         self.leave()
         self.ada.execute_cmd("say Where is Tom?")
-        self.tom.unannounced = True
+        self.tom.attributes.remove("left")
         assert self.come_back() == []

@@ -14,7 +14,6 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
 from game.server import limits
-from game.server.bounded_lines import STOPPED, BoundedSocket
 from game.server.limits import (
     LOGIN_SECONDS,
     LONGEST_LINE,
@@ -22,7 +21,7 @@ from game.server.limits import (
     Allowance,
     Buckets,
 )
-from game.server.prompt_lines import PromptTelnet
+from game.server.portal_lines import STOPPED, BoundedSocket, PromptTelnet
 from game.server.telnet_session import WrappingSession
 from typeclasses.accounts import Account
 

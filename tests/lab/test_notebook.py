@@ -100,15 +100,14 @@ def test_probes_come_along_and_a_part_has_only_what_was_asked_for(lab, exported,
     assert by_delay[2][2:] == (0.0, None)
     environ = {"KEEPSAKE_HOME": str(lab.folder.parent.parent)}
     part = ("--agent", "Bram", "--format", "parquet", "--no-prompts")
-    assert keepsake(environ, "export", "--lab", "asked", tmp_path, *part).returncode == 0
-    assert rows(tmp_path, "SELECT DISTINCT agent FROM 'TABLES/memories.parquet'") == [("Bram",)]
-    assert rows(tmp_path, "SELECT DISTINCT agent FROM 'TABLES/answers.parquet'") == [("Bram",)]
+    bram, thoughts = tmp_path / "bram", tmp_path / "thoughts"
+    assert keepsake(environ, "export", "--lab", "asked", bram, *part).returncode == 0
+    assert rows(bram, "SELECT DISTINCT agent FROM 'TABLES/memories.parquet'") == [("Bram",)]
+    assert rows(bram, "SELECT DISTINCT agent FROM 'TABLES/answers.parquet'") == [("Bram",)]
     kind = ("--kind", "thought", "--format", "parquet", "--no-prompts")
-    assert keepsake(environ, "export", "--lab", "asked", tmp_path, *kind).returncode == 0
-    assert [each.name for each in tmp_path.glob("*.*") if each.name[0] != "."] == [
-        "thought.parquet"
-    ]
-    wrong = keepsake(environ, "export", "--lab", "asked", tmp_path, "--probes", NOTEBOOK)
+    assert keepsake(environ, "export", "--lab", "asked", thoughts, *kind).returncode == 0
+    assert [each.name for each in thoughts.iterdir()] == ["thought.parquet"]
+    wrong = keepsake(environ, "export", "--lab", "asked", tmp_path / "x", "--probes", NOTEBOOK)
     assert wrong.returncode == 1
     assert "holds no results of probes" in " ".join(wrong.stderr.split())
 

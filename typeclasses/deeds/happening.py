@@ -52,7 +52,7 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
         for each in players_near(player):
             happened(each)
         return
-    if not player.has_account or player.unannounced or player.location is None:
+    if not player.has_account or player.location is None:
         return
     with logged(f"{player.key}: A deed broke off"):
         clock = services().clock if running() else SystemClock()

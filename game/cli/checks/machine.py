@@ -123,8 +123,7 @@ def world(here: Places) -> Iterator[Finding]:
         return
     missing = {Component.PORTAL, Component.SERVER} - alive
     if missing:
-        why = f": {down}" if (down := processes.why_down(here)) else ""
-        what = f"runs without its {' and '.join(sorted(missing))}{why}"
+        what = f"runs without its {' and '.join(sorted(missing))}"
         cure = "`make run` mends that; `keepsake logs server --no-follow` has why it ended"
         yield Finding("World", False, what, cure)
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from game.cli.checks.finding import Finding
@@ -19,7 +18,6 @@ SECONDS = 5.0
 MOST_BYTES = 256_000_000
 """The most of the archives, the newest of each."""
 _MOST_FILE = 16_000_000
-_AHEAD = timedelta(hours=1)
 _SHOWN = 5
 _TEXTS = (".md", ".jsonl")
 
@@ -49,53 +47,34 @@ def waiting(here: Places) -> Iterator[Finding]:
 def archives(here: Places) -> Iterator[Finding]:
     """The archives can be read and miss nothing, as far as there is time to look."""
     late, left = _deadline(), MOST_BYTES
-    found: dict[str, ArchiveScan] = {}
-    folders = sorted(here.agents.glob("*/archive"))
+    folders, seen = sorted(here.agents.glob("*/archive")), list[ArchiveScan]()
     for number, folder in enumerate(folders):
         if late():
             break
-        found[folder.parent.name] = seen = scan(folder, left // (len(folders) - number), late)
-        left = max(left - seen.done, 0)
-    yield from _damaged(found)
-    yield from _clock(found)
-    if not any(seen.problems for seen in found.values()):
-        done, total = (sum(getattr(each, name) for each in found.values()) for name in _SIZES)
-        lines = sum(seen.lines for seen in found.values())
-        what = f"{lines:,} lines of {len(found)} agents are whole"
-        if done < total or len(found) < len(folders):
+        found = scan(folder, left // (len(folders) - number), late)
+        left = max(left - found.done, 0)
+        seen.append(found)
+        if found.problems:
+            what = "; ".join(found.problems[:_SHOWN])
+            cure = "Bring it back from a backup (`keepsake restore`); what can be read is used"
+            yield Finding("Archives", False, f"{folder.parent.name}: {what}", cure)
+    if not any(each.problems for each in seen):
+        done, total = sum(each.done for each in seen), sum(each.total for each in seen)
+        what = f"{sum(each.lines for each in seen):,} lines of {len(seen)} agents are whole"
+        if done < total or len(seen) < len(folders):
             what += f" ({done / 1e6:,.0f} MB, the newest; `@memory-status` reads all of one agent)"
         yield Finding("Archives", True, what)
-
-
-_SIZES = ("done", "total")
-
-
-def _damaged(found: dict[str, ArchiveScan]) -> Iterator[Finding]:
-    for agent, seen in found.items():
-        if seen.problems:
-            more = len(seen.problems) - _SHOWN
-            what = "; ".join(seen.problems[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
-            cure = "Bring it back from a backup (`keepsake restore`); what can be read is used"
-            yield Finding("Archives", False, f"{agent}: {what}", cure)
-
-
-def _clock(found: dict[str, ArchiveScan]) -> Iterator[Finding]:
-    """No memory is of a time to come: the clock of the machine was wrong then, or is now."""
-    now = datetime.now(UTC)
-    ahead = {agent: seen.newest for agent, seen in found.items() if seen.newest}
-    agent, newest = max(ahead.items(), key=lambda each: each[1], default=("", now))
-    if newest > now + _AHEAD:
-        what = f"it is {now:%Y-%m-%d %H:%M} UTC here, and the newest memory of {agent} is of"
-        cure = "Set the machine's clock; memories keep their order, only their times are wrong"
-        yield Finding("Clock", False, f"{what} {newest:%Y-%m-%d %H:%M}", cure)
 
 
 def files(here: Places) -> Iterator[Finding]:
     """What people and the game write beside the archives can be read."""
     late, looked, wrong = _deadline(), 0, 0
-    for path in _texts(here.agents):
+    texts = (each for each in here.agents.rglob("*") if each.suffix in _TEXTS)
+    for path in texts:
         if late():
             break
+        if "archive" in path.parts:
+            continue
         looked += 1
         if problem := _unreadable(path):
             wrong += 1
@@ -103,13 +82,6 @@ def files(here: Places) -> Iterator[Finding]:
             yield Finding("Files", False, f"{path} cannot be read ({problem})", cure)
     if not wrong:
         yield Finding("Files", True, f"{looked:,} files of the agents can be read")
-
-
-def _texts(agents: Path) -> Iterator[Path]:
-    for folder, folders, names in agents.walk():
-        folders[:] = [each for each in folders if each != "archive" and not each.startswith(".")]
-        yield from (folder / name for name in names if name.endswith(_TEXTS))
-        yield from (folder / name for name in folders if name.endswith(_TEXTS))
 
 
 def _unreadable(path: Path) -> str:

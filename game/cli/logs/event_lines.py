@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,6 @@ _CONTROL = re.compile(
 they like."""
 LONGEST = 500
 """Characters of one text that a line shows; ``--json`` shows all of it."""
-_OUTCOMES = {"acted": "green", "refused": "yellow", "dropped": "dim"}
 _KINDS = {
     "thought": "cyan",
     "memory": "blue",
@@ -29,162 +28,65 @@ _KINDS = {
     "sleep": "bright_blue",
     "world": "bold",
 }
-_AGENTS = ("bright_cyan", "bright_magenta", "bright_yellow", "bright_green", "bright_blue")
+_HEAD = ("v", "seq", "t", "kind", "agent", "problem")
 
 
 def as_line(record: Record) -> Text:
-    """One event as one line; what this version does not know, or not so, is shown as it stands."""
-    kind, agent = str(record.get("kind", "?")), str(record.get("agent") or "")
+    """One event as one line; an event of another version, or a damaged one, as its fields."""
+    kind = str(record.get("kind", "?"))
     line = Text(_time(record), style="dim")
     line.append(f"  {_plain(kind):<10} ", _KINDS.get(kind, ""))
-    if agent:
-        line.append(f"{_plain(agent)}  ", _AGENTS[sum(agent.encode()) % len(_AGENTS)])
+    if agent := record.get("agent"):
+        line.append(f"{_plain(agent)}  ", "bold")
     try:
-        told = _TELLERS.get(kind, _unknown)(record)
+        line.append(_plain(_told(kind, record)))
     except (KeyError, TypeError, ValueError, AttributeError):  # of another version, or damaged
-        told = _unknown(record)
-    line.append_text(told)
+        line.append(_plain(_fields(record)))
+    if problem := record.get("problem"):
+        line.append(f"  {_plain(problem)}", "red")
     return line
 
 
-def _thought(record: Record) -> Text:
-    outcome = str(record["outcome"])
-    line = Text(_plain(record["trigger"]), style="dim")
-    if record["source"]:
-        line.append(f" by {_plain(record['source'])}", "dim")
-    line.append(" → ", "dim")
-    said = record["command"] if record["command"] is not None else record["answer"]
-    line.append(_plain(said) or outcome, _OUTCOMES.get(outcome, "red"))
-    if record["reason"]:
-        line.append(f" | {_plain(record['reason'])}", "italic dim")
-    if outcome != "acted":
-        why = f": {_plain(record['problem'])}" if record["problem"] else ""
-        line.append(f" ({_plain(outcome)}{why})")
-    if record["model"]:
-        line.append(
-            f"  {record['prompt_tokens']:,}+{record['completion_tokens']:,} tokens, "
-            f"{record['cached_tokens']:,} cached, waited {record['wait']:.2f} s, "
-            f"{record['latency']:.2f} s",
-            "dim",
-        )
-    return line
+def _told(kind: str, record: Record) -> str:
+    match kind, record:
+        case "thought", {"trigger": trigger, "outcome": outcome, "model": model}:
+            by = f" by {record['source']}" if record["source"] else ""
+            why = f" | {record['reason']}" if record["reason"] else ""
+            end = "" if outcome == "acted" else f" ({outcome})"
+            cost = (
+                f"  {record['prompt_tokens']:,}+{record['completion_tokens']:,} tokens, "
+                f"waited {record['wait']:.2f} s, {record['latency']:.2f} s"
+            )
+            said = record["answer"] if record["command"] is None else record["command"]
+            return f"{trigger}{by} → {said or outcome}{why}{end}{cost if model else ''}"
+        case "memory", {"op": "append" | "repeat", "n": n, "of": of, "size": size, "times": times}:
+            return f"{n}: {of}, {size:,} characters{f' ({times}×)' if times > 1 else ''}"
+        case "recall", {"by": by, "question": question, "found": found, "seconds": seconds}:
+            lines = " / ".join(question.splitlines())
+            end = (
+                f"{found} found, {seconds:.2f} s" if record["searched"] else "not searched in time"
+            )
+            return f"for {by}: {lines}  {end}"
+        case "compaction", {"outcome": outcome, "reason": reason, "number": int(number)} if number:
+            return (
+                f"{number}: {outcome} ({reason}), memories {record['first']}–{record['last']}, "
+                f"{record['tokens_before']:,} → {record['tokens_after']:,} tokens, "
+                f"{record['calls']} calls, {record['seconds']:.2f} s"
+            )
+        case "health", {"provider": provider, "host": host, "ready": ready}:
+            return f"{provider} at {host}: {'ready' if ready else 'not ready'}"
+        case ("error", {"text": text}) | ("world", {"text": str(text)}) if text:
+            return str(text)
+        case "world", {"op": op}:
+            return str(op)
+    return _fields(record)
 
 
-def _memory(record: Record) -> Text:
-    op, by = str(record["op"]), record.get("by") or ""
-    if op in ("append", "repeat"):
-        times = f" ({record['times']}×)" if record["times"] > 1 else ""
-        size = f"{record['size']:,} characters"
-        return Text(f"memory {record['n']}: {_plain(record['of'])}, {size}{times}")
-    line = _with_problem(_done(op, record), record)
-    return line.append(f"  by {_plain(by)}", "dim") if by else line
-
-
-def _done(op: str, record: Record) -> str:
-    """What was done beside remembering."""
-    n, of, about = record["n"], record["of"], record.get("about")
-    told = _OPERATIONS.get(f"{op} of {of}") or _OPERATIONS.get(f"{op} about" if about else op)
-    if told or (told := _OPERATIONS.get(op)):
-        recalled = record.get("found")
-        found = "" if recalled is None else f", {recalled} with recall"
-        return told.format_map({"asked": 0, "answered": 0, **record, "found": found})
-    parts = [op, *([f"of memory {n}"] if n else []), *([f"({of})"] if of else [])]
-    parts += [f"about {about}"] if about else []
-    parts += [repr(title)] if (title := record.get("title")) else []
-    parts += [f"({size:,} characters)"] if (size := record["size"]) else []
-    return " ".join(parts)
-
-
-_OPERATIONS = {
-    "undo": "compaction {n} taken back",
-    "rate": "compaction {n}: {answered} of {asked} answers still in the prompt{found}",
-    "clear": "cleared up to memory {n}",
-    "lost": "{times:,} memories lost",
-    "edit": "{of} summary of compaction {n} edited",
-    "edit about": "profile of {about} edited",
-    "called back": "{times} memories called back from {n} on",
-    "mended": "{size:,} bytes of a torn line set aside",
-    "reindex": "recall index made anew",
-    "profile": "{times} memories up to {n} worked into the profile of {about} ({of})",
-    "met": "profile of {about} begun ({of})",
-    "renamed": "profile goes on under the name {about} ({of})",
-    "renamed of agent": "renamed, was {about}",
-    "merged": "{times} entries of the journal merged into another",
-    "merged about": "{about}, known by name so far, is known ({of})",
-    "folded": "{times} entries of the journal folded into one",
-    "begins": "begins, with {n:,} memories",
-    "ends": "ends, with {n:,} memories",
-}
-"""The words of an operation; of some there are others where it is about somebody."""
-
-
-def _recall(record: Record) -> Text:
-    line = Text(f"for {_plain(record['by'])}: ", style="dim")
-    line.append(_plain(" / ".join(str(record["question"]).splitlines())), "default")
-    if not record["searched"]:
-        return line.append("  could not be searched in time", "red")
-    best = f", best {record['best']:.2f}" if record["found"] else ""
-    return line.append(f"  {record['found']} found{best}, {record['seconds']:.2f} s", "dim")
-
-
-def _compaction(record: Record) -> Text:
-    text = f"{record['outcome']} ({record['reason']})"
-    if record["number"]:
-        text = (
-            f"{record['number']}: {text}, memories {record['first']}–{record['last']}, "
-            f"{record['tokens_before']:,} → {record['tokens_after']:,} tokens, "
-            f"{record['calls']} calls, {record['seconds']:.2f} s"
-        )
-    line = _with_problem(text, record)
-    if record["good"] is not None:
-        line.append("  verdict: ")
-        line.append("good" if record["good"] else "not good", "green" if record["good"] else "red")
-        line.append(f" ({record['put_back']} put back, {record['vanished']} vanished)", "dim")
-    return line
-
-
-def _health(record: Record) -> Text:
-    line = Text(f"{_plain(record['provider'])} at {_plain(record['host'])}: ")
-    ready = bool(record["ready"])
-    return line.append("ready" if ready else _plain(record["problem"]), "green" if ready else "red")
-
-
-def _error(record: Record) -> Text:
-    return Text(_plain(record["text"]), style="yellow" if record["level"] == "warning" else "red")
-
-
-def _sleep(record: Record) -> Text:
-    if record["op"] != "step":
-        return Text(f"{_plain(record['op'])}: {_plain(record['why'])}")
-    figures = ", ".join(f"{_plain(key)} {each:g}" for key, each in record["figures"].items())
-    told = f"{_plain(record['step'])}: {figures or 'nothing'}"
-    return _with_problem(f"{told}, {record['calls']} calls, {record['seconds']:.2f} s", record)
-
-
-def _world(record: Record) -> Text:
-    return Text(_plain(record["text"]) or _plain(record["op"]))
-
-
-def _unknown(record: Record) -> Text:
-    known = ("v", "seq", "t", "kind", "agent")
-    return Text(_plain({key: value for key, value in record.items() if key not in known}))
-
-
-_TELLERS: Mapping[str, Callable[[Record], Text]] = {
-    "thought": _thought,
-    "memory": _memory,
-    "recall": _recall,
-    "compaction": _compaction,
-    "health": _health,
-    "error": _error,
-    "sleep": _sleep,
-    "world": _world,
-}
-
-
-def _with_problem(text: str, record: Record) -> Text:
-    line = Text(_plain(text))
-    return line.append(f"  {_plain(record['problem'])}", "red") if record["problem"] else line
+def _fields(record: Record) -> str:
+    """The fields of a record that are not at the head of its line, and not empty."""
+    left = {key: value for key, value in record.items() if key not in _HEAD and value}
+    op = left.pop("op", "")
+    return " ".join([str(op)] * bool(op) + [f"{key}={value!r}" for key, value in left.items()])
 
 
 def _time(record: Record) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -23,12 +22,9 @@ from keepsake.events.reader import Filter, events
 from keepsake.events.schema import Column, columns, fields_of
 from keepsake.events.types import KINDS
 from keepsake.language.perception import for_cell
-from keepsake.records.files import replace_file
 
 PROMPTS = "prompts"
 """The table of the prompts, whose ``hash`` is the ``prompt`` of a thought."""
-MANIFEST = ".keepsake-export.json"
-"""Names the tables that exports have written into a folder."""
 _ROWS = 5_000
 """Rows that are in memory at once."""
 _PROMPT_ROWS = 500
@@ -89,82 +85,37 @@ def export(
     prompts: bool,
     more: Iterable[tuple[str, Iterable[Any]]] = (),
 ) -> list[Table]:
-    """Write the events that are wanted, and their prompts, in place of an earlier export.
+    """Write the events that are wanted, and their prompts, into a new or empty folder.
 
     ``more``: Further tables of :data:`game.cli.logs.lives.ROWS`, by name, each with its rows.
 
-    What an earlier export wrote into the folder, and this one does not, is removed: tables of two
-    exports beside each other would be taken for one.
-
     Raises:
-        KeepsakeError: The log cannot be read, the tables cannot be written, tables lie in the
-            folder that no export of Keepsake has written, or there is nothing to write.
+        KeepsakeError: The log cannot be read, the tables cannot be written, the folder is not
+            empty, or there is nothing to write.
     """
-    if folder.exists() and not folder.is_dir():
-        raise KeepsakeError(f"{folder} is a file", "Name a folder for the tables")
     cure = "Look at the disk space and at who may write there"
     with refusing(f"The events could not be exported to {folder}", cure, pa.ArrowException):
-        earlier = _earlier(folder)
-        written = _export(log, folder, forms, wanted, earlier, prompts=prompts, more=more)
-    if not written:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise KeepsakeError(f"{folder} is not an empty folder", "Name a new one")
+        # Kinds of a later version have no columns here.
+        records = (each for each in events(log) if wanted(each) and each["kind"] in KINDS)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        # Whole or not at all: tables that were cut off would be taken for whole ones.
+        with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
+            made = Path(scratch) / folder.name
+            made.mkdir()
+            tables = _write_all(made, forms, records, log if prompts else None, more)
+            if tables:
+                made.replace(folder)
+    if not tables:
         raise KeepsakeError(
             f"There are no such events in {log}", "Start the world, or ask for other events"
         )
-    return written
-
-
-def _earlier(folder: Path) -> frozenset[str]:
-    """The tables that exports of before have written into a folder."""
-    try:
-        listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["tables"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        listed = []  # none yet, somebody's own file, or a spoilt one: no table is known
-    names = {f"{kind}.{form}" for kind in (*KINDS, PROMPTS, *ROWS) for form in Form}
-    there = sorted(each for each in names if (folder / each).exists())
-    if strange := [each for each in there if each not in listed]:
-        raise KeepsakeError(
-            f"{folder / strange[0]} was not written by an export that is known here",
-            "Name another folder, or remove it: tables of two exports would be mixed",
-        )
-    return frozenset(there)
-
-
-def _list_tables(folder: Path, names: Collection[str]) -> None:
-    """Write down which tables are Keepsake's own."""
-    replace_file(folder / MANIFEST, json.dumps({"tables": sorted(names)}, indent=1) + "\n")
-
-
-def _export(
-    log: Path,
-    folder: Path,
-    forms: Sequence[Form],
-    wanted: Filter,
-    earlier: frozenset[str],
-    *,
-    prompts: bool,
-    more: Iterable[tuple[str, Iterable[Any]]],
-) -> list[Table]:
-    # Kinds of a later version have no columns here.
-    records = (each for each in events(log) if wanted(each) and each["kind"] in KINDS)
-    is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    for left in folder.glob(".keepsake-export-*/"):  # by one that was killed
-        shutil.rmtree(left, ignore_errors=True)
-    with TemporaryDirectory(prefix=".keepsake-export-", dir=folder) as scratch:
-        tables = _write_all(Path(scratch), forms, records, log if prompts else None, more)
-        counts = {f"{kind}.{form}": tables[kind].rows for kind in tables for form in forms}
-        if counts:
-            _list_tables(folder, earlier | set(counts))  # killed on the way, all of them are known
-        for name in counts:
-            (Path(scratch) / name).replace(folder / name)
-    if not counts:  # what is there stays
-        if is_new:
-            folder.rmdir()
-        return []
-    for name in earlier - set(counts):
-        (folder / name).unlink(missing_ok=True)
-    _list_tables(folder, set(counts))
-    return [Table(folder / name, rows) for name, rows in counts.items()]
+    return [
+        Table(folder / f"{kind}.{form}", table.rows)
+        for kind, table in tables.items()
+        for form in forms
+    ]
 
 
 def _write_all(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from game.cli.logs import log_files
 from game.cli.logs.event_lines import as_line, plain
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.reader import EventFollower, Filter, follow, last
@@ -33,7 +34,7 @@ def show_text(out: Console, here: Places, which: str, lines: int, *, go_on: bool
     if path.exists():
         with refusing(f"{path} cannot be read", "Read it as the user who started Keepsake"):
             path.open("rb").close()
-    for line in (log_files.follow if go_on else log_files.tail)(path, lines):
+    for line in (follow_text if go_on else tail)(path, lines):
         # In it stands what players said, whatever signs they used.
         out.print(plain(line.expandtabs(4)), markup=False)
 
@@ -93,3 +94,30 @@ def _events(here: Places, wanted: Filter, lines: int, *, go_on: bool) -> Iterato
     yield from (each for each in found if follower is None or each["seq"] <= follower.after)
     if follower is not None:
         yield from (each for each in follow(follower) if wanted(each))
+
+
+def tail(path: Path, lines: int) -> list[str]:
+    """The last lines of a text log, without their ends; none when there is no such file."""
+    return list(_tail("-n", str(lines), str(path)))
+
+
+def follow_text(path: Path, lines: int) -> Iterator[str]:
+    """The last lines, and each that is added; never ends.
+
+    The file may not exist yet, and may be rotated away or cut.
+    """
+    return _tail("-n", str(lines), "-F", str(path))
+
+
+def _tail(*arguments: str) -> Iterator[str]:
+    with subprocess.Popen(
+        ["tail", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # where it tells that a file was rotated
+        encoding="utf-8",
+        errors="replace",
+    ) as reader:
+        try:
+            yield from (line.rstrip("\n") for line in reader.stdout or ())
+        finally:
+            reader.terminate()

@@ -14,24 +14,20 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from game.cli.world import client, home, processes
-from game.cli.world.formats import of_vault
 from game.cli.world.processes import Component
-from game.server import database_rows, databases, vault_lock
+from game.server import database_copy, databases, vault_lock
 from keepsake.archive.log import segment_sizes
-from keepsake.errors import KeepsakeError
+from keepsake.errors import KeepsakeError, refusing
 from keepsake.paths import DATABASE_URL, Places
-from keepsake.records.files import sync
 
 MANIFEST = "manifest.json"
 """The last of a backup: what is in it, each with its size and SHA-256."""
@@ -41,8 +37,8 @@ ARCHIVE = "archive"
 _SNAPSHOT_SECONDS = 600.0
 _STAMPED = re.compile(r"keepsake-\d{8}-\d{6}\.tar\.gz")
 
-type Progress = Callable[[int, int], None]
-"""Told how many bytes are done, and of how many."""
+type Progress = Callable[[int], None]
+"""Told how many bytes are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,7 @@ class Kept:
     removed: tuple[Path, ...] = ()  # older ones that were removed
 
 
-def backup(here: Places, target: Path, progress: Progress, keep: int = 0) -> Kept:
+def backup(here: Places, target: Path, progress: Progress = lambda _: None, keep: int = 0) -> Kept:
     """Make a backup of the copy, whether it runs or not.
 
     Args:
@@ -82,23 +78,14 @@ def backup(here: Places, target: Path, progress: Progress, keep: int = 0) -> Kep
                 f"There is no world to keep: {here.database} does not exist",
                 f"Set KEEPSAKE_HOME to its home; {DATABASE_URL} as well if it is on PostgreSQL",
             )
-        if processes.one(processes.running(here), Component.SERVER) is None:
-            return of_stopped(here, path, progress, keep)
-        return _written(here, path, progress, _asked, keep)
-
-
-def of_stopped(
-    here: Places, path: Path, progress: Progress = lambda *_: None, keep: int = 0
-) -> Kept:
-    """The same of a copy that does not run, by who keeps others from starting it."""
-    held = vault_lock.take(here)
-    try:
-        return _written(here, path, progress, _at_rest, keep)
-    finally:
-        held.release()
-
-
-# -- the moment
+        runs = any(each.component is Component.SERVER for each in processes.running(here))
+        held = None if runs else vault_lock.take(here)
+        try:
+            files, size = _written(here, path, progress, _asked if runs else _at_rest)
+        finally:
+            if held is not None:
+                held.release()
+    return Kept(path, files, size, _removed(path, keep))
 
 
 type _Snapshot = Callable[[Places, Path], dict[str, dict[str, int]]]
@@ -113,140 +100,95 @@ def _asked(here: Places, folder: Path) -> dict[str, dict[str, int]]:
 
 
 def _at_rest(here: Places, folder: Path) -> dict[str, dict[str, int]]:
-    if here.database_url:
-        with database_rows.moment(here) as reader:
-            database_rows.to_sqlite(reader, folder / here.database.name)
-    elif here.database.exists():
-        with (
-            closing(sqlite3.connect(here.database, timeout=30)) as reader,
-            closing(sqlite3.connect(folder / here.database.name)) as copy,
-        ):
-            reader.backup(copy)
+    database_copy.reader(here).copy_into(folder)
     if here.spill.exists():
         shutil.copyfile(here.spill, folder / here.spill.name)
     return {each.parent.name: segment_sizes(each) for each in here.agents.glob(f"*/{ARCHIVE}")}
 
 
-# -- the file
-
-
-@dataclass(slots=True)
-class _Packer:
-    """Writes files into a backup and remembers what they are."""
-
-    tar: tarfile.TarFile
-    progress: Progress
-    total: int
-    done: int = 0
-    files: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def add(self, path: Path, name: str, size: int | None = None) -> None:
-        """Pack a file, or its first ``size`` bytes."""
-        with path.open("rb") as source:
-            status = os.fstat(source.fileno())
-            info = tarfile.TarInfo(name)
-            info.size = status.st_size if size is None else size
-            info.mtime, info.mode = int(status.st_mtime), status.st_mode & 0o777
-            if status.st_size < info.size:
-                raise OSError(f"{path} is shorter than it was a moment ago")
-            reader = _Reader(source, self)
-            self.tar.addfile(info, reader)
-        self.files[name] = {"bytes": info.size, "sha256": reader.digest.hexdigest()}
-
-    def finish(self, facts: dict[str, Any]) -> None:
-        """Pack the manifest, which makes it whole."""
-        text = json.dumps(facts | {"files": self.files}, indent=1, ensure_ascii=False).encode()
-        info = tarfile.TarInfo(MANIFEST)
-        info.size, info.mode = len(text), 0o600
-        self.tar.addfile(info, io.BytesIO(text))
-
-
-class _Reader:
-    """A file that is hashed while it is read."""
-
-    def __init__(self, source: IO[bytes], packer: _Packer) -> None:
-        self._source, self._packer = source, packer
-        self.digest = hashlib.sha256()
-
-    def read(self, size: int) -> bytes:
-        data = self._source.read(size)
-        self.digest.update(data)
-        self._packer.done += len(data)
-        self._packer.progress(self._packer.done, max(self._packer.total, self._packer.done))
-        return data
-
-
-def _written(
-    here: Places,
-    path: Path,
-    progress: Progress,
-    snapshot: _Snapshot,
-    keep: int,
-) -> Kept:
+def _written(here: Places, path: Path, progress: Progress, snapshot: _Snapshot) -> tuple[int, int]:
+    """Write the file, whole or not at all; how many files are in it, and their bytes."""
     draft = path.with_name(f".{path.name}.part")
     made = datetime.now(UTC).isoformat(timespec="seconds")
+    listed: dict[str, dict[str, Any]] = {}
+    cure = "Free some disk space there or mend the permissions, and try again"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)  # it holds secrets
-        with os.fdopen(fd, "wb") as file, tempfile.TemporaryDirectory(dir=here.home) as scratch:
-            with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
-                packer = _Packer(tar, progress, _size_of(here))
-                _pack(here, packer, snapshot, Path(scratch))
-                packer.finish({"form": FORM, "world": of_vault(here), "made": made})
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-        sync(path.parent)
-        return Kept(path, len(packer.files), packer.done, _removed(path, keep))
-    except (OSError, sqlite3.Error, tarfile.TarError) as error:
-        raise KeepsakeError(
-            f"No backup could be written to {path} ({error})",
-            "Free some disk space there or mend the permissions, and try again",
-        ) from error
+        with refusing(f"No backup could be written to {path}", cure, tarfile.TarError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)  # it holds secrets
+            with os.fdopen(fd, "wb") as file, tempfile.TemporaryDirectory(dir=here.home) as scratch:
+                with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
+                    for source, name, size in _sources(here, snapshot, Path(scratch)):
+                        listed[name] = _add(tar, source, name, size)
+                        progress(sum(each["bytes"] for each in listed.values()))
+                    facts = {"form": FORM, "made": made, "world": 1, "files": listed}
+                    text = json.dumps(facts, indent=1, ensure_ascii=False).encode()
+                    info = tarfile.TarInfo(MANIFEST)
+                    info.size, info.mode = len(text), 0o600
+                    tar.addfile(info, io.BytesIO(text))
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
+    return len(listed), sum(each["bytes"] for each in listed.values())
 
 
-def _pack(here: Places, packer: _Packer, snapshot: _Snapshot, scratch: Path) -> None:
-    for path in _books(here):
-        with contextlib.suppress(FileNotFoundError):  # taken away, or renamed, just now
-            packer.add(path, _name(here, path))
-    for secret in (here.secret_key, here.admin_password):
-        if secret.exists():
-            packer.add(secret, f"home/{secret.name}")
+def _sources(
+    here: Places, snapshot: _Snapshot, scratch: Path
+) -> Iterator[tuple[Path, str, int | None]]:
+    """Each file, its name in the backup, and how many of its bytes; None for all."""
+    for path in (*_books(here), here.secret_key, here.admin_password):
+        if path.exists():  # it may have been taken away, or renamed, just now
+            yield path, _name(here, path), None
     for agent, segments in sorted(snapshot(here, scratch).items()):
         for segment, size in sorted(segments.items()):
             path = here.agents / agent / ARCHIVE / segment
-            packer.add(path, _name(here, path), size)
+            yield path, _name(here, path), size
     for path in sorted(scratch.iterdir()):
-        packer.add(path, f"home/{path.name}")
+        yield path, f"home/{path.name}", None
 
 
 def _books(here: Places) -> Iterator[Path]:
     """What the vault holds beside its archives; drafts and locks begin with a dot."""
     for top in (here.config, here.agents):
-        for folder, folders, names in os.walk(top):
+        for folder, folders, names in top.walk():
             folders[:] = sorted(each for each in folders if not each.startswith("."))
-            inside = Path(folder)
-            if inside.name == ARCHIVE and inside.parent.parent == here.agents:
+            if folder.name == ARCHIVE and folder.parent.parent == here.agents:
                 continue
-            for name in sorted(names):
-                path = inside / name
-                if not name.startswith(".") and path.is_file():
-                    yield path
+            found = (folder / name for name in sorted(names) if not name.startswith("."))
+            yield from (path for path in found if path.is_file())
 
 
 def _name(here: Places, path: Path) -> str:
-    return f"vault/{path.relative_to(here.vault).as_posix()}"
+    if path.is_relative_to(here.vault):
+        return f"vault/{path.relative_to(here.vault).as_posix()}"
+    return f"home/{path.name}"
 
 
-def _size_of(here: Places) -> int:
-    paths = [*_books(here), here.database]
-    books = sum(path.stat().st_size for path in paths if path.exists())
-    return books + sum(
-        sum(segment_sizes(each).values()) for each in here.agents.glob(f"*/{ARCHIVE}")
-    )
+def _add(tar: tarfile.TarFile, path: Path, name: str, size: int | None) -> dict[str, Any]:
+    """Pack a file, or its first ``size`` bytes; its size and checksum."""
+    with path.open("rb") as source:
+        info = tar.gettarinfo(arcname=name, fileobj=source)
+        info.type, info.uid, info.gid, info.uname, info.gname = tarfile.REGTYPE, 0, 0, "", ""
+        info.size = info.size if size is None else size
+        reader = _Reader(source)
+        tar.addfile(info, reader)  # type: ignore[arg-type]  # it needs no more than to read
+    return {"bytes": info.size, "sha256": reader.digest.hexdigest()}
+
+
+class _Reader:
+    """A file that is hashed while it is read."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+        self.digest = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        data = self._source.read(size)
+        self.digest.update(data)
+        return data
 
 
 def _removed(path: Path, keep: int) -> tuple[Path, ...]:

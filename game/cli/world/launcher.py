@@ -11,12 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from game.cli.world.evennia_entry import STEP
+from game.cli.world.evennia_entry import CHECKED, STEP
 from keepsake.errors import KeepsakeError
 from keepsake.paths import DATABASE_URL, REPOSITORY, Places
 
 NO_BYTE_CODE = "PYTHONDONTWRITEBYTECODE"
 _LISTEN_SECONDS = 5.0
+_SHOWN_LINES = 15
 
 
 def run(here: Places, operation: str, on_step: Callable[[str], None], seconds: float) -> list[str]:
@@ -48,8 +49,8 @@ def run(here: Places, operation: str, on_step: Callable[[str], None], seconds: f
         process.kill()  # where it has ended, nothing
         process.wait()
     listener.join(_LISTEN_SECONDS)  # the last lines may not have been read yet
-    if process.returncode:
-        raise KeepsakeError("Evennia did not start:\n" + "\n".join(lines[-15:]))
+    if process.returncode or CHECKED not in lines:
+        raise KeepsakeError("Evennia did not start:\n" + "\n".join(lines[-_SHOWN_LINES:]))
     return lines
 
 

@@ -35,6 +35,10 @@ class Component(StrEnum):
     VECTORS = "vectors"
 
 
+HALVES = frozenset({Component.PORTAL, Component.SERVER})
+"""Evennia's two processes: one holds the connections, one the world."""
+
+
 @dataclass(frozen=True, slots=True)
 class Running:
     """One process of ours."""
@@ -86,24 +90,36 @@ def one(found: Iterable[Running], component: Component) -> Running | None:
     )
 
 
-def why_down(here: Places) -> str:
-    """Why the Portal that runs starts no Server; empty where it does."""
-    found = {each.component for each in running(here)}
-    if Component.PORTAL not in found or Component.SERVER in found:
-        return ""
+def halves(here: Places) -> list[Running]:
+    """What runs of Evennia's Portal and Server."""
+    return [each for each in running(here) if each.component in HALVES]
+
+
+def whole(found: Iterable[Running]) -> bool:
+    """Whether both halves are among them."""
+    return {each.component for each in found} >= HALVES
+
+
+def lives(each: Running) -> bool:
+    """Whether it is that process still: no zombie, and no stranger with its number."""
     try:
-        return here.server_down.read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""
+        process = psutil.Process(each.pid)
+        same = process.create_time() == each.started
+        return same and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
-def end(processes: Iterable[Running], patience: float = TERMINATE_SECONDS) -> None:
+def end(processes: Sequence[Running], patience: float = TERMINATE_SECONDS) -> None:
     """Ask the processes to end, and kill those that have not after ``patience`` seconds."""
-    waiting = list(processes)
-    _signal(waiting, signal.SIGTERM)
-    stubborn = _wait(waiting, patience)
-    _signal(stubborn, signal.SIGKILL)
-    _wait(stubborn, patience)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        left = [each for each in processes if lives(each)]
+        for each in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each.pid, number)
+        deadline = time.monotonic() + patience
+        while any(map(lives, left)) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
 
 
 def forget_dead(here: Places) -> None:
@@ -135,28 +151,3 @@ def _component(arguments: Sequence[str], marks: dict[str, Component]) -> Compone
         if component is not None:
             return component
     return None
-
-
-def _signal(processes: Iterable[Running], number: signal.Signals) -> None:
-    for each in processes:
-        with contextlib.suppress(ProcessLookupError):
-            if _lives(each):
-                os.kill(each.pid, number)
-
-
-def _wait(processes: Iterable[Running], seconds: float) -> list[Running]:
-    """Those that still live after that time."""
-    deadline = time.monotonic() + seconds
-    while (left := [each for each in processes if _lives(each)]) and time.monotonic() < deadline:
-        time.sleep(_POLL_SECONDS)
-    return left
-
-
-def _lives(each: Running) -> bool:
-    """Whether it is that process still: no zombie, and no stranger with its number."""
-    try:
-        process = psutil.Process(each.pid)
-        same = process.create_time() == each.started
-        return same and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from game.cli.logs.log_files import tail
-from game.cli.world import (
-    backup,
-    client,
-    formats,
-    home,
-    launcher,
-    login,
-    ports,
-    processes,
-    restore,
-    stopping,
-)
-from game.cli.world.evennia_entry import ADMIN, CHECKED, PASSWORD_CHANGED
+from game.cli.logs.logs import tail
+from game.cli.world import client, home, launcher, ports, processes, restore, stopping
+from game.cli.world.evennia_entry import PASSWORD_CHANGED
 from game.cli.world.processes import Component
 from game.server import databases, tls, vault_lock
+from keepsake.child.free_port import LOOPBACK
 from keepsake.child.serving import read_pid
 from keepsake.errors import KeepsakeError
 from keepsake.paths import Places
@@ -32,22 +22,13 @@ from keepsake.paths import Places
 LAUNCH_SECONDS = 300.0
 CHECK_SECONDS = 60.0
 READY_SECONDS = 120.0
-LOGIN_SECONDS = 120.0
 _GONE_SECONDS = 4.0
 """After these a process that is not there has ended: to begin one takes less than a second."""
-_OLD_SERVER_SECONDS = 10.0
-"""How long the old Server may take to end at a reload: it ends itself after five."""
-_VAULT_SECONDS = 10.0
-_BUSY_SECONDS = 10.0
-_RELOAD_GAP_SECONDS = 3.0
-_PORT_SECONDS = 10.0
-_POLL_SECONDS = 0.2
+_AWAY_SECONDS = 12.0
+"""How long a half may be away: at a reload the old Server has five seconds to end."""
+_BUSY_SECONDS = _VAULT_SECONDS = _PORT_SECONDS = 10.0
+_POLL_SECONDS, _WATCH_SECONDS = 0.2, 1.0
 _TAIL_LINES = 15
-
-
-class ServerEnded(KeepsakeError):
-    """The Portal or the Server ended while it was waited for, or never answered."""
-
 
 type Say = Callable[[str], None]
 """Shows what is being done now."""
@@ -64,6 +45,8 @@ class Started:
 def start(here: Places, say: Say) -> Started:
     """Bring the world up, from whatever state it is in.
 
+    A Portal whose Server has ended gets another one, and its players stay.
+
     Raises:
         KeepsakeError: It could not be started; whatever was begun is ended again.
     """
@@ -73,15 +56,15 @@ def start(here: Places, say: Say) -> Started:
     with home.alone(here):
         if _is_up(here, say):
             return Started(already_ran=True)
-        if processes.running(here):  # half a world, or a model server left by a crash
+        found = processes.running(here)
+        if found and {each.component for each in processes.halves(here)} != {Component.PORTAL}:
             stopping.end_all(processes.actual(here), say)
             _wait_for_ports(here)
-        processes.forget_dead(here)  # or the Server to come would be taken for one that has ended
-        ports.refuse_taken(here)
+        processes.forget_dead(here)
+        ports.refuse_taken(here, frozenset(each.pid for each in processes.running(here)))
         restore.refuse_unfinished(here)
         databases.refuse_another(here)
         vault_lock.take(here, patience=_VAULT_SECONDS).release()
-        formats.bring_up_to_date(here, say, backup.of_stopped)
         try:
             return _launch(here, say)
         except BaseException:  # Ctrl-C too: nothing half-started stays behind
@@ -94,58 +77,52 @@ def reload(here: Places, say: Say) -> None:
 
     Raises:
         KeepsakeError: Nothing runs, or it is too busy to be asked, or its code cannot be loaded:
-            then the world goes on as it is. Or no world can be started any more.
+            then the world goes on as it is. Or the new Server did not come up.
     """
     with home.alone(here):
         here = processes.actual(here)
         before = client.ask(here, "ready", seconds=_BUSY_SECONDS)["pid"]
-        _refuse_broken_code(here, say)
+        try:
+            launcher.run(here, "check", say, CHECK_SECONDS)
+        except KeepsakeError as error:
+            raise KeepsakeError(
+                f"The code cannot be loaded, and the world goes on as it is:\n{error.what}\n",
+                "Mend what is named there and reload again",
+            ) from error
         say("Waiting for the world")
         client.ask(here, "reload", seconds=_BUSY_SECONDS)
-        _end_if_it_stays(here, before)
-        try:
-            _wait_until_ready(here, not_pid=before)
-        except ServerEnded:  # and the Portal, which starts another, has given up or ended too
-            say("Starting the world anew")
-            stopping.end_all(here, say, ask=False)
-            _wait_for_ports(here)
-            _launch(here, say)
+        _wait_until_ready(here, not_pid=before)
 
 
-def _refuse_broken_code(here: Places, say: Say) -> None:
-    """Load the code once, in a process of its own, while the world still runs."""
-    try:
-        lines = launcher.run(here, "check", say, CHECK_SECONDS)
-        shown = "\n".join(lines[-_TAIL_LINES:])
-    except KeepsakeError as error:
-        lines, shown = [], error.what
-    if CHECKED not in lines:
-        raise KeepsakeError(
-            f"The code cannot be loaded, so the world goes on with what it has:\n{shown}\n",
-            "Mend what is named there and reload again",
-        )
+def watch(here: Places) -> None:
+    """Return when the world was stopped; for a service manager.
 
-
-def _end_if_it_stays(here: Places, pid: int) -> None:
-    """Wait until that Server has ended, by force if need be: the Portal then starts the next."""
-    deadline = time.monotonic() + _OLD_SERVER_SECONDS
-    while old := [each for each in processes.running(here) if each.pid == pid]:
-        if time.monotonic() > deadline:
-            processes.end(old, patience=0.0)
-        time.sleep(_POLL_SECONDS)
+    Raises:
+        KeepsakeError: Portal or Server died; the other half was ended.
+    """
+    here = processes.actual(here)
+    while True:
+        found = processes.halves(here)
+        while processes.whole(found) and all(map(processes.lives, found)):
+            time.sleep(_WATCH_SECONDS)
+        deadline = time.monotonic() + _AWAY_SECONDS  # it is reloaded, or stopped, or has died
+        while not processes.whole(found := processes.halves(here)):
+            if not (found or here.portal_pid.exists() or here.server_pid.exists()):
+                return
+            if time.monotonic() > deadline:
+                stopping.end_all(here, lambda _: None, ask=False)
+                raise _broken(here, "Evennia's Portal or Server has ended")
+            time.sleep(_WATCH_SECONDS)
 
 
 def _is_up(here: Places, say: Say) -> bool:
-    """Whether both halves run and answer, given a moment if one starts the other again."""
-    deadline = time.monotonic() + _RELOAD_GAP_SECONDS
-    while (found := processes.running(here)) and time.monotonic() < deadline:
-        alive = {each.component for each in found}
-        if Component.SERVER in alive:
+    """Whether both halves run and answer, given a moment if one starts the other."""
+    deadline = time.monotonic() + _GONE_SECONDS
+    while (found := processes.halves(here)) and time.monotonic() < deadline:
+        if processes.whole(found):
             say("Waiting for the world that is already there")
             with suppress(KeepsakeError):
                 return bool(_wait_until_ready(here))
-            return False
-        if Component.PORTAL not in alive:
             return False
         time.sleep(_POLL_SECONDS)
     return False
@@ -160,91 +137,64 @@ def _wait_for_ports(here: Places) -> None:
 
 def _launch(here: Places, say: Say) -> Started:
     lines = launcher.run(here, "start", say, LAUNCH_SECONDS)
-    if CHECKED not in lines:
-        raise KeepsakeError("Evennia did not start:\n" + "\n".join(lines[-_TAIL_LINES:]))
     say("Waiting for the world")
-    room = _wait_until_ready(here, seconds=LAUNCH_SECONDS)["admin_room"]
-    formats.mark(here)
+    _wait_until_ready(here, seconds=LAUNCH_SECONDS)
     databases.note_elsewhere(here)
-    say("Logging in over telnet")
-    changed = PASSWORD_CHANGED in lines
-    lives = _Watch(here).check
-    host = ports.LOOPBACK if here.listen == "0.0.0.0" else here.listen
-    line = login.connection_screen(host, here.ports.telnet, LOGIN_SECONDS, lives)
-    if changed:
-        line.close()
-    else:
-        client.ask(here, "prepare_trial")
-        password = here.admin_password.read_text().strip()
-        login.log_in(line, ADMIN, password, room=room or "", seconds=LOGIN_SECONDS, watch=lives)
-    return Started(already_ran=False, password_changed=changed)
+    address = LOOPBACK if here.listen == "0.0.0.0" else here.listen, here.ports.telnet
+    try:
+        socket.create_connection(address, timeout=_BUSY_SECONDS).close()
+    except OSError as error:
+        raise _broken(here, f"Telnet on {address[0]}, port {address[1]}: {error}") from error
+    return Started(already_ran=False, password_changed=PASSWORD_CHANGED in lines)
 
 
-def _wait_until_ready(
-    here: Places, not_pid: int = 0, seconds: float = READY_SECONDS
-) -> dict[str, Any]:
-    """Wait for the Server that is here to stay, and return its report."""
-    watch = _Watch(here, not_pid)
+def _wait_until_ready(here: Places, not_pid: int = 0, seconds: float = READY_SECONDS) -> bool:
+    """Wait for a Server that answers, and is another one than ``not_pid``."""
+    check = _Watch(here).check
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        watch.check()
+        check()
         report: dict[str, Any] = {}
-        with suppress(KeepsakeError):  # between two Servers, or the reactor is busy building
+        with suppress(KeepsakeError):  # between two Servers, or the reactor is busy
             report = client.ask(here, "ready", seconds=5)
         if problem := report.get("problem"):
             raise _broken(here, problem)
         if report.get("ready") and report["pid"] != not_pid:
-            return report
+            return True
         time.sleep(_POLL_SECONDS)
-    raise _broken(here, f"The world was not ready after {seconds:.0f} seconds", ServerEnded)
+    raise _broken(here, f"The world was not ready after {seconds:.0f} seconds")
 
 
 class _Watch:
     """Notices a Portal or Server that died, rather than wait for it in vain.
 
-    A Server first starts itself anew in the background and waits for what it started, without
-    end, and so does the Portal. If that dies meanwhile, there is still a process that looks like
-    a Server. The pid file names the one that counts, or one that a newer one will replace.
+    A Server puts itself into the background, and the process before waits for it, without end if
+    it dies meanwhile. So one that the pid file does not name counts only if it is newer than that.
     """
 
-    def __init__(self, here: Places, not_pid: int = 0) -> None:
-        self._here, self._not_pid = here, not_pid
-        self._seen: dict[Component, float] = {}
+    def __init__(self, here: Places) -> None:
+        self._here = here
+        self._seen = dict.fromkeys(processes.HALVES, time.monotonic())
 
     def check(self) -> None:
-        """Look once; a Server is expected as soon as the Portal has told its number."""
-        now = time.monotonic()
-        found = processes.running(self._here)
-        pid, written = read_pid(self._here.server_pid), _written(self._here.server_pid)
-        named = pid in (0, self._not_pid, *(each.pid for each in found))
-        alive = {
-            each.component
-            for each in found
-            if each.component is not Component.SERVER or named or each.started > written
-        }
-        self._seen |= dict.fromkeys(alive, now)
-        self._seen.setdefault(Component.PORTAL, now)
-        if not named or self._here.portal_pid.exists():
-            self._seen.setdefault(Component.SERVER, now)
-        for component in (Component.PORTAL, Component.SERVER):
-            if now - self._seen.get(component, now) > _GONE_SECONDS:
-                raise _broken(
-                    self._here, f"Evennia's {component.capitalize()} has ended", ServerEnded
-                )
+        """Look once."""
+        now, found = time.monotonic(), processes.halves(self._here)
+        pid, written = read_pid(self._here.server_pid), 0.0
+        if pid not in (0, *(each.pid for each in found)):
+            with suppress(FileNotFoundError):
+                written = self._here.server_pid.stat().st_mtime
+        for each in found:
+            if each.component is Component.PORTAL or each.started > written:
+                self._seen[each.component] = now
+        for component, seen in self._seen.items():
+            if now - seen > _GONE_SECONDS:
+                raise _broken(self._here, f"Evennia's {component.capitalize()} has ended")
 
 
-def _written(path: Path) -> float:
-    """When a file was written, in seconds since 1970; 0 for none."""
-    try:
-        return path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
-
-
-def _broken(here: Places, what: str, kind: type[KeepsakeError] = KeepsakeError) -> KeepsakeError:
+def _broken(here: Places, what: str) -> KeepsakeError:
     lines = [*tail(here.logs / "portal.log", 5), *tail(here.logs / "server.log", _TAIL_LINES)]
     shown = "\n".join(f"  {line}" for line in lines)
-    return kind(
+    return KeepsakeError(
         f"{what}. The logs in {here.logs} end so:\n{shown}\n",
         "Mend what they name and start again; `keepsake doctor` looks for more",
     )

@@ -7,16 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from game.cli.world import client, home, processes
-from game.cli.world.processes import Component, Running
 from keepsake.archive.spill import Spill
 from keepsake.errors import KeepsakeError
 from keepsake.paths import Places
 
 STOP_SECONDS = 60.0
 _ASK_SECONDS = 10.0
-_EVENNIA = {Component.PORTAL, Component.SERVER}
-_ROUNDS = 5
-_LOOKS = 4
+_ROUNDS, _LOOKS = 5, 4
+"""How often is ended, and looked for, what has just forked: one look can miss it."""
 _LOOK_SECONDS = 0.1
 
 
@@ -74,50 +72,26 @@ def end_all(here: Places, say: Callable[[str], None], *, ask: bool = True) -> No
     Raises:
         KeepsakeError: A process cannot be ended.
     """
-    if ask and _halves(here) == _EVENNIA:
-        _ask_evennia(here, say)
-    _end_the_rest(here, say)
-    processes.forget_dead(here)
-    here.control_socket.unlink(missing_ok=True)
-
-
-def _ask_evennia(here: Places, say: Callable[[str], None]) -> None:
-    """Let Evennia save and say goodbye; what will not is ended by signal afterwards."""
-    say("Stopping Evennia")
-    try:
-        client.ask(here, "stop", seconds=_ASK_SECONDS)
-    except KeepsakeError as error:
-        return say(f"Evennia does not stop by itself: {error.what}")
-    deadline = time.monotonic() + STOP_SECONDS
-    while _halves(here) and time.monotonic() < deadline:
-        time.sleep(_LOOK_SECONDS)
-
-
-def _halves(here: Places) -> set[Component]:
-    return {each.component for each in processes.running(here)} & _EVENNIA
-
-
-def _end_the_rest(here: Places, say: Callable[[str], None]) -> None:
-    """End by signal; again, because a Portal may have started one more Server meanwhile."""
+    if ask and processes.whole(processes.halves(here)):
+        say("Stopping Evennia")
+        try:
+            client.ask(here, "stop", seconds=_ASK_SECONDS)
+            deadline = time.monotonic() + STOP_SECONDS
+            while processes.halves(here) and time.monotonic() < deadline:
+                time.sleep(_LOOK_SECONDS)
+        except KeepsakeError as error:
+            say(f"Evennia does not stop by itself: {error.what}")
     for _ in range(_ROUNDS):
-        if not (left := _left(here)):
-            return
-        names = ", ".join(f"{each.component} (process {each.pid})" for each in left)
-        say(f"Ending {names}")
+        for _ in range(_LOOKS):
+            if left := processes.running(here):
+                break
+            time.sleep(_LOOK_SECONDS)
+        if not left:
+            break
+        say("Ending " + ", ".join(f"{each.component} (process {each.pid})" for each in left))
         processes.end(left)
-    if left := _left(here):
+    else:
         numbers = " ".join(str(each.pid) for each in left)
         raise KeepsakeError("Some processes do not end", f"End them with `kill -9 {numbers}`")
-
-
-def _left(here: Places) -> list[Running]:
-    """What still runs, looked for more than once.
-
-    A process that is just going into the background forks and exits, twice; one look
-    can miss the one and the other.
-    """
-    for _ in range(_LOOKS):
-        if found := processes.running(here):
-            return found
-        time.sleep(_LOOK_SECONDS)
-    return []
+    processes.forget_dead(here)
+    here.control_socket.unlink(missing_ok=True)

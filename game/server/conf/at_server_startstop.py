@@ -1,25 +1,25 @@
 """What happens when Evennia's Server starts, reloads and stops.
 
-Evennia calls these functions by name; each hands over at once. A Server that has built the world
-itself (`readiness.py`) is replaced, so the agents are not woken in it.
+Evennia calls these functions by name; each hands over at once.
 """
 
+from __future__ import annotations
+
+import gc
 import os
 import sys
 import threading
-import time
 from typing import Any
 
 import evennia
+from django.db import close_old_connections
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThread
 
-from game.server import loading, readiness, vault_lock
+from game.server import vault_lock
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
-from game.server.database_watchdog import DatabaseWatchdog
-from game.server.heap import FrozenHeap
 from game.server.snapshot import snapshot
 from game.web.middleware import forget_old_sessions
 from keepsake.agent.agent_log import report
@@ -29,51 +29,46 @@ from keepsake.errors import KeepsakeError
 from keepsake.index.service import IndexService
 from keepsake.paths import places
 from typeclasses import runtime
-from typeclasses.agents import all_agents, summary_of
 from typeclasses.minds import open_minds, unopened
 from world.build import open_world
 from world.scenes import read_scenes
 
 _STOP_SECONDS = 5.0
-"""From the beginning of a stop until this process is gone, whatever a thread of it waits for: what
-was lived is in the archives, and no thread leaves a file half written."""
+"""How long a stop may take: then the process ends, whatever its threads wait for. Memories are in
+the archives by then, and no thread leaves a file half written."""
 _SWITCH_SECONDS = 0.001
-"""How soon a thread that computes lets the reactor go on: Python's own 5 ms, of each of several who
-compact and index, a player would feel."""
-_HEAP_SECONDS = 2.0
+"""How soon a thread that computes lets the reactor go on; Python's own 5 ms a player would feel."""
 _VAULT_SECONDS = 5.0
-"""How long PostgreSQL may take to see that the Server before this one has gone."""
+"""How long the lock of the Server before this one is waited for."""
+_RECONNECT_SECONDS = 1.0
+"""How often it is looked whether PostgreSQL has cut the connection."""
 _vault = vault_lock.VaultLock()
+_problem = ""
+"""Why the agents could not be woken; `keepsake start` shows it."""
 
 
 def at_server_start() -> None:
     """The Server is up, after whatever kind of stop."""
-    global _vault  # noqa: PLW0603 - one vault a process
-    loading.end()
+    global _vault, _problem  # noqa: PLW0603 - one a process
+    gc.freeze()  # the code stays: no collection need look through it
     sys.setswitchinterval(_SWITCH_SECONDS)
     reactor.addSystemEventTrigger("during", "shutdown", _leave)
     _control.listen(places().control_socket)
     watching().start()
     deferToThread(forget_old_sessions)
-    if not readiness.reset_is_due():
-        try:
-            # archives that another copy writes are refused
-            _vault = vault_lock.take(places(), patience=_VAULT_SECONDS)
-            if places().database_url:
-                DatabaseWatchdog(_vault).start()
-            runtime.start(watching().taps)
-            heap = FrozenHeap(time.monotonic, lambda: not unopened())
-            heap.hold()
-            LoopingCall(heap.look).start(_HEAP_SECONDS, now=False)
-        except Exception as error:
-            # The world stays up without its agents; whoever starts it is told why.
-            readiness.report_problem(error)
-            raise
-        try:
-            open_world()
-            services().scenes = read_scenes()
-        except KeepsakeError as error:  # a file of the world that cannot be read
-            report(error)
+    try:
+        _vault = vault_lock.take(places(), patience=_VAULT_SECONDS)
+        if places().database_url:
+            LoopingCall(close_old_connections).start(_RECONNECT_SECONDS)
+        runtime.start(watching().taps)
+    except Exception as error:  # the world stays up without its agents
+        _problem = f"The agents could not be woken: {error}"
+        raise
+    try:
+        open_world()
+        services().scenes = read_scenes()
+    except KeepsakeError as error:  # a file of the world that cannot be read
+        report(error)
 
 
 def at_server_reload_stop() -> None:
@@ -91,11 +86,8 @@ def at_server_cold_stop() -> None:
 def _go_down() -> None:
     """Hear no player any more, and make sure that this process ends.
 
-    Evennia's loop turns for a second yet. A line that is said then would be heard in its room, and
-    remembered by nobody: who types it sees no echo, and types it again.
-
-    Python waits for every worker thread before a process ends, and a thread may wait for a
-    server that is busy. Meanwhile nobody could log in.
+    Evennia's loop turns for one more second. A line said then would be heard in its room and
+    remembered by nobody: a player who sees no echo types it again.
     """
     if (portal := evennia.EVENNIA_SERVER_SERVICE.amp_protocol) is not None:
         portal.pauseProducing()
@@ -105,10 +97,9 @@ def _go_down() -> None:
 
 
 def _leave() -> None:
-    """The reactor has stopped, all is written and closed: end, whatever threads are still at.
+    """The reactor has stopped and all is written: end, whatever threads wait for.
 
-    The Portal starts the next Server as soon as the line to this one is cut, and that one ends at
-    once if it finds this one's pid file.
+    The next Server ends at once if it finds this one's pid file.
     """
     if read_pid(places().server_pid) == os.getpid():
         places().server_pid.unlink(missing_ok=True)
@@ -117,20 +108,20 @@ def _leave() -> None:
 
 def at_server_stop() -> None:
     """The Server goes down, for whatever reason; called after the two above."""
-    evennia.EVENNIA_SERVER_SERVICE.watchdog.stop()
     watching().stop()
     _control.close()
     _vault.release()
 
 
-def _ready(request: dict[str, Any]) -> dict[str, Any]:
-    """Answer the control operation ``ready``; ``unopened`` agents are opened meanwhile, in turn."""
-    return readiness.report(request) | {"unopened": unopened()}
-
-
-def _agents(_request: dict[str, Any]) -> list[dict[str, str | int]]:
-    """Answer the control operation ``agents``: name, place, memories, state of each."""
-    return [summary_of(agent) for agent in all_agents()]
+def _ready(_request: dict[str, Any]) -> dict[str, Any]:
+    """Answer the control operation ``ready``; ``unopened`` agents are opened one after another."""
+    portal = evennia.EVENNIA_SERVER_SERVICE.amp_protocol
+    return {
+        "ready": portal is not None and bool(portal.transport.connected),
+        "pid": os.getpid(),
+        "problem": _problem,
+        "unopened": unopened(),
+    }
 
 
 def _waiting(_request: dict[str, Any]) -> list[dict[str, str | int]]:
@@ -169,8 +160,6 @@ def _indexes() -> IndexService:
 _control = ControlServer(
     {
         "ready": _ready,
-        "prepare_trial": readiness.prepare_trial,
-        "agents": _agents,
         "waiting": _waiting,
         "reload": _reload,
         "stop": _stop,

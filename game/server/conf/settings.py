@@ -8,6 +8,7 @@ time lands in the checkout's own folders. The module works under both names:
 
 # ruff: noqa: F403 - Evennia's settings are extended the way its manual says.
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -16,10 +17,10 @@ _GAME = Path(__file__).resolve().parents[2]
 if str(_GAME.parent) not in sys.path:  # Evennia puts only the game directory there
     sys.path.insert(0, str(_GAME.parent))
 
-from game.server import loading  # noqa: E402 - only now it is found
+from game.server.quick_import import import_inflect  # noqa: E402 - only now it is found
 
-loading.begin()
-loading.import_inflect()
+gc.set_threshold(50_000)  # a start makes much and throws little of it away
+import_inflect()
 
 # Evennia looks for its game directory upwards from the current one, and leaves the
 # process there, or in "/" when it finds none.
@@ -71,12 +72,11 @@ ALLOWED_HOSTS += os.environ.get("KEEPSAKE_HOSTNAME", "").split()  # what a proxy
 # The Portal says by which way a request came, and takes away what a browser says about it.
 UPSTREAM_IPS = [_LOOPBACK]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-TELNET_PROTOCOL_CLASS = "game.server.prompt_lines.PromptTelnet"
-WEBSOCKET_PROTOCOL_CLASS = "game.server.bounded_lines.BoundedSocket"
+TELNET_PROTOCOL_CLASS = "game.server.portal_lines.PromptTelnet"
+WEBSOCKET_PROTOCOL_CLASS = "game.server.portal_lines.BoundedSocket"
 # Evennia's go by characters, tell of every line, and hold for telnet: ours are in limits.py.
 MAX_COMMAND_RATE, MAX_CHAR_LIMIT = 1_000_000, 0
-AMP_SERVER_PROTOCOL_CLASS = "game.server.prompt_lines.PromptPortalEnd"
-EVENNIA_SERVER_SERVICE_CLASS = "game.server.portal_watchdog.LastingServer"
+AMP_SERVER_PROTOCOL_CLASS = "game.server.portal_lines.PromptPortalEnd"
 MAX_CONNECTION_RATE = 100  # a second; Evennia's 2 makes the third newcomer wait
 # Ours, in typeclasses/throttle.py, counts for all ways in; Evennia's for the game's own alone, and
 # by address alone, so that one player's typing errors lock a whole school out.
@@ -116,7 +116,7 @@ AT_SERVER_STARTSTOP_MODULE = "game.server.conf.at_server_startstop"
 LOCK_FUNC_MODULES = ("evennia.locks.lockfuncs",)
 INPUT_FUNC_MODULES = ["evennia.server.inputfuncs", "evennia.server.is_typing"]
 SERVER_SERVICES_PLUGIN_MODULES: list[str] = []
-PORTAL_SERVICES_PLUGIN_MODULES = ["game.server.tls", "game.server.watchdog"]
+PORTAL_SERVICES_PLUGIN_MODULES = ["game.server.tls"]
 FUNCPARSER_OUTGOING_MESSAGES_MODULES = ["evennia.utils.funcparser"]
 FUNCPARSER_PROTOTYPE_PARSING_MODULES = ["evennia.prototypes.protfuncs"]
 MSSP_META_MODULE = "game.server.conf.mssp"

@@ -1,22 +1,39 @@
-"""The Portal's end of a connection: it takes lines of text, within bounds, and nothing else.
+"""The Portal's side: telnet lines, web sockets, and the line to the Server.
 
-Bounds are the length of a line, their rate, and the time to log in. Evennia's protocols also let a
-client call any of its input functions by name, with any arguments, before anybody has logged in. No
-client of ours does, and each function breaks on some of them.
+A connection takes lines of text only, with limits on their length, their rate, and the time to log
+in. Evennia's protocols also let a client call any input function by name before a login. No client
+of ours does, and each function breaks on some arguments.
+
+Every line is sent at once (TCP_NODELAY). By default the system holds a short line back for up to
+40 ms, twice on the way from the Server through the Portal to a player.
 """
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import evennia
+import psutil
+from django.conf import settings
+from evennia.server.portal.amp_server import AMPServerProtocol, getenv
+from evennia.server.portal.mxp import MXP
+from evennia.server.portal.telnet import TelnetProtocol
 from evennia.server.portal.webclient import WebSocketClient
 from evennia.server.portal.wire_formats.evennia_v1 import EvenniaV1Format
 from evennia.utils.utils import to_str
 from twisted.internet import reactor
+from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.internet.protocol import ProcessProtocol
 
 from game.server.limits import (
+    AWAY,
     CONNECTION,
+    GONE,
     LOGIN_SECONDS,
     LONGEST_LINE,
     LONGEST_MESSAGE,
@@ -33,6 +50,18 @@ STOPPED = 4012
 """Code with which it is closed when the world stops: whoever played is to try again."""
 REFUSAL = 'Send ["text", ["look"], {}], as JSON in UTF-8'
 _CLOSE = "websocket_close"
+MOST_MODULES = 64
+_SUPPORTS: dict[str, Callable[[set[str], set[str]], set[str]]] = {
+    "supports_set": lambda _, named: named,
+    "supports_add": set.union,
+    "supports_remove": set.difference,
+}
+"""GMCP's ``Core.Supports``, as Evennia names it, and what each does to the modules known."""
+_MXP_LOCKED = b"\x1b[7z"
+"""From here on text is text, ``<name>`` too, but where a line says otherwise for one tag."""
+_ENDING_LOOKS, _LOOK_SECONDS = 50, 0.2
+"""How long the Server before may take to end."""
+_reactor: Any = reactor
 
 
 def line_in(message: object) -> str | bytes | None:
@@ -151,3 +180,93 @@ def _names_something(message: object) -> bool:
     return isinstance(message, dict) and all(
         isinstance(name, str) and name != "text" for name in message
     )
+
+
+class _PromptLine:
+    """Mixed into a protocol, before Evennia's class."""
+
+    def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
+        """Stop waiting for acknowledgements."""
+        self.transport.setTcpNoDelay(True)  # type: ignore[attr-defined]
+        super().connectionMade()  # type: ignore[misc]
+
+
+class PromptTelnet(_PromptLine, Bounded, TelnetProtocol):
+    """A player's telnet line."""
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+        """Take bytes; of a line that is too long so much stays that it is refused as such."""
+        super().dataReceived(data)
+        self.line_buffer = self.line_buffer[: LONGEST_LINE + 1]
+        if len(getattr(self, "commands", ())) > LONGEST_LINE:  # options that never end
+            self.transport.abortConnection()
+
+    def learn(self, message: dict[str, Any]) -> None:
+        """Which messages of GMCP it wants: ``Core.Supports.Set ["Room 1", "Comm.Channel 1"]``."""
+        wanted = {*self.protocol_flags.get("GMCP", ())}
+        for name, change in _SUPPORTS.items():
+            match message.get(name):
+                case [[*modules], _]:
+                    named = {str(each).split(" ")[0].lower() for each in modules[:MOST_MODULES]}
+                    wanted = change(wanted, named)
+        self.note("GMCP", sorted(wanted)[:MOST_MODULES])
+
+    def requestNegotiation(self, about: bytes, data: bytes) -> None:  # noqa: N802 - Twisted's name
+        """Negotiate; to a client with MXP nothing but the game's own links are tags."""
+        super().requestNegotiation(about, data)
+        if about == MXP:
+            self._write(_MXP_LOCKED)
+
+
+class PromptPortalEnd(_PromptLine, AMPServerProtocol):
+    """The Portal's end of its line to the Server."""
+
+    lost_at = 0.0
+
+    def connectionLost(self, reason: Any = None) -> None:  # noqa: N802 - Twisted's name
+        """Note when the Server was gone; of one that nobody has asked to end players are told."""
+        if self.factory.server_connection is self:
+            PromptPortalEnd.lost_at = time.time()
+            if self.factory.portal.server_restart_mode is None:
+                evennia.PORTAL_SESSION_HANDLER.announce_all(GONE)
+        super().connectionLost(reason)
+
+    def broadcast(self, command: Any, sessid: int, **message: Any) -> Deferred[Any]:
+        """Tell nobody: Evennia does so while it knows of no Server.
+
+        Whoever connects then is told of when the Server comes. The launcher alone would hear of
+        it, which does not know such commands: both would log a traceback.
+        """
+        return succeed([])
+
+    def send_MsgPortal2Server(self, session: Any, **message: Any) -> Deferred[Any]:  # noqa: N802
+        """Hand on what a player typed, or say that nobody hears it."""
+        if self.factory.server_connection is None:
+            session.data_out(text=((AWAY,), {}))
+            return succeed({})
+        handed_on: Deferred[Any] = super().send_MsgPortal2Server(session, **message)
+        return handed_on
+
+    def start_server(self, server_twistd_cmd: list[str], looks: int = _ENDING_LOOKS) -> None:
+        """Start a Server as soon as the one before has ended.
+
+        Evennia's own waits for the new one to come up, and hears no player meanwhile.
+        """
+        portal = self.factory.portal
+        portal.server_twistd_cmd = server_twistd_cmd
+        if looks and portal.server_process_id and psutil.pid_exists(portal.server_process_id):
+            _reactor.callLater(_LOOK_SECONDS, self.start_server, server_twistd_cmd, looks - 1)
+            return
+        self.wait_for_server_connect(self.let_in)
+        with Path(settings.SERVER_LOG_FILE).open("ab") as log, Path(os.devnull).open() as nothing:
+            files = {0: nothing.fileno(), 1: log.fileno(), 2: log.fileno()}
+            _reactor.spawnProcess(
+                ProcessProtocol(), server_twistd_cmd[0], server_twistd_cmd, getenv(), childFDs=files
+            )
+
+    def let_in(self) -> None:
+        """Introduce to the Server those who connected while there was none."""
+        sessions = evennia.PORTAL_SESSION_HANDLER
+        for session in list(sessions.values()):
+            if self.lost_at < session.conn_time <= sessions.connection_time:
+                sessions.connect(session)

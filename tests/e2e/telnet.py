@@ -1,13 +1,10 @@
-"""Logs in over telnet the way a player does, to see that it works."""
+"""A telnet line as a player's client has it, for tests of a running world."""
 
 from __future__ import annotations
 
 import re
 import socket
 import time
-from collections.abc import Callable
-
-from keepsake.errors import KeepsakeError
 
 _IAC, _DONT, _DO, _WONT, _WILL, _SB, _SE = 255, 254, 253, 252, 251, 250, 240
 _COMMAND = re.compile(
@@ -32,16 +29,10 @@ class Telnet:
         """Send one line."""
         self._socket.sendall(line.encode() + b"\r\n")
 
-    def wait_for(
-        self, wanted: str, seconds: float, watch: Callable[[], None] = lambda: None
-    ) -> bool:
-        """Read until ``wanted`` (any text at all when empty) was seen; False in time.
-
-        ``watch`` is called twice a second; what it raises ends the wait.
-        """
+    def wait_for(self, wanted: str, seconds: float) -> bool:
+        """Read until ``wanted`` (any text at all when empty) was seen; False in time."""
         deadline = time.monotonic() + seconds
         while wanted not in self.text or not self.text.strip():
-            watch()
             if time.monotonic() > deadline or not self.read():
                 return False
         return True
@@ -84,60 +75,8 @@ def _complete(data: bytes) -> int:
     return last if last >= 0 and not _COMMAND.match(data, last) else len(data)
 
 
-def connection_screen(
-    host: str, port: int, seconds: float, watch: Callable[[], None] = lambda: None
-) -> Telnet:
-    """An open line on which the game has shown its first screen; see ``wait_for`` for ``watch``.
-
-    Raises:
-        KeepsakeError: It did not, in time.
-    """
-    try:
-        line = Telnet(host, port)
-    except OSError as error:
-        raise _no_login(host, port, str(error)) from error
-    if not line.wait_for("", seconds, watch):
-        line.close()
-        raise _no_login(host, port, "the line stays silent")
+def connection_screen(host: str, port: int, seconds: float) -> Telnet:
+    """An open line on which the game has shown its first screen."""
+    line = Telnet(host, port)
+    assert line.wait_for("", seconds), "the line stays silent"
     return line
-
-
-def log_in(
-    line: Telnet,
-    name: str,
-    password: str,
-    *,
-    room: str,
-    seconds: float,
-    watch: Callable[[], None] = lambda: None,
-) -> None:
-    """Log in, see the room, log out.
-
-    Args:
-        line: An open line on which the game has shown its first screen.
-        name: Account.
-        password: Its password.
-        room: What must be read after the login: the name of the room one stands in.
-        seconds: How long that may take.
-        watch: Called now and then; what it raises ends the wait.
-
-    Raises:
-        KeepsakeError: The room never came.
-    """
-    try:
-        line.text = ""
-        line.send(f"connect {name} {password}")
-        if not line.wait_for(room, seconds, watch):
-            raise _no_login(line.host, line.port, f"it ends in {line.text[-200:]!r}")
-        line.send("quit")
-    except OSError as error:
-        raise _no_login(line.host, line.port, str(error)) from error
-    finally:
-        line.close()
-
-
-def _no_login(host: str, port: int, reason: str) -> KeepsakeError:
-    return KeepsakeError(
-        f"A login over telnet on {host}, port {port}, does not work: {reason}",
-        "Look at `keepsake logs server --no-follow`",
-    )
