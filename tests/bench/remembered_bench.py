@@ -27,6 +27,8 @@ PERSONA = REPOSITORY / "world" / "agents" / "mira.md"
 LIFE = Path(__file__).parents[1] / "data" / "three_guests.yaml"
 BEGAN = datetime(2026, 11, 17, tzinfo=UTC)
 _SECONDS = 1800
+_ASKED_AFTER = 12
+"""Days from the first to the questions: the guests have been away for a few."""
 
 
 @dataclass
@@ -134,6 +136,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             self.mira.attributes.remove("paused")
             found.compactions = memory.memory.status().compactions
             found.transcript = "\n".join(_transcript(each) for each in told["lines"])
+            self.services.clock.time = BEGAN + timedelta(days=_ASKED_AFTER, hours=18, minutes=30)
             for fact in told["facts"]:
                 shown = self._prompt(guests[fact["who"]], fact["question"])
                 there = fact["answer"].casefold() in shown.casefold()
