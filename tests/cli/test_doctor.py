@@ -42,7 +42,8 @@ def test_a_broken_prompt_and_a_strategy_of_before_are_named(copy):
     prompt = copy.here.config / "prompts" / "summarise.md"
     prompt.write_text(prompt.read_text().replace("{{ words }}", "{{ word }}"))
     (copy.here.config / "compaction" / "diary.md").write_text("```prompt\n- {{ memories }}\n```\n")
-    _, (diary, named) = examined(copy)
+    _, findings = examined(copy)
+    diary, named = sorted(findings, key=lambda finding: "diary.md" not in finding["what"])
     assert "the part 'prompt' is not expected here" in diary["what"]
     assert "The parts of this file are: wanted" in diary["cure"]
     assert "there is no variable 'word'" in named["what"]
