@@ -123,7 +123,7 @@ def test_what_a_model_or_the_agent_has_weighed_counts_over_the_figure(journal: J
     weighed = {"origin": EntryOrigin.TOLD, "now": NOON, "memories": (7,)}
     model = journal.write("Tom owes me a cup.", importance=Importance(4, Judge.MODEL), **weighed)
     assert (journal.resting_on(7), journal.resting_on(8)) == (model, other)
-    assert set(journal.ranked(local_day(NOON))) == {model, other}
+    assert set(journal.ranked) == {model, other}
     assert figure in journal.entries()
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.books.people.book import worked_in
-from keepsake.books.people.page import KnownName, PageLine, PersonPage, parse_page, written
+from keepsake.books.people.page import PageLine, PersonPage, parse_page, written
 from keepsake.errors import NoteRefused
 from tests.mind.acquaintances import START, TOM, Days
 from tests.mind.golden_life import GOLDEN
@@ -136,6 +136,6 @@ def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
     assert [each.numbers for each in again.lines] == [each.numbers for each in page.lines]
     assert again.by_hand == ()
     when = datetime(2026, 1, 1, tzinfo=UTC)
-    portrait = PersonPage("k", (KnownName("Tom", when),), when, when)
+    portrait = PersonPage("k", ("Tom",), when, when)
     line = PageLine("x", (1,), when)
     assert portrait.with_lines([line, line], 40).lines == (line,)

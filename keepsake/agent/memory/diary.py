@@ -24,7 +24,6 @@ from keepsake.books.journal.entries import (
     Importance,
     JournalEntry,
     Judge,
-    local_day,
 )
 from keepsake.books.journal.importance import importance
 from keepsake.books.journal.standing import standing
@@ -114,8 +113,9 @@ class Diary:
             shown = window and numbers and numbers[-1] >= window[0].number
             return not shown and may_hear(numbers, audience=NOBODY)
 
-        ranked = self.journal.ranked(local_day(now))
-        of_them_first = sorted(ranked, key=lambda entry: bool(about) and about not in entry.who)
+        of_them_first = sorted(
+            self.journal.ranked, key=lambda entry: bool(about) and about not in entry.who
+        )
         return standing(of_them_first, config, now, tokens, may)
 
     # -- writing

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from pathlib import Path
 
 from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.day_file import DayFile, appended, parse
 from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge, checked
-from keepsake.books.journal.standing import ranked
+from keepsake.books.journal.standing import LEAST_SHOWN
 from keepsake.events.types import MemoryChange
 from keepsake.records.store import RecordStore, Report, Tell
 
@@ -30,6 +30,7 @@ class _Snapshot:
     entries: tuple[JournalEntry, ...] = ()
     # the entry that tells of a memory, by its number
     by_number: Mapping[int, JournalEntry] = field(default_factory=dict)
+    ranked: tuple[JournalEntry, ...] = ()
 
 
 class Journal:
@@ -48,7 +49,6 @@ class Journal:
         self._agent, self._emit = agent, tell
         self._store = RecordStore(self._parse, self._edited, report)
         self._current = _Snapshot()
-        self._ranked: tuple[date, _Snapshot, tuple[JournalEntry, ...]] | None = None
 
     # -- reading
 
@@ -65,25 +65,14 @@ class Journal:
         """
         return self._current.by_number.get(number)
 
-    def ranked(self, today: date) -> tuple[JournalEntry, ...]:
-        """What may stand in a prompt, the entries that count most first; quick.
+    @property
+    def ranked(self) -> tuple[JournalEntry, ...]:
+        """What may stand in a prompt, by importance and then the newest first; quick.
 
         An entry gives way to another that tells of all its memories, see :meth:`resting_on`.
-        The files of today and yesterday are looked at; changes by hand to older ones are seen
-        at the next call of :meth:`entries`.
+        Changes by hand are seen at the next call of :meth:`entries`.
         """
-        if self._store.lock.acquire(blocking=False):  # nobody reads files just now
-            try:
-                for day in (today - timedelta(days=1), today):
-                    self._store.refresh(self._path(day))
-                self._snapshot()
-            finally:
-                self._store.lock.release()
-        current, known = self._current, self._ranked
-        if known is None or known[:2] != (today, current):
-            counted = filter(self._counts, current.entries)
-            known = self._ranked = today, current, ranked(counted, today)
-        return known[2]
+        return self._current.ranked
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -154,16 +143,8 @@ class Journal:
             if self._current.version != self._store.version:
                 days = self._store.records()
                 entries = tuple(entry for path in sorted(days) for entry in days[path].entries)
-                by_number: dict[int, JournalEntry] = {}
-                for entry in sorted(entries, key=_precedence):
-                    if entry.origin is not EntryOrigin.INFERRED:
-                        by_number |= dict.fromkeys(entry.memories, entry)
-                self._current = _Snapshot(self._store.version, entries, by_number)
+                self._current = _snapshot(self._store.version, entries)
             return self._current
-
-    def _counts(self, entry: JournalEntry) -> bool:
-        told = [self.resting_on(number) for number in entry.memories]
-        return entry.origin is EntryOrigin.INFERRED or not told or entry in told
 
     def _parse(self, path: Path, source: str, _: datetime) -> DayFile:
         file = parse(date.fromisoformat(path.stem), source)
@@ -191,6 +172,18 @@ class Journal:
     def _done(self, op: str, entry: JournalEntry, by: str) -> None:
         first, size = min(entry.memories, default=0), len(entry.text)
         self._emit(MemoryChange(agent=self._agent, op=op, n=first, of="journal", size=size, by=by))
+
+
+def _snapshot(version: int, entries: tuple[JournalEntry, ...]) -> _Snapshot:
+    told = [each for each in entries if each.origin is not EntryOrigin.INFERRED]
+    by_number: dict[int, JournalEntry] = {}
+    for entry in sorted(told, key=_precedence):
+        by_number |= dict.fromkeys(entry.memories, entry)
+    outdone = {each for each in told if each.memories} - set(by_number.values())
+    found = [e for e in entries if e.importance.score >= LEAST_SHOWN and e not in outdone]
+    # Sorting is stable: of the same importance the newest goes first.
+    ranked = sorted(reversed(found), key=lambda each: each.importance.score, reverse=True)
+    return _Snapshot(version, entries, by_number, tuple(ranked))
 
 
 def _precedence(entry: JournalEntry) -> tuple[bool, int]:

@@ -1,8 +1,7 @@
-"""The entries of a journal that stand in a prompt: what mattered most and has not faded yet."""
+"""The entries of a journal that stand in a prompt: what mattered most, then what is newest."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
 
@@ -14,10 +13,6 @@ from keepsake.ports import Tokens
 
 LEAST_SHOWN = 4
 """What matters less never stands in a prompt by itself."""
-DAYS_AT_FIVE = 4.0
-"""Days after which an entry of importance 5 counts half; one of 10 takes four times as long."""
-EACH_MORE = 0.85
-"""What is left of an entry's weight for each weightier one about the same person."""
 _TOO_LONG_IN_A_ROW = 4
 _CITED = 3
 
@@ -32,7 +27,7 @@ def standing(
     """The lines of the journal for a prompt, oldest first; quick, for each thought.
 
     Args:
-        entries: What may stand there, those that count most first, see :func:`ranked`.
+        entries: What may stand there, those that count most first, see :attr:`Journal.ranked`.
         config: How many tokens they may take.
         now: The time.
         tokens: Counts them.
@@ -61,29 +56,3 @@ def line(entry: JournalEntry, now: datetime) -> str:
     cited = f" (memor{'y' if len(entry.memories) == 1 else 'ies'} {newest})" if newest else ""
     head = f"[{when}, importance {entry.importance.score}{thought}]"
     return f"{head} {for_prompt(entry.text)}{cited}"
-
-
-def faded(entry: JournalEntry, today: date) -> float:
-    """What an entry counts on a day: its importance, halved again and again with its age.
-
-    The more it mattered, the slower: the half-life grows with the square of the importance.
-    """
-    score, days = entry.importance.score, max((today - entry.day).days, 0)
-    return float(score * 0.5 ** (days / (DAYS_AT_FIVE * (score / 5) ** 2)))
-
-
-def ranked(entries: Iterable[JournalEntry], today: date) -> tuple[JournalEntry, ...]:
-    """The entries that may stand in a prompt, those that count most first.
-
-    Each takes from the next one about the same person, so that a person who gives much to write
-    about does not crowd out the others.
-    """
-    weights = {
-        entry: faded(entry, today) for entry in entries if entry.importance.score >= LEAST_SHOWN
-    }
-    best = sorted(weights, key=lambda each: (weights[each], each.time, each.id), reverse=True)
-    before: Counter[str] = Counter()
-    for entry in best:
-        weights[entry] *= EACH_MORE ** max((before[key] for key in entry.who), default=0)
-        before.update(entry.who)
-    return tuple(sorted(best, key=weights.__getitem__, reverse=True))

@@ -21,7 +21,6 @@ from keepsake.archive.records import BY_RULE, Memory, MemoryKind
 from keepsake.books.people.config import PeopleConfig
 from keepsake.books.people.page import (
     LONGEST_LINE,
-    KnownName,
     PageLine,
     PersonPage,
     parse_page,
@@ -123,7 +122,7 @@ class PeopleBook:
         found = [
             page
             for page in self.all()
-            if page.key == wanted or any(wanted in each.name.casefold() for each in page.names)
+            if page.key == wanted or any(wanted in each.casefold() for each in page.names)
         ]
         found.sort(key=lambda page: wanted not in (page.key, page.name.casefold()))
         return found[:MOST_FOUND] if wanted else []
@@ -257,11 +256,11 @@ def worked_in(
     if page is None:
         first, said = memories[0], heard(memories[0])
         name = fit_name(first.source or (said.who if said else ""))
-        page = PersonPage(key, (KnownName(name, first.time),), first.time, first.time)
+        page = PersonPage(key, (name,), first.time, first.time)
     for memory in memories:
         time, names = memory.time, page.names
         if memory.source and (name := fit_name(memory.source)) != page.name:
-            names = (*names[: MOST_NAMES - 1], KnownName(name, time))
+            names = (*names[: MOST_NAMES - 1], name)
         page = replace(
             page,
             names=names,

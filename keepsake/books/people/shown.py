@@ -81,7 +81,7 @@ def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> s
     if page is None:
         head = f"{head}, whom you have never met"
     else:
-        former = [each.name for each in page.names if each.name != head]
+        former = [each for each in page.names if each != head]
         known_as = f" (you knew them as {former[-1]})" if former else ""
         head = f"{head}{known_as}, met {_day(page.first_met, how.now)}"
     if (room := budget - how.tokens.of(head)) < 0 or page is None:
