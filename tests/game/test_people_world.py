@@ -11,7 +11,7 @@ from keepsake.agent import services
 from keepsake.agent.memory.acquaintances import GATHER_SECONDS, SOON_SECONDS
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
-from keepsake.books.people.config import PeopleConfig
+from keepsake.books.config import PeopleConfig
 from keepsake.compaction.config import CompactionConfig
 from keepsake.ports import FixedClock
 from keepsake.prompt.verbs import Command

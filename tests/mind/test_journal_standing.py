@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.entries import EntryOrigin
 from keepsake.books.journal.standing import line, standing
 from tests.mind.journals import NOON, days_ago, write
@@ -22,7 +21,7 @@ def journal(tmp_path: Path) -> Journal:
 
 
 def lines(journal: Journal, budget: int = 500, now: datetime = NOON) -> tuple[str, ...]:
-    return standing(journal.ranked, JournalConfig(budget=budget), now, WordTokens())
+    return standing(journal.ranked, budget, now, WordTokens())
 
 
 def test_a_line_says_when_how_much_and_what_it_rests_on(journal: Journal):
@@ -64,8 +63,8 @@ def test_a_long_entry_does_not_keep_out_the_shorter_ones(journal: Journal):
 def test_what_may_not_be_shown_leaves_its_room_to_others(journal: Journal):
     write(journal, "Tom gave me a cup.", 9, memories=(10, 20))
     write(journal, "Ada moved to the ford.", 7, memories=(11,))
-    config, may = JournalConfig(budget=20), lambda entry: 20 not in entry.memories
-    (shown,) = standing(journal.ranked, config, NOON, WordTokens(), may)
+    may = lambda entry: 20 not in entry.memories  # noqa: E731
+    (shown,) = standing(journal.ranked, 20, NOON, WordTokens(), may)
     assert "Ada" in shown
 
 

@@ -7,18 +7,19 @@ ever written over what could not be read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
 
-from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.day_file import DayFile, appended, parse
 from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge, checked
 from keepsake.books.journal.standing import LEAST_SHOWN
 from keepsake.events.types import MemoryChange
 from keepsake.records.store import RecordStore, Report, Tell
 
+DAYS = 60
+"""The days that are looked at, the newest; older files stay, unread."""
 _NAME = re.compile(r"\d{4}-\d\d-\d\d\.md", re.ASCII)
 
 
@@ -40,12 +41,11 @@ class Journal:
         self,
         folder: Path,
         report: Report = lambda _: None,
-        config: Callable[[], JournalConfig] = JournalConfig,
         agent: str = "",
         tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
-        self._config, self._report = config, report
+        self._report = report
         self._agent, self._emit = agent, tell
         self._store = RecordStore(self._parse, self._edited, report)
         self._current = _Snapshot()
@@ -94,11 +94,11 @@ class Journal:
         who: Iterable[str] = (),
         now: datetime,
         by: str = "agent",
-    ) -> JournalEntry | None:
+    ) -> JournalEntry:
         """Write an entry; blocks. The same text about the same people is written once a day.
 
         Returns:
-            The entry that holds it; None if the day is full.
+            The entry that holds it.
 
         Raises:
             NoteRefused: The text is empty or too long, or the file cannot be read or written.
@@ -106,15 +106,14 @@ class Journal:
         time = now.astimezone().replace(microsecond=0)
         numbers, people = tuple(memories), tuple(who)
         new = checked(JournalEntry("", time, text, importance, origin, numbers, people))
-        result: JournalEntry | None = None
+        result = new
 
         def make(source: str | None, file: DayFile | None) -> str:
             nonlocal result
             file = file or DayFile()
             same = (each for each in file.entries if (each.text, each.who) == (new.text, new.who))
-            if result := next(same, None):
-                return source or ""
-            if len(file.ids) >= self._config().entries:
+            if (there := next(same, None)) is not None:
+                result = there
                 return source or ""
             result = replace(new, id=f"{time:%Y%m%d}-{file.last + 1}")
             return appended(source, result)
@@ -135,7 +134,7 @@ class Journal:
             found = [path for path in self.folder.iterdir() if _is_day(path)]
         except OSError:
             return []
-        return sorted(found, reverse=True)[: self._config().days]
+        return sorted(found, reverse=True)[:DAYS]
 
     def _snapshot(self) -> _Snapshot:
         """Put what was read where the quick ones find it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
 
-from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.entries import EntryOrigin, JournalEntry, local_day
 from keepsake.language.perception import for_prompt
 from keepsake.language.words import short_day
@@ -19,7 +18,7 @@ _CITED = 3
 
 def standing(
     entries: Iterable[JournalEntry],
-    config: JournalConfig,
+    budget: int,
     now: datetime,
     tokens: Tokens,
     may: Callable[[JournalEntry], bool] = lambda _: True,
@@ -28,7 +27,7 @@ def standing(
 
     Args:
         entries: What may stand there, those that count most first, see :attr:`Journal.ranked`.
-        config: How many tokens they may take.
+        budget: How many tokens they may take.
         now: The time.
         tokens: Counts them.
         may: Whether an entry is to be shown now.
@@ -36,7 +35,7 @@ def standing(
     Returns:
         Lines such as ``[21 Nov, importance 8] Tom told me: "…" (memory 120)``.
     """
-    left, missed, chosen = config.budget, 0, list[tuple[date, int, str]]()
+    left, missed, chosen = budget, 0, list[tuple[date, int, str]]()
     for entry in filter(may, entries):
         text = line(entry, now)
         if (cost := tokens.of(text)) <= left:

@@ -18,7 +18,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from keepsake.archive.records import BY_RULE, Memory, MemoryKind
-from keepsake.books.people.config import PeopleConfig
 from keepsake.books.people.page import (
     LONGEST_LINE,
     PageLine,
@@ -57,13 +56,11 @@ class PeopleBook:
     def __init__(
         self,
         folder: Path,
-        config: Callable[[], PeopleConfig] = PeopleConfig,
         report: Report = lambda _: None,
         agent: str = "",
         tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder / FOLDER
-        self._config = config
         self._agent, self._tell = agent, tell
         self._store = RecordStore(
             lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)),
@@ -188,10 +185,9 @@ class PeopleBook:
         if not fresh:
             return False
         if path is None:
-            name = folder_name(worked_in(None, key, fresh, 1).name)
+            name = folder_name(worked_in(None, key, fresh).name)
             path = vault_files.free_name(self.folder / f"{name}-{_suffix(key)}.md")
-        most = self._config().lines
-        old, new = self._write(path, lambda page: worked_in(page, key, fresh, most))
+        old, new = self._write(path, lambda page: worked_in(page, key, fresh))
         if old is None:
             self._done("met", new, "rules", n=fresh[0].number)
         elif old.name != new.name:
@@ -249,9 +245,7 @@ class PeopleBook:
         )
 
 
-def worked_in(
-    page: PersonPage | None, key: str, memories: Sequence[Memory], most: int
-) -> PersonPage:
+def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
     """The page with what somebody said and did; a new one for nobody known."""
     if page is None:
         first, said = memories[0], heard(memories[0])
@@ -270,7 +264,7 @@ def worked_in(
             through=max(page.through, memory.number),
         )
     new = [line for memory in memories if (line := line_of(memory)) is not None]
-    return page.with_lines(new, most)
+    return page.with_lines(new)
 
 
 def line_of(memory: Memory) -> PageLine | None:

@@ -43,6 +43,8 @@ PORTRAIT, LINES = "What I make of them", "Said and done"
 """The headings of a page."""
 _OLD = ("Facts", "Before", "What I think", "Last shared", "Observations")
 """Headings of pages of earlier versions, under which there are lines as well."""
+MOST_LINES = 40
+"""The newest sentences and deeds that a page keeps."""
 LONGEST_LINE = 500
 """Characters of one sentence or deed."""
 
@@ -94,13 +96,13 @@ class PersonPage:
         lines = (for_prompt(each).lstrip("-*# ") for each in self.by_hand if each[:2] != "##")
         return tuple(filter(None, lines))
 
-    def with_lines(self, new: Iterable[PageLine], most: int) -> PersonPage:
+    def with_lines(self, new: Iterable[PageLine]) -> PersonPage:
         """The page with more lines; what is said again counts once, and the oldest go."""
         by_text = {each.shown: each for each in self.lines}
         for each in new:
             by_text.pop(each.shown, None)  # so that it is the newest
             by_text[each.shown] = each
-        return replace(self, lines=tuple(by_text.values())[-most:])
+        return replace(self, lines=tuple(by_text.values())[-MOST_LINES:])
 
 
 def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:

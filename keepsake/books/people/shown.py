@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.config import PeopleConfig
 from keepsake.books.people.page import PageLine, PersonPage
 from keepsake.language.perception import fit_name, for_prompt, quoted
 from keepsake.language.words import MONTHS
 from keepsake.ports import Tokens
 
+MOST_SHOWN = 6
+"""People of a room in a prompt."""
 MOST_QUOTES = 4
 """Of what somebody said or did last, before the window."""
 _LONGEST, _LONGEST_QUOTE = 2_000, 300
@@ -51,23 +52,18 @@ def hearable(page: PersonPage, may: May) -> PersonPage:
 
 
 def lines(
-    present: Sequence[Present], book: PeopleBook, config: PeopleConfig, how: Telling
+    present: Sequence[Present], book: PeopleBook, budget: int, how: Telling
 ) -> tuple[str, ...]:
-    """A line for each of ``present``, those met most often first.
-
-    Returns:
-        At most ``config.shown`` lines within ``config.budget`` tokens; none at all for 0.
-    """
+    """A line for each of ``present``, those met most often first, within ``budget`` tokens."""
     pages = [(each, book.loaded(each.key)) for each in present]
     pages.sort(key=lambda each: each[1].meetings if each[1] else 0, reverse=True)
-    left, told = config.budget, list[str]()
-    for place, (each, page) in enumerate(pages[: config.shown]):
-        others = len(pages[: config.shown]) - place - 1
-        line = known_of(each.name, page, left - min(20 * others, left // 2), how)
+    told = list[str]()
+    for others, (each, page) in reversed(list(enumerate(reversed(pages[:MOST_SHOWN])))):
+        line = known_of(each.name, page, budget - min(20 * others, budget // 2), how)
         if not line:
             break
         told.append(line)
-        left -= how.tokens.of(line)
+        budget -= how.tokens.of(line)
     return tuple(told)
 
 
