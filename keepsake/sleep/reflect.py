@@ -14,7 +14,7 @@ from pathlib import Path
 
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
-from keepsake.books.journal.standing import line as entry_line
+from keepsake.books.journal.entries import line as entry_line
 from keepsake.books.people.shown import May
 from keepsake.errors import NoteRefused
 from keepsake.records import files as vault_files

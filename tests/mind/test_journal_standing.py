@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin
-from keepsake.books.journal.standing import line, standing
+from keepsake.books.journal.entries import EntryOrigin, line, standing
 from tests.mind.journals import NOON, days_ago, write
 from tests.mind.lives import WordTokens
 

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.archive.log import Archive
-from keepsake.books.commitments import Commitments
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind, Commitments
 from keepsake.books.journal.book import Journal
 from keepsake.books.notes import NoteBook
 from keepsake.books.people.book import PeopleBook

@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from keepsake.books.people.shown import Present, Telling, known_of, lines
+from keepsake.books.people.shown import Telling, known_of, lines
 from tests.mind.acquaintances import ADA, TOM, Days, eventful, taken, there
 from tests.mind.lives import WordTokens
 
-BOTH = (Present(TOM, "Thomas"), Present(ADA, "Ada"))
+BOTH = ((TOM, "Thomas"), (ADA, "Ada"))
 
 
 def telling(days: Days, **more) -> Telling:

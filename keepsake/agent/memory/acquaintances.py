@@ -26,7 +26,7 @@ from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.people import shown
 from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.shown import Present, Telling
+from keepsake.books.people.shown import Telling
 from keepsake.errors import KeepsakeError
 
 GATHER_SECONDS = (60.0, 120.0)
@@ -150,7 +150,8 @@ class Acquaintances:
         """What a prompt says of those who are with the agent; quick."""
         if not (budget := self._budget):
             return ()
-        return shown.lines(present_with(agent), self.book, budget, self._telling(audience))
+        present = [(identity_of(person), person.key) for person in people_near(agent)]
+        return shown.lines(present, self.book, budget, self._telling(audience))
 
     def known_of(self, person: Any, audience: Audience = NOBODY) -> str:
         """What a prompt says of one person, on one line; quick, empty where nothing is to be said.
@@ -168,8 +169,3 @@ class Acquaintances:
         may = partial(self._memory.private.may_hear_all, audience=audience)
         before = window[0].number if window else None
         return Telling(self._services.clock.now(), self._services.tokens, may, before)
-
-
-def present_with(agent: Any) -> list[Present]:
-    """Everybody who is in the agent's room."""
-    return [Present(identity_of(person), person.key) for person in people_near(agent)]

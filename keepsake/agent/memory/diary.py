@@ -24,9 +24,9 @@ from keepsake.books.journal.entries import (
     Importance,
     JournalEntry,
     Judge,
+    standing,
 )
 from keepsake.books.journal.importance import importance
-from keepsake.books.journal.standing import standing
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.language.heard import heard, meant_for
 from keepsake.language.perception import for_prompt

@@ -13,8 +13,14 @@ from datetime import date, datetime
 from pathlib import Path
 
 from keepsake.books.journal.day_file import DayFile, appended, parse
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge, checked
-from keepsake.books.journal.standing import LEAST_SHOWN
+from keepsake.books.journal.entries import (
+    LEAST_SHOWN,
+    EntryOrigin,
+    Importance,
+    JournalEntry,
+    Judge,
+    checked,
+)
 from keepsake.events.types import MemoryChange
 from keepsake.records.store import RecordStore, Report, Tell
 

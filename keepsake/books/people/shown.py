@@ -29,14 +29,6 @@ type May = Callable[[Iterable[int]], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
-    """Somebody who is there: who they are, and what they are called."""
-
-    key: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Telling:
     """How a prompt tells of people."""
 
@@ -52,14 +44,17 @@ def hearable(page: PersonPage, may: May) -> PersonPage:
 
 
 def lines(
-    present: Sequence[Present], book: PeopleBook, budget: int, how: Telling
+    present: Sequence[tuple[str, str]], book: PeopleBook, budget: int, how: Telling
 ) -> tuple[str, ...]:
-    """A line for each of ``present``, those met most often first, within ``budget`` tokens."""
-    pages = [(each, book.loaded(each.key)) for each in present]
+    """A line for each of ``present``, within ``budget`` tokens, those met most often first.
+
+    ``present``: The key and the name of everybody who is there.
+    """
+    pages = [(name, book.loaded(key)) for key, name in present]
     pages.sort(key=lambda each: each[1].meetings if each[1] else 0, reverse=True)
     told = list[str]()
-    for others, (each, page) in reversed(list(enumerate(reversed(pages[:MOST_SHOWN])))):
-        line = known_of(each.name, page, budget - min(20 * others, budget // 2), how)
+    for others, (name, page) in reversed(list(enumerate(reversed(pages[:MOST_SHOWN])))):
+        line = known_of(name, page, budget - min(20 * others, budget // 2), how)
         if not line:
             break
         told.append(line)
