@@ -43,8 +43,6 @@ MOST_NAMES = 12
 _PLAIN_KEY = re.compile(r"[0-9][0-9-]{0,40}")
 _WORKED_IN = ".worked_in.json"
 
-type _Known = tuple[Path, PersonPage]
-
 
 class PeopleBook:
     """All the people whom one agent knows; safe to use from several threads.
@@ -70,15 +68,15 @@ class PeopleBook:
         self._turn = threading.RLock()
         self._through: int | None = None
         self._version: int | None = None
-        self._known: dict[str, _Known] = {}
+        self._paths: dict[str, Path] = {}
         """By key: made anew when a file changed, never changed, so that a reader needs no lock."""
 
     # -- reading
 
     def loaded(self, key: str) -> PersonPage | None:
         """The page as it was read last, quick; None for all until the book was opened."""
-        known = self._known.get(key)
-        return known[1] if known else None
+        path = self._paths.get(key)
+        return self._store.known(path) if path else None
 
     def look(self) -> None:
         """See which files people have changed; every other blocking method does it too."""
@@ -100,11 +98,9 @@ class PeopleBook:
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
         self.look()
-        used = {path for path, _ in self._known.values()}
         doubles = (
             f"{path} is not used: another page has the same key. Remove one"
-            for path in self._store.records()
-            if path not in used
+            for path in self._store.records().keys() - set(self._paths.values())
         )
         return [*self._store.problems().values(), *doubles]
 
@@ -127,7 +123,7 @@ class PeopleBook:
     def all(self) -> list[PersonPage]:
         """Everybody, those met last first."""
         self.look()
-        pages = [page for _, page in self._known.values()]
+        pages = filter(None, map(self.loaded, self._paths))
         return sorted(pages, key=lambda each: each.last_met, reverse=True)
 
     # -- writing
@@ -166,9 +162,9 @@ class PeopleBook:
         """
         with self._turn:
             self.look()
-            if (known := self._known.get(key)) is None:
+            if (known := self.loaded(key)) is None:
                 return False
-            old, new = self._write(known[0], lambda page: edit(page) if page else known[1])
+            old, new = self._write(self._paths[key], lambda page: edit(page or known))
             if old != new:
                 self._done("concluded", new, "night", size=len(new.portrait))
             return old != new
@@ -213,17 +209,15 @@ class PeopleBook:
         if self._version == self._store.version:
             return
         self._version = self._store.version
-        records, found = self._store.records(broken=True).items(), dict[str, _Known]()
-        for path, page in sorted(records, key=lambda each: each[1].through, reverse=True):
-            found.setdefault(page.key, (path, page))
-        self._known = found
+        records = self._store.records(broken=True).items()
+        fullest_last = sorted(records, key=lambda each: each[1].through)
+        self._paths = {page.key: path for path, page in fullest_last}
 
     def _path_of(self, key: str) -> Path | None:
         """The file of a page, also of one that cannot be read."""
-        if known := self._known.get(key):
-            return known[0]
         end = f"-{_suffix(key)}.md"
-        return next((path for path in self._store.problems() if path.name.endswith(end)), None)
+        broken = (path for path in self._store.problems() if path.name.endswith(end))
+        return self._paths.get(key) or next(broken, None)
 
     # -- for the event log
 
