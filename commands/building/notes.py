@@ -97,7 +97,6 @@ def _one(note: Note) -> str:
     facts = [f"written {note.created:%Y-%m-%d %H:%M}", f"updated {note.updated:%Y-%m-%d %H:%M}"]
     facts += [f"in {note.place}"] if note.place else []
     facts += [f"because: {note.reason}"] if note.reason else []
-    facts += [f"tags: {', '.join(note.tags)}"] if note.tags else []
     head = f"|w{plain(note.title)}|n ({plain('; '.join(facts))})"
     return f"{head}\n{plain(note.text)}\n|x{plain(str(note.path))}|n"
 

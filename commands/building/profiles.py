@@ -72,7 +72,7 @@ def _all(name: str, book: PeopleBook, now: datetime) -> str:
 def _table(found: Sequence[PersonPage], now: datetime) -> str:
     rows = []
     for each in found:
-        earlier = ", ".join(name.name for name in each.names[:-1])
+        earlier = ", ".join(each.names[:-1])
         cells = [plain(each.name), plain(shortened(earlier, 30)) or "-"]
         rows.append([*cells, ago(each.last_met, now), each.meetings])
     return table(["Who", "Was called", "Last met", "Meetings"], rows)
@@ -104,8 +104,7 @@ def page_lines(page: PersonPage, now: datetime) -> Iterator[str]:
 
 def _figures(page: PersonPage, now: datetime) -> Iterator[tuple[str, str]]:
     if len(page.names) > 1:
-        former = [f"{plain(n.name)} (from {n.since.astimezone():%d %b %Y})" for n in page.names]
-        yield "Names", ", then ".join(former)
+        yield "Names", ", then ".join(map(plain, page.names))
     yield "First met", f"{page.first_met.astimezone():%Y-%m-%d %H:%M}"
     last = ago(page.last_met, now)
     yield "Last met", f"{page.last_met.astimezone():%Y-%m-%d %H:%M} ({last})"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from commands.building.base import BuilderCommand, plain, shortened, table
 from commands.wording import counted
-from keepsake.books.commitments import Commitments
-from keepsake.books.commitments_file import Commitment
+from keepsake.books.commitments import Commitment, Commitments
 from keepsake.errors import KeepsakeError
 from typeclasses.agents import all_agents
 

@@ -28,8 +28,7 @@ from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.agent.warming import Warming
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
-from keepsake.books.journal.config import JournalConfig
-from keepsake.books.people.config import PeopleConfig
+from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog

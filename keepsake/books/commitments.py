@@ -1,31 +1,99 @@
 """Promises and rules, kept out of reach of every compaction.
 
-``vault/agents/<name>/noticed.md`` is the list. The agent adds a promise with its verb ``promise``
-and closes it with ``kept``; builders and other people edit the file. Reading is quick and never
-raises; writing blocks, and belongs in a worker thread.
+``vault/agents/<name>/noticed.md`` is the list::
+
+    - promise to Jonas: a bowl of soup (memory 241, 2026-11-12T18:02:09+00:00, by 12-20261101090000)
+    - rule from Ada: never open the cellar door (memory 17) [done]
+
+The agent adds a promise with its verb ``promise`` and closes it with ``kept``; builders and other
+people edit the file: no more is necessary than a name, a colon and the words. Reading is quick and
+never raises; writing blocks, and belongs in a worker thread.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 
-from keepsake.books.commitments_file import (
-    NEW_FILE,
-    Commitment,
-    CommitmentKind,
-    read_line,
-    written,
-)
 from keepsake.books.list_file import ListFile, meant
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
+from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt.tokens import most_tokens
 from keepsake.records.store import Report, Tell
 
 LIMIT = 400
 """Estimated tokens of all open promises and rules in a prompt."""
+LONGEST = 160
+"""Characters of one promise or rule."""
+_SOMEBODY = "somebody"
+
+_NEW_FILE = """\
+# Promises and rules
+
+What this agent has promised, and what it keeps to. It writes its promises here itself; people may
+add, change and take out lines. What is open stands in every prompt, and no compaction touches it.
+`[done]` at the end of a line: it is over. Text that is no such line is for its reader alone.
+"""
+_LINE = re.compile(
+    r"^- (?P<kind>rule|promise) (?:from|to|of) (?P<who>[^:]{1,48}): (?P<text>\S.*?)"
+    r"(?: \(memory (?P<number>\d{1,9})(?:, (?P<time>[\dT:.+-]{10,40}))?"
+    r"(?:, by (?P<key>[\w:.-]{1,60}))?\))?(?P<done> \[done\])?[ \t]*$"
+)
+
+
+class CommitmentKind(StrEnum):
+    """What an agent is bound by."""
+
+    RULE = "rule"
+    PROMISE = "promise"
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """A promise of the agent, or a rule that it keeps to."""
+
+    kind: CommitmentKind
+    who: str  # whom it promised it, or who gave the rule; empty if that is not known
+    text: str
+    number: int = 0  # the memory that it rests on; 0 where a person wrote it into the file
+    time: datetime | None = None
+    key: str = ""  # who that is, as in :attr:`keepsake.archive.records.Memory.source_id`
+    done: bool = False
+
+    @property
+    def line(self) -> str:
+        """As a prompt shows it: ``You promised Jonas: a bowl of soup (memory 241)``."""
+        if self.kind is CommitmentKind.PROMISE:
+            head = f"You promised {self.who}" if self.who else "You promised"
+        else:
+            head = f"{self.who or 'Somebody'} told you"
+        end = f" (memory {self.number})" if self.number else ""
+        return f"{head}: {self.text}{end}"
+
+    def same(self, other: Commitment) -> bool:
+        """Whether two say the same."""
+        mine, theirs = f"{self.who}: {self.text}", f"{other.who}: {other.text}"
+        return self.kind is other.kind and mine.casefold() == theirs.casefold()
+
+    def checked(self) -> Commitment:
+        """It, open, with who and words as a line can hold them.
+
+        Raises:
+            NoteRefused: It has no words, or is too long.
+        """
+        # Double quotes and dashes at the start mean something in a script and in a list.
+        text = for_prompt(self.text.replace('"', "'").lstrip("-*#> "))
+        if not any(char.isalnum() for char in text):
+            raise NoteRefused("The promise has no words", "Write: promise <to whom>: <what>")
+        if len(text) > LONGEST:
+            raise NoteRefused(f"That is {len(text)} characters", f"Promise in at most {LONGEST}")
+        who = " ".join(for_prompt(self.who).replace(":", " ").split())[:48].strip()
+        return replace(self, who=who, text=text, done=False)
 
 
 class Commitments:
@@ -40,7 +108,7 @@ class Commitments:
     ) -> None:
         self.path = path
         self._agent, self._tell = agent, tell
-        self._file = ListFile(path, read_line, written, self._changed, report=log, head=NEW_FILE)
+        self._file = ListFile(path, _read, _written, self._changed, report=log, head=_NEW_FILE)
 
     @property
     def items(self) -> tuple[Commitment, ...]:
@@ -142,3 +210,37 @@ def _shown(items: tuple[Commitment, ...]) -> Iterator[Commitment]:
 
 def _cost(*items: Commitment) -> int:
     return sum(most_tokens(f"- {item.line}\n") for item in items)
+
+
+def _read(line: str) -> Commitment | None:
+    """The promise or rule in a line; None for any other line."""
+    match = _LINE.match(line)
+    if match is None:
+        return None
+    who = "" if match["who"].casefold() == _SOMEBODY else match["who"].strip()
+    return Commitment(
+        CommitmentKind(match["kind"]),
+        for_prompt(who),
+        shorten(for_prompt(match["text"]), 2 * LONGEST),
+        int(match["number"] or 0),
+        _time(match["time"]),
+        match["key"] or "",
+        match["done"] is not None,
+    )
+
+
+def _time(written: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(written) if written else None
+    except ValueError:
+        return None  # a person's own way of writing it
+
+
+def _written(item: Commitment) -> str:
+    """Its line."""
+    preposition = "to" if item.kind is CommitmentKind.PROMISE else "from"
+    time = f", {item.time.isoformat(timespec='seconds')}" if item.time else ""
+    by = f", by {item.key}" if item.key else ""
+    end = f" (memory {item.number}{time}{by})" if item.number else ""
+    done = " [done]" if item.done else ""
+    return f"- {item.kind.value} {preposition} {item.who or _SOMEBODY}: {item.text}{end}{done}"

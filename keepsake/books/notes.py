@@ -1,7 +1,7 @@
 """An agent's notes: what it chose to keep, as markdown that people may edit.
 
 One file a note below ``vault/agents/<name>/notes/``, with front matter (title, created,
-updated, place, reason, tags). The files are the truth: they are looked at anew whenever
+updated, place, reason). The files are the truth: they are looked at anew whenever
 somebody asks, read again when they changed, and only ever added to.
 """
 
@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import frontmatter
 import yaml
@@ -47,7 +46,6 @@ class Note:
     updated: datetime
     place: str
     reason: str
-    tags: tuple[str, ...]
     path: Path
 
     @property
@@ -57,8 +55,8 @@ class Note:
 
     @property
     def digest(self) -> str:
-        """Differs when title, text, place or tags do: what an index would have to learn."""
-        content = "\0".join((self.title, self.text, self.place, *self.tags))
+        """Differs when title, text or place do: what an index would have to learn."""
+        content = "\0".join((self.title, self.text, self.place))
         return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -144,7 +142,6 @@ class NoteBook:
         *,
         place: str = "",
         reason: str = "",
-        tags: tuple[str, ...] = (),
         now: datetime,
         by: str = "agent",
     ) -> Note:
@@ -160,7 +157,7 @@ class NoteBook:
 
         def make(before: str | None, old: Note | None) -> str:
             if before is None or old is None:
-                return _fresh(Note(title, text, now, now, place, reason, tags, path))
+                return _fresh(Note(title, text, now, now, place, reason, path))
             where = f", {place}" if place and place != old.place else ""
             return _with_entry(before, old, f"[{now:%Y-%m-%d %H:%M}{where}] {text}", now)
 
@@ -230,7 +227,6 @@ def parse_note(path: Path, source: str, changed: datetime) -> Note:
             updated=time_of(meta.get("updated"), changed),
             place=str(meta.get("place") or ""),
             reason=str(meta.get("reason") or ""),
-            tags=_tags(meta.get("tags")),
             path=path,
         )
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -239,13 +235,6 @@ def parse_note(path: Path, source: str, changed: datetime) -> Note:
 
 def _malformed(path: Path, reason: str) -> NoteRefused:
     return NoteRefused(f"The note {path} {reason}", "Mend the lines between its `---`")
-
-
-def _tags(given: Any) -> tuple[str, ...]:
-    words = given.split(",") if isinstance(given, str) else given or ()
-    if not isinstance(words, list | tuple):
-        raise ValueError(f"{given!r} is no list of tags")
-    return tuple(str(word).strip() for word in words if str(word).strip())
 
 
 def _checked_text(text: str) -> str:
@@ -267,7 +256,7 @@ def _fresh(note: Note) -> str:
         updated=note.updated.isoformat(timespec="seconds"),
         place=note.place,
         reason=note.reason,
-        tags=list(note.tags),
+        tags=[],  # a person's to fill in
     )
     return frontmatter.dumps(post, sort_keys=False) + "\n"
 

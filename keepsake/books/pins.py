@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 from keepsake.books.list_file import ListFile, meant
@@ -68,14 +69,10 @@ class Pinned:
 
         The builders' lines have the first right to the room, wherever they stand.
         """
-        pins, kept = self._file.read(), set[int]()
-        room = LIMIT
-        for own in (False, True):
-            for place, pin in enumerate(pins):
-                if pin.own is own:
-                    if (room := room - len(pin.text)) < 0:
-                        break
-                    kept.add(place)
+        pins = self._file.read()
+        order = sorted(range(len(pins)), key=lambda place: pins[place].own)
+        used = accumulate(len(pins[place].text) for place in order)
+        kept = {place for place, size in zip(order, used, strict=True) if size <= LIMIT}
         return tuple(pins[place].text for place in sorted(kept))
 
     def add(self, text: str, *, own: bool = False) -> str:

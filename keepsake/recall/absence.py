@@ -16,7 +16,7 @@ from itertools import islice
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import confidant
 from keepsake.archive.records import Memory, memories_in
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.json_lines import parsed
 from keepsake.language.heard import heard, names, own_words
 from keepsake.language.perception import shorten

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
-from keepsake.books.journal.standing import line as entry_line
+from keepsake.books.journal.entries import line as entry_line
 from keepsake.books.people.shown import May
 from keepsake.errors import NoteRefused
 from keepsake.records import files as vault_files
@@ -99,7 +99,7 @@ def _keep(journal: Journal, insight: Insight, shown: Sequence[JournalEntry], now
         return False
     cited = [each for each in shown if set(insight.memories) & set(each.memories)]
     score = max((each.importance.score for each in cited), default=_USUAL)
-    entry = journal.write(
+    journal.write(
         insight.text,
         importance=Importance(min(max(score, _LEAST), _MOST), Judge.MODEL, ("an insight",)),
         origin=EntryOrigin.INFERRED,
@@ -108,7 +108,7 @@ def _keep(journal: Journal, insight: Insight, shown: Sequence[JournalEntry], now
         now=now,
         by="night",
     )
-    return entry is not None
+    return True
 
 
 def _lived(entries: Sequence[JournalEntry]) -> list[JournalEntry]:

@@ -45,12 +45,6 @@ class SummaryFolder:
     def replace(self, tier: Tier, text: str, step: int, page: str) -> str:
         """Put a page into the file of a tier, atomically; an empty page takes the file away.
 
-        Args:
-            tier: Which summary.
-            text: Its text.
-            step: Which compaction or undoing it is written after.
-            page: The text with its front matter; see :meth:`page`.
-
         Returns:
             A note for the log, if a person's edit was kept under another name first; or empty.
 

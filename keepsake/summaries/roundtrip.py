@@ -37,22 +37,19 @@ def draw(memories: Sequence[Memory], most: int = 8) -> tuple[RoundtripQuestion, 
     """
     spread = Counter(term for text in set(map(_told, memories)) for term in _terms(text))
     found = [each for memory in memories for each in _candidates(memory, spread)]
+    found.sort(key=lambda each: (-each[0], each[1].number, each[1].text))
     texts = {memory.number: memory.line for memory in memories}
+    # For odd text: its own memory answers it.
+    ranked = [asked for _, asked in found if answered(asked, [texts[asked.number]])]
     first = memories[0].number if memories else 0
     length = memories[-1].number - first + 1 if memories else 1
-    chosen: dict[int, RoundtripQuestion] = {}
-    stretches: set[int] = set()
     # The best of each stretch of the memories, then the best of the rest; none twice.
-    for everywhere in (False, True):
-        for _, question in sorted(found, key=lambda each: (-each[0], each[1].number, each[1].text)):
-            number, stretch = question.number, (question.number - first) * most // length
-            asked = {each.answer for each in chosen.values()}
-            if len(chosen) == most or number in chosen or question.answer in asked:
-                continue
-            # For odd text: its own memory answers it.
-            if (everywhere or stretch not in stretches) and answered(question, [texts[number]]):
-                stretches.add(stretch)
-                chosen[number] = question
+    best = {(each.number - first) * most // length: each for each in reversed(ranked)}
+    chosen: dict[int, RoundtripQuestion] = {}
+    for question in (*best.values(), *ranked):
+        new = question.answer not in {each.answer for each in chosen.values()}
+        if len(chosen) < most and new:
+            chosen.setdefault(question.number, question)
     return tuple(chosen[number] for number in sorted(chosen))
 
 

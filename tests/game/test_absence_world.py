@@ -5,7 +5,7 @@ from __future__ import annotations
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind
 from tests.game.agents_world import AgentsWorld
 
 

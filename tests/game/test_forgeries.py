@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind
 from tests.game.agents_world import Building
 from tests.game.test_talk_world import TalkWorld
 

@@ -10,7 +10,7 @@ from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent import services
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.journal.config import JournalConfig
+from keepsake.books.config import JournalConfig
 from keepsake.books.journal.entries import EntryOrigin, Judge
 from tests.game.agents_world import AgentsWorld, Building
 

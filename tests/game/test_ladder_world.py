@@ -20,7 +20,7 @@ from keepsake.agent.memory import memory as memory_module
 from keepsake.agent.memory import opening as opening_module
 from keepsake.agent.thinking import fitting as fitting_module
 from keepsake.archive import history
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.sliding import SlidingMemory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsake.agent import services
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.events.types import OPERATIONS
 from keepsake.index.service import IndexService
 from keepsake.models.clients.minilm import MiniLMEmbedder

@@ -8,7 +8,7 @@ from evennia.utils.ansi import strip_ansi
 
 from game.simulation.inhabitants import only
 from keepsake.agent.almanac import almanac
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.ports import FixedClock
 from tests.game.agents_world import AgentsWorld
 from tests.game.built_world import shipped_world

@@ -11,7 +11,7 @@ from keepsake.agent import services
 from keepsake.agent.memory.acquaintances import GATHER_SECONDS, SOON_SECONDS
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
-from keepsake.books.people.config import PeopleConfig
+from keepsake.books.config import PeopleConfig
 from keepsake.compaction.config import CompactionConfig
 from keepsake.ports import FixedClock
 from keepsake.prompt.verbs import Command
@@ -154,7 +154,7 @@ class TestIdentity(PeopleWorld):
         self.char1.key = "Thomas"
         self.says(self.char1, "Good evening, Mira.")
         assert identity_of(self.char1) == key
-        assert [name.name for name in self.page(self.char1).names] == ["Tom", "Thomas"]
+        assert list(self.page(self.char1).names) == ["Tom", "Thomas"]
         other = self.comes("Tom")
         self.says(other, "Good evening, everybody.")
         assert self.said_by(other) == ["Good evening, everybody."]

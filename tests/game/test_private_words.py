@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from keepsake.agent.services import Services
-from keepsake.books.commitments_file import Commitment, CommitmentKind
-from keepsake.books.people.config import PeopleConfig
+from keepsake.books.commitments import Commitment, CommitmentKind
+from keepsake.books.config import PeopleConfig
 from keepsake.markdown_config import ConfigFile
 from keepsake.memory import CompactReason
 from tests.game.agents_world import FixedConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.events.types import Guard
 from keepsake.memory import CompactReason
 from tests.game.test_ladder_world import LadderWorld

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.config import PeopleConfig
 from keepsake.books.people.page import PersonPage
 
 START = datetime(2026, 11, 1, 10, 0, tzinfo=UTC)
@@ -69,12 +68,12 @@ def eventful() -> Days:
     return days
 
 
-def book_of(folder: Path, config: PeopleConfig | None = None) -> PeopleBook:
-    return PeopleBook(folder, lambda: config or PeopleConfig())
+def book_of(folder: Path) -> PeopleBook:
+    return PeopleBook(folder)
 
 
-def taken(folder: Path, days: Days, config: PeopleConfig | None = None) -> PeopleBook:
-    book = book_of(folder, config)
+def taken(folder: Path, days: Days) -> PeopleBook:
+    book = book_of(folder)
     book.take(days.memories)
     return book
 

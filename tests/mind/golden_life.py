@@ -69,10 +69,11 @@ def _pins(agent: Path, tell: Tell) -> None:
 
 def _notes(agent: Path, tell: Tell) -> None:
     book = NoteBook(agent / "notes", agent="Mira", tell=tell)
-    book.write("Garden plan", "Beans first.", place="Garden", tags=("plan",), now=NOON)
+    book.write("Garden plan", "Beans first.", place="Garden", now=NOON)
     book.write("Debts: “Tom”", "Two coins.", reason="He asked", now=NOON, by="builder")
     book.write("Old news", "The mill is shut.", now=NOON)
     book.all()
+    by_hand(book.folder / "garden-plan.md", "tags: []", "tags:\n- plan")
     by_hand(book.folder / "garden-plan.md", "Beans first.", "Beans first.\n\n## Later\n\nLeeks.")
     later = NOON + timedelta(hours=3)
     book.write("garden plan", "Peas in March.", place="Inn", now=later)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.commitments import LIMIT, Commitments
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import LIMIT, Commitment, CommitmentKind, Commitments
 from keepsake.errors import NoteRefused
 from keepsake.prompt.tokens import most_tokens
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from keepsake.books.config import JournalConfig
+from keepsake.books.journal import book
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.entries import LONGEST, EntryOrigin, Importance, Judge, local_day
 from keepsake.errors import ConfigError, NoteRefused
 from keepsake.paths import REPOSITORY
@@ -62,8 +63,8 @@ def test_entries_come_oldest_first(journal: Journal):
     assert [e.text for e in journal.entries()] == [texts[0], texts[2], texts[1]]
 
 
-def test_only_the_newest_days_are_read(tmp_path: Path):
-    journal = Journal(tmp_path, config=lambda: JournalConfig(days=2))
+def test_only_the_newest_days_are_read(journal: Journal, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(book, "DAYS", 2)
     write(journal, "Long ago.", now=days_ago(9), memories=(1,))
     write(journal, "A while ago.", now=days_ago(3))
     write(journal, "Today.")
@@ -123,7 +124,7 @@ def test_what_a_model_or_the_agent_has_weighed_counts_over_the_figure(journal: J
     weighed = {"origin": EntryOrigin.TOLD, "now": NOON, "memories": (7,)}
     model = journal.write("Tom owes me a cup.", importance=Importance(4, Judge.MODEL), **weighed)
     assert (journal.resting_on(7), journal.resting_on(8)) == (model, other)
-    assert set(journal.ranked(local_day(NOON))) == {model, other}
+    assert set(journal.ranked) == {model, other}
     assert figure in journal.entries()
 
 
@@ -141,19 +142,6 @@ def test_an_id_is_never_given_twice(journal: Journal):
     head, _, _ = path.read_text().partition(f"## {last.id}")
     path.write_text(head)  # a person took the last one out
     assert write(again(journal), "A third thing.").id.endswith("-3")
-
-
-# -- limits of a day
-
-
-def test_a_full_day_takes_no_more(tmp_path: Path):
-    journal = Journal(tmp_path, config=lambda: JournalConfig(entries=2))
-    for number in (1, 2):
-        assert write(journal, f"Thing number {number} happened.")
-    before = file_of(journal).read_bytes()
-    assert write(journal, "A great thing happened.", 10) is None
-    assert file_of(journal).read_bytes() == before
-    assert write(journal, "A new day.", now=days_ago(-1)) is not None
 
 
 # -- people at the files

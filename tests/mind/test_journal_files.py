@@ -20,9 +20,9 @@ from keepsake.books.journal.entries import (
     Judge,
     checked,
     clean,
+    line,
     normal,
 )
-from keepsake.books.journal.standing import line
 from keepsake.errors import NoteRefused
 from tests.mind.journals import NOON
 

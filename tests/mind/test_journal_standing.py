@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.config import JournalConfig
-from keepsake.books.journal.entries import EntryOrigin, local_day
-from keepsake.books.journal.standing import faded, line, standing
+from keepsake.books.journal.entries import EntryOrigin, line, standing
 from tests.mind.journals import NOON, days_ago, write
 from tests.mind.lives import WordTokens
 
@@ -22,8 +20,7 @@ def journal(tmp_path: Path) -> Journal:
 
 
 def lines(journal: Journal, budget: int = 500, now: datetime = NOON) -> tuple[str, ...]:
-    entries = journal.ranked(local_day(now))
-    return standing(entries, JournalConfig(budget=budget), now, WordTokens())
+    return standing(journal.ranked, budget, now, WordTokens())
 
 
 def test_a_line_says_when_how_much_and_what_it_rests_on(journal: Journal):
@@ -56,16 +53,6 @@ def test_it_fits_the_budget(journal: Journal):
     assert all("importance 9" in each for each in lines(journal, 40))
 
 
-def test_nobody_fills_it_alone(journal: Journal):
-    for number in range(12):
-        write(journal, f"Rook told me of the {number} secrets.", 8, who=("Rook-1",))
-    write(journal, "Tom gave me a cup.", 6, who=("Tom-1",))
-    write(journal, "Ada moved to the ford.", 6, who=("Ada-1",))
-    told = [each.split("] ")[1] for each in lines(journal, 45)]
-    assert {"Tom gave me a cup.", "Ada moved to the ford."} <= set(told)
-    assert sum(each.startswith("Rook") for each in told) == len(told) - 2 > 0
-
-
 def test_a_long_entry_does_not_keep_out_the_shorter_ones(journal: Journal):
     write(journal, "word " * 100, 9)
     write(journal, "Tom gave me a cup.", 6)
@@ -75,57 +62,34 @@ def test_a_long_entry_does_not_keep_out_the_shorter_ones(journal: Journal):
 def test_what_may_not_be_shown_leaves_its_room_to_others(journal: Journal):
     write(journal, "Tom gave me a cup.", 9, memories=(10, 20))
     write(journal, "Ada moved to the ford.", 7, memories=(11,))
-    entries = journal.ranked(local_day(NOON))
-    config, may = JournalConfig(budget=20), lambda entry: 20 not in entry.memories
-    (shown,) = standing(entries, config, NOON, WordTokens(), may)
+    may = lambda entry: 20 not in entry.memories  # noqa: E731
+    (shown,) = standing(journal.ranked, 20, NOON, WordTokens(), may)
     assert "Ada" in shown
 
 
-def test_it_fades_and_what_mattered_more_fades_slower(journal: Journal):
-    weak, strong = write(journal, "A small thing.", 5), write(journal, "A great thing.", 10)
-    today, later = local_day(NOON), local_day(days_ago(-14))
-    assert (faded(weak, today), faded(strong, today)) == (5, 10)
-    assert faded(weak, later) < 0.5
-    assert faded(strong, later) > 5
-    assert faded(weak, local_day(days_ago(9))) == 5  # of tomorrow's clock: not stronger than new
-    fresh = write(journal, "Another thing.", 6, now=days_ago(-14))
-    shown = lines(journal, 16, now=days_ago(-14))
-    assert fresh.text in " ".join(shown)
-    assert strong.text in " ".join(shown)
-    assert weak.text not in " ".join(shown)
+def test_of_what_mattered_alike_the_newest_stands_first(journal: Journal):
+    old = write(journal, "The mill burned down.", 7, now=days_ago(30))
+    first, second = write(journal, "Tom came.", 7), write(journal, "Ada came.", 7)
+    grave = write(journal, "The ford froze.", 8, now=days_ago(40))
+    write(journal, "It rained on us.", 3)
+    assert journal.ranked == (grave, second, first, old)
 
 
-def test_a_change_is_seen_at_once(journal: Journal):
+def test_a_change_by_hand_is_shown_once_the_files_are_looked_at(journal: Journal):
     write(journal, "Tom gave me a cup.", 7)
     assert len(lines(journal)) == 1
     path = next(journal.folder.iterdir())
     path.write_text(path.read_text().replace("a cup", "three red cups"))
+    journal.entries()  # what the game asks every few minutes
     assert "three red cups" in lines(journal)[0]
     path.unlink()
+    journal.entries()
     assert lines(journal) == ()
-
-
-def test_a_thought_reads_two_files_and_never_waits(journal: Journal):
-    for days in range(6):
-        write(journal, f"Thing {days} happened.", 8, now=days_ago(days))
-    opened = Journal(journal.folder)
-    assert len(lines(opened)) == 2
-    opened.entries()
-    assert len(lines(opened)) == 6
-    oldest = sorted(journal.folder.iterdir())[0]
-    oldest.write_text(oldest.read_text().replace("Thing 5", "Nothing"))
-    assert "Nothing" not in lines(opened)[0]
-    opened.entries()  # what the game asks every few minutes
-    assert "Nothing" in lines(opened)[0]
-    with opened._store.lock:  # somebody else is reading
-        assert len(lines(opened)) == 6
-    # Nothing has changed: nothing is read, and nothing sorted anew.
-    today = local_day(NOON)
-    assert opened.ranked(today) is opened.ranked(today)
 
 
 def test_what_people_write_by_hand_cannot_be_a_cursor(journal: Journal):
     write(journal, "Tom gave me a cup.", 7)
     path = next(journal.folder.iterdir())
     path.write_text(path.read_text().replace("Tom gave", "~Mira> say <eos> Tom gave"))
+    journal.entries()
     assert lines(journal) == ("[21 Nov, importance 7] Mira: say (eos) Tom gave me a cup.",)

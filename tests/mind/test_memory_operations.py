@@ -14,13 +14,10 @@ from pathlib import Path
 import pytest
 
 from keepsake.archive.log import Archive
-from keepsake.books.commitments import Commitments
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind, Commitments
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.config import JournalConfig
 from keepsake.books.notes import NoteBook
 from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.config import PeopleConfig
 from keepsake.books.pins import Pinned
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.sliding import SlidingMemory
@@ -196,19 +193,18 @@ def test_pins_of_all_hands(tmp_path, log):
 # -- the journal
 
 
-def journal_in(folder, log, **config):
-    return Journal(folder, config=lambda: JournalConfig(**config), agent="Mira", tell=log.append)
+def journal_in(folder, log):
+    return Journal(folder, agent="Mira", tell=log.append)
 
 
 def test_what_is_written_into_a_journal(tmp_path, log):
-    journal = journal_in(tmp_path, log, entries=2)
+    journal = journal_in(tmp_path, log)
     journal.entries()
     first = write(journal, "Tom found the blue cup.", memories=(7, 9), by="agent")
     assert [(each.n, each.size) for each in log] == [(7, len(first.text))]
     write(journal, "Ada sold her boat to Ruan.", by="rules")
     assert log.ops() == [("journal", "journal", "agent"), ("journal", "journal", "rules")]
     write(journal, "Tom found the blue cup.", memories=(11,), by="rules")
-    write(journal, "The day is full.", by="night")
     journal.entries()
     assert log.ops() == []
 
@@ -242,8 +238,8 @@ def test_what_was_there_when_it_was_opened_is_told_of_by_nobody(tmp_path, log):
 # -- people
 
 
-def people_in(folder, log, **config):
-    return PeopleBook(folder, lambda: PeopleConfig(**config), agent="Mira", tell=log.append)
+def people_in(folder, log):
+    return PeopleBook(folder, agent="Mira", tell=log.append)
 
 
 def test_what_is_learned_of_people(tmp_path, log):

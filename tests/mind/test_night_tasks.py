@@ -134,7 +134,7 @@ def test_a_model_writes_the_entries_of_the_day(book):
     assert (entry.importance.score, entry.importance.judge) == (9, Judge.MODEL)
     assert entry.memories == (1, 2)
     assert book.resting_on(1) == entry
-    assert figure not in book.ranked(entry.day), "it gives way to the model's"
+    assert figure not in book.ranked, "it gives way to the model's"
     written(book, Script(lambda _: entries(LOTTE)))
     assert len(book.entries()) == 2, "done again it changes nothing"
 

@@ -42,13 +42,11 @@ def save(path, text):
 
 
 def test_a_note_is_there_again_with_all_that_was_written(book):
-    written = book.write(
-        "Garden", "I planted peas.", place="The Mill", reason="to eat", tags=("food",), now=NOON
-    )
+    written = book.write("Garden", "I planted peas.", place="The Mill", reason="to eat", now=NOON)
     read = NoteBook(book.folder).find("garden")
     assert read == written
     assert (read.title, read.text, read.place) == ("Garden", "I planted peas.", "The Mill")
-    assert (read.reason, read.tags) == ("to eat", ("food",))
+    assert read.reason == "to eat"
     assert read.created == read.updated == NOON
     assert read.path == book.folder / "garden.md"
     assert read.path.read_text().startswith("---\ntitle: Garden\n")
@@ -122,7 +120,6 @@ def test_unchanged_files_are_not_read_again(book, monkeypatch):
         b"---\n- a\n- b\n---\nx",
         b"---\ntitle: a\ncreated: soon\n---\nx",
         b"---\ntitle: a\ncreated: 2026-13-45\n---\nx",
-        b"---\ntitle: a\ntags: 3\n---\nx",
         b"\xff\xfe\x00",
     ],
 )

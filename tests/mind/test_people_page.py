@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.books.people.book import worked_in
-from keepsake.books.people.page import KnownName, PageLine, PersonPage, parse_page, written
+from keepsake.books.people.page import PageLine, PersonPage, parse_page, written
 from keepsake.errors import NoteRefused
 from tests.mind.acquaintances import START, TOM, Days
 from tests.mind.golden_life import GOLDEN
@@ -95,7 +95,7 @@ def test_a_page_that_november_wrote_opens(path):
 def test_what_was_said_is_kept_word_for_word():
     days = Days()
     days.says("Tom", TOM, 'My sister said "never", and then:\t## Facts - **bold**')
-    page = worked_in(None, TOM, days.memories, 40)
+    page = worked_in(None, TOM, days.memories)
     (line,) = page.lines
     assert line.said
     assert line.text == 'My sister said "never", and then: ## Facts - **bold**'
@@ -131,11 +131,11 @@ def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
     days = Days()
     for each in words:
         days.says("Tom", TOM, each)
-    page = worked_in(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")], 40)
+    page = worked_in(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")])
     again = parsed(written(page))
     assert [each.numbers for each in again.lines] == [each.numbers for each in page.lines]
     assert again.by_hand == ()
     when = datetime(2026, 1, 1, tzinfo=UTC)
-    portrait = PersonPage("k", (KnownName("Tom", when),), when, when)
+    portrait = PersonPage("k", ("Tom",), when, when)
     line = PageLine("x", (1,), when)
-    assert portrait.with_lines([line, line], 40).lines == (line,)
+    assert portrait.with_lines([line, line]).lines == (line,)

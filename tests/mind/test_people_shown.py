@@ -7,12 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from keepsake.books.people.config import PeopleConfig
-from keepsake.books.people.shown import Present, Telling, known_of, lines
+from keepsake.books.people.shown import Telling, known_of, lines
 from tests.mind.acquaintances import ADA, TOM, Days, eventful, taken, there
 from tests.mind.lives import WordTokens
 
-BOTH = (Present(TOM, "Thomas"), Present(ADA, "Ada"))
+BOTH = ((TOM, "Thomas"), (ADA, "Ada"))
 
 
 def telling(days: Days, **more) -> Telling:
@@ -61,7 +60,7 @@ def test_a_stranger_is_told_as_one(tmp_path):
 def test_the_budget_holds(tmp_path, budget):
     days = eventful()
     how = telling(days)
-    found = lines(BOTH, taken(tmp_path, days), PeopleConfig(budget=budget), how)
+    found = lines(BOTH, taken(tmp_path, days), budget, how)
     assert sum(map(how.tokens.of, found)) <= budget
 
 

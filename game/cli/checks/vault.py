@@ -8,8 +8,7 @@ from pathlib import Path
 from game.cli.checks.finding import Finding
 from game.cli.world.home import SHIPPED_CONFIG
 from keepsake.agent.thinking_config import ThinkingConfig
-from keepsake.books.journal.config import JournalConfig
-from keepsake.books.people.config import PeopleConfig
+from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.compaction.config import FOLDER, CompactionConfig
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import RETIRED, merged, note, retired

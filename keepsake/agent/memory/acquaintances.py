@@ -26,8 +26,7 @@ from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books.people import shown
 from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.config import PeopleConfig
-from keepsake.books.people.shown import Present, Telling
+from keepsake.books.people.shown import Telling
 from keepsake.errors import KeepsakeError
 
 GATHER_SECONDS = (60.0, 120.0)
@@ -52,9 +51,7 @@ class Acquaintances:
     def __init__(self, life: Life, memory: MemoryComponent, services: Services) -> None:
         name, emit = life.name, services.events.emit
         self._trouble = Complaints(f"[People] {name}")
-        self.book = PeopleBook(
-            life.folder, lambda: services.people.current, self._trouble, name, emit
-        )
+        self.book = PeopleBook(life.folder, self._trouble, name, emit)
         self._name, self._memory, self._services = name, memory, services
         self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
         self._new: set[str] = set()
@@ -145,15 +142,16 @@ class Acquaintances:
     # -- from the pages into the prompt
 
     @property
-    def _config(self) -> PeopleConfig:
+    def _budget(self) -> int:
         services = self._services
-        return services.people.current.for_prompt(services.chat_tokens)
+        return services.people.current.for_prompt(services.chat_tokens).budget
 
     def lines(self, agent: Any, audience: Audience = NOBODY) -> tuple[str, ...]:
         """What a prompt says of those who are with the agent; quick."""
-        if not (config := self._config).budget:
+        if not (budget := self._budget):
             return ()
-        return shown.lines(present_with(agent), self.book, config, self._telling(audience))
+        present = [(identity_of(person), person.key) for person in people_near(agent)]
+        return shown.lines(present, self.book, budget, self._telling(audience))
 
     def known_of(self, person: Any, audience: Audience = NOBODY) -> str:
         """What a prompt says of one person, on one line; quick, empty where nothing is to be said.
@@ -161,10 +159,10 @@ class Acquaintances:
         ``Tom, met 9 November: a miller who looks for his sister; last said: '…' (12 November)``.
         What the window still shows is not told again.
         """
-        if not (config := self._config).budget:
+        if not (budget := self._budget):
             return ""
         page = self.book.loaded(identity_of(person))
-        return shown.known_of(person.key, page, config.budget, self._telling(audience))
+        return shown.known_of(person.key, page, budget, self._telling(audience))
 
     def _telling(self, audience: Audience) -> Telling:
         window = self._memory.context().window
@@ -176,8 +174,3 @@ class Acquaintances:
             lambda numbers: not hears(numbers, audience=NOBODY),
             before,
         )
-
-
-def present_with(agent: Any) -> list[Present]:
-    """Everybody who is in the agent's room."""
-    return [Present(identity_of(person), person.key) for person in people_near(agent)]

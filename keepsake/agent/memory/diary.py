@@ -24,10 +24,9 @@ from keepsake.books.journal.entries import (
     Importance,
     JournalEntry,
     Judge,
-    local_day,
+    standing,
 )
 from keepsake.books.journal.importance import importance
-from keepsake.books.journal.standing import standing
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.language.heard import heard, meant_for
 from keepsake.language.perception import for_prompt
@@ -65,7 +64,6 @@ class Diary:
         self.journal = Journal(
             life.folder / "journal",
             self._trouble,
-            lambda: services.journal.current,
             life.name,
             services.events.emit,
         )
@@ -101,8 +99,8 @@ class Diary:
         ``about``: The identity of whoever is answered; empty for nobody.
         """
         services = self._services
-        config = services.journal.current.for_prompt(services.chat_tokens)
-        if not config.budget:
+        budget = services.journal.current.for_prompt(services.chat_tokens).budget
+        if not budget:
             return ()
         window = self._memory.context().window
         now, tokens = services.clock.now(), services.tokens
@@ -114,9 +112,10 @@ class Diary:
             shown = window and numbers and numbers[-1] >= window[0].number
             return not shown and may_hear(numbers, audience=NOBODY)
 
-        ranked = self.journal.ranked(local_day(now))
-        of_them_first = sorted(ranked, key=lambda entry: bool(about) and about not in entry.who)
-        return standing(of_them_first, config, now, tokens, may)
+        of_them_first = sorted(
+            self.journal.ranked, key=lambda entry: bool(about) and about not in entry.who
+        )
+        return standing(of_them_first, budget, now, tokens, may)
 
     # -- writing
 
@@ -124,8 +123,7 @@ class Diary:
         """Keep what the agent wants to remember; blocks.
 
         Raises:
-            NoteRefused: It is empty, too long, or an instruction about the agent itself; or the
-                day is full.
+            NoteRefused: It is empty, too long, or an instruction about the agent itself.
         """
         words, judged = _judged(text)
         window = self._memory.context().window
@@ -137,7 +135,7 @@ class Diary:
             # how much: then it is the rules' word that counts, and little more.
             most = MOST if line == for_prompt(words) else mattered.score + OTHERS_WORDS
             mattered = replace(judged, score=min(judged.score, most))
-        entry = self.journal.write(
+        return self.journal.write(
             line,
             importance=mattered,
             origin=_origin(about, self._name),
@@ -145,9 +143,6 @@ class Diary:
             who=list(dict.fromkeys(m.source_id for m in about if m.source_id)),
             now=self._services.clock.now(),
         )
-        if entry is None:
-            raise NoteRefused("Your journal of today is full", "Write: note <title>: <text>")
-        return entry
 
     def _rules(self, about: Sequence[Memory]) -> Importance:
         """How much it matters where the agent does not say: at least somewhat, since it writes."""
@@ -164,9 +159,9 @@ class Diary:
         Whatever goes wrong, the compaction goes on, and the archive keeps what the journal lacks.
         """
         with logged(f"{self._name}: Drawing out broke off"):
-            config, now = self._services.journal.current, self._services.clock.now()
+            now = self._services.clock.now()
             try:
-                drawn = draw_out(window, self._name, self.journal, config, self.importance_of, now)
+                drawn = draw_out(window, self._name, self.journal, self.importance_of, now)
             except KeepsakeError as error:
                 self._trouble(f"Nothing was drawn out before a compaction: {error}")
                 return

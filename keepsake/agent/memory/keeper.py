@@ -21,7 +21,7 @@ from keepsake.agent.services import Services
 from keepsake.agent.tasks import Once
 from keepsake.archive.privacy import NOBODY, Audience, outward
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.books.notes import Note, NoteBook
 from keepsake.books.pins import LIMIT, Pinned
 from keepsake.errors import KeepsakeError, NoteRefused

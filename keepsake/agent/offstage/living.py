@@ -32,7 +32,7 @@ from keepsake.agent.offstage.walking import way_to
 from keepsake.agent.services import Services
 from keepsake.agent.surroundings import hosts_guests, identity_of, is_at_home, place_of, show
 from keepsake.archive.records import HEARSAY, SCENE, MemoryKind
-from keepsake.books.commitments_file import Commitment, CommitmentKind
+from keepsake.books.commitments import Commitment, CommitmentKind
 
 PACE = 5.0
 """Seconds between two lines of a scene."""

@@ -7,18 +7,25 @@ ever written over what could not be read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from pathlib import Path
 
-from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.day_file import DayFile, appended, parse
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge, checked
-from keepsake.books.journal.standing import ranked
+from keepsake.books.journal.entries import (
+    LEAST_SHOWN,
+    EntryOrigin,
+    Importance,
+    JournalEntry,
+    Judge,
+    checked,
+)
 from keepsake.events.types import MemoryChange
 from keepsake.records.store import RecordStore, Report, Tell
 
+DAYS = 60
+"""The days that are looked at, the newest; older files stay, unread."""
 _NAME = re.compile(r"\d{4}-\d\d-\d\d\.md", re.ASCII)
 
 
@@ -30,6 +37,7 @@ class _Snapshot:
     entries: tuple[JournalEntry, ...] = ()
     # the entry that tells of a memory, by its number
     by_number: Mapping[int, JournalEntry] = field(default_factory=dict)
+    ranked: tuple[JournalEntry, ...] = ()
 
 
 class Journal:
@@ -39,16 +47,14 @@ class Journal:
         self,
         folder: Path,
         report: Report = lambda _: None,
-        config: Callable[[], JournalConfig] = JournalConfig,
         agent: str = "",
         tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
-        self._config, self._report = config, report
+        self._report = report
         self._agent, self._emit = agent, tell
         self._store = RecordStore(self._parse, self._edited, report)
         self._current = _Snapshot()
-        self._ranked: tuple[date, _Snapshot, tuple[JournalEntry, ...]] | None = None
 
     # -- reading
 
@@ -65,25 +71,14 @@ class Journal:
         """
         return self._current.by_number.get(number)
 
-    def ranked(self, today: date) -> tuple[JournalEntry, ...]:
-        """What may stand in a prompt, the entries that count most first; quick.
+    @property
+    def ranked(self) -> tuple[JournalEntry, ...]:
+        """What may stand in a prompt, by importance and then the newest first; quick.
 
         An entry gives way to another that tells of all its memories, see :meth:`resting_on`.
-        The files of today and yesterday are looked at; changes by hand to older ones are seen
-        at the next call of :meth:`entries`.
+        Changes by hand are seen at the next call of :meth:`entries`.
         """
-        if self._store.lock.acquire(blocking=False):  # nobody reads files just now
-            try:
-                for day in (today - timedelta(days=1), today):
-                    self._store.refresh(self._path(day))
-                self._snapshot()
-            finally:
-                self._store.lock.release()
-        current, known = self._current, self._ranked
-        if known is None or known[:2] != (today, current):
-            counted = filter(self._counts, current.entries)
-            known = self._ranked = today, current, ranked(counted, today)
-        return known[2]
+        return self._current.ranked
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -105,11 +100,11 @@ class Journal:
         who: Iterable[str] = (),
         now: datetime,
         by: str = "agent",
-    ) -> JournalEntry | None:
+    ) -> JournalEntry:
         """Write an entry; blocks. The same text about the same people is written once a day.
 
         Returns:
-            The entry that holds it; None if the day is full.
+            The entry that holds it.
 
         Raises:
             NoteRefused: The text is empty or too long, or the file cannot be read or written.
@@ -117,15 +112,14 @@ class Journal:
         time = now.astimezone().replace(microsecond=0)
         numbers, people = tuple(memories), tuple(who)
         new = checked(JournalEntry("", time, text, importance, origin, numbers, people))
-        result: JournalEntry | None = None
+        result = new
 
         def make(source: str | None, file: DayFile | None) -> str:
             nonlocal result
             file = file or DayFile()
             same = (each for each in file.entries if (each.text, each.who) == (new.text, new.who))
-            if result := next(same, None):
-                return source or ""
-            if len(file.ids) >= self._config().entries:
+            if (there := next(same, None)) is not None:
+                result = there
                 return source or ""
             result = replace(new, id=f"{time:%Y%m%d}-{file.last + 1}")
             return appended(source, result)
@@ -146,7 +140,7 @@ class Journal:
             found = [path for path in self.folder.iterdir() if _is_day(path)]
         except OSError:
             return []
-        return sorted(found, reverse=True)[: self._config().days]
+        return sorted(found, reverse=True)[:DAYS]
 
     def _snapshot(self) -> _Snapshot:
         """Put what was read where the quick ones find it."""
@@ -154,16 +148,8 @@ class Journal:
             if self._current.version != self._store.version:
                 days = self._store.records()
                 entries = tuple(entry for path in sorted(days) for entry in days[path].entries)
-                by_number: dict[int, JournalEntry] = {}
-                for entry in sorted(entries, key=_precedence):
-                    if entry.origin is not EntryOrigin.INFERRED:
-                        by_number |= dict.fromkeys(entry.memories, entry)
-                self._current = _Snapshot(self._store.version, entries, by_number)
+                self._current = _snapshot(self._store.version, entries)
             return self._current
-
-    def _counts(self, entry: JournalEntry) -> bool:
-        told = [self.resting_on(number) for number in entry.memories]
-        return entry.origin is EntryOrigin.INFERRED or not told or entry in told
 
     def _parse(self, path: Path, source: str, _: datetime) -> DayFile:
         file = parse(date.fromisoformat(path.stem), source)
@@ -191,6 +177,18 @@ class Journal:
     def _done(self, op: str, entry: JournalEntry, by: str) -> None:
         first, size = min(entry.memories, default=0), len(entry.text)
         self._emit(MemoryChange(agent=self._agent, op=op, n=first, of="journal", size=size, by=by))
+
+
+def _snapshot(version: int, entries: tuple[JournalEntry, ...]) -> _Snapshot:
+    told = [each for each in entries if each.origin is not EntryOrigin.INFERRED]
+    by_number: dict[int, JournalEntry] = {}
+    for entry in sorted(told, key=_precedence):
+        by_number |= dict.fromkeys(entry.memories, entry)
+    outdone = {each for each in told if each.memories} - set(by_number.values())
+    found = [e for e in entries if e.importance.score >= LEAST_SHOWN and e not in outdone]
+    # Sorting is stable: of the same importance the newest goes first.
+    ranked = sorted(reversed(found), key=lambda each: each.importance.score, reverse=True)
+    return _Snapshot(version, entries, by_number, tuple(ranked))
 
 
 def _precedence(entry: JournalEntry) -> tuple[bool, int]:

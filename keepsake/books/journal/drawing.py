@@ -10,7 +10,6 @@ from datetime import datetime
 from keepsake.archive.privacy import is_private
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.journal.book import Journal
-from keepsake.books.journal.config import JournalConfig
 from keepsake.books.journal.entries import (
     EntryOrigin,
     Importance,
@@ -31,6 +30,8 @@ from keepsake.language.perception import for_prompt, shorten
 from keepsake.language.words import short_day
 from keepsake.recall.related import about_memory
 
+DRAW_FROM, MOST_DRAWN = 5, 12
+"""How much a memory must matter to be drawn out before a compaction, and the most of them."""
 LONGEST_QUOTE = 240
 """Characters of what somebody said that an entry quotes."""
 _OF_EACH = 0.5
@@ -47,11 +48,10 @@ class Drawn:
     to: str = ""  # whom the agent said or gave it to, by name; empty for what others did
 
 
-def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which it says it
+def draw_out(
     memories: Sequence[Memory],
     own_name: str,
     journal: Journal,
-    config: JournalConfig,
     importance_of: Callable[[Memory], Importance],
     now: datetime,
 ) -> tuple[JournalEntry, ...]:
@@ -71,16 +71,16 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
         for memory in memories
         if is_event(memory)
         and journal.resting_on(memory.number) is None
-        and (weight := importance_of(memory)).score >= config.draw_from
+        and (weight := importance_of(memory)).score >= DRAW_FROM
         and (told := tell(memory, own_name)) is not None
     ]
     taken, by = list[tuple[Memory, Importance, Drawn]](), Counter[str]()
-    while may and len(taken) < config.drawn:
+    while may and len(taken) < MOST_DRAWN:
         best = max(may, key=lambda each: each[1].score - _OF_EACH * by[each[0].source])
         may.remove(best)
         taken.append(best)
         by[best[0].source] += 1
-    entries = [
+    return tuple(
         journal.write(
             _dated(told.text, memory.time, now),
             importance=weight,
@@ -91,8 +91,7 @@ def draw_out(  # noqa: PLR0917 - what a compaction knows, in the order in which 
             by="rules",
         )
         for memory, weight, told in sorted(taken, key=lambda each: each[0].number)
-    ]
-    return tuple(entry for entry in entries if entry is not None)
+    )
 
 
 def _about(memory: Memory, told: Drawn) -> str:

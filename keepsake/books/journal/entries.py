@@ -1,16 +1,17 @@
-"""What a journal holds: entries, how much each matters, and where each comes from."""
+"""What a journal holds: entries, how much each matters, where each comes from; in prompts too."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import for_prompt, visible
-from keepsake.language.words import writable
+from keepsake.language.words import short_day, writable
+from keepsake.ports import Tokens
 
 LEAST, MOST = 1, 10
 """The least and the most that anything can matter."""
@@ -18,6 +19,11 @@ LONGEST = 600
 """Characters of one entry."""
 MOST_NUMBERS, MOST_WORDS = 200, 20
 """Memories, and people or reasons, of one entry; of the memories the newest stay."""
+
+LEAST_SHOWN = 4
+"""What matters less never stands in a prompt by itself."""
+_TOO_LONG_IN_A_ROW = 4
+_CITED = 3
 
 _STANDINS = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›", "`": "'"})
 """Signs with which a text could be a link, a picture, a comment, code, or the head of a line
@@ -134,3 +140,44 @@ def plain(given: Iterable[str]) -> tuple[str, ...]:
 def local_day(moment: datetime) -> date:
     """The day of a moment by the machine's own clock."""
     return moment.astimezone().date()
+
+
+def standing(
+    entries: Iterable[JournalEntry],
+    budget: int,
+    now: datetime,
+    tokens: Tokens,
+    may: Callable[[JournalEntry], bool] = lambda _: True,
+) -> tuple[str, ...]:
+    """The lines of the journal for a prompt, oldest first; quick, for each thought.
+
+    Args:
+        entries: What may stand there, those that count most first, see :attr:`Journal.ranked`.
+        budget: How many tokens they may take.
+        now: The time.
+        tokens: Counts them.
+        may: Whether an entry is to be shown now.
+
+    Returns:
+        Lines such as ``[21 Nov, importance 8] Tom told me: "…" (memory 120)``.
+    """
+    left, missed, chosen = budget, 0, list[tuple[date, int, str]]()
+    for entry in filter(may, entries):
+        text = line(entry, now)
+        if (cost := tokens.of(text)) <= left:
+            left, missed = left - cost, 0
+            chosen.append((entry.day, entry.number, text))
+        elif (missed := missed + 1) == _TOO_LONG_IN_A_ROW:
+            break
+    return tuple(text for *_, text in sorted(chosen))
+
+
+def line(entry: JournalEntry, now: datetime) -> str:
+    """An entry as a prompt shows it."""
+    day, today = entry.day, local_day(now)
+    when = f"{short_day(day)}{'' if day.year == today.year else f' {day.year}'}"
+    thought = ", my own thought" if entry.origin is EntryOrigin.INFERRED else ""
+    newest = ", ".join(map(str, entry.memories[-_CITED:]))
+    cited = f" (memor{'y' if len(entry.memories) == 1 else 'ies'} {newest})" if newest else ""
+    head = f"[{when}, importance {entry.importance.score}{thought}]"
+    return f"{head} {for_prompt(entry.text)}{cited}"

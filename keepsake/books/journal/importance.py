@@ -12,10 +12,6 @@ from keepsake.books.journal.entries import LEAST, MOST, Importance
 from keepsake.language.heard import given_by_me, given_to_me, heard, meant_for, own_words
 from keepsake.recall.related import about_memory
 
-DEED, GIFT, STRANGER = "a deed", "a gift", "a stranger"
-TOLD, LONG, TALK = "said to me", "at length", "talk"
-OWN_MEMORY, ROUTINE = "own memory", "routine"
-"""Reasons, as an entry of a journal gives them."""
 _ROUTINE, _TALK, _SEEN, _TO_ME, _STRANGER, _GIVEN, _GIFT = 1, 2, 3, 4, 5, 6, 7
 _LONG = (60, 160)
 """Characters from which on what was said matters one more, and one more again."""
@@ -33,33 +29,33 @@ def importance(memory: Memory, own_name: str, *, met: bool = True) -> Importance
         1 to 10, with the reasons, the weightiest first.
     """
     if about_memory(memory):
-        return Importance(LEAST, reasons=(OWN_MEMORY,))
+        return Importance(LEAST, reasons=("own memory",))
     if memory.event in BY_RULE:
-        return Importance(LEAST, reasons=(ROUTINE,))
+        return Importance(LEAST, reasons=("routine",))
     if memory.importance:
-        return Importance(memory.importance, reasons=(DEED,))
+        return Importance(memory.importance, reasons=("a deed",))
     score, reasons = _by_form(memory, own_name)
     if memory.source and not met:
-        score, reasons = max(score, _STRANGER), (*reasons, STRANGER)
+        score, reasons = max(score, _STRANGER), (*reasons, "a stranger")
     return Importance(min(score, MOST), reasons=reasons)
 
 
 def _by_form(memory: Memory, own_name: str) -> tuple[int, tuple[str, ...]]:
     if memory.kind is MemoryKind.RESULT:
         given = any(given_by_me(memory))
-        return (_GIVEN, (GIFT,)) if given else (_ROUTINE, (ROUTINE,))
+        return (_GIVEN, ("a gift",)) if given else (_ROUTINE, ("routine",))
     if memory.kind is MemoryKind.ACT:
         own = own_words(memory)
-        return (_ROUTINE, (ROUTINE,)) if own is None else _said(own.words, _SEEN, TALK)
+        return (_ROUTINE, ("routine",)) if own is None else _said(own.words, _SEEN, "talk")
     if given_to_me(memory):
-        return _GIFT, (GIFT,)
+        return _GIFT, ("a gift",)
     if (said := heard(memory)) is not None:
         mine = meant_for(said, own_name)
-        return _said(said.words, _TO_ME if mine else _TALK, TOLD if mine else TALK)
+        return _said(said.words, _TO_ME if mine else _TALK, "said to me" if mine else "talk")
     seen = memory.source and memory.event not in ("traverse", "move")
-    return (_SEEN if seen else _ROUTINE), (ROUTINE,)
+    return (_SEEN if seen else _ROUTINE), ("routine",)
 
 
 def _said(words: str, score: int, why: str) -> tuple[int, tuple[str, ...]]:
     more = sum(len(words) >= length for length in _LONG)
-    return score + more, (why, *([LONG] if more else ()))
+    return score + more, (why, *(["at length"] if more else ()))

@@ -18,10 +18,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from keepsake.archive.records import BY_RULE, Memory, MemoryKind
-from keepsake.books.people.config import PeopleConfig
 from keepsake.books.people.page import (
     LONGEST_LINE,
-    KnownName,
     PageLine,
     PersonPage,
     parse_page,
@@ -45,8 +43,6 @@ MOST_NAMES = 12
 _PLAIN_KEY = re.compile(r"[0-9][0-9-]{0,40}")
 _WORKED_IN = ".worked_in.json"
 
-type _Known = tuple[Path, PersonPage]
-
 
 class PeopleBook:
     """All the people whom one agent knows; safe to use from several threads.
@@ -58,13 +54,11 @@ class PeopleBook:
     def __init__(
         self,
         folder: Path,
-        config: Callable[[], PeopleConfig] = PeopleConfig,
         report: Report = lambda _: None,
         agent: str = "",
         tell: Tell = lambda _: None,
     ) -> None:
         self.folder = folder / FOLDER
-        self._config = config
         self._agent, self._tell = agent, tell
         self._store = RecordStore(
             lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)),
@@ -74,15 +68,15 @@ class PeopleBook:
         self._turn = threading.RLock()
         self._through: int | None = None
         self._version: int | None = None
-        self._known: dict[str, _Known] = {}
+        self._paths: dict[str, Path] = {}
         """By key: made anew when a file changed, never changed, so that a reader needs no lock."""
 
     # -- reading
 
     def loaded(self, key: str) -> PersonPage | None:
         """The page as it was read last, quick; None for all until the book was opened."""
-        known = self._known.get(key)
-        return known[1] if known else None
+        path = self._paths.get(key)
+        return self._store.known(path) if path else None
 
     def look(self) -> None:
         """See which files people have changed; every other blocking method does it too."""
@@ -104,11 +98,9 @@ class PeopleBook:
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
         self.look()
-        used = {path for path, _ in self._known.values()}
         doubles = (
             f"{path} is not used: another page has the same key. Remove one"
-            for path in self._store.records()
-            if path not in used
+            for path in self._store.records().keys() - set(self._paths.values())
         )
         return [*self._store.problems().values(), *doubles]
 
@@ -123,7 +115,7 @@ class PeopleBook:
         found = [
             page
             for page in self.all()
-            if page.key == wanted or any(wanted in each.name.casefold() for each in page.names)
+            if page.key == wanted or any(wanted in each.casefold() for each in page.names)
         ]
         found.sort(key=lambda page: wanted not in (page.key, page.name.casefold()))
         return found[:MOST_FOUND] if wanted else []
@@ -131,7 +123,7 @@ class PeopleBook:
     def all(self) -> list[PersonPage]:
         """Everybody, those met last first."""
         self.look()
-        pages = [page for _, page in self._known.values()]
+        pages = filter(None, map(self.loaded, self._paths))
         return sorted(pages, key=lambda each: each.last_met, reverse=True)
 
     # -- writing
@@ -170,9 +162,9 @@ class PeopleBook:
         """
         with self._turn:
             self.look()
-            if (known := self._known.get(key)) is None:
+            if (known := self.loaded(key)) is None:
                 return False
-            old, new = self._write(known[0], lambda page: edit(page) if page else known[1])
+            old, new = self._write(self._paths[key], lambda page: edit(page or known))
             if old != new:
                 self._done("concluded", new, "night", size=len(new.portrait))
             return old != new
@@ -189,10 +181,9 @@ class PeopleBook:
         if not fresh:
             return False
         if path is None:
-            name = folder_name(worked_in(None, key, fresh, 1).name)
+            name = folder_name(worked_in(None, key, fresh).name)
             path = vault_files.free_name(self.folder / f"{name}-{_suffix(key)}.md")
-        most = self._config().lines
-        old, new = self._write(path, lambda page: worked_in(page, key, fresh, most))
+        old, new = self._write(path, lambda page: worked_in(page, key, fresh))
         if old is None:
             self._done("met", new, "rules", n=fresh[0].number)
         elif old.name != new.name:
@@ -218,17 +209,15 @@ class PeopleBook:
         if self._version == self._store.version:
             return
         self._version = self._store.version
-        records, found = self._store.records(broken=True).items(), dict[str, _Known]()
-        for path, page in sorted(records, key=lambda each: each[1].through, reverse=True):
-            found.setdefault(page.key, (path, page))
-        self._known = found
+        records = self._store.records(broken=True).items()
+        fullest_last = sorted(records, key=lambda each: each[1].through)
+        self._paths = {page.key: path for path, page in fullest_last}
 
     def _path_of(self, key: str) -> Path | None:
         """The file of a page, also of one that cannot be read."""
-        if known := self._known.get(key):
-            return known[0]
         end = f"-{_suffix(key)}.md"
-        return next((path for path in self._store.problems() if path.name.endswith(end)), None)
+        broken = (path for path in self._store.problems() if path.name.endswith(end))
+        return self._paths.get(key) or next(broken, None)
 
     # -- for the event log
 
@@ -250,18 +239,16 @@ class PeopleBook:
         )
 
 
-def worked_in(
-    page: PersonPage | None, key: str, memories: Sequence[Memory], most: int
-) -> PersonPage:
+def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
     """The page with what somebody said and did; a new one for nobody known."""
     if page is None:
         first, said = memories[0], heard(memories[0])
         name = fit_name(first.source or (said.who if said else ""))
-        page = PersonPage(key, (KnownName(name, first.time),), first.time, first.time)
+        page = PersonPage(key, (name,), first.time, first.time)
     for memory in memories:
         time, names = memory.time, page.names
         if memory.source and (name := fit_name(memory.source)) != page.name:
-            names = (*names[: MOST_NAMES - 1], KnownName(name, time))
+            names = (*names[: MOST_NAMES - 1], name)
         page = replace(
             page,
             names=names,
@@ -271,7 +258,7 @@ def worked_in(
             through=max(page.through, memory.number),
         )
     new = [line for memory in memories if (line := line_of(memory)) is not None]
-    return page.with_lines(new, most)
+    return page.with_lines(new)
 
 
 def line_of(memory: Memory) -> PageLine | None:

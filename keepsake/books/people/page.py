@@ -43,6 +43,8 @@ PORTRAIT, LINES = "What I make of them", "Said and done"
 """The headings of a page."""
 _OLD = ("Facts", "Before", "What I think", "Last shared", "Observations")
 """Headings of pages of earlier versions, under which there are lines as well."""
+MOST_LINES = 40
+"""The newest sentences and deeds that a page keeps."""
 LONGEST_LINE = 500
 """Characters of one sentence or deed."""
 
@@ -51,14 +53,6 @@ _CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
 _TIME = r"(?P<time>\d{4}-[\dT:.+-]{6,36})"
 _LINE = re.compile(rf"[-*] {_TIME}, {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$")
 _OLD_LINE = re.compile(rf"[-*] (?P<text>.*?) \((?=[^()]*?{_TIME})(?=[^()]*?{_CITED})[^()]*\)$")
-
-
-@dataclass(frozen=True, slots=True)
-class KnownName:
-    """What somebody was called, and since when."""
-
-    name: str
-    since: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +75,7 @@ class PersonPage:
     """All that an agent keeps of one person."""
 
     key: str  # who it is, whatever they are called: see ``keepsake.agent.surroundings``
-    names: tuple[KnownName, ...]  # what they were called, the present name last; never empty
+    names: tuple[str, ...]  # what they were called, the present name last; never empty
     first_met: datetime
     last_met: datetime
     meetings: int = 1  # how many times; two with an hour or more between them are two
@@ -94,7 +88,7 @@ class PersonPage:
     @property
     def name(self) -> str:
         """What they are called now."""
-        return self.names[-1].name
+        return self.names[-1]
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -102,13 +96,13 @@ class PersonPage:
         lines = (for_prompt(each).lstrip("-*# ") for each in self.by_hand if each[:2] != "##")
         return tuple(filter(None, lines))
 
-    def with_lines(self, new: Iterable[PageLine], most: int) -> PersonPage:
+    def with_lines(self, new: Iterable[PageLine]) -> PersonPage:
         """The page with more lines; what is said again counts once, and the oldest go."""
         by_text = {each.shown: each for each in self.lines}
         for each in new:
             by_text.pop(each.shown, None)  # so that it is the newest
             by_text[each.shown] = each
-        return replace(self, lines=tuple(by_text.values())[-most:])
+        return replace(self, lines=tuple(by_text.values())[-MOST_LINES:])
 
 
 def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
@@ -139,7 +133,7 @@ def written(page: PersonPage) -> str:
     post = frontmatter.Post(
         "\n\n".join(part.strip("\n") for part in parts if part),
         key=page.key,
-        names=[{"name": n.name, "since": n.since.isoformat()} for n in page.names],
+        names=list(page.names),
         first_met=page.first_met.isoformat(),
         last_met=page.last_met.isoformat(),
         meetings=page.meetings,
@@ -158,7 +152,7 @@ def _line(each: PageLine) -> str:
 
 
 def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
-    key, names = str(meta.get("key") or "").strip(), tuple(_names(meta.get("names"), changed))
+    key, names = str(meta.get("key") or "").strip(), tuple(_names(meta.get("names")))
     if not key or not names:
         raise ValueError("it needs a key and names")
     section, portrait, own, lines = "", list[str](), list[str](), list[PageLine]()
@@ -175,8 +169,8 @@ def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
     return PersonPage(
         key=key,
         names=names,
-        first_met=time_of(meta.get("first_met"), names[0].since),
-        last_met=time_of(meta.get("last_met"), names[-1].since),
+        first_met=time_of(meta.get("first_met"), changed),
+        last_met=time_of(meta.get("last_met"), changed),
         meetings=max(int(meta.get("meetings", 1)), 1),
         portrait="\n".join(portrait).strip("\n"),
         lines=tuple(sorted(lines, key=lambda each: (each.time, each.numbers))),
@@ -186,11 +180,11 @@ def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
     )
 
 
-def _names(given: Any, changed: datetime) -> Iterator[KnownName]:
+def _names(given: Any) -> Iterator[str]:
     for each in given if isinstance(given, list) else [given]:
-        name, since = (each.get("name"), each.get("since")) if isinstance(each, dict) else (each, 0)
+        name = each.get("name") if isinstance(each, dict) else each  # earlier versions add a date
         if name not in (None, ""):
-            yield KnownName(fit_name(str(name)), time_of(since or None, changed))
+            yield fit_name(str(name))
 
 
 def _read(section: str, line: str) -> PageLine | None:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.config import PeopleConfig
 from keepsake.books.people.page import PageLine, PersonPage
 from keepsake.language.perception import fit_name, for_prompt, quoted
 from keepsake.language.words import MONTHS
 from keepsake.ports import Tokens
 
+MOST_SHOWN = 6
+"""People of a room in a prompt."""
 MOST_QUOTES = 4
 """Of what somebody confided, said or did last, before the window, of each."""
 _LONGEST, _LONGEST_QUOTE = 2_000, 300
@@ -26,14 +27,6 @@ _VERB = 6
 
 type May = Callable[[Iterable[int]], bool]
 """Whether the audience may hear what rests on the memories of those numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Present:
-    """Somebody who is there: who they are, and what they are called."""
-
-    key: str
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +46,21 @@ def hearable(page: PersonPage, may: May) -> PersonPage:
 
 
 def lines(
-    present: Sequence[Present], book: PeopleBook, config: PeopleConfig, how: Telling
+    present: Sequence[tuple[str, str]], book: PeopleBook, budget: int, how: Telling
 ) -> tuple[str, ...]:
-    """A line for each of ``present``, those met most often first.
+    """A line for each of ``present``, within ``budget`` tokens, those met most often first.
 
-    Returns:
-        At most ``config.shown`` lines within ``config.budget`` tokens; none at all for 0.
+    ``present``: The key and the name of everybody who is there.
     """
-    pages = [(each, book.loaded(each.key)) for each in present]
+    pages = [(name, book.loaded(key)) for key, name in present]
     pages.sort(key=lambda each: each[1].meetings if each[1] else 0, reverse=True)
-    left, told = config.budget, list[str]()
-    for place, (each, page) in enumerate(pages[: config.shown]):
-        others = len(pages[: config.shown]) - place - 1
-        line = known_of(each.name, page, left - min(20 * others, left // 2), how)
+    told = list[str]()
+    for others, (name, page) in reversed(list(enumerate(reversed(pages[:MOST_SHOWN])))):
+        line = known_of(name, page, budget - min(20 * others, budget // 2), how)
         if not line:
             break
         told.append(line)
-        left -= how.tokens.of(line)
+        budget -= how.tokens.of(line)
     return tuple(told)
 
 
@@ -83,7 +74,7 @@ def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> s
     if page is None:
         head = f"{head}, whom you have never met"
     else:
-        former = [each.name for each in page.names if each.name != head]
+        former = [each for each in page.names if each != head]
         known_as = f" (you knew them as {former[-1]})" if former else ""
         head = f"{head}{known_as}, met {_day(page.first_met, how.now)}"
     if (room := budget - how.tokens.of(head)) < 0 or page is None:

@@ -9,8 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from keepsake.agent.thinking_config import ThinkingConfig
-from keepsake.books.journal.config import JournalConfig
-from keepsake.books.people.config import PeopleConfig
+from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.markdown_config import RETIRED, FileSettings, merged, with_settings
