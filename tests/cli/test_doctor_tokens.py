@@ -1,17 +1,14 @@
-"""What the doctor says of the token budget, and of who counts."""
+"""What the doctor says of the token budget."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from game.cli.checks import tokens, vault
-from game.cli.checks.finding import Finding
 from game.cli.world import home
 from keepsake.paths import Places, places
-from tests.fakes.model_server import FakeModelServer, Reply
 
 
 @pytest.fixture
@@ -23,12 +20,6 @@ def here(tmp_path: Path) -> Places:
     return made
 
 
-@pytest.fixture
-def fake() -> Iterator[FakeModelServer]:
-    with FakeModelServer() as server:
-        yield server
-
-
 def agent(here: Places, *settings: str) -> None:
     lines = "\n".join(f"**{each}" for each in settings)
     (here.config / "llm.md").write_text(
@@ -36,21 +27,12 @@ def agent(here: Places, *settings: str) -> None:
     )
 
 
-def ask(here: Places, fake: FakeModelServer, provider: str = "openai") -> Finding:
-    agent(here, f"provider**: {provider}", f"host**: {fake.address}", "model**: fake")
-    (found,) = tokens.counting(here)
-    return found
-
-
-def test_a_fresh_copy_has_a_budget_and_somebody_who_counts(here: Places):
+def test_a_fresh_copy_has_a_budget(here: Places):
     (budget,) = tokens.budget(here)
     assert (budget.well, budget.what) == (
         True,
         "for a prompt, as many tokens as the agents' model takes",
     )
-    (counts,) = tokens.counting(here)
-    assert counts.well
-    assert "model server" in counts.what
 
 
 def test_an_answer_longer_than_its_reserve_is_named(here: Places):
@@ -91,24 +73,6 @@ def test_a_prompt_that_the_embedded_model_would_refuse_is_named(here: Places):
     (finding,) = tokens.budget(here)
     assert "8,193 tokens, and the agents' model looks at 8,192" in finding.what
     assert finding.cure.endswith("to 8192")
-
-
-def test_a_server_with_a_tokenizer_counts(here: Places, fake: FakeModelServer):
-    fake.tokenizer = "vllm"
-    assert ask(here, fake) == Finding("Token counts", True, "by the model server")
-
-
-def test_ollama_is_told_to_have_none(here: Places, fake: FakeModelServer):
-    found = ask(here, fake, "ollama")
-    assert found.well
-    assert found.what.startswith("estimated (heuristic)")
-    assert "ollama has no tokenizer" in found.what
-
-
-def test_a_server_that_is_down_is_told_of_elsewhere(here: Places, fake: FakeModelServer):
-    fake.always("/tokenize", Reply(status=503))
-    agent(here, "provider**: openai", f"host**: {fake.address}", "model**: fake")
-    assert list(tokens.counting(here)) == []
 
 
 def test_broken_settings_are_told_of_once(here: Places):

@@ -16,7 +16,7 @@ CHECKS: tuple[Check, ...] = (
     *(machine.listening, machine.world, database.database, vault.configuration),
     *(memories.waiting, memories.archives, memories.files),
     *(models.embedded_parts, models.servers, models.embedding),
-    *(tokens.budget, tokens.counting, index.words, index.vectors, index.embedding),
+    *(tokens.budget, index.words, index.vectors, index.embedding),
     log.event_log,
 )
 

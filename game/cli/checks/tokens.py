@@ -1,28 +1,20 @@
-"""Checks of the token budget: who counts, and whether the model has room for it."""
+"""Checks of the token budget: whether the model has room for it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import closing, suppress
 
 from game.cli.checks.finding import Finding
-from game.cli.world import processes
-from game.cli.world.processes import Component
 from keepsake.compaction.config import CompactionConfig
-from keepsake.errors import ConfigError, ModelError
+from keepsake.errors import ConfigError
 from keepsake.models.embedded.server import CONTEXT
-from keepsake.models.embedded.supervisor import Embedded
 from keepsake.models.profiles import (
     EMBEDDED,
-    EXTRACTIVE,
     OLLAMA,
     ModelProfile,
     Profiles,
 )
-from keepsake.models.servers import build
 from keepsake.paths import Places
-from keepsake.prompt.tokens import HEURISTIC, MODEL_SERVER
 
 AGENT = "agent"
 
@@ -44,29 +36,6 @@ def budget(here: Places) -> Iterator[Finding]:
         if config.context_tokens:
             what = f"{config.budget:,} of {config.context_tokens:,} tokens for a prompt"
         yield Finding("Token budget", True, what)
-
-
-def counting(here: Places) -> Iterator[Finding]:
-    """Who counts the tokens of the agents' prompts."""
-    profile = Profiles(here.config / "llm.md").get(AGENT)
-    if profile.provider == EXTRACTIVE:
-        return
-    found = processes.running(here)
-    if profile.provider == EMBEDDED and processes.one(found, Component.MODEL) is None:
-        yield Finding("Token counts", True, f"by the {MODEL_SERVER}, once the world runs")
-        return
-    with (
-        closing(build(profile, Embedded(here), os.environ).client) as client,
-        suppress(ModelError),  # the check of the model servers tells of it
-    ):
-        counts = client.count_tokens(["Good morning"])
-        what = f"by the {MODEL_SERVER}"
-        if counts is None:
-            what = (
-                f"estimated ({HEURISTIC}), corrected by what the server says of each prompt;"
-                f" {profile.provider} has no tokenizer for others"
-            )
-        yield Finding("Token counts", True, what)
 
 
 def _config(here: Places) -> CompactionConfig | None:
