@@ -21,6 +21,8 @@ from keepsake.archive.records import MemoryKind
 from keepsake.language.perception import perceive
 from keepsake.prompt.verbs import PRIVATE, Command
 
+_LOOKUPS = frozenset({"recall", "page", "look", "examine"})
+"""Deeds whose result comes back in the same turn."""
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 
@@ -38,6 +40,11 @@ class Act:
     def spoke(self) -> bool:
         """Whether others heard something."""
         return self.command is not None and self.command.verb in ("say", "whisper")
+
+    @property
+    def looked_up(self) -> bool:
+        """Whether it brought something that the agent wants to use in the same turn."""
+        return self.command is not None and self.command.verb in _LOOKUPS
 
     @property
     def waited(self) -> bool:

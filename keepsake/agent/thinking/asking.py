@@ -132,7 +132,7 @@ class ThoughtAsker:
         """
         if self.current is None:
             raise ThoughtDropped
-        self.current = thought
+        self.current, thought.answer = thought, None
         return thought
 
     def able_body(self, thought: ThoughtInProgress) -> Body:

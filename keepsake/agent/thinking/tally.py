@@ -35,6 +35,7 @@ class ThoughtTally:
     sent: Sent | None = None
     # since when its thought waits, in seconds of the services' timer; None if none is under way
     waits_since: float | None = None
+    thoughts: int = 0  # how many were answered, since the server started
     _last: deque[Thought] = field(default_factory=lambda: deque(maxlen=REFUSED_IN_A_ROW))
 
     @property
