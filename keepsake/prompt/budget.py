@@ -51,11 +51,6 @@ class Costs:
         """Tokens that are still free; below 0 the prompt does not fit."""
         return self.budget - self.used
 
-    @property
-    def share(self) -> float:
-        """The used share of the budget; 1.0 is full."""
-        return self.used / self.budget
-
 
 def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     """What each section of a prompt costs, in the order in which they begin; quick."""

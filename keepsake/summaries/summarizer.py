@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from keepsake.ports import Generation, TargetModel
 from keepsake.summaries import extractive
 from keepsake.summaries.source import Draft, SummarySource
 from keepsake.summaries.text import numbered
 from keepsake.tasks.contradictions import Faithful
-from keepsake.tasks.merge import Merge
 from keepsake.tasks.summarise import Summarise
 from keepsake.tasks.summary_prompts import SummaryBrief
 from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, Task, run
@@ -69,8 +67,10 @@ class ModelSummarizer:
             if taken >= len(source.memories):
                 return draft
             source = replace(source, older=(draft.text,), memories=source.memories[taken:])
-        by_rules = partial(extractive.summarize, source)
-        merge = Merge(self._brief(source), self.prompts.of("merge"), older, by_rules)
+        prompts, brief = self.prompts.of("merge"), self._brief(source)
+        merge = Summarise(
+            brief, prompts, older, "", lambda _: extractive.summarize(source), merges=True
+        )
         return self._written(merge, model, lambda: source.must_keep)
 
     def _piece(self, source: SummarySource, model: _Model) -> tuple[Draft, int]:
