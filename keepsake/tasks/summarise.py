@@ -18,9 +18,16 @@ from keepsake.ports import ChatMessage, TargetModel
 from keepsake.summaries.text import WIDE, plain
 from keepsake.tasks.guards import bare, recites
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.summary_prompts import MEMORIES, SUMMARIES, SYSTEM, TEXT, SummaryBrief
 from keepsake.tasks.task import AnswerRefused, Question
 
+SYSTEM, TEXT = "system", "text"
+"""The parts of both prompts: the rules of the task, and the whole of it for a base model."""
+MEMORIES, SUMMARIES = "memories", "summaries"
+"""What a chat model is shown as the user's message."""
+SUMMARISE_PARTS, MERGE_PARTS = (SYSTEM, MEMORIES, TEXT), (SYSTEM, SUMMARIES, TEXT)
+_ALL = frozenset({"agent", "persona", "wanted", "headings", "words", "refused"})
+SUMMARISE_VARIABLES, MERGE_VARIABLES = _ALL | {"memories", "older"}, _ALL | {"summaries"}
+"""The names that each prompt may use."""
 _SPARE_TOKENS = 40
 """Tokens of a prompt that are kept free: a chat template adds some."""
 SEVERAL = 3
@@ -30,6 +37,37 @@ _LEAST_LETTERS, _LEAST_SHARE = 12, 0.01
 _REPEATS = 3
 _FENCE = re.compile(r"\A```\w*\n(.*?)\n?```\s*\Z", re.S)
 _PARTS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryBrief:
+    """What the writer of a summary is told, whatever it summarises."""
+
+    agent: str
+    persona: str  # who that is, a paragraph; empty to leave it out
+    wanted: str  # what the summary should be like, as the strategy says
+    headings: tuple[str, ...]  # those that it must have
+    words: int  # about how many words it may have
+    # how many tokens it may have, for the texts that it is made of
+    most_tokens: Callable[[tuple[str, ...]], int]
+    tokens: Callable[[str], int]  # what a text costs
+    names: frozenset[str] = frozenset()  # of the people and places that the game knows
+
+    def values(self, refused: str) -> dict[str, object]:
+        """What both prompts may name."""
+        return {
+            "agent": self.agent,
+            "persona": self.persona,
+            "wanted": self.wanted,
+            "headings": list(self.headings),
+            "words": self.words,
+            "refused": refused,
+        }
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """What ends the answer of a base model."""
+        return ("\n# ", "\n---") if self.headings else ("\n#", "\n\n", "\n>")
 
 
 @dataclass(slots=True)
@@ -46,7 +84,10 @@ class Summarise:
     older: str  # the summary of what was before them; empty for none
     by_rules: Callable[[int], str]  # the summary without a model, of so many of ``lines``
     merges: bool = False  # whether ``lines`` are summaries, all of which are shown
+    # the pins and open promises that a summary contradicts; a chat model is held to them
+    contradicted: Callable[[str], Sequence[str]] = lambda _: ()
     taken: int = -1
+    _is_chat: bool = False
 
     def __post_init__(self) -> None:
         self.taken = len(self.lines)
@@ -58,7 +99,7 @@ class Summarise:
 
     def ask(self, target: TargetModel, refused: str) -> Question:
         """The prompt with as many of the memories as fit."""
-        chat = target.form == "chat"
+        chat = self._is_chat = target.form == "chat"
         if not self.merges:
             frame = self._rendered(chat=chat, lines=(), refused=refused)
             room = target.prompt_tokens - sum(map(self.brief.tokens, frame)) - _SPARE_TOKENS
@@ -75,12 +116,14 @@ class Summarise:
         """The summary.
 
         Raises:
-            AnswerRefused: It fails :func:`check_summary`.
+            AnswerRefused: It fails :func:`check_summary`, or contradicts a line that holds.
         """
         text, shown = cleaned(answer), self._shown
         rules = self.prompts.render(SYSTEM, **self._values((), "") | {"persona": "", "older": ""})
         source = Source(shown, rules, lived=not self.merges)
         check_summary(text, source, self.brief, self.brief.most_tokens(shown))
+        if self._is_chat and (found := self.contradicted(text)):
+            raise AnswerRefused(f"it contradicts what still holds: {'; '.join(found)}")
         return text
 
     def fallback(self) -> str:

@@ -156,9 +156,8 @@ class Thinker:
     def stays(self) -> bool:
         """Whether it must not leave now: it is in a talk, or keeps this place for its guests."""
         agent = self.agent
-        if agent is None:
-            return False
-        return self.in_talk or (is_at_home(agent) and bool(players_near(agent)))
+        at_home = agent is not None and is_at_home(agent) and bool(players_near(agent))
+        return self.in_talk or at_home
 
     def _still_wanted(self, impulse: Impulse) -> Impulse | None:
         """The impulse as it is now that its turn has come; None if its cause is gone."""

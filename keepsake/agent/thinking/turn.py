@@ -27,7 +27,6 @@ from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
 from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.guards import fault_of
 from keepsake.tasks.talk import Talk
-from keepsake.tasks.talk_scene import TalkPrompt
 from keepsake.tasks.task import TRIES
 
 MOST_LOOKUPS = 3
@@ -43,15 +42,9 @@ class AnswerProgress:
     acts: list[Act] = field(default_factory=list)
     parts: int = 0  # parts that were read, refused ones included
     fault: str = ""  # why words were refused, or all that was tried; empty if none was
-    talk: Talk | None = None
-    prompt: TalkPrompt | None = None
+    talk: Talk | None = None  # what was asked, once its turn has come; so are the two that follow
+    instructions: str = ""
     reader: AnswerReader | None = None
-
-    def fault_of(self, words: str) -> str:
-        """Why a spoken line is refused; empty if it is not."""
-        assert self.talk is not None
-        assert self.prompt is not None
-        return self.talk.fault(words, self.prompt.instructions)
 
     @property
     def did(self) -> bool:
@@ -100,7 +93,7 @@ class TurnThinking:
             last = answered.shown or last
             if not any(act.looked_up for act in answered.acts):
                 break
-            self._asker.next(thought)
+            self._asker.go_on(thought)
         return last
 
     async def by_rules(self, thought: ThoughtInProgress) -> Act | None:
@@ -144,7 +137,7 @@ class TurnThinking:
             self._asker.reports.done(thought, *acts, problem=problem)
             if not answered.fault or answered.did:
                 break
-            self._asker.next(thought)
+            self._asker.go_on(thought)
         self._asker.missed.pop(thought.impulse.key, None)
         if answered.fault and not answered.did:
             show_absent(self._asker.body(), thought.impulse)
@@ -214,9 +207,11 @@ class TurnThinking:
         """Do one part, unless a guard refuses it."""
         if answered.fault and not answered.acts:
             return
+        assert answered.talk is not None
         answered.parts += 1
         self._heard()
-        if part.kind is PartKind.SPEECH and (fault := answered.fault_of(part.text)):
+        spoken = part.text if part.kind is PartKind.SPEECH else ""
+        if spoken and (fault := answered.talk.fault(spoken, answered.instructions)):
             op = "dropped" if answered.acts else "refused"
             self._asker.reports.guarded(thought.impulse, op, part.text, fault)
             answered.fault = fault
@@ -282,9 +277,8 @@ class TurnThinking:
         answered.turn = replace(answered.turn, seen=self._mind.memory.newest)
         budget, room = self._asker.fitting.sizes(profile)
         answered.talk, answered.reader = talk, talk.reader(profile)
-        answered.prompt = prompt = talk.prompt(
-            replace(profile, prompt_tokens=room), answered.refused
-        )
+        prompt = talk.prompt(replace(profile, prompt_tokens=room), answered.refused)
+        answered.instructions = prompt.instructions
         costs = costs_of(prompt.rendered, self._services.tokens, budget)
         if not self._asker.fitting.takes(costs, room):
             thought.too_large = True
