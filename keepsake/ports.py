@@ -143,11 +143,11 @@ class Tokens(Protocol):
 
     @property
     def source(self) -> str:
-        """Who counts: ``model server`` or ``heuristic``."""
+        """Who counts, such as ``heuristic``."""
         ...
 
     def of(self, text: str) -> int:
-        """Tokens of ``text``: the count if it is known, else an estimate."""
+        """Tokens of ``text`` as a line."""
         ...
 
     def each(self, texts: Sequence[str]) -> list[int]:

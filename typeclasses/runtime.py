@@ -12,7 +12,6 @@ from twisted.internet.task import Cooperator, LoopingCall
 from twisted.logger import Logger
 
 from keepsake.agent import services
-from keepsake.agent.counting import Counting
 from keepsake.agent.naming import names_of
 from keepsake.agent.priming import prime
 from keepsake.agent.services import WORKERS, Services
@@ -21,7 +20,6 @@ from keepsake.agent.thinking.thought import PROFILE
 from keepsake.agent.warming import Warming
 from keepsake.events.subscribers import Taps
 from keepsake.models.profiles import ModelProfile
-from keepsake.models.tokens.counting import ServerTokenCounter
 from keepsake.paths import places
 from keepsake.ports import GenerationRequest
 from typeclasses.agents import Agent, all_agents
@@ -50,9 +48,6 @@ def live(shared: Services) -> None:
     """Have every agent's memory opened over these services in its turn, and let all think."""
     global _housekeeping  # noqa: PLW0603 - one a process, like the services it looks after
     began = shared.clock.now()
-    counter = ServerTokenCounter(shared.gateway)
-    shared.counting = Counting(shared.tokens, counter, shared.counters, shared.timer)
-    shared.counting.start()
     open_in_turn(all_agents())
     shared.once_open(lambda: _opened(shared, began))
     shared.gateway.on_ready = _model_is_back

@@ -162,7 +162,7 @@ def _row(agent: Agent, may_act: bool) -> AgentRow:
         budget=shared.compaction.current.budget,
         due=due,
         compacting=mind.memory.compacting,
-        thoughts=thinker.thoughts,
+        thoughts=tally.thoughts,
         ended=tally.came_to_an_end,
         failed=tally.failed,
         recent_ended=len(tally.recent),

@@ -19,7 +19,6 @@ from typing import Any
 
 from keepsake.agent import logged_events
 from keepsake.agent.agent_log import log, open_log, report
-from keepsake.agent.counting import Counting
 from keepsake.agent.logged_events import FaultHandler
 from keepsake.agent.offstage.days import Scene
 from keepsake.agent.spans import ThoughtSpans, spans_of
@@ -51,7 +50,7 @@ from keepsake.ports import (
     SystemClock,
     TargetModel,
 )
-from keepsake.prompt.tokens import Heuristic, TokenLedger
+from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.config import RecallConfig
 from keepsake.sleep.config import SleepConfig
 from keepsake.summaries.strategy import NARRATIVE, Strategies, Strategy
@@ -195,12 +194,8 @@ class Services:
     # when the names of people and places were last read, and the names
     names: tuple[float | None, frozenset[str]] = (None, frozenset())
     # what texts cost in a prompt
-    tokens: TokenLedger = field(default_factory=lambda: TokenLedger(Heuristic()))
-    # has the texts counted that are only estimated; None where nobody counts
-    counting: Counting | None = None
+    tokens: Heuristic = field(default_factory=Heuristic)
     warming: Warming | None = None  # has prompts read before anybody speaks; None where nobody does
-    # a thread for counting tokens
-    counters: Executor = field(default_factory=lambda: _pool(1, "tokens"))
     # seconds in which templates, of prompts and of summaries, are not looked at again
     rest: float = 0.0
     # takes what happens, for the event log; from any thread
@@ -412,7 +407,6 @@ def start_on(machinery: Machinery, places: Places, taps: Taps | None = None) -> 
         searchers=pool(4, "recall"),
         openers=pool(2, "opening"),
         learners=pool(1, "profiles"),
-        counters=pool(1, "tokens"),
         post=machinery.post,
         timer=machinery.timer,
         clock=machinery.clock,
@@ -440,10 +434,8 @@ def stop(*, reload: bool) -> None:
         return
     ending = _current
     install(None)
-    if ending.counting is not None:
-        ending.counting.stop()
     ending.gateway.shutdown(stop_embedded=not reload)
-    pools = (ending.workers, ending.searchers, ending.openers, ending.learners, ending.counters)
+    pools = (ending.workers, ending.searchers, ending.openers, ending.learners)
     for pool in (*pools, ending.nights):
         pool.shutdown(wait=False, cancel_futures=True)
     if ending.indexes is not None:

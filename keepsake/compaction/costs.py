@@ -1,7 +1,6 @@
 """What memories and summaries cost in a prompt, in tokens.
 
-A memory is weighed as the line that a prompt makes of it, so that its weight and what a
-model server counted for that line are the same number.
+A memory is weighed as the line that a prompt makes of it, so that it weighs what it costs.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from keepsake.ports import Tokens
 from keepsake.prompt.script import script_line
 
 WALK_AFTER = 16
-"""Memories after which a running weight is added up anew: counts become known meanwhile,
+"""Memories after which a running weight is added up anew: the server corrects the estimate,
 and the boundary of what is masked moves."""
 
 

@@ -100,7 +100,7 @@ class View:
         return Load(self.overhead, self._summaries, window, self._config().budget)
 
     def _added_up(self) -> int:
-        self._weighed = None  # more of their lines may be counted by now, too
+        self._weighed = None  # the estimate may have been corrected, too
         return self._scale.memories(self.context().shown)
 
     def snapshot(self) -> MemorySnapshot:

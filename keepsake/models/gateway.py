@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, InvalidStateError, wait
 from dataclasses import replace
 from functools import partial
@@ -46,8 +46,7 @@ class Gateway:
     """Takes calls for profiles, and answers in the owner's thread.
 
     The thread that calls :meth:`start` is the owner; ``submit``, ``statuses`` and
-    ``shutdown`` belong to it. ``generate`` and ``count_tokens`` block and belong to
-    any other.
+    ``shutdown`` belong to it. ``generate`` blocks and belongs to any other.
 
     Args:
         profiles: The profiles; built models follow their changes.
@@ -200,18 +199,6 @@ class Gateway:
                 self._post(lambda: tickets[0].cancel() if tickets else None)
             with self._lock:
                 self._blocked.discard(future)
-
-    def count_tokens(self, profile_name: str, texts: Sequence[str]) -> list[int] | None:
-        """Tokens of each text by the server's own tokenizer; None when it has none. Blocks.
-
-        Raises:
-            ModelError: The server gave no answer; it may the next time.
-        """
-        model = self._pool.models.get(profile_name)
-        if model is None or model.profile != self.profiles.get(profile_name):
-            # Built anew by the next call for this profile, which belongs to another thread.
-            raise ModelUnavailable(f"The model of {profile_name!r} has not been asked yet")
-        return model.client.count_tokens(texts)
 
     def statuses(self) -> list[ServerStatus]:
         """Every server that a profile uses; owner's thread only."""

@@ -46,16 +46,6 @@ class Costs:
         """Tokens of the whole prompt."""
         return sum(section.tokens for section in self.sections)
 
-    @property
-    def left(self) -> int:
-        """Tokens that are still free; below 0 the prompt does not fit."""
-        return self.budget - self.used
-
-    @property
-    def share(self) -> float:
-        """The used share of the budget; 1.0 is full."""
-        return self.used / self.budget
-
 
 def costs_of(prompt: Rendered, tokens: Tokens, budget: int) -> Costs:
     """What each section of a prompt costs, in the order in which they begin; quick."""
@@ -91,6 +81,7 @@ def chart(found: Costs, marks: Mapping[str, float] | None = None, width: int = B
     ]
     if marks:
         lines.append(f"Marks: {', '.join(f'{name} {share:.0%}' for name, share in marks.items())}.")
-    room = f"{found.left:,} free" if found.left >= 0 else f"{-found.left:,} too many"
+    left = found.budget - found.used
+    room = f"{left:,} free" if left >= 0 else f"{-left:,} too many"
     lines.append(f"Budget {found.budget:,} tokens, {room}; counted by: {found.source}.")
     return lines

@@ -10,11 +10,9 @@ from keepsake.ports import Generation, TargetModel
 from keepsake.summaries import extractive
 from keepsake.summaries.source import Draft, SummarySource
 from keepsake.summaries.text import numbered
-from keepsake.tasks.contradictions import Faithful
-from keepsake.tasks.merge import Merge
-from keepsake.tasks.summarise import Summarise
-from keepsake.tasks.summary_prompts import SummaryBrief
-from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, Task, run
+from keepsake.tasks.contradictions import Contradictions
+from keepsake.tasks.summarise import Summarise, SummaryBrief
+from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, run
 from keepsake.tasks.task_prompts import TaskPrompts
 
 EXTRACTIVE = "extractive"
@@ -69,9 +67,12 @@ class ModelSummarizer:
             if taken >= len(source.memories):
                 return draft
             source = replace(source, older=(draft.text,), memories=source.memories[taken:])
-        by_rules = partial(extractive.summarize, source)
-        merge = Merge(self._brief(source), self.prompts.of("merge"), older, by_rules)
-        return self._written(merge, model, lambda: source.must_keep)
+        prompts, brief = self.prompts.of("merge"), self._brief(source)
+        merge = Summarise(
+            brief, prompts, older, "", lambda _: extractive.summarize(source), merges=True
+        )
+        merge.contradicted = partial(self._contradicted, model, source.must_keep)
+        return self._written(merge, model)
 
     def _piece(self, source: SummarySource, model: _Model) -> tuple[Draft, int]:
         """A summary of as many of the memories as one prompt takes, and how many they are."""
@@ -79,19 +80,25 @@ class ModelSummarizer:
         def by_rules(count: int) -> str:
             return extractive.summarize(replace(source, memories=source.memories[:count]))
 
-        def must_keep() -> tuple[str, ...]:  # a later piece is asked about what this one says
-            return source.must_keep if task.taken == len(source.memories) else ()
+        def contradicted(text: str) -> Sequence[str]:
+            if task.taken < len(source.memories):  # a later piece is asked about what this one says
+                return ()
+            return self._contradicted(model, source.must_keep, text)
 
         lines, older = numbered(source.memories), "\n\n".join(source.older)
         prompts = self.prompts.of("summarise")
         task = Summarise(self._brief(source), prompts, lines, older, by_rules)
-        return self._written(task, model, must_keep), max(task.taken, 1)
+        task.contradicted = contradicted
+        return self._written(task, model), max(task.taken, 1)
 
-    def _written(
-        self, task: Task[str], model: _Model, must_keep: Callable[[], Sequence[str]]
-    ) -> Draft:
-        checked = Faithful(task, must_keep, self.prompts.of("contradictions"), model)
-        result = run(checked, model, forgiving=False)
+    def _contradicted(self, model: _Model, lines: Sequence[str], text: str) -> Sequence[str]:
+        """Which of some lines a summary contradicts, as the model that wrote it says."""
+        task = Contradictions(self.prompts.of("contradictions"), lines, text)
+        return run(task, model).value if lines else ()
+
+    @staticmethod
+    def _written(task: Summarise, model: _Model) -> Draft:
+        result = run(task, model, forgiving=False)
         model.refusals += result.refusals
         by = EXTRACTIVE if result.by == FALLBACK else result.by
         return Draft(result.value, by, model.cost, model.refusals)

@@ -5,12 +5,12 @@ Any answer but a list of their numbers counts as none, and so does no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.task import AnswerRefused, Ask, Question, Task, run
+from keepsake.tasks.task import Question
 
 PART, VARIABLES = "question", frozenset({"lines", "text"})
 """The part of ``contradictions.md``, and the names that it may use."""
@@ -40,41 +40,3 @@ class Contradictions:
     def fallback(self) -> tuple[str, ...]:
         """None, where the model does not answer."""
         return ()
-
-
-@dataclass(slots=True)
-class Faithful:
-    """The task of a summary, which is refused if it contradicts one of some lines."""
-
-    task: Task[str]
-    lines: Callable[[], Sequence[str]]  # asked for once the summary is written
-    prompts: Prompts
-    model: Ask
-    _is_chat: bool = False
-
-    @property
-    def name(self) -> str:
-        """That of the task."""
-        return self.task.name
-
-    def ask(self, target: TargetModel, refused: str) -> Question:
-        """The prompt of the task."""
-        self._is_chat = target.form == "chat"
-        return self.task.ask(target, refused)
-
-    def read(self, answer: str) -> str:
-        """The summary.
-
-        Raises:
-            AnswerRefused: It fails the check of the task, or contradicts a line.
-        """
-        text = self.task.read(answer)
-        lines = self.lines() if self._is_chat else ()
-        found = run(Contradictions(self.prompts, lines, text), self.model).value if lines else ()
-        if found:
-            raise AnswerRefused(f"it contradicts what still holds: {'; '.join(found)}")
-        return text
-
-    def fallback(self) -> str:
-        """The summary without a model."""
-        return self.task.fallback()

@@ -70,10 +70,6 @@ def _parameters(verb: Verb) -> Mapping[str, Any]:
     return {"type": "object", "properties": {"what": what}, "required": needed}
 
 
-def _nothing(verb: Verb, _rest: str, _options: Options) -> Command | str:
-    return Command(verb.name)
-
-
 def _text(verb: Verb, rest: str, _options: Options) -> Command | str:
     words = rest.strip('*"“” ')[:LONGEST_WORDS]
     return Command(verb.name, words) if words else _say_what(verb)
@@ -84,7 +80,7 @@ def _whisper(verb: Verb, rest: str, options: Options) -> Command | str:
     if name := _leading_name(rest, options.people):
         words = rest[len(name) :].lstrip(" =:,")
     else:
-        name, _, words = _halves(rest, r"\s*[=:,]\s*")
+        name, words = _halves(rest, r"\s*[=:,]\s*")
     to, words = find_named(name, options.people), words.strip('"“” ')[:LONGEST_WORDS]
     if not words:
         return _say_what(verb)
@@ -97,7 +93,10 @@ def _person(verb: Verb, rest: str, options: Options) -> Command | str:
 
 
 def _gift(verb: Verb, rest: str, options: Options) -> Command | str:
-    thing, who = _thing_and_person(rest, options.people)
+    thing, who = _halves(rest, r"\s+to\s+|\s*=\s*")  # ``lamp to Tom``, ``lamp = Tom``
+    if thing == rest and (who := _leading_name(rest, options.people)):  # ``Tom the lamp``
+        thing = rest[len(who) :]
+    thing, who = _thing_name(thing), _thing_name(who)
     if not thing or not who:
         return _say_what(verb)
     if not (to := find_named(who, options.people)):
@@ -165,10 +164,9 @@ def _leading_name(text: str, present: Sequence[str]) -> str:
     return ""
 
 
-def _halves(text: str, sign: str) -> tuple[str, str, str]:
-    """What stands before and after the first ``sign`` (a pattern), and a blank if there is one."""
-    match = re.search(sign, text)
-    return (text[: match.start()], " ", text[match.end() :]) if match else (text, "", "")
+def _halves(text: str, sign: str) -> list[str]:
+    """What stands before and after the first ``sign``, a pattern; blank behind if there is none."""
+    return [*re.split(sign, text, maxsplit=1), ""][:2]
 
 
 def _thing_name(text: str) -> str:
@@ -176,14 +174,6 @@ def _thing_name(text: str) -> str:
     text = disarm(text).strip(f"{_QUOTE}'‘’.,!?*()[] ")
     bare = _ARTICLE.sub("", text)
     return shorten((bare or text).lstrip("@ "), LONGEST_ARGUMENT)
-
-
-def _thing_and_person(rest: str, present: Sequence[str]) -> tuple[str, str]:
-    """The thing and the person in ``lamp to Tom``, ``lamp = Tom`` and ``Tom the lamp``."""
-    thing, sign, who = _halves(rest, r"\s+to\s+|\s*=\s*")
-    if not sign and (who := _leading_name(rest, present)):
-        thing = rest[len(who) :]
-    return _thing_name(thing), _thing_name(who)
 
 
 def _own_words(text: str) -> str:
@@ -194,9 +184,9 @@ def _own_words(text: str) -> str:
 
 def _entry(rest: str) -> str:
     """``the garden: I sowed`` and ``garden = I sowed`` as ``garden: I sowed``; or empty."""
-    title, sign, text = _halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
+    title, text = _halves(rest, r"\s*[:=]\s*|\s+(?:-|–|—)\s+")
     title, text = shorten(_thing_name(title).rstrip(" :-"), _LONGEST_TITLE), _own_words(text)
-    return f"{title}: {text}" if sign and title and text else ""
+    return f"{title}: {text}" if title and text else ""
 
 
 def _numbers(rest: str) -> str:
@@ -206,7 +196,7 @@ def _numbers(rest: str) -> str:
 
 
 _READERS: Mapping[Takes, Callable[[Verb, str, Options], Command | str]] = {
-    Takes.NOTHING: _nothing,
+    Takes.NOTHING: lambda verb, _rest, _options: Command(verb.name),
     Takes.TEXT: _text,
     Takes.WHISPER: _whisper,
     Takes.PERSON: _person,

@@ -6,20 +6,17 @@ reason; what the character says, wants or concludes is the model's to say.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 RECITED = 40
 """Letters and figures in a row that an answer may share with the instructions of its prompt."""
 SHORT = 20
 """Letters and figures of a line that may be said twice: a yes, a name, a greeting."""
 
-_SIGNS = re.compile(r"[\W_]+")
-
 
 def bare(text: str) -> str:
     """The letters and figures of a text, in lower case: what counts when two lines are compared."""
-    return _SIGNS.sub("", text).casefold()
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def fault_of(words: str, *, instructions: str, own_lines: Sequence[str]) -> str:
@@ -40,13 +37,10 @@ def fault_of(words: str, *, instructions: str, own_lines: Sequence[str]) -> str:
     return ""
 
 
-def recites(said: str, instructions: str) -> bool:
-    """Whether a bare text shares a run of :data:`RECITED` signs with bare instructions."""
-    if len(said) < RECITED or len(instructions) < RECITED:
-        return False
-    known = _runs(instructions)
-    return any(said[at : at + RECITED] in known for at in range(len(said) - RECITED + 1))
+def recites(said: str, instructions: str, told: str = "") -> bool:
+    """Whether a bare text shares a run of :data:`RECITED` signs with bare instructions.
 
-
-def _runs(text: str) -> Collection[str]:
-    return {text[at : at + RECITED] for at in range(len(text) - RECITED + 1)}
+    ``told``: What the instructions share with what may be said, bare.
+    """
+    runs = (said[at : at + RECITED] for at in range(len(said) - RECITED + 1))
+    return any(run in instructions and run not in told for run in runs)

@@ -16,16 +16,22 @@ from dataclasses import dataclass
 
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.summaries.text import WIDE, plain
+from keepsake.tasks.guards import bare, recites
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.summary_prompts import MEMORIES, SYSTEM, TEXT, SummaryBrief
 from keepsake.tasks.task import AnswerRefused, Question
 
+SYSTEM, TEXT = "system", "text"
+"""The parts of both prompts: the rules of the task, and the whole of it for a base model."""
+MEMORIES, SUMMARIES = "memories", "summaries"
+"""What a chat model is shown as the user's message."""
+SUMMARISE_PARTS, MERGE_PARTS = (SYSTEM, MEMORIES, TEXT), (SYSTEM, SUMMARIES, TEXT)
+_ALL = frozenset({"agent", "persona", "wanted", "headings", "words", "refused"})
+SUMMARISE_VARIABLES, MERGE_VARIABLES = _ALL | {"memories", "older"}, _ALL | {"summaries"}
+"""The names that each prompt may use."""
 _SPARE_TOKENS = 40
 """Tokens of a prompt that are kept free: a chat template adds some."""
 SEVERAL = 3
 """In so many memories a name that the game knows stands, if a summary must keep it."""
-_RECITED = 40
-"""So many letters in a row are an instruction recited; by chance it is about half as many."""
 _LEAST_LETTERS, _LEAST_SHARE = 12, 0.01
 """A summary says something: so many letters, or this share of its source."""
 _REPEATS = 3
@@ -33,9 +39,40 @@ _FENCE = re.compile(r"\A```\w*\n(.*?)\n?```\s*\Z", re.S)
 _PARTS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryBrief:
+    """What the writer of a summary is told, whatever it summarises."""
+
+    agent: str
+    persona: str  # who that is, a paragraph; empty to leave it out
+    wanted: str  # what the summary should be like, as the strategy says
+    headings: tuple[str, ...]  # those that it must have
+    words: int  # about how many words it may have
+    # how many tokens it may have, for the texts that it is made of
+    most_tokens: Callable[[tuple[str, ...]], int]
+    tokens: Callable[[str], int]  # what a text costs
+    names: frozenset[str] = frozenset()  # of the people and places that the game knows
+
+    def values(self, refused: str) -> dict[str, object]:
+        """What both prompts may name."""
+        return {
+            "agent": self.agent,
+            "persona": self.persona,
+            "wanted": self.wanted,
+            "headings": list(self.headings),
+            "words": self.words,
+            "refused": refused,
+        }
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """What ends the answer of a base model."""
+        return ("\n# ", "\n---") if self.headings else ("\n#", "\n\n", "\n>")
+
+
 @dataclass(slots=True)
 class Summarise:
-    """One summary of ``older`` and of the first of ``lines``.
+    """One summary of ``older`` and of the first of ``lines``, or of summaries alone.
 
     Attributes:
         taken: How many of ``lines`` the model was shown; all of them before it is asked.
@@ -43,21 +80,30 @@ class Summarise:
 
     brief: SummaryBrief
     prompts: Prompts
-    lines: Sequence[str]  # memories, numbered and dated, oldest first
+    lines: Sequence[str]  # memories, numbered and dated, oldest first; or summaries
     older: str  # the summary of what was before them; empty for none
     by_rules: Callable[[int], str]  # the summary without a model, of so many of ``lines``
-    name: str = "summarise"
+    merges: bool = False  # whether ``lines`` are summaries, all of which are shown
+    # the pins and open promises that a summary contradicts; a chat model is held to them
+    contradicted: Callable[[str], Sequence[str]] = lambda _: ()
     taken: int = -1
+    _is_chat: bool = False
 
     def __post_init__(self) -> None:
         self.taken = len(self.lines)
 
+    @property
+    def name(self) -> str:
+        """The name of its template."""
+        return "merge" if self.merges else "summarise"
+
     def ask(self, target: TargetModel, refused: str) -> Question:
         """The prompt with as many of the memories as fit."""
-        chat = target.form == "chat"
-        frame = self._rendered(chat=chat, lines=(), refused=refused)
-        room = target.prompt_tokens - sum(map(self.brief.tokens, frame)) - _SPARE_TOKENS
-        self.taken = self._fitting(room)
+        chat = self._is_chat = target.form == "chat"
+        if not self.merges:
+            frame = self._rendered(chat=chat, lines=(), refused=refused)
+            room = target.prompt_tokens - sum(map(self.brief.tokens, frame)) - _SPARE_TOKENS
+            self.taken = self._fitting(room)
         parts = self._rendered(chat=chat, lines=self.lines[: self.taken], refused=refused)
         most = 2 * self.brief.most_tokens(self._shown)
         if chat:
@@ -70,14 +116,14 @@ class Summarise:
         """The summary.
 
         Raises:
-            AnswerRefused: It fails :func:`check_summary`.
+            AnswerRefused: It fails :func:`check_summary`, or contradicts a line that holds.
         """
-        text = cleaned(answer)
-        shown = self._shown
-        unfilled = {"persona": "", "memories": [], "older": ""}
-        rules = self.prompts.render(SYSTEM, **self.brief.values("") | unfilled)
-        most = self.brief.most_tokens(shown)
-        check_summary(text, Source(shown, rules, lived=len(self.lines) > 0), self.brief, most)
+        text, shown = cleaned(answer), self._shown
+        rules = self.prompts.render(SYSTEM, **self._values((), "") | {"persona": "", "older": ""})
+        source = Source(shown, rules, lived=not self.merges)
+        check_summary(text, source, self.brief, self.brief.most_tokens(shown))
+        if self._is_chat and (found := self.contradicted(text)):
+            raise AnswerRefused(f"it contradicts what still holds: {'; '.join(found)}")
         return text
 
     def fallback(self) -> str:
@@ -97,12 +143,15 @@ class Summarise:
                 return max(count, 1)
         return len(self.lines)
 
+    def _values(self, lines: Sequence[str], refused: str) -> dict[str, object]:
+        shown = "summaries" if self.merges else "memories"
+        return self.brief.values(refused) | {shown: list(lines), "older": self.older}
+
     def _rendered(self, *, chat: bool, lines: Sequence[str], refused: str) -> tuple[str, ...]:
         """The messages for a chat model, or the text to continue."""
-        values = self.brief.values(refused) | {"memories": list(lines), "older": self.older}
+        values, user = self._values(lines, refused), SUMMARIES if self.merges else MEMORIES
         return tuple(
-            self.prompts.render(part, **values)
-            for part in ((SYSTEM, MEMORIES) if chat else (TEXT,))
+            self.prompts.render(part, **values) for part in ((SYSTEM, user) if chat else (TEXT,))
         )
 
 
@@ -138,7 +187,7 @@ def check_summary(text: str, source: Source, brief: SummaryBrief, most_tokens: i
         AnswerRefused: Says why, to the model.
     """
     told = "\n".join(source.texts)
-    letters = _letters(" ".join(plain(text)))
+    letters = bare(" ".join(plain(text)))
     if len(letters) < min(_LEAST_LETTERS, max(int(len(told) * _LEAST_SHARE), 1)):
         raise AnswerRefused("it is empty, or says next to nothing")
     if (tokens := brief.tokens(text)) > most_tokens:
@@ -147,7 +196,7 @@ def check_summary(text: str, source: Source, brief: SummaryBrief, most_tokens: i
         raise AnswerRefused(what)
     if again := _repeated(text):
         raise AnswerRefused(f"it repeats itself: {again!r}")
-    if _recites(letters, _letters(source.instructions), _letters(told)):
+    if recites(letters, bare(source.instructions), bare(told)):
         raise AnswerRefused("it recites its instructions; write only the summary of the memories")
     there = {line.strip("#*: ").casefold() for line in text.splitlines()}
     if missing := [each for each in brief.headings if each.casefold() not in there]:
@@ -226,12 +275,3 @@ def _repeated(text: str) -> str:
     counts = Counter(" ".join(part.split()) for part in _PARTS.split(text))
     found = (part for part, times in counts.items() if times >= _REPEATS and len(part) > 12)
     return next(found, "")[:60]
-
-
-def _recites(letters: str, instructions: str, told: str) -> bool:
-    runs = (letters[at : at + _RECITED] for at in range(len(letters) - _RECITED + 1))
-    return any(run in instructions and run not in told for run in runs)
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))

@@ -72,14 +72,6 @@ class TalkScene:
             "options": list(self.options),
         }
 
-    def less(self, *names: str, by: int = 0) -> TalkScene:
-        """The same without some of it; ``by``: so many lines less, 0 for all."""
-        changes: dict[str, Any] = {}
-        for name in names:
-            value = getattr(self, name)
-            changes[name] = "" if isinstance(value, str) else value[:-by] if by else ()
-        return replace(self, **changes)
-
 
 _BESIDE = ("pinned", "noticed", "commands", "window", "tools")
 _MADE = ("recalled", "examples", "deeds", "options")
@@ -112,6 +104,7 @@ def ever_less(scene: TalkScene, names: Sequence[str]) -> Iterator[TalkScene]:
     """The scene, then with one line less of these, the last of each first."""
     yield scene
     for name in names:
-        while getattr(scene, name):
-            scene = scene.less(name, by=1)
+        while value := getattr(scene, name):
+            less: dict[str, Any] = {name: "" if isinstance(value, str) else value[:-1]}
+            scene = replace(scene, **less)
             yield scene

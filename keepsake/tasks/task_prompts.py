@@ -14,7 +14,7 @@ from keepsake.tasks import (
     night,
     people,
     reflect,
-    summary_prompts,
+    summarise,
     talk,
     talk_scene,
 )
@@ -27,8 +27,8 @@ _PARTS: Mapping[str, tuple[Collection[str], Collection[str]]] = {
     "journal": (night.PARTS, journal.VARIABLES),
     "people": (night.PARTS, people.VARIABLES),
     "reflect": (night.PARTS, reflect.VARIABLES),
-    "summarise": (summary_prompts.SUMMARISE_PARTS, summary_prompts.SUMMARISE_VARIABLES),
-    "merge": (summary_prompts.MERGE_PARTS, summary_prompts.MERGE_VARIABLES),
+    "summarise": (summarise.SUMMARISE_PARTS, summarise.SUMMARISE_VARIABLES),
+    "merge": (summarise.MERGE_PARTS, summarise.MERGE_VARIABLES),
     "contradictions": ((contradictions.PART,), contradictions.VARIABLES),
 }
 LOADERS: Mapping[str, Callable[[Path], Prompts]] = {

@@ -30,27 +30,16 @@ VARIABLES = frozenset(
 )
 """The names that the template may use."""
 
-_TRIAL = TalkScene(
-    name="Mira",
-    persona="A miller.",
-    examples=("~Mira> say Good day!",),
-    commands=("say <words>",),
-    pinned=("The mill is mine.",),
-    noticed=("Tom told you: never sell the mill (memory 3)",),
-    journal=("[4 Mar, importance 8] Tom promised to bring the cup (memory 2)",),
-    longterm="I was born here.",
-    recent="I met Tom.",
-    window=(Memory(1, datetime(2025, 3, 4, tzinfo=UTC), MemoryKind.PERCEPTION, "Tom arrives."),),
-    people=("Tom, a friend, last met 3 days ago; you like him.",),
-    notes=("mill: it needs oil",),
-    experiences=("Tom fell into the river.",),
-    called_back=("17. Tom fell into the river.",),
-    place="The Mill",
-    description="It is old.",
-    exits=("north",),
-    here=("Tom",),
-    carried=("a sieve",),
+_LISTS = (
+    *("examples", "commands", "pinned", "noticed", "journal", "people", "notes", "experiences"),
+    *("called_back", "exits", "here", "carried"),
 )
+_FULL: dict[str, Any] = {
+    **dict.fromkeys(_LISTS, ("Tom owns the mill.",)),
+    **dict.fromkeys(("persona", "longterm", "recent", "place", "description"), "An old mill."),
+    "window": (Memory(1, datetime(2025, 3, 4, tzinfo=UTC), MemoryKind.PERCEPTION, "Tom arrives."),),
+}
+"""A scene with something in each variable."""
 
 
 def variables(scene: TalkScene, nudge: str = "") -> dict[str, Any]:
@@ -92,7 +81,7 @@ def load_transcript(path: Path) -> Prompts:
     """
     source = templates.read(path)
     prompts = Prompts(path, {PART: templates.compiled(path, source, VARIABLES)})
-    for scene in (_TRIAL, TalkScene(name="Mira")):
+    for scene in (TalkScene("Mira", **_FULL), TalkScene("Mira")):
         if not prompts.render(PART, **variables(scene, "Tom waits.")).endswith(cursor("Mira")):
             last = len(source.rstrip().splitlines()) or 1
             problem = "the prompt does not end with the cursor"

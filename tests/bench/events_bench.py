@@ -194,11 +194,8 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
     """Thoughts of fifty agents in turn, each with a prompt that has grown by a line or two."""
     from keepsake.agent.happenings import basis_of  # noqa: PLC0415
     from keepsake.agent.thinking.actor import Act  # noqa: PLC0415 - when Evennia is up
-    from keepsake.agent.thinking.thought import (  # noqa: PLC0415
-        Sent,
-        ThoughtInProgress,
-        thought_event,
-    )
+    from keepsake.agent.thinking.reports import thought_event  # noqa: PLC0415
+    from keepsake.agent.thinking.thought import Sent, ThoughtInProgress  # noqa: PLC0415
 
     lines = [line.text for line in islice(talk.talk(Random(5)), 600)]
     heads = [f"You are agent {n}.\n" + "\n".join(lines[n : n + 20]) for n in range(AGENTS)]
@@ -208,7 +205,7 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
     costs = Costs(tuple(PromptSection(each, 120) for each in names), 3_400, "model server")
     impulse = Impulse(EventKind.ADDRESSED, True, "Tom", priority="player")
     thought, act = ThoughtInProgress(impulse), Act(None, "no")
-    answer = Generation("say The leek soup.", "stop", 1_200, 1_100, 9, 0.4, "a-model")
+    thought.answer = Generation("say The leek soup.", "stop", 1_200, 1_100, 9, 0.4, "a-model")
     names_of = [f"Agent{n}" for n in range(AGENTS)]
     hits, context = _hits(), MemoryContext(None, None, ())
 
@@ -216,7 +213,7 @@ def _thoughts() -> Callable[[int], ThoughtEvent]:
         basis = basis_of(context, hits, ())
         prompt = Rendered(requests[n].prompt, ())
         thought.sent = Sent(NOON, impulse, prompt, requests[n], costs, 0.02, 100.0, basis)
-        return thought_event(names_of[n % AGENTS], thought, "refused", 100.4, act, answer=answer)
+        return thought_event(names_of[n % AGENTS], thought, "refused", 100.4, act)
 
     return make
 

@@ -82,12 +82,12 @@ def _in_the_world() -> list[Figure]:
         def _thought(self) -> float:
             """Milliseconds of this thread that one thought takes, from its cause to its end."""
             event = PerceivedEvent(EventKind.ADDRESSED, from_player=True, source="Tom")
-            before, thoughts = _cost(), self.mind.thinker.thoughts
+            before, thoughts = _cost(), self.mind.thinker.tally.thoughts
             spent = _timed(lambda: self.mind.thinker.notice(event))
             spent += _timed(lambda: self.clock.advance(1.0))
             while self.mind.thinker.state is AgentState.WAITING:
                 spent += _timed(self.posted.get(timeout=10))
-            assert self.mind.thinker.thoughts == thoughts + 1, "it was not one thought"
+            assert self.mind.thinker.tally.thoughts == thoughts + 1, "it was not one thought"
             assert spent <= (_cost() - before) * 1000
             return spent
 

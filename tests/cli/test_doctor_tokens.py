@@ -1,4 +1,4 @@
-"""What the doctor says of the token budget, and of who counts."""
+"""What the doctor says of the token budget."""
 
 from __future__ import annotations
 

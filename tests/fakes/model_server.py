@@ -108,8 +108,6 @@ class FakeModelServer:
         refuse: Why a request is refused with status 400, by its body; empty for those that are not.
         speed: Tokens of a prompt that it says it evaluates in a second; 0 if it does not say.
         can: Ollama's list of what the model can.
-        tokenizer: Whose ``/tokenize`` it has: ``llama.cpp``, ``old llama.cpp`` (one text a
-            call), ``vllm``, or none.
     """
 
     def __init__(
@@ -134,7 +132,6 @@ class FakeModelServer:
         self.speed = 0.0
         self.refuse: Callable[[dict[str, Any]], str] = lambda _: ""
         self.can = ["completion"]
-        self.tokenizer = ""
         self.busy = self.most_busy = 0
         self._record = record
         self._calls: list[Call] = []
@@ -227,8 +224,6 @@ class FakeModelServer:
             return 400, {"error": str(error)}
 
     def _speaks(self, path: str) -> bool:
-        if path == "/tokenize":
-            return bool(self.tokenizer)
         if self.only and path in ("/v1/completions", "/v1/chat/completions"):
             return ("chat" in path) == (self.only == "chat")
         only = {"/props": "llama.cpp", "/version": "vllm"}
@@ -326,18 +321,6 @@ class FakeModelServer:
         rows = [{"id": name, "owned_by": owner, **size} for name in self.models]
         return {"object": "list", "data": rows}
 
-    def _tokenize(self, body: dict[str, Any], *_: object) -> dict[str, Any]:
-        if self.tokenizer == "vllm":
-            found = tokens(body.get("prompt"))
-            if body.get("add_special_tokens", True):
-                found = [1, *found]
-            return {"count": len(found), "max_model_len": 4096, "tokens": found}
-        content = body.get("content", "")
-        if isinstance(content, str) or self.tokenizer == "old llama.cpp":
-            return {"tokens": tokens(content)}
-        parts = [[part] if isinstance(part, int) else tokens(part) for part in content]
-        return {"tokens": [number for part in parts for number in part]}
-
     def _embed(self, body: dict[str, Any], _text: str | None, model: str) -> dict[str, Any]:
         return {"model": model, "embeddings": [vector(each) for each in _texts(body)]}
 
@@ -359,7 +342,6 @@ _ROUTES: dict[str, Callable[..., dict[str, Any]]] = {
     "/props": FakeModelServer._props,
     "/version": FakeModelServer._version,
     "/v1/embeddings": FakeModelServer._embeddings,
-    "/tokenize": FakeModelServer._tokenize,
 }
 
 

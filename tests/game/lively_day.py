@@ -147,7 +147,7 @@ class LivelyDay(AgentsWorld):
         self.day.last_prompt = request.prompt
         if isinstance(outcome, Generation):
             self.day.prompts.append(outcome.prompt_tokens)
-            self.day.estimates.append(self.services.tokens.estimate.of(request.prompt))
+            self.day.estimates.append(self.services.tokens.of(request.prompt))
         else:
             self.day.unanswered += 1
 

@@ -82,10 +82,6 @@ def test_a_grammar_and_a_schema_hold_the_answer(model: OpenAIModel):
     assert json.loads(model.generate(request).text)["verb"] in ("say", "go")
 
 
-def test_tokens_are_counted_by_the_model(model: OpenAIModel):
-    assert model.count_tokens(["Good morning", ""]) == [2, 0]
-
-
 def test_a_prompt_beyond_the_context_is_refused(model: OpenAIModel):
     with pytest.raises(PromptTooLong, match="exceeds the available context") as caught:
         model.generate(GenerationRequest("word " * 9000, max_tokens=1))

@@ -392,5 +392,4 @@ def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owne
         (status,) = owner.call(gateway.statuses)
         assert status.provider == "embedded"
         assert status.figures.cached_share > 0.3
-        assert gateway.count_tokens("agent", ["Good morning"]) == [2]
     assert embedded.pid is not None, "a reload must not end the model"

@@ -13,8 +13,7 @@ from keepsake.archive.records import Tier
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.summaries.strategy import NARRATIVE
-from keepsake.tasks.summarise import Summarise, cleaned, holds
-from keepsake.tasks.summary_prompts import SummaryBrief
+from keepsake.tasks.summarise import Summarise, SummaryBrief, cleaned, holds
 from keepsake.tasks.task import AnswerRefused
 from keepsake.tasks.task_prompts import TaskPrompts
 

@@ -21,6 +21,8 @@ from keepsake.archive.records import MemoryKind
 from keepsake.language.perception import perceive
 from keepsake.prompt.verbs import PRIVATE, Command
 
+_LOOKUPS = frozenset({"recall", "page", "look", "examine"})
+"""Deeds whose result comes back in the same turn."""
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
 
 
@@ -40,6 +42,11 @@ class Act:
         return self.command is not None and self.command.verb in ("say", "whisper")
 
     @property
+    def looked_up(self) -> bool:
+        """Whether it brought something that the agent wants to use in the same turn."""
+        return self.command is not None and self.command.verb in _LOOKUPS
+
+    @property
     def waited(self) -> bool:
         """Whether the agent chose to do nothing."""
         return self.command is not None and self.command.verb == "wait"
@@ -54,18 +61,20 @@ class Actor:
         self._services = services
         self._acting: Command | None = None
 
-    def do(self, agent: Body, command: Command, *, seen: int = 0) -> Act:
+    def do(
+        self, agent: Body, command: Command, to: str = "", *, event: str = "", seen: int = 0
+    ) -> Act:
         """Do what was chosen, by the rules that bind a player.
 
-        ``seen``: The newest memory that the answer knew of; 0 for all.
+        Args:
+            agent: The agent.
+            command: What was chosen.
+            to: Whom words are for; empty for nobody.
+            event: What the archive calls a stock phrase; empty for words of its own.
+            seen: The newest memory that the answer knew of; 0 for all.
         """
         if command.verb == "wait":
             return Act(command)
-        return self._done(agent, command, seen=seen)
-
-    def _done(
-        self, agent: Body, command: Command, to: str = "", *, event: str = "", seen: int = 0
-    ) -> Act:
         place, whom = place_of(agent), _spoken_to(agent, command, to)
         saved = self._memory.remember(
             command.line,
@@ -92,18 +101,13 @@ class Actor:
         reason: str = "",
         seen: int = 0,
     ) -> Act:
-        """Say words to somebody: speech, whatever is in it, and never a command.
-
-        ``event``: What the archive calls a stock phrase; empty for words of its own.
-        ``reason``: Why, for the agent alone.
-        ``seen``: The newest memory that the answer knew of; 0 for all.
-        """
+        """Say words to somebody: speech, whatever is in it, and never a command."""
         here = any(person.key == partner for person in people_near(agent))
         if whispered and not here:
             return Act(None, f"{partner} has gone, and it was for nobody else")
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
         command = Command(verb, line, reason)
-        return self._done(agent, command, partner, event=event, seen=seen)
+        return self.do(agent, command, partner, event=event, seen=seen)
 
     def _answers(self, seen: int) -> int:
         """``seen`` where something was perceived since; else 0."""

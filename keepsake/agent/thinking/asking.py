@@ -124,16 +124,15 @@ class ThoughtAsker:
         thought.impulse = wanted
         return True
 
-    def next(self, thought: ThoughtInProgress) -> ThoughtInProgress:
-        """The thought goes on as that one, unless its own act has broken it off.
+    def go_on(self, thought: ThoughtInProgress) -> None:
+        """The model is asked again for the thought, unless its own act has broken it off.
 
         Raises:
             ThoughtDropped: It has.
         """
         if self.current is None:
             raise ThoughtDropped
-        self.current = thought
-        return thought
+        thought.answer = None
 
     def able_body(self, thought: ThoughtInProgress) -> Body:
         """The agent as it is now, if it may still act.
@@ -170,7 +169,7 @@ class ThoughtAsker:
     def too_large(self, agent: Body, thought: ThoughtInProgress) -> None:
         """Its prompt cannot be brought under the budget."""
         self.fitting.tell(agent)
-        self.reports.ended(thought, "too large", costs=self.fitting.too_large)
+        self.reports.ended(thought, "too large", costs=self.fitting.costs)
         show_absent(agent, thought.impulse)
 
 

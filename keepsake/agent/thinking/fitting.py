@@ -32,20 +32,15 @@ class Fitting:
 
     def __init__(self, memory: MemoryComponent, services: Services) -> None:
         self._name, self._memory, self._services = memory.name, memory, services
-        self._sent: Costs | None = None
+        self.costs: Costs | None = None
+        """What the last prompt cost, whether it was sent or too large to be."""
+        self._fits = False
         self._off = 0
         self._memories = 0
         """What summaries and window had in the last prompt; both may be others by the answer."""
         self._told: str | None = None
-        self.too_large: Costs | None = None
-        """What the last prompt cost, if it was too large to be sent; None if it was not."""
         self.counted: tuple[int, int] | None = None
         """Tokens of the last prompt that was answered: by our count, and by the server's."""
-
-    @property
-    def costs(self) -> Costs | None:
-        """What the last prompt cost, whether it was sent or too large to be."""
-        return self.too_large or self._sent
 
     def sizes(self, profile: ModelProfile) -> tuple[int, int]:
         """Tokens that a prompt may have, and those that it may have by our count.
@@ -70,18 +65,17 @@ class Fitting:
         load = memory.load()
         self._memories = load.summaries + load.window
         self._weigh(memory, costs.used + self._off)
-        fits = costs.used <= room
-        self._sent, self.too_large = (costs, None) if fits else (None, costs)
-        if fits and self._told is not None:
+        self.costs, self._fits = costs, costs.used <= room
+        if self._fits and self._told is not None:
             self._told = None
             log(f"[Thinker] {self._name}: The prompt keeps within its budget again")
-        return fits
+        return self._fits
 
     def answered(self, prompt_tokens: int) -> None:
         """The server has counted the last prompt: from now on we know better."""
-        if self._sent is None or prompt_tokens <= 0:
+        costs = self.costs
+        if costs is None or not self._fits or prompt_tokens <= 0:
             return
-        costs = self._sent
         self.counted = (costs.used, prompt_tokens)
         self._services.tokens.heard(costs.used, prompt_tokens)
         # What was counted too much last time may be counted too little the next: ours is only
@@ -94,8 +88,8 @@ class Fitting:
 
     def tell(self, agent: Body) -> None:
         """Tell builders and the log that nothing helps; once, until a prompt fits again."""
-        costs = self.too_large
-        if costs is None:
+        costs = self.costs
+        if costs is None or self._fits:
             return
         heaviest = max(costs.sections, key=lambda section: section.tokens)
         if heaviest.name == self._told:

@@ -52,9 +52,12 @@ class PromptPreview:
             KeepsakeError: The memory or a template cannot be read.
         """
         said = self._said(agent, partner, words) if partner is not None else None
-        turn = self._scenes.context_of(agent, _asked(said) if said is not None else IDLE)
+        turn = self._scenes.context_of(agent, IDLE)
         if said is not None:
-            turn = replace(turn, words=words)
+            asked = Impulse(
+                EventKind.ADDRESSED, True, said.source, source_id=said.source_id, priority="player"
+            )
+            turn = replace(self._scenes.context_of(agent, asked), words=words)
         try:
             profile = self._asker.profile()
         except KeepsakeError:  # no model can be asked: that is told when one is
@@ -97,9 +100,3 @@ class PromptPreview:
             source=partner.key,
             source_id=identity_of(partner),
         )
-
-
-def _asked(said: Memory) -> Impulse:
-    return Impulse(
-        EventKind.ADDRESSED, True, said.source, source_id=said.source_id, priority="player"
-    )

@@ -23,7 +23,6 @@ from keepsake.agent.thinking.options import options_of
 from keepsake.archive.privacy import NOBODY, Audience, in_confidence, is_private, outward
 from keepsake.archive.records import Memory, MemoryKind, Summary
 from keepsake.language.heard import heard
-from keepsake.memory import MemoryContext
 from keepsake.prompt.options import NAMING, Options
 from keepsake.prompt.script import day, daytime
 from keepsake.prompt.verbs import COMPACT, VERBS, Takes, Verb
@@ -77,17 +76,18 @@ class SceneMaker:
 
         ``by``: Who asks, for the event log; empty for the agent itself.
         """
-        memory, keeper = self._mind.memory.context(), self._mind.keeper
-        if turn.partner and turn.words:
-            return await keeper.relate(
-                turn.words,
-                scene=False,
-                by=by or "talk",
-                audience=turn.audience,
-                asker=turn.partner,
-            )
-        asking = question_of(agent, memory)
-        return await keeper.relate(asking, scene=not by, by=by or "thought", audience=turn.audience)
+        said, place = (
+            turn.words if turn.partner else "",
+            agent.location.key if agent.location else "",
+        )
+        here = [person.key for person in people_near(agent)]
+        return await self._mind.keeper.relate(
+            said or question(self._mind.memory.context(), place, here),
+            scene=not (said or by),
+            by=by or ("talk" if said else "thought"),
+            audience=turn.audience,
+            asker=turn.partner if said else "",
+        )
 
     def is_whispered(self, agent: Body, turn: TurnContext, found: SearchResult | None) -> bool:
         """Whether an answer is whispered: to a whisper, and if others have come in since."""
@@ -119,41 +119,29 @@ class SceneMaker:
         Raises:
             KeepsakeError: The memory or a template cannot be read.
         """
-        services = self._services
-        related = self._mind.keeper.related(found)
-        window = (*self._window(turn.audience), *([extra] if extra is not None else []))
-        scene = self._scene(agent, turn, related, found, window)
-        prompts = services.prompts
-        parts = (prompts.of("talk"), prompts.of("act"), prompts.transcript)
-        return Talk(scene, *parts, services.tokens.each), self._basis(related, scene)
-
-    def _scene(
-        self,
-        agent: Body,
-        turn: TurnContext,
-        related: Related,
-        found: SearchResult | None,
-        window: Sequence[Memory],
-    ) -> TalkScene:
-        context = self._mind.memory.context()
-        return replace(
+        services, keeper = self._services, self._mind.keeper
+        related, context = keeper.related(found), self._mind.memory.context()
+        # as those who hear the answer may know it
+        may_know = in_confidence if services.people.current.in_confidence else outward
+        window = self._mind.memory.private.heard_by(context.shown, turn.audience, may_know)
+        window = (*window, *([extra] if extra is not None else []))
+        scene = replace(
             self._around(agent, turn),
             **self._kept(turn, related, found),
             longterm=_text(context.longterm),
             longterm_span=_span(context.longterm),
             recent=_text(context.recent),
             recent_span=_span(context.recent),
-            window=tuple(window),
+            window=window,
             words=_still_waiting(window, turn),
             whispered=turn.whispered,
         )
-
-    def _basis(self, related: Related, shown: TalkScene) -> Basis:
-        """What a prompt is made from; what was left out of it for want of room is not."""
-        keeper = self._mind.keeper
-        found = shown.recalled or shown.experiences or shown.notes
-        called = keeper.called_back if shown.called_back else ()
-        return basis_of(self._mind.memory.context(), related.hits if found else (), called)
+        shown = scene.recalled or scene.experiences or scene.notes
+        called = keeper.called_back if scene.called_back else ()
+        basis = basis_of(context, related.hits if shown else (), called)
+        prompts = services.prompts
+        parts = (prompts.of("talk"), prompts.of("act"), prompts.transcript)
+        return Talk(scene, *parts, services.tokens.each), basis
 
     def verbs(self, turn: TurnContext) -> tuple[Verb, ...]:
         """What the agent may do in this turn."""
@@ -164,12 +152,6 @@ class SceneMaker:
     def options(self, agent: Body, turn: TurnContext) -> Options:
         """What is there; an agent that is spoken to may leave a talk, but not its guests."""
         return options_of(agent, stays=hosts_guests(agent) if turn.partner else None)
-
-    def _window(self, audience: Audience) -> tuple[Memory, ...]:
-        """The window as those who hear the answer may know it."""
-        shown, private = self._mind.memory.context().shown, self._mind.memory.private
-        confided = self._services.people.current.in_confidence
-        return private.heard_by(shown, audience, in_confidence if confided else outward)
 
     def _kept(
         self, turn: TurnContext, related: Related, found: SearchResult | None
@@ -217,7 +199,8 @@ class SceneMaker:
             options=options.usages(naming),
             partner=turn.partner,
             trigger=turn.impulse.trigger,
-            examples=examples_of(agent),
+            # one example may have several lines
+            examples=tuple(x for each in agent.db.examples or () for x in str(each).splitlines()),
             commands=tuple(f"{v.usage}: {v.help}" for v in verbs),
             tools=tools_of(deeds, options),
         )
@@ -234,17 +217,6 @@ class SceneMaker:
         lines = known.lines(agent, turn.audience)
         names = tuple(line.partition(",")[0] for line in new)
         return (*(line for line in lines if not line.startswith(names or "\n")), *new)
-
-
-def question_of(agent: Body, memory: MemoryContext) -> str:
-    """What a thought of the agent asks its memory."""
-    place = agent.location.key if agent.location else ""
-    return question(memory, place, [person.key for person in people_near(agent)])
-
-
-def examples_of(agent: Body) -> tuple[str, ...]:
-    """The lines that show its voice; one example may have several."""
-    return tuple(line for each in agent.db.examples or () for line in str(each).splitlines())
 
 
 def unanswered(window: Sequence[Memory], impulse: Impulse) -> list[Memory]:

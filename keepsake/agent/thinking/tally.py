@@ -35,6 +35,7 @@ class ThoughtTally:
     sent: Sent | None = None
     # since when its thought waits, in seconds of the services' timer; None if none is under way
     waits_since: float | None = None
+    thoughts: int = 0  # how many were answered, since the server started
     _last: deque[Thought] = field(default_factory=lambda: deque(maxlen=REFUSED_IN_A_ROW))
 
     @property
@@ -61,16 +62,11 @@ class ThoughtTally:
     def problem(self) -> str:
         """What is wrong with its thinking now; empty if nothing is."""
         last = self._last[-1] if self._last else None
-        if last is None or last.outcome not in FAILED:
-            return ""
-        if last.outcome == "refused" and not self._keeps_being_refused:
+        refused = [each for each in self._last if each.outcome == "refused"]
+        once = last in refused and len(refused) < REFUSED_IN_A_ROW
+        if last is None or last.outcome not in FAILED or once:
             return ""
         return last.problem or last.outcome
-
-    @property
-    def _keeps_being_refused(self) -> bool:
-        refused = sum(each.outcome == "refused" for each in self._last)
-        return refused == REFUSED_IN_A_ROW
 
     def ended(self, thought: Thought, answer: Generation | None, now: datetime) -> None:
         """A thought has come to its end."""

@@ -33,12 +33,9 @@ from keepsake.agent.thinking.asking import (
     show_absent,
     show_people,
 )
-from keepsake.agent.thinking.following import Following
-from keepsake.agent.thinking.performer import Performer
 from keepsake.agent.thinking.preview import PromptPreview
 from keepsake.agent.thinking.reports import ThoughtReports
 from keepsake.agent.thinking.scene import SceneMaker
-from keepsake.agent.thinking.stopgap import RuleThinking
 from keepsake.agent.thinking.tally import ThoughtTally
 from keepsake.agent.thinking.thought import ThoughtInProgress
 from keepsake.agent.thinking.turn import TurnThinking
@@ -75,19 +72,15 @@ class Thinker:
     ) -> None:
         memory = mind.memory
         self.actor = actor = Actor(memory, mind.keeper, services)
-        self.following = Following()
         self._reports = ThoughtReports(memory.name, services, spent)
         self._asker = ThoughtAsker(life, memory, self._reports, services, self._still_wanted)
         self.fitting = self._asker.fitting
         scenes = SceneMaker(mind, services)
-        performer = Performer(actor, self.following, scenes, memory, services)
         self._notice = Alarm(services.timer)
-        self._ways: dict[str, RuleThinking | TurnThinking] = {
-            RULES: RuleThinking(self._asker, scenes, actor, memory, services),
-            TURN: TurnThinking(
-                self._asker, scenes, performer, mind, services, heard=self._notice.cancel
-            ),
-        }
+        self._turn = TurnThinking(
+            self._asker, scenes, actor, mind, services, heard=self._notice.cancel
+        )
+        self.following = self._turn.following
         self.preview = PromptPreview(self._asker, scenes, memory, services)
         self._find, self._services, self._memory = life.body, services, memory
         self._task: Routine[Act | None] | None = None
@@ -98,19 +91,13 @@ class Thinker:
 
     def take_over(self, other: Thinker) -> None:
         """Go on with the counts of another: the same agent's, under its former name."""
-        ours, theirs = self._reports, other._reports
-        ours.tally, ours.thoughts = theirs.tally, theirs.thoughts
-        theirs.tally = ThoughtTally()  # an answer that still comes there must not end ours
+        self._reports.tally = other.tally
+        other._reports.tally = ThoughtTally()  # an answer that still comes there must not end ours
 
     @property
     def tally(self) -> ThoughtTally:
         """What came of its thoughts, since the server started."""
         return self._reports.tally
-
-    @property
-    def thoughts(self) -> int:
-        """How many of its thoughts were answered, since the server started."""
-        return self._reports.thoughts
 
     @property
     def waited(self) -> float | None:
@@ -169,9 +156,8 @@ class Thinker:
     def stays(self) -> bool:
         """Whether it must not leave now: it is in a talk, or keeps this place for its guests."""
         agent = self.agent
-        if agent is None:
-            return False
-        return self.in_talk or (is_at_home(agent) and bool(players_near(agent)))
+        at_home = agent is not None and is_at_home(agent) and bool(players_near(agent))
+        return self.in_talk or at_home
 
     def _still_wanted(self, impulse: Impulse) -> Impulse | None:
         """The impulse as it is now that its turn has come; None if its cause is gone."""
@@ -272,8 +258,10 @@ class Thinker:
         """What is done in the end; None for nothing."""
         try:
             for _ in range(TRIES):
-                thought.rerouted, way = False, self._ways.get(self._way(thought.impulse))
-                act = await way.take(thought) if way is not None else None
+                thought.rerouted, way = False, self._way(thought.impulse)
+                if way == RULES:
+                    return await self._turn.by_rules(thought)
+                act = await self._turn.take(thought) if way == TURN else None
                 if not thought.rerouted:
                     return act
         except ThoughtDropped:
@@ -306,7 +294,7 @@ class Thinker:
         assert thought is not None
         what = "The answer could not be acted out" if thought.answer else "The thought broke off"
         log(f"[Thinker] {agent.key if agent else self._asker.key}: {what}: {error!r}")
-        self._reports.ended(thought, "broke off", answer=thought.answer, problem=repr(error))
+        self._reports.ended(thought, "broke off", problem=repr(error))
         self._finish(None)
 
     def _show_thinking(self) -> None:

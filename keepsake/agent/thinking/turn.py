@@ -8,21 +8,25 @@ from dataclasses import dataclass, field, replace
 from keepsake.agent.body import Body
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.services import Services
+from keepsake.agent.surroundings import people_near, place_of
 from keepsake.agent.tasks import Inbox
-from keepsake.agent.thinking.actor import Act
+from keepsake.agent.thinking.actor import Act, Actor
 from keepsake.agent.thinking.asking import TURN, ThoughtAsker, ThoughtDropped, show_absent
-from keepsake.agent.thinking.performer import Performance, Performer
+from keepsake.agent.thinking.following import Following
 from keepsake.agent.thinking.scene import SceneMaker, TurnContext
+from keepsake.agent.thinking.stopgap import words_by_rule
 from keepsake.agent.thinking.thought import ThoughtInProgress
+from keepsake.archive.records import COURTESY, MemoryKind
+from keepsake.errors import ModelError
 from keepsake.models.profiles import ModelProfile
 from keepsake.models.queue import Outcome
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.budget import costs_of
+from keepsake.prompt.verbs import Command
 from keepsake.tasks.answer import AnswerPart, AnswerReader, PartKind
-from keepsake.tasks.deed import deed_of
+from keepsake.tasks.deed import deed_of, read_deed
 from keepsake.tasks.guards import fault_of
 from keepsake.tasks.talk import Talk
-from keepsake.tasks.talk_scene import TalkPrompt
 from keepsake.tasks.task import TRIES
 
 MOST_LOOKUPS = 3
@@ -38,21 +42,9 @@ class AnswerProgress:
     acts: list[Act] = field(default_factory=list)
     parts: int = 0  # parts that were read, refused ones included
     fault: str = ""  # why words were refused, or all that was tried; empty if none was
-    looked_up: bool = False  # whether a deed brought something to use
-    talk: Talk | None = None
-    prompt: TalkPrompt | None = None
+    talk: Talk | None = None  # what was asked, once its turn has come; so are the two that follow
+    instructions: str = ""
     reader: AnswerReader | None = None
-
-    def fault_of(self, words: str) -> str:
-        """Why a spoken line is refused; empty if it is not."""
-        assert self.talk is not None
-        assert self.prompt is not None
-        return self.talk.fault(words, self.prompt.instructions)
-
-    def add(self, done: Performance) -> None:
-        """One part was carried out."""
-        self.acts.append(done.act)
-        self.looked_up |= done.looked_up
 
     @property
     def did(self) -> bool:
@@ -76,13 +68,14 @@ class TurnThinking:
         self,
         asker: ThoughtAsker,
         scenes: SceneMaker,
-        performer: Performer,
+        actor: Actor,
         mind: Remembering,
         services: Services,
         *,
         heard: Callable[[], None],
     ) -> None:
-        self._asker, self._scenes, self._performer = asker, scenes, performer
+        self.following = Following()
+        self._asker, self._scenes, self._actor = asker, scenes, actor
         self._mind, self._services, self._heard = mind, services, heard
 
     async def take(self, thought: ThoughtInProgress) -> Act | None:
@@ -98,16 +91,33 @@ class TurnThinking:
             thought.found = await self._scenes.relate(agent, turn)
             answered = await self._answer(thought, turn)
             last = answered.shown or last
-            if not answered.looked_up:
+            if not any(act.looked_up for act in answered.acts):
                 break
-            self._asker.next(thought)
+            self._asker.go_on(thought)
         return last
+
+    async def by_rules(self, thought: ThoughtInProgress) -> Act | None:
+        """Say something fitting without a model."""
+        asker, memory = self._asker, self._mind.memory
+        turn = self._scenes.context_of(asker.body(), thought.impulse)
+        thought.found = await self._scenes.relate(asker.body(), turn)
+        agent = asker.able_body(thought)
+        if not asker.is_wanted(agent, thought):
+            asker.reports.ended(thought, "dropped")
+            return None
+        words = words_by_rule(agent, turn, thought.found, memory, self._services.random)
+        whispered = self._scenes.is_whispered(agent, turn, thought.found)
+        act = self._actor.speak(agent, words, turn.partner, whispered=whispered, event=COURTESY)
+        if act.result is not None:
+            await act.result
+        asker.reports.done(thought, act)
+        return act
 
     async def _answer(self, thought: ThoughtInProgress, turn: TurnContext) -> AnswerProgress:
         """Ask the model; a first part that is refused is asked for once more, with the reason."""
         answered = AnswerProgress(turn)
         for attempt in range(1, TRIES + 1):
-            thought.attempt = attempt
+            thought.attempt, thought.answer = attempt, None
             answered = AnswerProgress(turn, answered.fault)
             agent, outcome = await self._hear(thought, answered)
             if isinstance(outcome, Generation):
@@ -122,10 +132,12 @@ class TurnThinking:
                 elif not thought.rerouted:
                     self._asker.unanswered(agent, thought, outcome)
                 return answered
-            self._record(thought, outcome, answered)
+            acts = answered.acts or [Act(None, answered.fault)]
+            problem = answered.fault or (str(outcome) if isinstance(outcome, ModelError) else "")
+            self._asker.reports.done(thought, *acts, problem=problem)
             if not answered.fault or answered.did:
                 break
-            self._asker.next(thought)
+            self._asker.go_on(thought)
         self._asker.missed.pop(thought.impulse.key, None)
         if answered.fault and not answered.did:
             show_absent(self._asker.body(), thought.impulse)
@@ -195,21 +207,61 @@ class TurnThinking:
         """Do one part, unless a guard refuses it."""
         if answered.fault and not answered.acts:
             return
+        assert answered.talk is not None
         answered.parts += 1
         self._heard()
-        if part.kind is PartKind.SPEECH and (fault := answered.fault_of(part.text)):
+        spoken = part.text if part.kind is PartKind.SPEECH else ""
+        if spoken and (fault := answered.talk.fault(spoken, answered.instructions)):
             op = "dropped" if answered.acts else "refused"
             self._asker.reports.guarded(thought.impulse, op, part.text, fault)
             answered.fault = fault
             return
         turn = answered.turn
         whispered = self._scenes.is_whispered(agent, turn, thought.found)
-        done = await self._performer.perform(agent, part, turn, whispered=whispered)
+        act = self._perform(agent, part, turn, whispered)
+        if act.result is not None:
+            await act.result
         if self._asker.current is None:  # its own act has broken it off
             raise ThoughtDropped
-        answered.add(done)
-        if done.act.command is None:
-            self._asker.reports.guarded(thought.impulse, "dropped", part.text, done.act.refusal)
+        answered.acts.append(act)
+        if act.command is None:
+            self._asker.reports.guarded(thought.impulse, "dropped", part.text, act.refusal)
+
+    def _perform(self, agent: Body, part: AnswerPart, turn: TurnContext, whispered: bool) -> Act:
+        """Say it, play it or do it, by the rules that bind a player."""
+        if part.kind is PartKind.DEED:
+            return self._do(agent, part.text, turn)
+        near = people_near(agent)
+        if part.kind is PartKind.EMOTE:
+            if whispered and len(near) > 1:
+                return Act(None, "A gesture would show others what was whispered")
+            return self._actor.do(agent, Command("emote", part.text, part.reason), seen=turn.seen)
+        if (leader := next((p for p in near if p.key == turn.partner), None)) is not None:
+            self.following.spoke(leader, self._services.seconds())
+        return self._actor.speak(
+            agent,
+            part.text,
+            turn.partner,
+            whispered=whispered,
+            reason=part.reason,
+            seen=turn.seen,
+        )
+
+    def _do(self, agent: Body, line: str, turn: TurnContext) -> Act:
+        """A deed; to go with somebody from now on, or with nobody, others see as a gesture."""
+        command = read_deed(line, self._scenes.verbs(turn), self._scenes.options(agent, turn))
+        if isinstance(command, str):
+            self._mind.memory.remember(command, MemoryKind.RESULT, place=place_of(agent))
+            return Act(None, command)
+        if command.verb not in ("follow", "stay"):
+            return self._actor.do(agent, command, seen=turn.seen)
+        gesture = "stays here."
+        self.following.end()
+        if command.verb == "follow":
+            leader = next(p for p in people_near(agent) if p.key == command.argument)
+            self.following.begin(leader, self._services.seconds())
+            gesture = f"goes with {leader.key} from now on."
+        return self._actor.do(agent, Command("emote", gesture, command.reason))
 
     def _turn_request(
         self,
@@ -225,20 +277,13 @@ class TurnThinking:
         answered.turn = replace(answered.turn, seen=self._mind.memory.newest)
         budget, room = self._asker.fitting.sizes(profile)
         answered.talk, answered.reader = talk, talk.reader(profile)
-        answered.prompt = prompt = talk.prompt(
-            replace(profile, prompt_tokens=room), answered.refused
-        )
+        prompt = talk.prompt(replace(profile, prompt_tokens=room), answered.refused)
+        answered.instructions = prompt.instructions
         costs = costs_of(prompt.rendered, self._services.tokens, budget)
         if not self._asker.fitting.takes(costs, room):
             thought.too_large = True
             return None
         self._mind.keeper.thought_over()
         request = profile.request_for(prompt.question, cache_key=self._asker.key)
-        return self._asker.reports.sending(thought, request, prompt.rendered, costs, basis)
-
-    def _record(
-        self, thought: ThoughtInProgress, outcome: Outcome, answered: AnswerProgress
-    ) -> None:
-        """Log what came of an answer."""
-        acts = answered.acts or [Act(None, answered.fault)]
-        self._asker.reports.done(thought, outcome, *acts, problem=answered.fault)
+        self._asker.reports.sending(thought, request, prompt.rendered, costs, basis)
+        return request

@@ -116,10 +116,6 @@ class OllamaModel(HttpModel):
         self._needed = -(-(prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
         self._may_think = False
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
-        """Always None: Ollama lets nobody use its tokenizer."""
-        return None
-
     def close(self) -> None:
         """Close the kept connections."""
         self._client.close()  # type: ignore[no-untyped-call]  # it has no annotations

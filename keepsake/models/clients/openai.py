@@ -27,7 +27,6 @@ from keepsake.models.clients.messages import as_sent, tools_as_sent
 from keepsake.models.clients.raw import RawAnswer, calls_in, count
 from keepsake.models.clients.refusals import ServerWords, shown
 from keepsake.models.profiles import AUTO, CHAT, DIALOGUE, LLAMA_CPP, OLLAMA_SERVER, OTHER, VLLM
-from keepsake.models.tokens.tokenizer import Tokenizer
 from keepsake.ports import GenerationRequest
 
 KEY_VARIABLES = ("KEEPSAKE_OPENAI_API_KEY", "OPENAI_API_KEY")
@@ -75,21 +74,10 @@ class OpenAIModel(HttpModel):
         server = ServerWords(name, cure_absent, cure_missing, key or "")
         super().__init__(server, model, kind, lessons)
         self._http, self._kind = JsonServer(host, server, time_limit), kind
-        self._tokenizer = Tokenizer(
-            lambda body: self._http.call("POST", "/tokenize", body, seconds=LOOK_SECONDS), model
-        )
 
     def close(self) -> None:
         """Close the kept connections."""
         self._http.close()
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
-        """Tokens of each text by the model's own tokenizer; None where the server has none.
-
-        Raises:
-            ModelError: The server did not answer.
-        """
-        return self._tokenizer.count(texts)
 
     def _has(self, names: Sequence[str]) -> bool:
         serves_one = self.capabilities.kind == LLAMA_CPP  # under whatever name

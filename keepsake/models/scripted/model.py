@@ -74,10 +74,6 @@ class ScriptedModel:
         """It always answers."""
         return "It plays by rules, and always answers"
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int] | None:
-        """None: it has no tokenizer."""
-        return None
-
     def close(self) -> None:
         """There is nothing to close."""
 

@@ -1,1 +1,0 @@
-"""Who counts tokens."""
