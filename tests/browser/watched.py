@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,11 +63,6 @@ class WatchedWorld:
     def compactions(self) -> int:
         """How many Mira has made."""
         return self.copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
-
-    def agents(self) -> dict[str, dict]:
-        """All agents by name, as the command line lists them."""
-        listed = json.loads(self.copy.keepsake("agents", "--json").stdout)
-        return {each["name"]: each for each in listed}
 
 
 _NO_DAYS = (

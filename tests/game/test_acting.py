@@ -29,9 +29,12 @@ LINES = {
     "drop": ("drop cup", "drop all", "drop moon"),
     "give": ("give cup to Tom", "give cup to Nobody", "give moon to Tom"),
     "examine": ("examine cup", "examine moon"),
-    "inventory": ("inventory", "i"),
+    "follow": ("follow Tom", "follow Nobody"),
+    "stay": ("stay",),
 }
 ELSEWHERE = (
+    "inventory",
+    "i",
     "sing",
     "sing loudly",
     "sing softly ",
