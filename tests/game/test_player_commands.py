@@ -242,7 +242,13 @@ class TestThings(WithPeople):
         self.cup.db.secret = "hidden"
         self.thing("tin whistle", self.ada)
         closer, builders = len(self.texts("Tom")), f"ex #{self.ada.id}"
-        forms = ("examine ada/profile", "examine/account Ada", "examine *Ada", builders)
+        forms = (
+            "@examine ada",
+            "examine ada/profile",
+            "examine/account Ada",
+            "examine *Ada",
+            builders,
+        )
         for line in ("examine cup", "examine ada", "examine here", *forms):
             self.type(line)
         shown = "\n".join(self.texts("Tom")[closer:])
@@ -253,7 +259,7 @@ class TestThings(WithPeople):
             assert private not in shown
         self.tom.permissions.add("Builder")
         self.account.permissions.add("Builder")
-        self.type("examine ada")
+        self.type("@examine ada")
         assert "Typeclass" in "\n".join(self.texts("Tom"))
 
     def test_odd_names_find_nothing_and_break_nothing(self):
