@@ -66,39 +66,40 @@ class CmdAgent(BuilderCommand):
     """Make agents, look into their minds, and mend them.
 
     Usage:
-      @agent [<name>]                       all agents, or one of them
-      @agent/create <name> [= <profile>]    a new one, in this room
-      @agent/delete <name>                  out of the world; its archive stays
-      @agent/profile <name> [= <profile>]   see or change who it is
-      @agent/memory <name> [= <memory>]     what it remembers with: keepsake, rag …
-      @agent/pause, /resume <name>          it perceives but does not think; it does
-      @agent/interval <name> = <seconds>    how often it acts unasked; |wdefault|n
-      @agent/prompt <name> [= <words>]      the prompt it would send now, or to answer
-      @agent/sleep [<name>], /sleep/here    put it to bed at home, or where it stands
-      @agent/wake <name>                    wake it, as fresh as after a night
+      @agent [<name>]                     all agents, or one of them
+      @agent/create <name> [= <profile>]  a new one, in this room
+      @agent/delete <name>                out of the world; its archive stays
+      @agent/profile <name> [= <profile>] see or change who it is
+      @agent/memory <name> [= <memory>]   what it remembers with: rag, mem0 …
+      @agent/pause <name>                 it perceives, but does not think
+      @agent/resume <name>                it thinks again
+      @agent/interval <name> = <seconds>  how often it acts unasked; |wdefault|n
+      @agent/prompt <name> [= <words>]    the prompt it would send, or answer with
+      @agent/sleep [<name>]               to bed; |w/sleep/here|n: where it stands
+      @agent/wake <name>                  as fresh as after a night
      |wIts mind|n
-      @agent/why <name> [<n>], /why/deep    why it did its last act, or the n-th last;
-                                            |w/why/all|n counts refused answers too
-      @agent/recall <name> = <words>        what it finds, with scores and reasons
-      @agent/memories <name> [65-128]       its memories, word for word
-      @agent/compaction <name> [<n>]        its compactions; one, with all that it covers;
-                                            |w/compaction/undo|n takes the last back
-      @agent/history <name> [<kind>]        compactions, sleeps, insights, or one of
-                                            consolidate profiles reflect compact tidy
-      @agent/journal <name> [<day>|<words>] its journal: today, 2026-11-21, or words
-      @agent/people <name> [<who>]          its pages of people
-      @agent/notes <name>                   its notes
-      @agent/note <name>/<title> [= <text>] read one, or write into it
-      @agent/pin <name> [= <text>]          lines that stand in every prompt;
-                                            |w/pin/remove <name> = <n>|n takes one out
-      @agent/rules [<name>]                 promises and rules that it noticed;
-                                            |w/rules/drop <person>|n drops that person's
+      @agent/why <name> [<n>]             why it did its last act, or the n-th
+                                          last; |w/why/deep|n, |w/why/all|n: more
+      @agent/recall <name> = <words>      what it finds, with scores
+      @agent/memories <name> [65-128]     its memories, word for word
+      @agent/compaction <name> [<n>]      its compactions, or one with all that
+                                          it covers; |w/compaction/undo|n
+      @agent/history <name> [<kind>]      compactions, sleeps, insights; or one:
+                                          consolidate profiles reflect compact
+      @agent/journal <name> [<words>]     its journal: today, 2026-11-21, words
+      @agent/people <name> [<who>]        its pages of people
+      @agent/notes <name>                 its notes
+      @agent/note <name>/<title> [= <text>]  read one, or write into it
+      @agent/pin <name> [= <text>]        lines that stand in every prompt;
+                                          |w/pin/remove <name> = <n>|n
+      @agent/rules [<name>]               promises and rules that it noticed;
+                                          |w/rules/drop <person>|n
 
     Without a name the agent in the room is meant, but for /create and /delete.
-    The switches of its mind, |w/rules|n, |w/sleep|n and |w/wake|n are commands too: |w@why mira|n.
-    A profile is best written as "You are Mira, …". A sentence with "(secret)" is one.
-    Creating a deleted agent again gives it its memories back. All files are in
-    |wvault/agents/<name>|n; you may edit them while the game runs.
+    The switches of its mind, /rules, /sleep and /wake are commands too:
+    |w@why mira|n. A profile is best written as "You are Mira, …"; a sentence with
+    "(secret)" is a secret. Creating a deleted agent again gives it its memories
+    back. All files are in |wvault/agents/<name>|n; edit them while the game runs.
 
     Example:
       @agent/create Ada = You are Ada, a clockmaker. You love riddles.

