@@ -58,12 +58,6 @@ class AuditedCommand(MuxCommand):
                 raise InterruptCommand
         super().parse()
 
-    def at_post_cmd(self) -> None:
-        """Show the prompt to whoever wants one."""
-        who = getattr(self.session, "puppet", None) or self.caller
-        if show := getattr(who, "show_prompt", None):
-            show()
-
 
 def _who(command: MuxCommand) -> dict[str, Any]:
     session, account = command.session, command.account

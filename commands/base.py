@@ -131,17 +131,6 @@ class PlayerCommand(AuditedCommand):
             mapping={"actor": caller, "target": target, **words},
         )
 
-    def say_to(self, target: ObjectDB, speech: str, *, end: str = "") -> None:
-        """Let all hear what the caller says to one, who alone also reads ``end``."""
-        self.show(
-            "talk",
-            you='You say to {target}, "{speech}"',
-            others='{actor} says to {target}, "{speech}"',
-            target=target,
-            to_target='{actor} says to you, "{speech}"' + end,
-            speech=speech,
-        )
-
 
 def player_named(name: str) -> ObjectDB | None:
     """Whoever bears that name, agents too, wherever they are."""

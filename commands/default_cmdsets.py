@@ -10,47 +10,28 @@ from evennia import CmdSet, default_cmds
 from evennia.commands.default import account, admin, comms, general, system
 from evennia.commands.default import unloggedin as login
 
-from commands import sleep, unloggedin
+from commands import unloggedin
 from commands.agent_cmdset import AGENT_COMMANDS
-from commands.building import (
-    agents,
-    compaction,
-    deeds,
-    history,
-    journal,
-    memory,
-    models,
-    moderation,
-    notes,
-    profiles,
-    recall,
-    rules,
-    why,
-)
+from commands.building import agents, deeds, memory, models, moderation, recall
 from commands.building.copying import CmdCopy
-from commands.playing import deeds as doing
 from commands.playing import guessing, manners, moving, people, preferences, speech, things, using
+from commands.playing.deeds import CmdDeeds
 from commands.playing.letters import CmdMail
 from commands.playing.socials import social_commands
 
 PLAYER_COMMANDS = (
     *AGENT_COMMANDS,
-    *(doing.CmdAbout, doing.CmdDeeds),
-    *(manners.CmdForgetMe, manners.CmdIgnore, manners.CmdReport),
-    *(moving.CmdExits, moving.CmdFollow, moving.CmdGroup, moving.CmdSit),
-    *(people.CmdMap, people.CmdScore, people.CmdTime, people.CmdWhere, people.CmdWho),
-    *(preferences.CmdAway, preferences.CmdBrief, preferences.CmdGender, preferences.CmdPrompt),
-    *(sleep.CmdShout, sleep.CmdWake, speech.CmdTell, things.CmdDescribe),
-    *(using.CmdEat, using.CmdPut, using.CmdRead, using.CmdRemove, using.CmdTrade, using.CmdWear),
+    *(CmdDeeds, manners.CmdForgetMe, manners.CmdIgnore, manners.CmdReport),
+    *(moving.CmdFollow, moving.CmdSit, moving.CmdWake),
+    *(people.CmdMap, people.CmdTime, people.CmdWho, preferences.CmdAway, preferences.CmdGender),
+    *(speech.CmdShout, things.CmdDescribe),
+    *(using.CmdEat, using.CmdPut, using.CmdRemove, using.CmdWear),
 )
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
 BUILDER_COMMANDS = (
-    *(agents.CmdAgent, sleep.CmdSleep, sleep.CmdWakeAgent, why.CmdWhy, models.CmdLlmStatus),
-    *(memory.CmdCompactMemories, memory.CmdMemoryStatus, compaction.CmdCompaction),
-    *(recall.CmdRecall, recall.CmdMemories, recall.CmdAwayNews, rules.CmdRules),
-    *(journal.CmdJournal, profiles.CmdPeople, history.CmdHistory),
-    *(notes.CmdNotes, notes.CmdNote, notes.CmdPin, deeds.CmdDeed, deeds.CmdWorld),
+    *(agents.CmdAgent, memory.CmdCompactMemories, memory.CmdMemoryStatus, models.CmdLlmStatus),
+    *(deeds.CmdDeed, recall.CmdAwayNews),
     *(moderation.CmdMute, moderation.CmdReports, moderation.CmdAudit),
 )
 """What builders tend agents with."""
@@ -60,7 +41,7 @@ _NOT_IN_THE_WORLD = (
     general.CmdSetDesc,  # CmdDescribe
     general.CmdAccess,  # shows permission levels that mean nothing to a player
     system.CmdTime,  # the server's clock
-    system.CmdAbout,  # of Evennia and the machine: CmdAbout
+    system.CmdAbout,  # of Evennia and the machine
 )
 
 _NOT_FOR_ACCOUNTS = (
@@ -101,7 +82,7 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
             self.add(command())
         for command in (CmdCopy, preferences.CmdAlias, guessing.CmdNoMatch, guessing.CmdSeveral):
             self.add(command())
-        for each in (*moving.direction_commands(), *social_commands()):
+        for each in social_commands():
             self.add(each)
 
 
@@ -138,7 +119,7 @@ class UnloggedinCmdSet(CmdSet):
         for command in (
             *(login.CmdUnconnectedConnect, unloggedin.CmdUnconnectedCreate),
             *(login.CmdUnconnectedQuit, login.CmdUnconnectedLook, unloggedin.CmdUnconnectedHelp),
-            *(unloggedin.CmdUnconnectedWho, login.CmdUnconnectedEncoding),
+            login.CmdUnconnectedEncoding,
             *(login.CmdUnconnectedScreenreader, login.CmdUnconnectedInfo),
         ):
             self.add(command())

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
+import re
 from typing import Any
 
 from django.conf import settings
-from evennia.commands.command import Command
 from evennia.commands.default import unloggedin as default
 from evennia.utils.utils import class_from_module
 
-from commands.playing.people import players
 from commands.wording import one_line
 from typeclasses.agents import Agent
 
+_TWO_WORDS = re.compile(r'(?:"([^"]+)"|([^"\s]+))\s+(?:"([^"]+)"|([^"\s]+))')
 CREATE_USAGE = (
     "Usage: |wcreate <name> <password>|n\n"
     "Put a name or password with blanks into double quotes: "
@@ -55,13 +54,8 @@ class CmdUnconnectedCreate(default.CmdUnconnectedCreate):
 
 def name_and_password(args: str) -> tuple[str, str] | None:
     """The two words of ``create``, each perhaps in double quotes; None if they are not two."""
-    reader = shlex.shlex(args.strip(), posix=True)
-    reader.whitespace_split, reader.quotes, reader.escape, reader.commenters = True, '"', "", ""
-    try:
-        words = list(reader)
-    except ValueError:  # a quote without its other half
-        return None
-    return (words[0], words[1]) if len(words) == 2 and all(words) else None
+    found = _TWO_WORDS.fullmatch(args.strip())
+    return (found[1] or found[2], found[3] or found[4]) if found else None
 
 
 def welcome(account: Any, session: Any) -> None:
@@ -83,21 +77,6 @@ def _greeted(agent: Agent) -> str:
     return f"|c{name}|n is here with you. Try: |wtalk {name.lower()} Good evening.|n"
 
 
-class CmdUnconnectedWho(Command):
-    """See who plays now, before logging in.
-
-    Usage:
-      who
-    """
-
-    key = "who"
-    locks = "cmd:all()"
-
-    def func(self) -> None:
-        """List the players."""
-        self.caller.msg("\n".join(["|wPlaying now|n", *players()]))
-
-
 class CmdUnconnectedHelp(default.CmdUnconnectedHelp):
     """Say what can be done before logging in.
 
@@ -117,7 +96,6 @@ HELP = """
 |wcreate <name> <password>|n   become somebody new and walk in
 |wconnect <name> <password>|n  come back as somebody you were
 |wlook|n                       show the first screen again
-|wwho|n                        see who plays now
 |wscreenreader|n               switch to plain output for a screen reader
 |wencoding|n                   choose the text encoding of your client
 |wquit|n                       hang up

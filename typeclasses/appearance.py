@@ -28,9 +28,7 @@ class RoomAppearance:
             self.get_display_things(looker, **kwargs),
             "" if getattr(looker, "is_agent", False) else absence(self),
         )
-        brief = looker.attributes.get("brief") and not kwargs.get("whole")
-        desc = [] if brief else [self.get_display_desc(looker, **kwargs), ""]
-        head = [f"|c{title}{number}|n", *desc]
+        head = [f"|c{title}{number}|n", self.get_display_desc(looker, **kwargs), ""]
         return "\n".join([*head, *(line for line in lists if line)]).rstrip()
 
     def get_display_exits(self, looker: Any, **kwargs: Any) -> str:

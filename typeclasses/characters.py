@@ -7,9 +7,7 @@ from typing import Any
 import evennia
 from evennia.objects.objects import DefaultCharacter
 
-from keepsake.agent.almanac import almanac_now
 from keepsake.agent.naming import now
-from keepsake.agent.services import running, services
 from keepsake.archive.records import BY_RULE
 from typeclasses.absence import LEFT, tell_of_absence
 from typeclasses.appearance import CharacterAppearance
@@ -50,15 +48,6 @@ class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
         """As Evennia's pronouns want it: ``male``, ``female``, else ``neutral``."""
         said = str(self.db.gender or "")
         return said if said in ("male", "female") else "neutral"
-
-    def show_prompt(self) -> None:
-        """Show the line that its player wants before what they type, if they want one."""
-        if template := self.attributes.get("prompt"):
-            part = almanac_now(services().clock).part if "%h" in template and running() else ""
-            place = self.location.key if self.location else ""
-            for mark, value in (("%p", place), ("%n", self.key), ("%h", part)):
-                template = template.replace(mark, value)
-            self.msg(prompt=f"{template} ")
 
     def at_pre_move(self, destination: Any, move_type: str = "move", **kwargs: Any) -> bool:
         """Stand up before leaving."""

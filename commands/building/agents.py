@@ -1,16 +1,22 @@
-"""Builders make agents and mend them."""
+"""``@agent``: builders make agents, look into their minds, and mend them."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from evennia.locks.lockhandler import check_lockstring
 
-from commands.building.base import BuilderCommand, plain, shortened, table
+from commands.building import compaction, history, journal, notes, profiles, recall, rules, why
+from commands.building.base import BuilderCommand, Query, View, plain, shortened, table
 from commands.wording import counted, quoted
 from keepsake.agent import tending
 from keepsake.agent.memory.named import told
+from keepsake.agent.mind import Mind
+from keepsake.agent.services import services
 from keepsake.agent.thinking.thinker import SHORTEST_INTERVAL
 from keepsake.errors import KeepsakeError
 from keepsake.prompt.marks import Rendered
+from keepsake.sleep.tiredness import wakes_at
 from typeclasses.agents import (
     Agent,
     all_agents,
@@ -21,77 +27,145 @@ from typeclasses.agents import (
     set_memory,
     summary_of,
 )
+from typeclasses.minds import mind_by_number
 
 LONGEST_INTERVAL = 86_400
 LONGEST_PROFILE = 4000
+VIEWS: dict[str, View] = {
+    "compaction": compaction.view,
+    "history": history.view,
+    "journal": journal.view,
+    "memories": recall.memories,
+    "note": notes.note,
+    "notes": notes.listing,
+    "people": profiles.view,
+    "pin": notes.pin,
+    "recall": recall.search,
+    "why": why.view,
+}
+"""What can be read of an agent's mind; each is a switch."""
+_ACTIONS = (
+    *("create", "delete", "interval", "memory", "pause", "profile", "prompt", "resume"),
+    *("rules", "sleep", "wake"),
+)
+_OPTIONS = {
+    "all": "why",
+    "deep": "why",
+    "drop": "rules",
+    "here": "sleep",
+    "remove": "pin",
+    "undo": "compaction",
+}
+"""Switches that stand beside another one, which they imply."""
+_NAMES = (*VIEWS, "rules", "sleep", "wake")
+"""Switches that are commands of their own too: ``@why mira`` is ``@agent/why mira``."""
+_SEEN = ("sleeps", "wakes up")
 
 
 class CmdAgent(BuilderCommand):
-    """Make agents, see them, mend them.
+    """Make agents, look into their minds, and mend them.
 
     Usage:
-      @agent                               all agents
-      @agent <name>                        one of them
-      @agent/create <name> [= <profile>]   a new one, in this room
-      @agent/profile <name> [= <profile>]  see or change who it is
-      @agent/memory <name> [= <memory>]    what it remembers with: keepsake, rag, mem0 …
-      @agent/pause <name>                  it remembers, but does not think
-      @agent/resume <name>                 it thinks again
-      @agent/interval <name> = <seconds>   how often it acts unasked; |wdefault|n
-      @agent/prompt <name>                 the very prompt it would send now, of itself
-      @agent/prompt <name> = <words>       the one with which it would answer you, or its words
-      @agent/delete <name>                 take it out of the world
+      @agent [<name>]                     all agents, or one of them
+      @agent/create <name> [= <profile>]  a new one, in this room
+      @agent/delete <name>                out of the world; its archive stays
+      @agent/profile <name> [= <profile>] see or change who it is
+      @agent/memory <name> [= <memory>]   what it remembers with: rag, mem0 …
+      @agent/pause <name>                 it perceives, but does not think
+      @agent/resume <name>                it thinks again
+      @agent/interval <name> = <seconds>  how often it acts unasked; |wdefault|n
+      @agent/prompt <name> [= <words>]    the prompt it would send, or answer with
+      @agent/sleep [<name>]               to bed; |w/sleep/here|n: where it stands
+      @agent/wake <name>                  as fresh as after a night
+     |wIts mind|n
+      @agent/why <name> [<n>]             why it did its last act, or the n-th
+                                          last; |w/why/deep|n, |w/why/all|n: more
+      @agent/recall <name> = <words>      what it finds, with scores
+      @agent/memories <name> [65-128]     its memories, word for word
+      @agent/compaction <name> [<n>]      its compactions, or one with all that
+                                          it covers; |w/compaction/undo|n
+      @agent/history <name> [<kind>]      compactions, sleeps, insights; or one:
+                                          consolidate profiles reflect compact
+      @agent/journal <name> [<words>]     its journal: today, 2026-11-21, words
+      @agent/people <name> [<who>]        its pages of people
+      @agent/notes <name>                 its notes
+      @agent/note <name>/<title> [= <text>]  read one, or write into it
+      @agent/pin <name> [= <text>]        lines that stand in every prompt;
+                                          |w/pin/remove <name> = <n>|n
+      @agent/rules [<name>]               promises and rules that it noticed;
+                                          |w/rules/drop <person>|n
 
-    The profile says who the agent is, best in the second person: "You are Mira,
-    keeper of the inn. You …". A sentence with "(secret)" in it is a secret. A
-    deleted agent's archive and profile stay in the vault; creating one of the
-    same name gives it its memories back. The switches but /create and /delete
-    take the agent in the room if you name none.
+    Without a name the agent in the room is meant, but for /create and /delete.
+    The switches of its mind, /rules, /sleep and /wake are commands too:
+    |w@why mira|n. A profile is best written as "You are Mira, …"; a sentence with
+    "(secret)" is a secret. Creating a deleted agent again gives it its memories
+    back. All files are in |wvault/agents/<name>|n; edit them while the game runs.
 
     Example:
       @agent/create Ada = You are Ada, a clockmaker. You love riddles.
+      @note Ada/well = The cup lies at the bottom of the well.
+      @why Ada 2
 
-    See also: |whelp @memory-status|n, |whelp @llm-status|n
+    See also: |whelp @memory-status|n, |whelp @compact-memories|n
     """
 
     key = "@agent"
-    aliases = ("@agents",)
-    switch_options = (
-        *("create", "profile", "memory", "pause", "resume", "interval", "prompt", "delete"),
-    )
+    aliases = ("@agents", *(f"@{name}" for name in _NAMES))
+    switch_options = (*VIEWS, *_ACTIONS, *_OPTIONS)
 
     def run(self) -> None:
-        """Do what the switch says."""
-        if "delete" in self.switches and not self.lhs:
-            raise KeepsakeError("It is not clear which agent to delete", "Name it")
-        if len(self.switches) > 1:
-            raise KeepsakeError("That is more than one switch", "Give one at a time")
-        if self.switches:
-            getattr(self, f"_{self.switches[0]}")()
+        """Do what the switch, or the command's name, says."""
+        action, options = self._asked()
+        if view := VIEWS.get(action):
+            self._look(view, options)
+        elif action == "rules":
+            self._rules(drop="drop" in options)
+        elif action == "sleep":
+            self._sleep(here="here" in options)
+        elif action:
+            getattr(self, f"_{action}")()
         elif self.args.strip():
             self.caller.msg(self._one(self.agent_named(self.args)))
         else:
-            self.caller.msg(self._all())
+            self.page(_all())
+
+    def _asked(self) -> tuple[str, frozenset[str]]:
+        """The switch that says what to do, and those beside it."""
+        name = self.cmdstring.lstrip("@")
+        options = frozenset(self.switches) & _OPTIONS.keys()
+        actions = {each for each in self.switches if each not in options}
+        actions |= {name} & set(_NAMES)
+        actions |= {_OPTIONS[each] for each in options}
+        if len(actions) > 1:
+            shown = ", ".join(f"/{each}" for each in sorted({*actions, *options}))
+            raise KeepsakeError(f"{shown} do not go together", "Give one switch at a time")
+        return next(iter(actions), ""), options
+
+    def _look(self, view: View, options: frozenset[str]) -> None:
+        words, title = self.args, ""
+        if view is notes.note:  # `mira/well = text`
+            left, _, text = words.partition("=")
+            name, _, title = left.partition("/")
+            words = f"{name}={text}"
+        agent, words = self.agent_then(words)
+        query = Query(agent, self.mind(agent), self.caller, words, title.strip(), options)
+        if work := view(query):
+            self.answer(work)
 
     # -- seeing
 
-    def _all(self) -> str:
-        agents = all_agents()
-        if not agents:
-            return "There are no agents. Make one with @agent/create <name> = <profile>."
-        summaries = [(agent.key, summary_of(agent)) for agent in agents]
-        rows = [(name, each["place"], each["memories"], each["state"]) for name, each in summaries]
-        return table(("Agent", "Place", "Memories", "State"), rows)
-
     def _one(self, agent: Agent) -> str:
-        summary = summary_of(agent)
+        summary, mind = summary_of(agent), self.mind(agent)
         interval = f"every {agent.db.idle_interval} s" if agent.db.idle_interval else "default"
+        tiredness = mind.sleeper.tiredness
         return (
             f"|w{agent.key}|n ({agent.dbref}), in {summary['place']}\n"
-            f"  State:        {summary['state']}\n"
+            f"  State:        {_state(mind)}\n"
             f"  Memories:     {summary['memories']}\n"
             f"  Idle thoughts: {interval}, talkativeness {agent.db.talkativeness}\n"
-            f"  Vault:        {plain(str(self.mind(agent).memory.folder))}\n\n"
+            f"  Awake:        {tiredness.awake_seconds / 3600:.1f} h, {tiredness.tokens:,} tokens "
+            f"thought, {_tired(mind)} tired\n"
+            f"  Vault:        {plain(str(mind.memory.folder))}\n\n"
             f"{plain(str(agent.db.profile))}"
         )
 
@@ -103,6 +177,14 @@ class CmdAgent(BuilderCommand):
             self.page(plain(prompt.text))
 
         self.mind(agent).thinker.preview.show(agent, show, partner, self.rhs)
+
+    def _rules(self, *, drop: bool) -> None:
+        wanted = self.args.strip()
+        if drop and not wanted:
+            raise KeepsakeError("Whose?", "As in: @rules/drop Tom")
+        agents = [self.agent_named(wanted)] if wanted and not drop else all_agents()
+        books = [(agent.key, self.mind(agent).memory.commitments) for agent in agents]
+        self.answer(lambda: rules.dropped(books, wanted) if drop else rules.listed(books))
 
     # -- making and mending
 
@@ -120,10 +202,8 @@ class CmdAgent(BuilderCommand):
         )
         mind = self.mind(agent)
         mind.thinker.start()
-        total = mind.memory.memory.status().total
-        back = (
-            f" {agent.key} remembers an earlier life: {counted(total, 'memory')}." if lived else ""
-        )
+        total = counted(mind.memory.memory.status().total, "memory")
+        back = f" {agent.key} remembers an earlier life: {total}." if lived else ""
         self.caller.msg(f"|gMade {agent.key}|n, in {agent.location.key}.{back}")
         if not profile:
             self.caller.msg(f"Say who that is: @agent/profile {agent.key} = You are {agent.key}, …")
@@ -140,20 +220,12 @@ class CmdAgent(BuilderCommand):
         agent = self.agent_named(self.lhs)
         if self.rhs is not None:
             if ":" in self.rhs and not check_lockstring(self.caller, "set:perm(Developer)"):
-                why = "A class by its module is for developers, as it runs whatever is there"
-                raise KeepsakeError(why, "Ask one, or name a memory of the list")
+                why_not = "A class by its module is for developers, as it runs whatever is there"
+                raise KeepsakeError(why_not, "Ask one, or name a memory of the list")
             set_memory(agent, self.rhs.strip())
         plugged = self.mind(agent).plugged
         has = told("" if plugged is None else plugged.name)
         self.caller.msg(f"{agent.key} remembers with {plain(has)}.")
-
-    def _pause(self) -> None:
-        agent = self.agent_named(self.lhs)
-        self.told(agent, tending.pause(agent, self.mind(agent)))
-
-    def _resume(self) -> None:
-        agent = self.agent_named(self.lhs)
-        self.told(agent, tending.resume(agent, self.mind(agent)))
 
     def _interval(self) -> None:
         agent, given = self.agent_named(self.lhs), (self.rhs or "").strip()
@@ -161,16 +233,17 @@ class CmdAgent(BuilderCommand):
             agent.attributes.remove("idle_interval")
             self.caller.msg(f"{agent.key} has idle thoughts as often as thinking.md says.")
             return
-        if given.isdecimal() and SHORTEST_INTERVAL <= int(given) <= LONGEST_INTERVAL:
-            agent.db.idle_interval = int(given)
-            self.caller.msg(f"{agent.key} has idle thoughts every {given} seconds or so.")
-        else:
+        if not given.isdecimal() or not SHORTEST_INTERVAL <= int(given) <= LONGEST_INTERVAL:
             raise KeepsakeError(
                 f"{quoted(plain(shortened(given)))} is no interval",
                 f"Give whole seconds, {SHORTEST_INTERVAL} to {LONGEST_INTERVAL}, or `default`",
             )
+        agent.db.idle_interval = int(given)
+        self.caller.msg(f"{agent.key} has idle thoughts every {given} seconds or so.")
 
     def _delete(self) -> None:
+        if not self.lhs:
+            raise KeepsakeError("It is not clear which agent to delete", "Name it")
         agent = self.agent_named(self.lhs)
         name, folder = agent.key, self.mind(agent).memory.folder
         keep_profile(agent)
@@ -179,6 +252,76 @@ class CmdAgent(BuilderCommand):
             f"{name} is gone. The archive and the profile stay in {plain(str(folder))}; "
             f"@agent/create {name} brings both back."
         )
+
+    # -- tending
+
+    def _pause(self) -> None:
+        agent = self.agent_named(self.lhs)
+        self._tended(agent, tending.pause(agent, self.mind(agent)))
+
+    def _resume(self) -> None:
+        agent = self.agent_named(self.lhs)
+        self._tended(agent, tending.resume(agent, self.mind(agent)))
+
+    def _sleep(self, *, here: bool) -> None:
+        if not self.args.strip() and not here:
+            self.page(f"{_all()}\n{_tiring()}; |wvault/config/sleep.md|n.")
+            return
+        agent, who = self.agent_named(self.args), plain(self.caller.key)
+        self._tended(agent, tending.put_to_bed(agent, self.mind(agent), who, here=here))
+
+    def _wake(self) -> None:
+        agent = self.agent_named(self.args)
+        self._tended(agent, tending.wake(agent, self.mind(agent), self.caller.key))
+
+    def _tended(self, agent: Agent, outcome: tending.Tended) -> None:
+        """Show what was done, unless it was done before the caller's eyes."""
+        done, said = outcome
+        if not done:
+            raise KeepsakeError(said, "@agent shows what agents are about")
+        if agent.location != self.caller.location or not said.endswith(_SEEN):
+            self.caller.msg(f"{said}.")
+
+
+def _all() -> str:
+    """The table of all agents: where they are, what they are about, how tired they are."""
+    rows = []
+    for agent in all_agents():
+        found, mind = summary_of(agent), mind_by_number(agent.id)
+        state, tired = (_state(mind), _tired(mind)) if mind else (found["state"], "")
+        rows.append((agent.key, found["place"], found["memories"], state, tired))
+    shown = table(("Agent", "Place", "Memories", "State", "Tired"), rows)
+    return shown if rows else "There are no agents. Make one with @agent/create <name> = <profile>."
+
+
+def _state(mind: Mind) -> str:
+    sleeper = mind.sleeper
+    if sleeper.going_home:
+        return "going home to sleep"
+    if not sleeper.asleep:
+        return mind.thinker.state.value
+    if sleeper.fell_asleep is None:
+        return "asleep"
+    since, step = sleeper.fell_asleep, sleeper.nights.step
+    until = wakes_at(since, services().sleeping.current).astimezone()
+    work = f", {step.value}" if step else ", its work waits" if sleeper.working else ""
+    return f"asleep {since.astimezone():%H:%M} to {until:%H:%M}{work}"
+
+
+def _tired(mind: Mind) -> str:
+    """How tired it is; at 100% it goes to bed."""
+    config, tiredness = services().sleeping.current, mind.sleeper.tiredness
+    hours = timedelta(seconds=tiredness.awake_seconds) / timedelta(hours=config.awake_hours)
+    tokens = tiredness.tokens / config.awake_tokens if config.awake_tokens else 0.0
+    return f"{max(hours, tokens):.0%}"
+
+
+def _tiring() -> str:
+    config = services().sleeping.current
+    if not config.sleep:
+        return "Agents do not tire here"
+    tokens = f" or {config.awake_tokens:,} tokens" if config.awake_tokens else ""
+    return f"Tired after {config.awake_hours:g} hours awake{tokens}"
 
 
 def _profile_text(text: str) -> str:

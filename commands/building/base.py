@@ -1,20 +1,22 @@
-"""What the builders' commands for agents have in common."""
+"""What the builders' commands share: finding an agent, answering, tables, times."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
+from evennia.objects.models import ObjectDB
 from evennia.utils.evmore import EvMore
 from evennia.utils.evtable import EvTable
 
 from commands.audit import AuditedCommand
+from commands.base import player_named
 from commands.wording import counted, listed, quoted
 from keepsake.agent.mind import Mind
 from keepsake.agent.services import services
-from keepsake.agent.tending import Tended
 from keepsake.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents, find_agents
 from typeclasses.minds import mind_of
@@ -23,11 +25,44 @@ PATIENCE = 30.0
 """Seconds to wait for an answer before the builder is shown that it took too long."""
 _TOO_LATE = "|rThat did not work:|n it took too long, or broke off. See agents.log"
 
-_SEEN = ("sleeps", "wakes up")
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A builder's question about one agent's memory.
+
+    Attributes:
+        words: What follows the agent's name, or the ``=`` behind it.
+        title: What follows ``/`` behind the name: the title of a note.
+        options: The switches besides the one that names the view.
+    """
+
+    agent: Agent
+    mind: Mind
+    caller: ObjectDB
+    words: str
+    title: str
+    options: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return str(self.agent.key)
+
+    def number(self, default: int) -> int:
+        """The words as a number; raises KeepsakeError if they are something else."""
+        if not re.fullmatch(r"(-?\d{1,9})?", self.words):
+            raise KeepsakeError(
+                f"{quoted(shortened(self.words))} is no number", "Give one, or none"
+            )
+        return int(self.words or default)
+
+
+type View = Callable[[Query], Callable[[], str] | None]
+"""Reads what it needs from the world, and returns the work that a worker thread does."""
 
 
 class BuilderCommand(AuditedCommand):
-    """A command for builders; what Keepsake refuses is told, with its cure."""
+    """A command for builders. It tells what Keepsake refuses, with the cure."""
 
     locks = "cmd:perm(Builder)"
     switch_options = ()
@@ -49,7 +84,7 @@ class BuilderCommand(AuditedCommand):
         EvMore(self.caller, text, always_page=False, justify_kwargs=False)
 
     def answer(self, work: Callable[[], str]) -> None:
-        """Make the answer beside the game, in a worker thread, then show it."""
+        """Make the answer in a worker thread, then show it."""
 
         def attempt() -> str:
             try:
@@ -59,18 +94,6 @@ class BuilderCommand(AuditedCommand):
 
         services().in_time(attempt, PATIENCE).then(lambda text: self.page(text or _TOO_LATE))
 
-    def told(self, agent: Agent, outcome: Tended) -> None:
-        """Show what was done to an agent, unless it was done before the caller's eyes.
-
-        Raises:
-            KeepsakeError: Nothing was.
-        """
-        done, said = outcome
-        if not done:
-            raise KeepsakeError(said, "@agent shows what agents are about")
-        if agent.location != self.caller.location or not said.endswith(_SEEN):
-            self.caller.msg(f"{said}.")
-
     def agent_named(self, name: str) -> Agent:
         """The one agent that ``name`` means; the one in the room if it is empty.
 
@@ -78,8 +101,11 @@ class BuilderCommand(AuditedCommand):
             KeepsakeError: There is none, or there are several.
         """
         if not name.strip():
-            return self._agent_here_or_refusal()
-        self.refuse_switch(name)
+            here = self.agents_here()
+            if len(here) == 1:
+                return here[0]
+            names = listed([agent.key for agent in here or all_agents()], "or")
+            raise KeepsakeError("It is not clear which agent you mean", f"Name one: {names}")
         found = find_agents(name)
         if len(found) == 1:
             return found[0]
@@ -89,61 +115,29 @@ class BuilderCommand(AuditedCommand):
         names = listed([agent.key for agent in all_agents()]) or "none yet"
         raise KeepsakeError(f"There is no agent {quoted(shortened(name))}", f"There are: {names}")
 
-    def refuse_switch(self, name: str) -> None:
-        """Raise KeepsakeError for a switch that stands behind a name: ``mira/places``."""
-        before, sign, switch = name.partition("/")
-        if not sign:
-            return
-        known = ", ".join(f"{self.key}/{each}" for each in self.switch_options)
-        cure = f"A switch stands before the name: {known}" if known else "It takes no switch"
-        switch, before = (plain(shortened(each.strip())) for each in (switch, before))
-        raise KeepsakeError(f"/{switch} stands behind {quoted(before)}", cure)
-
     def agent_then(self, words: str) -> tuple[Agent, str]:
         """The agent that ``words`` begin with, and what follows: ``Mira Tom``, ``Mira = Tom``.
 
-        Without a name it is the one in the room.
+        Without a name, and before a number alone, it is the agent in the room.
 
         Raises:
             KeepsakeError: They begin with no agent, or it is not clear with which.
         """
         name, sign, rest = words.partition("=")
         if sign:
-            return self.agent_named(name.strip()), rest.strip()
+            return self.agent_named(name), rest.strip()
         parts = words.split()
-        for end in range(len(parts), 1, -1):  # an agent's name may have several words
+        for end in range(len(parts), 0, -1):  # an agent's name may have several words
             found = find_agents(" ".join(parts[:end]))
             if len(found) == 1:
                 return found[0], " ".join(parts[end:])
-        return self.agent_named(" ".join(parts[:1])), " ".join(parts[1:])
+        named = 0 if re.match(r"-?\d", words.strip()) else 1
+        return self.agent_named(" ".join(parts[:named])), " ".join(parts[named:])
 
-    def agent_and_last(self, words: str, form: str) -> tuple[Agent, str]:
-        """The agent that is named, and the last word if it has that form; empty if it has not.
-
-        Raises:
-            KeepsakeError: They name no agent, or it is not clear which.
-        """
-        words = words.replace("=", " ").strip()
-        name, _, last = words.rpartition(" ")
-        # An agent may be called "Robot 7".
-        if re.fullmatch(form, last) and len(find_agents(words)) != 1:
-            return self.agent_named(name), last
-        return self.agent_named(words), ""
-
-    def agent_here(self) -> Agent | None:
-        """The only agent in the caller's room; None if there is none or several."""
-        here = self._agents_here()
-        return here[0] if len(here) == 1 else None
-
-    def _agents_here(self) -> list[Agent]:
+    def agents_here(self) -> list[Agent]:
+        """The agents in the caller's room."""
         place = self.caller.location
         return [a for a in all_agents() if place is not None and a.location == place]
-
-    def _agent_here_or_refusal(self) -> Agent:
-        if agent := self.agent_here():
-            return agent
-        names = listed([agent.key for agent in self._agents_here() or all_agents()], "or")
-        raise KeepsakeError("It is not clear which agent you mean", f"Name one: {names}")
 
     @staticmethod
     def mind(agent: Agent) -> Mind:
@@ -155,6 +149,14 @@ class BuilderCommand(AuditedCommand):
         if mind := mind_of(agent):
             return mind
         raise KeepsakeError("The agents' services are not running", "See the server's log")
+
+
+def find_player(name: str, example: str) -> ObjectDB:
+    """The player of that name, wherever they are; raises KeepsakeError."""
+    found = player_named(name)
+    if found is None or found.is_agent:
+        raise KeepsakeError(f"There is no player {quoted(shortened(name.strip()))}", example)
+    return found
 
 
 def plain(text: str) -> str:
@@ -172,9 +174,9 @@ def refused(error: KeepsakeError) -> str:
     return f"|rThat did not work:|n {plain(str(error))}"
 
 
-def one_line(text: str, limit: int) -> str:
-    """``text`` in one line of at most ``limit`` characters."""
-    return shortened(" ".join(text.split()), limit)
+def one_line(text: str, limit: int = 1_000_000) -> str:
+    """``text`` in one line of at most ``limit`` characters, with its colour codes shown."""
+    return plain(shortened(" ".join(text.split()), limit))
 
 
 def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -191,9 +193,7 @@ def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 def when(time: datetime | None, now: datetime) -> str:
     """``2026-05-01 12:00 (3 minutes ago)``; ``never`` for None."""
-    if time is None:
-        return "never"
-    return f"{time:%Y-%m-%d %H:%M} UTC ({ago(time, now)})"
+    return "never" if time is None else f"{time:%Y-%m-%d %H:%M} UTC ({ago(time, now)})"
 
 
 def ago(time: datetime | None, now: datetime) -> str:
@@ -205,8 +205,3 @@ def ago(time: datetime | None, now: datetime) -> str:
         if seconds >= size:
             return f"{counted(int(seconds // size), unit)} ago"
     return "just now"
-
-
-def kilobytes(size: int) -> str:
-    """``size`` bytes as ``12.3 kB``."""
-    return f"{size / 1000:.1f} kB"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from commands.building import figures
-from commands.building.base import BuilderCommand, plain, when
+from commands.building.base import Query, plain, when
 from commands.building.recall import memory_lines
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.archive.history import PastCompaction, compactions
@@ -17,49 +17,15 @@ from keepsake.archive.verdicts import Rate
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory import Undone
 
-COVERED_SHOWN = 12
-"""Memories that are shown of what was summarised; @memories shows them all."""
 
-
-class CmdCompaction(BuilderCommand):
-    """See what each compaction of an agent's memory did; take the last one back.
-
-    Usage:
-      @compaction <agent>         all of them, the newest last
-      @compaction <agent> <n>     one of them: figures, texts before and after
-      @compaction/undo <agent>    take the last one back
-
-    Without a name the agent in the room is meant.
-
-    The list says when and why each was made, which memories it summed up, tokens
-    of summaries and window before and after, calls of a model, seconds, what the
-    check of the new texts found, and the rate: of a few questions that what was
-    summed up had answered, how many prompt and recall still answer.
-
-    The archive has everything, so the last compaction can be taken back at any
-    time, then the one before it: the memories stand in the window again. That is
-    one more line in the archive. A full prompt may soon be compacted again: set
-    vault/config/memory_compaction.md first if you want it otherwise.
-
-    See also: |whelp @compact-memories|n, |whelp @memory-status|n
-    """
-
-    key = "@compaction"
-    aliases = ("@compactions",)
-    switch_options = ("undo",)
-
-    def run(self) -> None:
-        """List them, show one, or take the last one back."""
-        agent, number = self.agent_and_last(self.args, r"\d{1,9}")
-        name, memory = agent.key, self.mind(agent).memory
-        if "undo" in self.switches:
-            take_back(name, memory, self.caller)
-            return
-        archive = memory.memory.archive
-        if number:
-            self.answer(lambda: _one(name, archive, int(number)))
-        else:
-            self.answer(lambda: _listed(name, compactions(archive)))
+def view(query: Query) -> Callable[[], str] | None:
+    """``@compaction``: list them, show one before and after, or take the last one back."""
+    name, memory, number = query.name, query.mind.memory, query.number(0)
+    archive = memory.memory.archive
+    if "undo" in query.options:
+        take_back(name, memory, query.caller)
+        return None
+    return lambda: _one(name, archive, number) if number else _listed(name, compactions(archive))
 
 
 def take_back(name: str, memory: MemoryComponent, caller: Any) -> None:
@@ -146,7 +112,7 @@ def _one(name: str, archive: Archive, number: int) -> str:
             "",
             *_texts(found),
             *_questions(found),
-            *_covered(name, archive, found),
+            *_covered(archive, found),
         ]
     )
 
@@ -199,13 +165,9 @@ def _questions(past: PastCompaction) -> Iterator[str]:
         yield ""
 
 
-def _covered(name: str, archive: Archive, past: PastCompaction) -> Iterator[str]:
-    """The first of the memories that it summed up, word for word."""
-    if past.covered is None:
-        return
-    first, last = past.covered
-    shown = min(last, first + COVERED_SHOWN - 1)
-    yield f"|wWhat the short-term summary is of|n (memories {first}-{last})"
-    yield from memory_lines(archive.read(first, shown))
-    if shown < last:
-        yield f"The rest: @memories {name} {shown + 1}-{last}"
+def _covered(archive: Archive, past: PastCompaction) -> Iterator[str]:
+    """The memories that it summed up, word for word."""
+    if past.covered is not None:
+        first, last = past.covered
+        yield f"|wWhat the short-term summary is of|n (memories {first}-{last})"
+        yield from memory_lines(archive.read(first, last))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evennia.objects.models import ObjectDB
 from evennia.utils.utils import iter_to_str
 
-from commands.base import player_named
-from commands.building.base import PATIENCE, BuilderCommand, plain, table
+from commands.building.base import PATIENCE, BuilderCommand, find_player, plain, table
 from commands.wording import counted, listed, quoted
 from keepsake.agent.offstage.days import Scene
 from keepsake.agent.services import services
@@ -20,9 +18,11 @@ from world.build import build_world
 from world.deed_files import check_deeds, read_deeds
 from world.scenes import read_scenes
 
+type _Files = tuple[Atlas, dict[str, WorldDeed], tuple[Scene, ...]]
+
 
 class CmdDeed(BuilderCommand):
-    """See what can be done in the world, and who has done what; take a deed back.
+    """See the deeds and who has done them; take one back; read the world's files again.
 
     Usage:
       @deed                          all deeds
@@ -30,54 +30,82 @@ class CmdDeed(BuilderCommand):
       @deed/check                    read the files; say what is wrong, by line
       @deed/reset <deed>             as if nobody had ever done it
       @deed/reset <deed> = <player>  as if that player had not
+      @world/reload                  read all files of the world again
 
-    A deed is a file in |wworld/deeds|n, whose name it has. Checking changes
-    nothing; |w@world/reload|n has changed files count. Taken back, words and ways
-    that it changed are as before, and its things lie where |wthings.yaml|n has
-    them. What agents remember stays with them.
+    A deed is a file in |wworld/deeds|n, whose name it has. Taken back, words and ways
+    that it changed are as before, and its things lie where |wthings.yaml|n has them.
+    What agents remember stays with them.
+
+    Reloading makes what is missing in the game, and changes what a file says
+    otherwise than before, unless somebody, or a deed, has changed it in the game:
+    that stays, and is named. With a mistake in any file nothing changes. Nothing
+    is ever taken out of the game: |w@destroy|n does that.
 
     Example:
       @deed/reset twelfth_cup = Tom
     """
 
     key = "@deed"
-    switch_options = ("check", "reset")
+    aliases = ("@world",)
+    switch_options = ("check", "reset", "reload")
 
     def run(self) -> None:
-        """Show, check or reset."""
+        """Show, check, reset or reload."""
         if len(self.switches) > 1:
             raise KeepsakeError("Only one thing at a time", "As in: @deed/check")
         if "check" in self.switches:
             self.answer(_checked)
         elif "reset" in self.switches:
             self._reset()
+        elif "reload" in self.switches and not self.args.strip():
+            self._reload()
+        elif self.switches or self.cmdstring.endswith("world"):
+            raise KeepsakeError("It is not clear what to do with the world", "Try: @world/reload")
         else:
             self.page(_one(self._deed(self.args)) if self.args.strip() else _all())
 
     def _reset(self) -> None:
         deed = self._deed(self.lhs)
-        player = _player(self.rhs) if self.rhs is not None else None
+        player = find_player(self.rhs, "See: @deed") if self.rhs is not None else None
         names = reset(deed, player)
         whose = f" for {listed(names)}" if names else ""
         self.caller.msg(f"|gTaken back|n: {deed.name} can be done again{whose}.")
+
+    def _reload(self) -> None:
+        """Read in a worker thread, build in this one."""
+
+        def read() -> _Files | KeepsakeError:
+            try:
+                atlas = read_atlas()
+                return atlas, read_deeds(atlas), read_scenes(atlas)
+            except KeepsakeError as error:
+                return error
+
+        services().in_time(read, PATIENCE).then(self._build)
+
+    def _build(self, found: _Files | KeepsakeError | None) -> None:
+        if found is None or isinstance(found, KeepsakeError):
+            self.caller.msg(f"|rNothing was changed:|n {plain(str(found or 'it took too long'))}")
+            return
+        atlas, deeds, scenes = found
+        services().scenes = scenes
+        built = build_world(atlas, deeds)
+        lists = (("made", built.made), ("changed", built.changed), ("kept as it is", built.kept))
+        told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in lists if ids]
+        counts = (
+            f"{len(atlas.places)} places, {len(atlas.people)} people, {len(atlas.things)} things"
+        )
+        self.page("\n".join([f"Read again: {counts}, {len(deeds)} deeds.", *told]))
 
     def _deed(self, words: str) -> WorldDeed:
         wanted = words.strip().casefold()
         if not wanted:
             raise KeepsakeError("It is not clear which deed", "As in: @deed/reset twelfth_cup")
-        self.refuse_switch(wanted)
         found = [d for d in all_deeds() if wanted in (d.id, d.name.casefold())]
         if not found:
             there = listed([deed.id for deed in all_deeds()]) or "none"
             raise KeepsakeError(f"There is no deed {quoted(plain(wanted))}", f"There are: {there}")
         return found[0]
-
-
-def _player(name: str) -> ObjectDB:
-    found = player_named(name)
-    if found is None or found.is_agent:
-        raise KeepsakeError(f"There is no player {quoted(plain(name.strip()))}", "See: @deed")
-    return found
 
 
 def _all() -> str:
@@ -114,56 +142,8 @@ def _steps(deed: WorldDeed) -> Iterator[str]:
         yield f"{step.id}: {', '.join(step.when)}{after}{days}{' (an end)' if step.end else ''}"
 
 
-type _Files = tuple[Atlas, dict[str, WorldDeed], tuple[Scene, ...]]
-
-
 def _checked() -> str:
     deeds, problems = check_deeds(read_atlas())
     told = [f"|r{plain(str(each)).removeprefix(f'{FOLDER}/')}|n" for each in problems]
     count = f"{counted(len(deeds), 'deed')} can be done, {counted(len(problems), 'mistake')}."
     return "\n".join([*told, count])
-
-
-class CmdWorld(BuilderCommand):
-    """Read the world's files again, while people play.
-
-    Usage:
-      @world/reload
-
-    Reads |wworld/map.yaml|n, |wthings.yaml|n, |wscenes.yaml|n, |wagents/|n and |wdeeds/|n. What
-    is missing in the game is made. What a file says otherwise than before is changed,
-    unless somebody, or a deed, has changed it in the game: that stays, and is
-    named. With a mistake in any file nothing changes; |w@deed/check|n names all.
-    Nothing is ever taken out of the game: |w@destroy|n does that.
-    """
-
-    key = "@world"
-    switch_options = ("reload",)
-
-    def run(self) -> None:
-        """Read in a worker thread, build in this one."""
-        if "reload" not in self.switches or self.args.strip():
-            raise KeepsakeError("It is not clear what to do with the world", "Try: @world/reload")
-
-        def read() -> _Files | KeepsakeError:
-            try:
-                atlas = read_atlas()
-                return atlas, read_deeds(atlas), read_scenes(atlas)
-            except KeepsakeError as error:
-                return error
-
-        services().in_time(read, PATIENCE).then(self._build)
-
-    def _build(self, found: _Files | KeepsakeError | None) -> None:
-        if found is None or isinstance(found, KeepsakeError):
-            self.caller.msg(f"|rNothing was changed:|n {plain(str(found or 'it took too long'))}")
-            return
-        atlas, deeds, scenes = found
-        services().scenes = scenes
-        built = build_world(atlas, deeds)
-        lists = (("made", built.made), ("changed", built.changed), ("kept as it is", built.kept))
-        told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in lists if ids]
-        counts = (
-            f"{len(atlas.places)} places, {len(atlas.people)} people, {len(atlas.things)} things"
-        )
-        self.page("\n".join([f"Read again: {counts}, {len(deeds)} deeds.", *told]))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from commands.building.base import BuilderCommand, ago
+from commands.building.base import Query, ago
 from commands.building.figures import hung
 from commands.wording import counted
 from keepsake.agent.services import services
@@ -21,40 +21,14 @@ _KINDS = ("compaction", "sleep", "insight", *(step.value for step in Step))
 _COLOURS = {"compaction": "|c", "sleep": "|w", "insight": "|y"}
 
 
-class CmdHistory(BuilderCommand):
-    """See all that happened to an agent's memory, the newest first.
-
-    Usage:
-      @history <agent>            compactions, sleeps, their steps, insights
-      @history <agent> <kind>     only those of one kind
-
-    Without a name the agent in the room is meant.
-
-    Kinds: compaction, sleep, insight, and the steps of a night: consolidate,
-    profiles, reflect, compact, tidy.
-
-    Each line has its figures: tokens before and after and calls of a model for a
-    compaction; for a sleep why it began, who ended it, and what each of its steps
-    did; for an insight how much it matters and the memories that it rests on.
-
-    See also: |whelp @compaction|n, |whelp @sleep|n, |whelp @journal|n
-    """
-
-    key = "@history"
-
-    def run(self) -> None:
-        """Read archive, nights and journal in the background."""
-        agent, kind = self.agent_then(self.args)
-        if kind and kind not in _KINDS:
-            raise KeepsakeError(f"There is no kind {kind!r}", f"There are: {', '.join(_KINDS)}")
-        mind = self.mind(agent)
-        name, archive, journal = agent.key, mind.memory.memory.archive, mind.diary.journal
-        log, now = SleepLog(mind.memory.folder), services().clock.now()
-
-        def work() -> str:
-            return _told(name, events(log, history.compactions(archive), journal), kind, now)
-
-        self.answer(work)
+def view(query: Query) -> Callable[[], str]:
+    """``@history``: what happened to an agent's memory; KeepsakeError for an unknown kind."""
+    kind, name, mind = query.words, query.name, query.mind
+    if kind and kind not in _KINDS:
+        raise KeepsakeError(f"There is no kind {kind!r}", f"There are: {', '.join(_KINDS)}")
+    archive, journal = mind.memory.memory.archive, mind.diary.journal
+    log, now = SleepLog(mind.memory.folder), services().clock.now()
+    return lambda: _told(name, events(log, history.compactions(archive), journal), kind, now)
 
 
 def _told(name: str, found: Sequence[HistoryEvent], kind: str, now: datetime) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 
-from commands.building.base import BuilderCommand, plain
+from commands.building.base import Query, plain
 from commands.building.figures import hung
 from commands.wording import counted, plural
 from keepsake.books.journal.book import Journal
@@ -23,38 +23,10 @@ _HEAVY = 7
 _INDENT = 10
 
 
-class CmdJournal(BuilderCommand):
-    """Read an agent's journal.
-
-    Usage:
-      @journal <agent>                 the newest entries
-      @journal <agent> <day>           one day: today, yesterday, 2026-11-21
-      @journal <agent> <words>         entries that tell of these
-
-    Without a name the agent in the room is meant.
-
-    Each entry says how much it matters, 1 to 10, and who judged that: the figure
-    at once, a model in sleep, or the agent when it wrote it. Then where it
-    comes from (told to it, seen, inferred, or picked up around it), and on which
-    memories it rests: see |whelp @memories|n.
-
-    The files are in |wvault/agents/<agent>/journal|n, one a day. You may edit them:
-    the agent reads them as they are. What cannot be read is named here and left
-    alone. How much is kept and shown is set in vault/config/journal.md.
-
-    Example:
-      @journal Mira brass cup
-
-    See also: |whelp @people|n, |whelp @history|n, |whelp @recall|n
-    """
-
-    key = "@journal"
-
-    def run(self) -> None:
-        """Read the files in the background."""
-        agent, words = self.agent_then(self.args)
-        name, journal = agent.key, self.mind(agent).diary.journal
-        self.answer(lambda: _shown(name, journal, words))
+def view(query: Query) -> Callable[[], str]:
+    """``@journal``: the newest entries, those of a day, or those that tell of some words."""
+    name, words, journal = query.name, query.words, query.mind.diary.journal
+    return lambda: _shown(name, journal, words)
 
 
 def _shown(name: str, journal: Journal, words: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from commands.building import figures
-from commands.building.base import BuilderCommand, ago, kilobytes, plain, shortened, table, when
+from commands.building.base import BuilderCommand, ago, plain, shortened, table, when
 from commands.building.compaction import take_back
 from commands.building.recall import author_of
 from commands.wording import counted
@@ -25,16 +25,17 @@ class CmdCompactMemories(BuilderCommand):
     """Compact an agent's memory now, whether it is due or not.
 
     Usage:
-      @compact-memories [<agent>]
-      @compact-memories/undo [<agent>]
+      @compact-memories [<agent>]        the agent in the room without a name
+      @compact-memories/undo [<agent>]   take the last compaction back
 
-    Old memories become a summary until the prompt is under its low mark. What is
-    going on, what is pinned and the newest memories stay word for word. Nothing is
-    lost: the archive in the vault keeps every memory, and /undo takes the last
-    compaction back. How it is done is set in vault/config/memory_compaction.md.
-    Without a name the agent in the room is meant.
+    Old memories become a summary until the prompt is under its low mark. Pins, the
+    talk that is going on and the newest memories stay word for word. The archive
+    keeps every memory. Settings: |wvault/config/memory_compaction.md|n.
 
-    See also: |whelp @compaction|n, |whelp @memory-status|n
+    Example:
+      @compact-memories mira
+
+    See also: |whelp @agent|n, |whelp @memory-status|n
     """
 
     key = "@compact-memories"
@@ -75,19 +76,17 @@ class CmdMemoryStatus(BuilderCommand):
     """See what an agent remembers, and whether all of it is there.
 
     Usage:
-      @memory-status [<agent>]
-      @memory-status/tokens [<agent>]
+      @memory-status                  all agents, and the one in the room
+      @memory-status <agent>          tiers, next compaction, summaries, sizes
+      @memory-status/tokens [<agent>] the cost of each section of the prompt
 
-    Shows how many memories there are and in which tier, how full the prompt is,
-    when the next compaction is due, what the check of the last one found, both
-    summaries, sizes on disk, and an integrity report: whether the archive is
-    whole, the tiers cover every memory once, and the summaries in the vault are
-    those of the archive. Without a name, a table of all agents, and more about
-    the agent in the room.
+    The integrity report says whether the archive is whole, the tiers cover every
+    memory once, and the summaries in the vault are those of the archive.
 
-    With /tokens: what each section of the prompt costs, as a bar, and who counted.
+    Example:
+      @memory-status/tokens mira
 
-    See also: |whelp @compaction|n, |whelp @compact-memories|n
+    See also: |whelp @agent|n, |whelp @compact-memories|n
     """
 
     key = "@memory-status"
@@ -101,8 +100,8 @@ class CmdMemoryStatus(BuilderCommand):
             self._show(self.agent_named(self.args))
         else:
             self.caller.msg(self._all())
-            if agent := self.agent_here():
-                self._show(agent)
+            if len(here := self.agents_here()) == 1:
+                self._show(here[0])
 
     def _tokens(self, agent: Agent) -> None:
         """Weigh the very prompt that the agent would send now."""
@@ -224,7 +223,7 @@ def _sizes(component: MemoryComponent) -> str:
     files = list(component.summaries.folder.glob("*.md"))
     summaries = sum(path.stat().st_size for path in files)
     return (
-        f"archive {kilobytes(memory.archive.size())}, summaries {kilobytes(summaries)} "
+        f"archive {memory.archive.size() / 1000:.1f} kB, summaries {summaries / 1000:.1f} kB "
         f"in {counted(len(files), 'file')} ({plain(str(component.folder))})"
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from typing import ClassVar
 
 import evennia
 from evennia.accounts.models import AccountDB
@@ -145,14 +145,29 @@ class CmdReports(BuilderCommand):
 
     key = "@reports"
     help_category = "Admin"
+    book = REPORTS
+    columns: ClassVar[dict[str, str]] = {
+        "When": "t",
+        "By": "by",
+        "About": "about",
+        "Where": "place",
+        "What": "text",
+    }
 
     def run(self) -> None:
-        """List them."""
-        columns = {"When": "t", "By": "by", "About": "about", "Where": "place", "What": "text"}
-        self.msg(_newest(REPORTS, columns) or "Nobody has reported anything.")
+        """Show the newest lines as a table."""
+        found = [
+            each | {"t": str(each.get("t"))[:_TO_THE_SECOND].replace("T", " ")}
+            for each in newest(self.book, SHOWN)
+        ]
+        rows = [
+            [plain(shortened(str(each.get(field, "")), 200)) for field in self.columns.values()]
+            for each in found
+        ]
+        self.msg(table(self.columns, rows) if rows else "There is nothing yet.")
 
 
-class CmdAudit(BuilderCommand):
+class CmdAudit(CmdReports):
     """Read what builders typed, the newest last.
 
     Usage:
@@ -163,22 +178,10 @@ class CmdAudit(BuilderCommand):
 
     key = "@audit"
     locks = "cmd:perm(Admin)"
-    help_category = "Admin"
-
-    def run(self) -> None:
-        """List it."""
-        columns = {"When": "t", "Who": "who", "Address": "address", "Line": "line"}
-        self.msg(_newest(AUDIT, columns) or "Nobody has typed anything.")
-
-
-def _newest(name: str, columns: Mapping[str, str]) -> str:
-    """The newest lines as a table, of which these fields are the columns; empty for none."""
-    found = [
-        each | {"t": str(each.get("t"))[:_TO_THE_SECOND].replace("T", " ")}
-        for each in newest(name, SHOWN)
-    ]
-    rows = [
-        [plain(shortened(str(each.get(field, "")), 200)) for field in columns.values()]
-        for each in found
-    ]
-    return table(columns, rows) if rows else ""
+    book = AUDIT
+    columns: ClassVar[dict[str, str]] = {
+        "When": "t",
+        "Who": "who",
+        "Address": "address",
+        "Line": "line",
+    }

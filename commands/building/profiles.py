@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from evennia.utils.ansi import strip_ansi
 
 from commands.building import figures
-from commands.building.base import BuilderCommand, ago, plain, shortened, table
+from commands.building.base import Query, ago, plain, shortened, table
 from commands.wording import counted, plural
 from keepsake.agent.memory.acquaintances import Acquaintances
 from keepsake.agent.services import services
@@ -19,39 +19,11 @@ from keepsake.errors import KeepsakeError
 MOST = 300
 
 
-class CmdPeople(BuilderCommand):
-    """See whom an agent knows, and what it knows of them.
-
-    Usage:
-      @people <agent>          everybody, whoever it met last first
-      @people <agent> <who>    one of them: what they last said and did
-
-    Without a name the agent in the room is meant.
-
-    A page has the person's own last sentences, word for word, and what they gave
-    and did, each with the number of its memory: see |whelp @memories|n. Above them
-    stands what the agent makes of that person, which a model writes at night. A
-    person is known by an identity that stays when the name changes; two characters
-    of one account are two people.
-
-    The files are in |wpeople|n below |wvault/agents/<agent>|n. You may edit them: the
-    agent reads what you write there. One that cannot be read is named here and
-    left alone. How much is shown is set in vault/config/people.md.
-
-    Example:
-      @people Mira Tom
-
-    See also: |whelp @journal|n, |whelp @history|n
-    """
-
-    key = "@people"
-
-    def run(self) -> None:
-        """Read the pages in the background."""
-        agent, who = self.agent_then(self.args)
-        name, known = agent.key, self.mind(agent).acquaintances
-        now = services().clock.now()
-        self.answer(lambda: _shown(name, known, who, now))
+def view(query: Query) -> Callable[[], str]:
+    """``@people``: whom an agent knows, or its pages of one person."""
+    name, who, known = query.name, query.words, query.mind.acquaintances
+    now = services().clock.now()
+    return lambda: _shown(name, known, who, now)
 
 
 def _shown(name: str, known: Acquaintances, who: str, now: datetime) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
-from commands.base import player_named
-from commands.building.base import BuilderCommand, plain, shortened
+from commands.building.base import BuilderCommand, Query, find_player, plain, shortened
 from commands.wording import counted, quoted
 from keepsake.archive.log import Archive
-from keepsake.archive.records import EDITED, Memory, MemoryKind, Summary, Tier
+from keepsake.archive.records import EDITED, Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.recall.documents import DocumentKind, Hit
 from typeclasses.absence import TOLD
@@ -23,45 +21,23 @@ MOST = 5000
 _MARKS = {MemoryKind.ACT: "|c~|n", MemoryKind.RESULT: "|x=|n", MemoryKind.PERCEPTION: " "}
 
 
-class CmdRecall(BuilderCommand):
-    """Search an agent's memory as its own thoughts do, and see why.
+def search(query: Query) -> Callable[[], str]:
+    """``@recall``: search as the agent's own thoughts do; raises KeepsakeError without words."""
+    name, words, memory = query.name, query.words, query.mind.memory
+    if not words:
+        raise KeepsakeError("Give words to look for", "As in: @recall Mira = the brass key")
+    recaller, window = query.mind.keeper.recaller, len(memory.context().window)
 
-    Usage:
-      @recall <agent> = <words>
+    def work() -> str:
+        hits = recaller.rank(words, HITS)
+        if hits is None:
+            raise KeepsakeError(
+                f"{name}'s memory cannot be searched now", "agents.log says why; try again"
+            )
+        return hits_shown(name, words, hits, window)
 
-    Without a name the agent in the room is meant: |w@recall = brass key|n.
-    Shows the best notes, summaries and raw memories with their scores, where they
-    come from, and what led to each: words, meaning, names, times, neighbours. The
-    scores of one search can be compared with each other and with nothing else.
-    What stands in the agent's window is not searched; it has that before it.
-    A reply also chooses from window and summaries: see |w@agent/prompt <agent> = <words>|n.
-
-    Example:
-      @recall Mira = who lost a brass key?
-
-    See also: |whelp @memories|n, |whelp @notes|n
-    """
-
-    key = "@recall"
-
-    def run(self) -> None:
-        """Search in the background."""
-        if not self.rhs:
-            raise KeepsakeError("Give words to look for", "As in: @recall Mira = the brass key")
-        agent, words = self.agent_named(self.lhs), self.rhs
-        name, mind = agent.key, self.mind(agent)
-        recaller, window = mind.keeper.recaller, len(mind.memory.context().window)
-
-        def work() -> str:
-            hits = recaller.rank(words, HITS)
-            if hits is None:
-                raise KeepsakeError(
-                    f"{name}'s memory cannot be searched now", "agents.log says why; try again"
-                )
-            return hits_shown(name, words, hits, window)
-
-        recaller.prepare()
-        self.answer(work)
+    recaller.prepare()
+    return work
 
 
 def hits_shown(name: str, words: str, hits: Sequence[Hit], window: int) -> str:
@@ -117,10 +93,7 @@ class CmdAwayNews(BuilderCommand):
 
     def run(self) -> None:
         """Read the memories in the background."""
-        found = player_named(self.args)
-        if found is None or found.is_agent:
-            name = quoted(plain(shortened(self.args.strip())))
-            raise KeepsakeError(f"There is no player {name}", "As in: @away Tom")
+        found = find_player(self.args, "As in: @away Tom")
         told = [
             (agent, self.mind(agent).memory.memory.archive, number)
             for name, number in found.attributes.get(TOLD) or ()
@@ -137,42 +110,14 @@ class CmdAwayNews(BuilderCommand):
         self.answer(work)
 
 
-class CmdMemories(BuilderCommand):
-    """Read an agent's raw memories, and what is under a summary.
-
-    Usage:
-      @memories <agent>                the newest
-      @memories <agent> <from>-<to>    these; also a single number
-      @memories <agent>/summary        its short-term summaries
-      @memories <agent>/summary <n>    one of them, and the memories that it covers
-
-    Without a name the agent in the room is meant, as in |w@memories 65-128|n.
-    Memories are numbered in the order lived. |c~|n marks what the agent did itself,
-    with its private reason, |x=|n what came of it.
-
-    Example:
-      @memories Mira/summary 3
-
-    See also: |whelp @memory-status|n, |whelp @recall|n
-    """
-
-    key = "@memories"
-    switch_options = ("summary",)
-
-    def run(self) -> None:
-        """Read the archive in the background."""
-        words, behind = re.subn(r"\s*/\s*summar(y|ies)\b", " ", self.args)
-        summary = behind or "summary" in self.switches
-        words = re.sub(r"(?<=\d)\s*-\s*(?=\d)", "-", words)
-        agent, number = self.agent_and_last(words, r"\d{1,9}(-\d{1,9})?")
-        numbers = sorted(map(int, number.split("-"))) if number else []
-        name, archive = agent.key, self.mind(agent).memory.memory.archive
-        if not summary:
-            self.answer(lambda: _memories(name, archive, numbers))
-        elif numbers:
-            self.answer(lambda: _summary(name, archive, numbers[0]))
-        else:
-            self.answer(lambda: _summaries(name, archive))
+def memories(query: Query) -> Callable[[], str]:
+    """``@memories``: some memories, word for word."""
+    name, archive = query.name, query.mind.memory.memory.archive
+    words = query.words.replace(" ", "")
+    if not re.fullmatch(r"(\d{1,9}(-\d{1,9})?)?", words):
+        raise KeepsakeError(f"{quoted(words)} is no range", "As in: @memories Mira 65-128")
+    numbers = sorted(map(int, words.split("-"))) if words else []
+    return lambda: _memories(name, archive, numbers)
 
 
 def _memories(name: str, archive: Archive, numbers: Sequence[int]) -> str:
@@ -203,50 +148,6 @@ def memory_lines(memories: Sequence[Memory]) -> list[str]:
     return lines
 
 
-def _short_term(archive: Archive) -> dict[int, Summary]:
-    """The short-term summaries that stand, by their compaction, as they were edited last."""
-    found: dict[int, Summary] = {}
-    for _, record in archive.changes():
-        try:
-            match record:
-                case {"type": "compaction", "recent": dict(recent)}:
-                    found[int(record["id"])] = Summary.from_record(Tier.RECENT, recent)
-                case {"type": "undo", "id": int(number)}:
-                    found.pop(number, None)
-                case {"type": "edit", "tier": "recent", "text": str(text)} if found:
-                    newest = next(reversed(found))
-                    found[newest] = replace(found[newest], text=text, model=EDITED)
-        except (KeyError, ValueError, TypeError):
-            continue  # @memory-status reports lines that cannot be read
-    return found
-
-
-def _summaries(name: str, archive: Archive) -> str:
-    found = _short_term(archive)
-    if not found:
-        return f"{name} has no short-term summaries yet."
-    lines = [
-        f"{number:>4}  {each.time:%Y-%m-%d %H:%M}  memories {each.first}-{each.last}  "
-        f"{plain(shortened(each.text, 300))}"
-        for number, each in found.items()
-    ]
-    return "\n".join([f"|w{name}'s short-term summaries|n", *lines])
-
-
 def author_of(model: str) -> str:
     """Who wrote a summary, to be said after its memories."""
     return EDITED if model == EDITED else f"by {plain(model)}"
-
-
-def _summary(name: str, archive: Archive, number: int) -> str:
-    found = _short_term(archive)
-    if number not in found:
-        there = f"There are 1 to {max(found)}" if found else "There are none yet"
-        raise KeepsakeError(f"{name} has no short-term summary {number}", there)
-    summary = found[number]
-    title = (
-        f"|w{name}'s short-term summary {number}|n (memories {summary.first}-{summary.last}, "
-        f"{author_of(summary.model)}, {summary.time:%Y-%m-%d %H:%M} UTC)"
-    )
-    memories = memory_lines(archive.read(summary.first, summary.last))
-    return "\n".join([title, plain(summary.text), "", "|wIt covers|n", *memories])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from commands.building.base import BuilderCommand, plain, shortened, when
+from commands.building.base import Query, one_line, plain, shortened, when
 from commands.building.recall import author_of, memory_lines
 from keepsake.agent.naming import names_of
 from keepsake.agent.services import services
@@ -24,46 +24,18 @@ _LOG_SECONDS = 1.0
 _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 
 
-class CmdWhy(BuilderCommand):
-    """See why an agent did what it did.
+def view(query: Query) -> Callable[[], str]:
+    """``@why``: what set an act off, and on what it rested, from event log and archive."""
+    n, names, archive = query.number(1), names_of(query.agent), query.mind.memory.memory.archive
+    folder, now, log = services().places.events, services().clock.now(), services().event_log
+    deep, everything = "deep" in query.options, "all" in query.options
 
-    Usage:
-      @why [<agent>] [<n>]     its last act, or the n-th last
-      @why/deep <agent> [<n>]  with whole summaries, and all memories under
-                               them that share words with the act
-      @why/all <agent> [<n>]   waiting and refused answers count as well
+    def work() -> str:
+        if log is not None:  # the act that has just been done is written down
+            log.flush(_LOG_SECONDS)
+        return told(why_did(folder, names, archive, n, everything=everything), now, deep=deep)
 
-    Shows what set the act off, the reason that the agent gave, what was
-    recalled for it and why that was found (the best first), the summaries
-    that it leant on with the raw memories under them, and what its prompt
-    was made of and cost. Comes from the event log and the archive; what is
-    in neither any more is named. Without a name the agent in the room is
-    meant.
-
-    Example:
-      @why Mira 2
-
-    See also: |whelp @recall|n, |whelp @memories|n, |whelp @compaction|n
-    """
-
-    key = "@why"
-    switch_options = ("deep", "all")
-
-    def run(self) -> None:
-        """Look it up in the background."""
-        agent, number = self.agent_and_last(self.args, r"-?\d{1,9}")
-        n = int(number or 1)
-        names, archive = names_of(agent), self.mind(agent).memory.memory.archive
-        folder, now = services().places.events, services().clock.now()
-        log = services().event_log
-        deep, everything = "deep" in self.switches, "all" in self.switches
-
-        def work() -> str:
-            if log is not None:  # the act that has just been done is written down
-                log.flush(_LOG_SECONDS)
-            return told(why_did(folder, names, archive, n, everything=everything), now, deep=deep)
-
-        self.answer(work)
+    return work
 
 
 def told(why: Why, now: datetime, *, deep: bool = False) -> str:
@@ -87,10 +59,10 @@ def _act(why: Why, now: datetime) -> Iterator[str]:
     which = "last act" if why.nth == 1 else f"last act but {why.nth - 1}"
     yield f"|w{why.agent}'s {which}|n, {when(why.time.astimezone(UTC), now)}"
     where = f" |x(memory {why.act.number}, {plain(why.act.place)})|n" if why.act else ""
-    yield f"  {plain(_line(why.command)) or '(nothing)'}{where}"
+    yield f"  {one_line(why.command) or '(nothing)'}{where}"
     if why.outcome != "acted":
-        yield f"  |r{plain(why.outcome)}|n{': ' if why.problem else ''}{plain(_line(why.problem))}"
-    yield f"|wIts reason|n   {plain(_line(why.reason)) or '(it gave none)'}"
+        yield f"  |r{plain(why.outcome)}|n{': ' if why.problem else ''}{one_line(why.problem)}"
+    yield f"|wIts reason|n   {one_line(why.reason) or '(it gave none)'}"
 
 
 def _cause(why: Why) -> Iterator[str]:
@@ -111,9 +83,9 @@ def _recalled(found: tuple[PromptSource, ...]) -> Iterator[str]:
     # What it had called back itself comes first: it has no score.
     for each in sorted(found, key=lambda each: (each.kind != "called back", -each.score)):
         score = f"{each.score:6.2f}" if each.kind != "called back" else "   -  "
-        yield f"  {score}  {_title(each)}  {plain(shortened(_line(each.text), 160))}"
+        yield f"  {score}  {_title(each)}  {one_line(each.text, 160)}"
         if each.why:
-            yield f"          |xwhy:|n {plain(_line(each.why))}"
+            yield f"          |xwhy:|n {one_line(each.why)}"
 
 
 def _title(found: PromptSource) -> str:
@@ -159,7 +131,7 @@ def _under(found: tuple[Under, ...], *, deep: bool) -> Iterator[str]:
     yield "|wUnder that|n   memories that share words with the act, the most telling first"
     for each in shown:
         whole = each.memory
-        short = replace(whole, text=shortened(_line(whole.text), _LONGEST))
+        short = replace(whole, text=shortened(" ".join(whole.text.split()), _LONGEST))
         (_, line) = memory_lines([whole if deep else short])
         yield f"{line}  |x[{plain(', '.join(each.shared))}]|n"
     if len(found) > len(shown):
@@ -169,10 +141,10 @@ def _under(found: tuple[Under, ...], *, deep: bool) -> Iterator[str]:
 def _guards(why: Why) -> Iterator[str]:
     """What was not spoken as the model wrote it."""
     for each in why.guards:
-        yield f"|w{each.op.capitalize():<13}|n {plain(_line(each.reason))}"
-        yield f"    |xwritten:|n {plain(shortened(_line(each.before), _LONGEST))}"
+        yield f"|w{each.op.capitalize():<13}|n {one_line(each.reason)}"
+        yield f"    |xwritten:|n {one_line(each.before, _LONGEST)}"
         if each.after:
-            yield f"    |xspoken:|n  {plain(shortened(_line(each.after), _LONGEST))}"
+            yield f"    |xspoken:|n  {one_line(each.after, _LONGEST)}"
 
 
 def _cost(cost: Thought) -> Iterator[str]:
@@ -199,8 +171,3 @@ def _event(why: Why) -> Iterator[str]:
     if why.seq:
         prompt = f", prompt {why.prompt}" if why.prompt else ""
         yield f"|x              event {why.seq} of the log{prompt}|n"
-
-
-def _line(text: str) -> str:
-    """One line, whatever a model or a player wrote."""
-    return " ".join(text.split())

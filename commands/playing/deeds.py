@@ -1,4 +1,4 @@
-"""What a player has begun and done, and what this world is."""
+"""What a player has begun and done."""
 
 from __future__ import annotations
 
@@ -21,19 +21,6 @@ from typeclasses.deeds.progress import (
 
 MOST_RUMOURS = 4
 """Deeds not begun of which a hint is shown."""
-ABOUT = """\
-|wKeepsake|n is a text world whose people remember.
-
-You are in Withy Hythe, a village at the end of the tide. Each person who
-lives here is played by a language model with a memory of its own: what you
-tell one of them today may come up next week, in their own words, and what
-you do here stays done. Every memory can be traced to what happened, and you
-can have yours taken out of all of them.
-
- |whelp start|n      your first minute       |whelp people|n    those who live here
- |whelp deeds|n      what can be done        |whelp privacy|n   what they keep of you
-
-It stands on Evennia (evennia.com)."""
 
 
 class CmdDeeds(PlayerCommand):
@@ -106,19 +93,3 @@ def _of_others(me: str) -> Iterator[str]:
         who = world.get(deed.id, {}).get("who", ())
         if deed.once and who and me not in who:
             yield f"  |c{deed.name}|n, by {iter_to_str(who)}"
-
-
-class CmdAbout(PlayerCommand):
-    """What this world is.
-
-    Usage:
-      about
-    """
-
-    key = "about"
-    aliases = ("@about", "version", "@version")
-    help_category = "The world"
-
-    def act(self) -> None:
-        """Say it."""
-        self.msg(text=(ABOUT, {"type": "about"}))

@@ -16,20 +16,6 @@ from keepsake.prompt.verbs import COMPASS
 SHORTEST = 3
 """Letters of a name that is suggested: what is shorter is not mistyped but meant."""
 _LIKE = 0.75
-_INSTEAD = {
-    "buy": "trade",
-    "hold": "get",
-    "wield": "wear",
-    "open": "look",
-    "search": "look",
-    "quests": "deeds",
-    "info": "score",
-    "commands": "help",
-    "friend": "who",
-    "logout": "quit",
-    "exit": "exits",
-}
-"""What comes nearest to what other worlds have."""
 
 
 class CmdNoMatch(AuditedCommand):
@@ -40,8 +26,11 @@ class CmdNoMatch(AuditedCommand):
     auto_help = False
 
     def func(self) -> None:
-        """Say so, and what may be meant."""
+        """Say so, and what may be meant; a direction with no exit is answered as by `go`."""
         line = one_line(self.args)
+        if COMPASS.get(line.casefold(), line.casefold()) in COMPASS.values():
+            self.caller.execute_cmd(f"go {line}", session=self.session)
+            return
         guess = self._guess(line) or 'Type "help" for help.'
         self.msg(f"Command '{harmless(line[:80])}' is not available. {guess}")
 
@@ -52,23 +41,15 @@ class CmdNoMatch(AuditedCommand):
                 return (
                     f"To speak to {person.key}: talk {first.rstrip(',:').lower()} {harmless(rest)}"
                 )
-        if line.casefold() in _topics():
+        entries = FILE_HELP_ENTRIES.all()
+        if line.casefold() in {n.casefold() for each in entries for n in (each.key, *each.aliases)}:
             return f'Type "help {line.lower()}".'
         names = {
             n for n in self.cmdset.get_all_cmd_keys_and_aliases(self.caller) if n[0] not in "@_"
         }
-        near = [_INSTEAD[first.lower()]] if first.lower() in _INSTEAD else []
-        near = [each for each in near if each in names]
-        near = near or get_close_matches(
-            first.lower(), [n for n in names if len(n) >= SHORTEST], 3, _LIKE
-        )
+        long = [name for name in names if len(name) >= SHORTEST]
+        near = get_close_matches(first.lower(), long, 3, _LIKE)
         return f"Maybe you meant {listed([f'"{each}"' for each in near], 'or')}?" if near else ""
-
-
-def _topics() -> set[str]:
-    """What the world's own help tells of."""
-    entries = FILE_HELP_ENTRIES.all()
-    return {name.casefold() for each in entries for name in (each.key, *each.aliases)}
 
 
 class CmdSeveral(AuditedCommand):

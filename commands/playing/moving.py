@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import evennia
-from evennia.objects.models import ObjectDB
-
 from commands.base import PlayerCommand
-from commands.playing.speech import SpeechCommand
 from commands.playing.things import find_detail
 from commands.wording import CannotDo, harmless, listed, quoted, sought
 from keepsake.prompt.verbs import COMPASS
+from typeclasses.deeds.happening import happened
 
 
 class CmdGo(PlayerCommand):
@@ -53,34 +48,6 @@ class CmdGo(PlayerCommand):
             way.at_failed_traverse(self.caller)
 
 
-class CmdNoExit(CmdGo):
-    """A direction typed where it leads nowhere: the exits' own commands come first."""
-
-    auto_help = False
-
-    def parse(self) -> None:
-        """The direction is the command's own name."""
-        self.args = self.key
-        super().parse()
-
-
-class CmdExits(PlayerCommand):
-    """See the ways out of here, and where they lead.
-
-    Usage:
-      exits
-    """
-
-    key = "exits"
-    aliases = ("ways",)
-    arg_regex = r"$"
-
-    def act(self) -> None:
-        """List them as a look does."""
-        here = self.caller.location
-        self.msg((here and here.get_display_exits(self.caller)) or "There is no way out.")
-
-
 class CmdFollow(PlayerCommand):
     """Go wherever somebody goes.
 
@@ -88,21 +55,15 @@ class CmdFollow(PlayerCommand):
       follow <name>
       follow              whom you follow
       unfollow            stop it
-      lose <name>         have somebody follow you no longer
     """
 
     key = "follow"
-    aliases = ("unfollow", "lose")
+    aliases = ("unfollow",)
 
     def act(self) -> None:
         """Begin or end it."""
         caller, leader = self.caller, self.caller.ndb.following
-        if self.cmdstring == "lose":
-            other = self.find(self.args, followers(caller), "They do not follow you.")
-            other.ndb.following = None
-            other.msg(f"You lose {caller.get_display_name(other)}.")
-            self.msg(f"{other.get_display_name(caller)} follows you no longer.")
-        elif self.cmdstring == "unfollow" or self.args.casefold() in ("me", "self", "nobody"):
+        if self.cmdstring == "unfollow" or self.args.casefold() in ("me", "self", "nobody"):
             caller.ndb.following = None
             self.msg("You follow nobody.")
         elif not self.args:
@@ -114,44 +75,6 @@ class CmdFollow(PlayerCommand):
             caller.ndb.following = other
             self.msg(f"You follow {other.get_display_name(caller)}. `unfollow` ends it.")
             other.msg(f"{caller.get_display_name(other)} follows you.")
-
-
-def followers(leader: ObjectDB) -> list[ObjectDB]:
-    """Who plays and goes wherever that one goes."""
-    playing = {each.get_puppet() for each in evennia.SESSION_HANDLER.get_sessions()}
-    return [each for each in playing if each is not None and each.ndb.following == leader]
-
-
-class CmdGroup(SpeechCommand):
-    """See who goes with you, or speak to them wherever they are.
-
-    Usage:
-      group
-      group <words>
-
-    A group is who follows one, and that one: see |wfollow|n.
-    """
-
-    key = "group"
-    aliases = ("gtell", "gsay")
-    arg_regex = r"\s|$"
-
-    def speak(self) -> None:
-        """List them, or tell the players among them."""
-        leader = self.caller.ndb.following or self.caller
-        members = [leader, *followers(leader)]
-        if len(members) == 1:
-            raise CannotDo("You are in no group. |wfollow|n somebody.")
-        if not self.args:
-            rest = listed([each.get_display_name(self.caller) for each in members[1:]])
-            self.msg(f"{leader.get_display_name(self.caller)} is followed by {rest}.")
-            return
-        speech = self.speech(self.args, "Say what?")
-        for each in members:
-            if not each.is_agent:
-                name = self.caller.get_display_name(each)
-                text = f'[Group] {name} says, "{speech}"'
-                each.msg((text, {"type": "say"}), from_obj=self.caller)
 
 
 _POSTURES = {"sit": "sitting", "rest": "sitting", "sleep": "asleep", "lie": "asleep"}
@@ -192,10 +115,35 @@ class CmdSit(PlayerCommand):
         self.show("posture", you=you, others=others, where=harmless(where))
 
 
-def direction_commands() -> list[Any]:
-    """One fallback for each compass direction.
+class CmdWake(PlayerCommand):
+    """Shake somebody who sleeps until they wake.
 
-    Evennia treats commands that share any name as one, so that a single fallback
-    with all the names would vanish wherever one exit is.
+    Usage:
+      wake <name>
+      wake
+
+    The beginning of a name will do; |wwake|n alone ends your own sleep. You can
+    also |wshout|n their name.
     """
-    return [CmdNoExit(key=way, aliases=[short]) for short, way in COMPASS.items()]
+
+    key = "wake"
+
+    def act(self) -> None:
+        """Shake them."""
+        if not self.args and self.caller.is_asleep:
+            self.execute_cmd("stand")
+            return
+        if not self.args:
+            raise CannotDo("Wake whom? For instance: wake mira")
+        target = self.find_person(self.args.removeprefix("up "))
+        if not target.is_asleep:
+            raise CannotDo(f"{target.get_display_name(self.caller)} is awake.")
+        self.show(
+            "wake",
+            you="You shake {target} by the shoulder.",
+            others="{actor} shakes {target} by the shoulder.",
+            target=target,
+            to_target="{actor} shakes you by the shoulder.",
+        )
+        target.attributes.remove("posture")  # of a player
+        happened(self.caller)

@@ -6,11 +6,10 @@ import time
 from typing import Any
 
 import evennia
-from django.utils import timezone
 from evennia.utils.utils import time_format
 
-from commands.base import PlayerCommand, people_here
-from commands.wording import CannotDo, counted, quoted
+from commands.base import PlayerCommand
+from commands.wording import CannotDo
 from keepsake.agent.almanac import almanac_now
 from keepsake.agent.services import services
 from typeclasses.agents import Agent
@@ -21,41 +20,17 @@ class CmdWho(PlayerCommand):
     """See who is playing, who lives here, and where to find them.
 
     Usage:
-      who
+      who     where
     """
 
     key = "who"
-    aliases = ("doing",)
+    aliases = ("doing", "where")
     arg_regex = r"$"
 
     def act(self) -> None:
         """List players with their idle time, and agents with their place."""
         lines = ["|wPlaying now|n", *players(), "", "|wLiving here|n", *_agents()]
         self.msg(text=("\n".join(lines), {"type": "who"}))
-
-
-class CmdWhere(PlayerCommand):
-    """See where you are, and where those who live here are.
-
-    Usage:
-      where
-      where <name>
-    """
-
-    key = "where"
-    aliases = ("whereis",)
-
-    def act(self) -> None:
-        """Tell of one, or of all."""
-        here = self.caller.location
-        agents = Agent.objects.all_family()
-        if self.args:
-            there = [*people_here(self.caller), *agents]
-            one = self.find(self.args, there, f"Nobody lives here called {quoted(self.args)}.")
-            place = _whereabouts(one) if one.is_agent else here.key
-            self.msg(f"{one.get_display_name(self.caller)}: {place}.")
-            return
-        self.msg("\n".join([f"You are in {here.key if here else 'no place'}.", *_agents()]))
 
 
 class CmdTime(PlayerCommand):
@@ -74,32 +49,6 @@ class CmdTime(PlayerCommand):
         """Say what the almanac says."""
         now = almanac_now(services().clock)
         self.msg(now.sky if self.cmdstring in ("weather", "tide") else f"{now.clock} {now.sky}")
-
-
-class CmdScore(PlayerCommand):
-    """See how things stand with you.
-
-    Usage:
-      score
-    """
-
-    key = "score"
-    aliases = ("sc", "stats")
-    arg_regex = r"$"
-
-    def act(self) -> None:
-        """List what there is to say."""
-        me, here = self.caller, self.caller.location
-        days = (timezone.now() - me.db_date_created).days
-        facts = [
-            ("Name", me.key),
-            ("Here for", counted(days, "day") if days else "less than a day"),
-            ("Place", f"{here.key if here else 'none'}, {me.db.posture or 'standing'}"),
-            ("Carries", counted(len(me.contents), "thing")),
-            ("Follows", me.ndb.following.key if me.ndb.following else "nobody"),
-            ("Away", me.db.away or "no"),
-        ]
-        self.msg("\n".join(f"  |w{name + ':':<10}|n {value}" for name, value in facts))
 
 
 def players() -> list[str]:

@@ -72,6 +72,44 @@ class CmdSay(SpeechCommand):
         happened(self.caller, speech)
 
 
+class CmdShout(SpeechCommand):
+    """Shout, so that you are heard next door too.
+
+    Usage:
+      shout <words>
+
+    Whoever sleeps wakes when you shout their name; in the same room also when
+    you shout |wWake up!|n
+
+    Example:
+      shout Mira! The roof is on fire!
+    """
+
+    key = "shout"
+    aliases = ("yell",)
+    arg_regex = r"\s|$"
+
+    def speak(self) -> None:
+        """Let it be heard here, and one exit away."""
+        speech = self.speech(
+            self.args, "Shout what? For instance: shout Mira! The soup boils over!"
+        )
+        self.show(
+            "shout",
+            you='You shout, "{speech}"',
+            others='{actor} shouts, "{speech}"',
+            speech=speech,
+        )
+        here = self.caller.location
+        rooms = dict.fromkeys(way.destination for way in here.exits)  # one exit away
+        for room in (each for each in rooms if each is not None and each is not here):
+            room.msg_contents(
+                ('{actor} shouts from {place}, "{speech}"', {"type": "shout"}),
+                from_obj=self.caller,
+                mapping={"actor": self.caller, "place": here, "speech": speech},
+            )
+
+
 class AddressedCommand(SpeechCommand):
     """Speech to somebody: `<name> <words>`, also with `to`, a comma, a colon or `=`."""
 
@@ -101,58 +139,49 @@ class CmdTalk(AddressedCommand):
     """Speak to one person; everybody in the room hears it.
 
     Usage:
-      talk <name> <words>
-      talk to <name>, <words>
+      talk <name> <words>     talk to <name>, <words>
+      ask <name> <words>
+      tell <name> <words>     a player who is elsewhere is paged
 
     Example:
       talk mira What's good tonight?
 
-    The beginning of a name will do. Who is spoken to knows it and
-    answers first.
+    The beginning of a name will do. Agents who are spoken to answer first.
+    If nobody has that name, nothing is sent.
     """
 
     key = "talk"
-    aliases = ("ask",)
+    aliases = ("ask", "tell")
     arg_regex = r"\s|$"
 
     def speak(self) -> None:
-        """Say it to them."""
+        """Say it to them; page a player who is told something."""
+        if self.cmdstring == "tell" and self.account and not self._is_for_an_agent():
+            self.account.execute_cmd(f"page {self.args}", session=self.session)
+            return
         target, words = self.addressee("Talk to whom? For instance: talk mira Good evening.")
         missing = f"What do you want to say to {target.get_display_name(self.caller)}?"
         speech = self.speech(words, missing, receivers=[target])
         self.say_to(target, speech)
-        self.tell_if_away(target)
         happened(self.caller, speech, to=target)
 
-
-class CmdTell(CmdTalk):
-    """Speak to somebody who lives here, or to a player wherever they are.
-
-    Usage:
-      tell <name> <words>
-
-    Somebody who lives here has to be in the same room, and all in the room
-    hear it, as with |wtalk|n. A player can be anywhere, and nobody else reads
-    it, as with |wpage|n. If nobody has that name, nothing is sent.
-
-    Example:
-      tell mira Good evening.
-    """
-
-    key = "tell"
-    aliases = ()
-
-    def speak(self) -> None:
-        """Talk, if it is an agent; page, if it is not."""
+    def _is_for_an_agent(self) -> bool:
+        """Whether the words begin with an agent's name who is here."""
         agents = [each for each in people_here(self.caller) if each.is_agent]
-        name = _NAME_AND_REST.match(self.args)[1]
         whole = any(self._whole_name(agent, self.args) for agent in agents)
-        if whole or self.matches(name, agents):
-            super().speak()
-        elif self.account:
-            self.account.execute_cmd(f"page {self.args}", session=self.session)
-        else:
-            raise CannotDo("Only players can page.")
+        return whole or bool(self.matches(_NAME_AND_REST.match(self.args)[1], agents))
+
+    def say_to(self, target: ObjectDB, speech: str) -> None:
+        """Let all hear it; say to the caller that whom they speak to is away."""
+        self.show(
+            "talk",
+            you='You say to {target}, "{speech}"',
+            others='{actor} says to {target}, "{speech}"',
+            target=target,
+            to_target='{actor} says to you, "{speech}"',
+            speech=speech,
+        )
+        self.tell_if_away(target)
 
 
 class CmdWhisper(AddressedCommand):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from evennia.commands.default.building import CmdExamine as BuildersExamine
 from evennia.contrib.game_systems.clothing.clothing import get_worn_clothes
 from evennia.objects.models import ObjectDB
 
@@ -73,7 +72,7 @@ class CmdLook(ThingCommand):
     """
 
     key = "look"
-    aliases = ("l",)
+    aliases = ("l", "read")
 
     def act(self) -> None:
         """Show the room, what stands in it, a detail of it, or where an exit leads."""
@@ -86,7 +85,7 @@ class CmdLook(ThingCommand):
             held = listed([with_article(each, self.caller) for each in box.contents])
             self._see(f"In the {name}: {held}." if held else f"There is nothing in the {name}.")
         elif not words or sought(words).lower() in ("here", "around", "room"):
-            self._see(self.caller.at_look(here, whole=True))
+            self._see(self.caller.at_look(here))
         elif self.caller in (things := self.matches(words, self._things(here))):
             self._see(self.caller.at_look(self.caller))
         elif not things and (detail := find_detail(here, words)):
@@ -131,7 +130,7 @@ class CmdGet(ThingCommand):
     """
 
     key = "get"
-    aliases = ("take", "grab", "pick up")
+    aliases = ("take", "grab", "pick up", "hold")
     rhs_split = (" from ", " out of ")
 
     def act(self) -> None:
@@ -220,29 +219,24 @@ class CmdGive(ThingCommand):
             raise CannotDo("Give what to whom? For instance: give honey to ruan.")
         things, receiver = self.carried(self.lhs), self.find_person(self.rhs)
         for thing in things:
-            hand_over(self, thing, receiver)
+            if thing.at_pre_give(self.caller, receiver) and thing.move_to(
+                receiver, quiet=True, move_type="give"
+            ):
+                self._given(thing, receiver)
 
-
-def hand_over(command: PlayerCommand, thing: ObjectDB, receiver: ObjectDB) -> bool:
-    """Give something to somebody before all eyes; whether it changed hands."""
-    caller = command.caller
-    if not thing.at_pre_give(caller, receiver) or not thing.move_to(
-        receiver, quiet=True, move_type="give"
-    ):
-        return False
-    thing.at_give(caller, receiver)
-    command.show(
-        "give",
-        you="You give {thing} to {target}.",
-        others="{actor} gives {thing} to {target}.",
-        target=receiver,
-        to_target="{actor} gives you {thing}.",
-        thing=with_article(thing, caller),
-    )
-    happened(caller)
-    if not receiver.is_agent:
-        happened(receiver)  # who has it now
-    return True
+    def _given(self, thing: ObjectDB, receiver: ObjectDB) -> None:
+        thing.at_give(self.caller, receiver)
+        self.show(
+            "give",
+            you="You give {thing} to {target}.",
+            others="{actor} gives {thing} to {target}.",
+            target=receiver,
+            to_target="{actor} gives you {thing}.",
+            thing=with_article(thing, self.caller),
+        )
+        happened(self.caller)
+        if not receiver.is_agent:
+            happened(receiver)  # who has it now
 
 
 class CmdInventory(PlayerCommand):
@@ -267,7 +261,7 @@ class CmdInventory(PlayerCommand):
         self.msg(text=(text, {"type": "inventory"}))
 
 
-class CmdExamine(BuildersExamine):
+class CmdExamine(CmdLook):
     """Take a closer look at something or somebody here.
 
     Usage:
@@ -275,35 +269,11 @@ class CmdExamine(BuildersExamine):
 
     Tells what it is, who has it, and whether somebody would miss it.
     What an agent remembers is not shown: that is the agent's own.
+    Builders see all attributes with |w@examine|n.
     """
 
     key = "examine"
     aliases = ("x", "ex", "exa", "exam")
-    locks = "cmd:all()"
-    help_category = "General"
-    arg_regex = r"\s|$"
-
-    def parse(self) -> None:
-        """Builders have switches and attributes, players only a name."""
-        self.for_builder = self.caller.check_permstring("Builder")
-        self.player_part = None if self.for_builder else PlayersExamine()
-        if self.player_part is None:
-            super().parse()
-            return
-        for field in ("caller", "args", "session", "cmdstring", "raw_string"):
-            setattr(self.player_part, field, getattr(self, field))
-        self.player_part.parse()
-
-    def func(self) -> None:
-        """Evennia's full view for builders, a closer look for everybody else."""
-        if self.player_part is None:
-            super().func()
-        else:
-            self.player_part.func()
-
-
-class PlayersExamine(CmdLook):
-    """The closer look; reached through :class:`CmdExamine`."""
 
     def act(self) -> None:
         """Look, and add what a careful eye finds."""

@@ -1,4 +1,4 @@
-"""What can be done with things: putting them into others, eating, reading, wearing, trading."""
+"""What can be done with things: putting them into others, eating, wearing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from evennia.contrib.game_systems.clothing import clothing
 
 from commands.base import EVERYTHING, with_article
-from commands.playing.things import CmdLook, ThingCommand, hand_over
+from commands.playing.things import ThingCommand
 from commands.wording import CannotDo, quoted, sought
 
 
@@ -73,30 +73,6 @@ class CmdEat(ThingCommand):
             thing.move_to(thing.home, quiet=True, move_type="eat")
 
 
-class CmdRead(CmdLook):
-    """Read something that is written.
-
-    Usage:
-      read <thing or detail>
-
-    Example:
-      read chalkboard
-    """
-
-    key = "read"
-    aliases = ()
-
-    def act(self) -> None:
-        """Show it as a look does; nothing is written on people and places."""
-        if not self.args:
-            raise CannotDo("Read what? For instance: read chalkboard.")
-        here = self.caller.location
-        found = self.matches(self.args, here.contents if here else ())
-        if any(hasattr(each, "is_agent") or each.destination for each in found):
-            raise CannotDo("There is nothing to read on that.")
-        super().act()
-
-
 class CmdWear(ThingCommand):
     """Put on something you carry; |wremove|n takes it off.
 
@@ -105,7 +81,7 @@ class CmdWear(ThingCommand):
     """
 
     key = "wear"
-    aliases = ("put on", "don")
+    aliases = ("put on", "don", "wield")
 
     def act(self) -> None:
         """Put it on, by the rules of Evennia's clothes."""
@@ -143,59 +119,3 @@ class CmdRemove(ThingCommand):
         garment = self.find(self.args, clothing.get_worn_clothes(caller), missing)
         garment.remove(caller, quiet=True)
         self.handled("remove", garment, "take off", "takes off")
-
-
-class CmdTrade(ThingCommand):
-    """Offer something you carry for something that somebody else carries.
-
-    Usage:
-      trade <yours> for <theirs> with <name>
-      trade accept
-      trade decline
-
-    A player is asked; both things change hands at once when they accept. An
-    agent hears your offer, and gives what it wants to give.
-
-    Example:
-      trade cup for honey with ada
-    """
-
-    # Evennia's barter lets one offer what one does not have, people too, and moves it unnoticed.
-    key = "trade"
-    aliases = ("barter",)
-    _OFFER = re.compile(r"(.+?) for (.+?) with (.+)", re.I)
-
-    def act(self) -> None:
-        """Offer, accept or decline."""
-        if self.args.casefold() in ("accept", "decline"):
-            self._answer(accepted=self.args.casefold() == "accept")
-            return
-        if not (asked := self._OFFER.fullmatch(self.args)):
-            raise CannotDo("Trade what? For instance: trade cup for honey with ada.")
-        mine, theirs, name = asked.groups()
-        other = self.find_person(name)
-        thing = self.carried(mine)[0]
-        missing = f"{other.get_display_name(self.caller)} carries no {quoted(sought(theirs))}."
-        wanted = self.find(theirs, other.contents, missing)
-        if not other.is_agent:
-            other.ndb.offered = (self.caller, thing, wanted)
-        # Speech, so that an agent is spoken to.
-        named = [with_article(each, self.caller) for each in (thing, wanted)]
-        end = "" if other.is_agent else " (trade accept, or trade decline)"
-        self.say_to(other, f"I offer you {named[0]} for {named[1]}.", end=end)
-
-    def _answer(self, *, accepted: bool) -> None:
-        offer, self.caller.ndb.offered = self.caller.ndb.offered, None
-        if not offer:
-            raise CannotDo("Nobody has offered you anything.")
-        other, thing, wanted = offer
-        if not accepted:
-            other.msg(f"{self.caller.get_display_name(other)} declines.")
-            self.msg("You decline.")
-            return
-        near, mine = other.location == self.caller.location, wanted.location == self.caller
-        if not near or not mine or thing.location != other or wanted.db.worn or thing.db.worn:
-            raise CannotDo("That cannot be done any more.")
-        hand_over(self, wanted, other)
-        self.caller, receiver = other, self.caller
-        hand_over(self, thing, receiver)

@@ -125,7 +125,7 @@ def test_a_builder_sees_why_it_was_found(copy):
     builder = Player.admin(copy)
     builder.see("The Kettle")
     builder.type(ASKED, "mends nets in Ostrey", "why:.*meaning")
-    builder.type("@memories Mira/summary 2", "salt house")
+    builder.type("@compaction Mira 2", "salt house")
     builder.leave()
 
 

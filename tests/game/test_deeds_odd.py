@@ -209,23 +209,9 @@ class TestWhatIsTyped(DeedsVillage):
         self.give_the_cup_back()
         assert "As in: @deed/reset twelfth_cup" in self.type("@deed/reset")
         assert "There is no player" in self.type("@deed/reset twelfth_cup =")
-        assert "A switch stands before the name" in self.type("@deed twelfth_cup/reset")
         assert "Only one thing at a time" in self.type("@deed/check/reset twelfth_cup")
         assert "Try: @world/reload" in self.type("@world/reload now")
         assert records()["twelfth_cup"]["who"] == ["Tom"]
-
-    def test_a_switch_behind_a_name_is_refused_by_all_who_take_one(self):
-        for line in (
-            "@people mira/foo",
-            "@journal mira/foo",
-            "@history mira/foo",
-            "@agent mira/foo",
-            "@notes mira/foo",
-            "@pin mira/foo = 1",
-            "@sleep mira/foo",
-            "@why mira/foo",
-        ):
-            assert '/foo stands behind "mira"' in self.type(line), line
 
 
 class TestArea(DeedsVillage):

@@ -198,7 +198,7 @@ class TestBuilders(Building, JournalWorld):
             shown = self.type(line)
             assert "did not work" in shown, line
             assert cure in shown, (line, shown)
-        assert "@journal <agent> <day>" in self.type("help @journal")
+        assert "@agent/create" in self.type("help @journal")
 
 
 class TestPlayers(JournalWorld):

