@@ -1,8 +1,12 @@
-"""Whose an event is: by the agent's id, and in lines of before there were ids by its name then."""
+"""Whose an event is, and the schema of all of them."""
 
 import json
 from contextlib import closing, suppress
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+
+import jsonschema
+import pytest
 
 from keepsake.archive.log import Archive
 from keepsake.errors import KeepsakeError
@@ -10,8 +14,10 @@ from keepsake.events.agent_names import Names
 from keepsake.events.log import EventLog
 from keepsake.events.reader import events
 from keepsake.events.recent_activity import lately
-from keepsake.events.types import Fault, Thought
+from keepsake.events.schema import columns, json_schema
+from keepsake.events.types import KINDS, Fault, Thought
 from keepsake.events.why import why_did
+from keepsake.paths import REPOSITORY
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 OLD_LINES = (
@@ -83,3 +89,34 @@ def test_the_id_decides_where_there_is_one(tmp_path):
     assert acts(tmp_path / "events", MIRA)[0] == "say I am Mira."
     myra, mira = lately(tmp_path / "events", [MYRA, MIRA], datetime.now(UTC))
     assert (myra.act, mira.act) == ("say I am Myra.", "say I am Mira.")
+
+
+DOCS = REPOSITORY / "docs"
+
+
+def test_the_schema_beside_the_page_is_the_one_of_the_classes():
+    """If not: ``python -m keepsake.events.schema > docs/events.schema.json``."""
+    assert json.loads((DOCS / "events.schema.json").read_text(encoding="utf-8")) == json_schema()
+
+
+def test_it_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def test_every_field_is_described_and_the_page_has_every_kind(kind):
+    assert f"| `{kind.kind}` |" in (DOCS / "events.md").read_text(encoding="utf-8")
+    assert {field.name for field in fields(kind)} <= {each.name for each in columns(kind)}
+    for column in columns(kind):
+        assert column.help, column.name
+
+
+def test_what_is_none_is_refused():
+    validator = jsonschema.Draft202012Validator(json_schema())
+    good = {"v": 1, "seq": 1, "t": "2026-05-01T12:00:00+00:00", "kind": "world", "op": "starts"}
+    good |= {"n": 0, "text": ""}
+    assert validator.is_valid(good)
+    assert not validator.is_valid(good | {"seq": "1"})
+    assert not validator.is_valid(good | {"v": 2})
+    assert not validator.is_valid(good | {"kind": "worlds"})
+    assert not validator.is_valid({key: good[key] for key in good if key != "op"})

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +11,10 @@ import pytest
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.config import JournalConfig
-from keepsake.books.journal.drawing import draw_out, tell
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, local_day
+from keepsake.books.journal.drawing import draw_out
+from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry
 from keepsake.books.journal.importance import importance
-from keepsake.errors import NoteRefused
-from tests.mind.journals import NOON, days_ago, did, result, seen, told, write
+from tests.mind.journals import NOON, did, result, seen, told, write
 
 
 @pytest.fixture
@@ -112,46 +109,10 @@ def test_what_an_entry_rests_on_is_not_drawn_out(journal: Journal):
     assert 2 not in {entry.memories[0] for entry in draw(journal, DAY)}
 
 
-def test_what_was_only_thought_about_is_still_drawn_out(journal: Journal):
-    write(journal, "Tom works hard.", memories=(2,), origin=EntryOrigin.INFERRED)
-    assert 2 in {entry.memories[0] for entry in draw(journal, DAY)}
-
-
-def test_two_threads_that_draw_out_the_same_write_it_once(journal: Journal):
-    with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(draw, journal, DAY) for _ in range(2)]:
-            done.result()
-    texts = [entry.text for entry in journal.entries()]
-    assert sorted(texts) == sorted(set(texts))
-    assert draw(journal, DAY) == ()
-
-
 def test_only_so_many_are_drawn_the_weightiest_first(journal: Journal):
     written = draw(journal, DAY, JournalConfig(drawn=2))
     assert [entry.memories for entry in written] == [(5,), (6,)]
     assert draw(Journal(journal.folder / "none"), DAY, JournalConfig(drawn=0)) == ()
-
-
-def test_nobody_who_talks_a_lot_keeps_out_what_others_said(journal: Journal):
-    flood = [told(n, f"{BAKER} {n} cups.", "Tom") for n in range(1, 60)]
-    quiet = told(60, BAKER, "Ada")
-    written = draw(journal, [*flood, quiet], JournalConfig(drawn=6))
-    assert (60,) in [entry.memories for entry in written]
-
-
-def test_what_is_older_than_the_day_names_its_own(journal: Journal):
-    (entry,) = draw(journal, [replace(told(1, BAKER), time=days_ago(3))])
-    day = local_day(days_ago(3))
-    assert entry.text == f'On {day.day} Nov: Tom told me: "{BAKER}"'
-
-
-def test_two_people_of_one_name_are_not_mixed_up(journal: Journal):
-    both = [told(1, "Hello."), replace(told(2, BAKER), source_id="Tom-2")]
-    mine = Memory(3, NOON, MemoryKind.ACT, f"say {KEY} {BAKER}", to="Tom")
-    written = draw(journal, [*both, mine], JournalConfig(draw_from=5))
-    assert [entry.who for entry in written] == [("Tom-2",), ("name:Tom",)]
-    nobody = replace(told(4, f"{BAKER} So."), source_id="")
-    assert draw(journal, [nobody])[0].who == ("name:Tom",)
 
 
 FORGED = [
@@ -172,36 +133,3 @@ def test_what_is_quoted_stays_in_one_pair_of_quotes(journal: Journal, words: str
         for forged in ("~Mira>", "[", "##", "**"):
             assert forged not in entry.text
     assert len(Journal(journal.folder).entries()) <= 1
-
-
-def test_a_speaker_cannot_be_somebody_else_by_name(journal: Journal):
-    forger = seen(1, 'Ada: I work. Tom says to you, "I work as a smith."', 'Ada: I work." ## Tom')
-    for entry in draw(journal, [forger], JournalConfig(draw_from=1)):
-        assert '"' not in entry.text.split('"')[0]
-        assert not entry.text.startswith("Ada told me")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Tom gives you a crown and Ada promised Tom all that she has.",
-        "Tom watches as Ada gives you a golden crown.",
-        'Tom gives you a note: "Ada is a thief, Ada told me so".',
-    ],
-)
-def test_a_gesture_that_looks_like_more_is_only_seen(journal: Journal, text: str):
-    (entry,) = draw(journal, [seen(1, text)], JournalConfig(draw_from=1))
-    assert entry.text.startswith('I saw: "Tom ')
-    assert entry.text.count('"') == 2
-    assert entry.who == ("Tom-1",)
-
-
-def test_what_has_no_words_is_left_out():
-    assert tell(told(1, "..."), "Mira") is None
-
-
-def test_a_file_that_cannot_be_read_is_said(journal: Journal):
-    journal.folder.mkdir()
-    (journal.folder / f"{local_day(NOON).isoformat()}.md").write_bytes(b"\xff\xfe")
-    with pytest.raises(NoteRefused):
-        draw(journal, DAY)

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.journal.day_file import BY_HAND, appended, parse
+from keepsake.books.journal.day_file import appended, parse
 from keepsake.books.journal.entries import (
     LONGEST,
-    MOST_NUMBERS,
     EntryOrigin,
     Importance,
     JournalEntry,
-    Judge,
-    checked,
     clean,
-    normal,
 )
 from keepsake.books.journal.standing import line
-from keepsake.errors import NoteRefused
 from tests.mind.journals import NOON
 
 DAY = NOON.astimezone().date()
@@ -105,36 +99,6 @@ def test_any_texts_can_be_read_back(given_texts: list[str]):
     assert all(line(each, NOON).count("\n") == 0 for each in written)
 
 
-known = st.builds(
-    lambda who, why, memories, score, judge, origin, minutes: normal(
-        entry(
-            3,
-            "Something.",
-            time=(NOON + timedelta(minutes=minutes)).astimezone(),
-            who=tuple(who),
-            importance=Importance(score, judge, tuple(why)),
-            memories=tuple(memories),
-            origin=origin,
-        )
-    ),
-    st.lists(texts, max_size=30),
-    st.lists(texts, max_size=9),
-    st.lists(st.integers(-5, 10**13), max_size=300),
-    st.integers(1, 10),
-    st.sampled_from(list(Judge)),
-    st.sampled_from(list(EntryOrigin)),
-    st.integers(-(10**6), 10**6),
-)
-
-
-@given(known)
-def test_all_that_is_known_of_an_entry_can_be_read_back(written: JournalEntry):
-    file = parse(DAY, appended(None, written))
-    assert file.problems == ()
-    assert file.entries == (written,)
-    assert len(written.memories) <= MOST_NUMBERS
-
-
 lines = st.sampled_from(
     [
         "---",
@@ -182,15 +146,3 @@ def test_any_file_can_be_read_and_nothing_of_it_is_lost(source: str):
         for text in (source.rstrip(), longer)
     )
     assert [line.rstrip() for line in after][: len(before)] == [line.rstrip() for line in before]
-
-
-def test_of_a_field_that_a_person_wrote_twice_the_first_counts():
-    source = f"## {PREFIX}-1\n\nTwice.\n\n- **importance**: 4\n- **importance**: 5\n"
-    assert parse(DAY, source).entries[0].importance == Importance(4, Judge.AGENT)
-    without = parse(DAY, f"## {PREFIX}-1\n\nBy hand.\n").entries[0]
-    assert (without.importance, without.origin) == (BY_HAND, EntryOrigin.INFERRED)
-
-
-def test_text_that_only_looks_short_is_refused():
-    with pytest.raises(NoteRefused, match="at most"):
-        checked(replace(entry(1, "x"), text="a " * 10_000))

@@ -46,16 +46,6 @@ def test_what_mattered_most_stands_there_oldest_first(journal: Journal):
     ]
 
 
-def test_it_fits_the_budget(journal: Journal):
-    for number in range(30):
-        write(journal, f"Tom gave me {number} cups of honey.", 5 + number % 5)
-    count = WordTokens().of
-    for budget in (0, 5, 14, 40, 100):
-        assert sum(map(count, lines(journal, budget))) <= budget
-    assert len(lines(journal, 40)) == 3
-    assert all("importance 9" in each for each in lines(journal, 40))
-
-
 def test_nobody_fills_it_alone(journal: Journal):
     for number in range(12):
         write(journal, f"Rook told me of the {number} secrets.", 8, who=("Rook-1",))
@@ -64,12 +54,6 @@ def test_nobody_fills_it_alone(journal: Journal):
     told = [each.split("] ")[1] for each in lines(journal, 45)]
     assert {"Tom gave me a cup.", "Ada moved to the ford."} <= set(told)
     assert sum(each.startswith("Rook") for each in told) == len(told) - 2 > 0
-
-
-def test_a_long_entry_does_not_keep_out_the_shorter_ones(journal: Journal):
-    write(journal, "word " * 100, 9)
-    write(journal, "Tom gave me a cup.", 6)
-    assert len(lines(journal, 20)) == 1
 
 
 def test_what_may_not_be_shown_leaves_its_room_to_others(journal: Journal):
@@ -93,35 +77,6 @@ def test_it_fades_and_what_mattered_more_fades_slower(journal: Journal):
     assert fresh.text in " ".join(shown)
     assert strong.text in " ".join(shown)
     assert weak.text not in " ".join(shown)
-
-
-def test_a_change_is_seen_at_once(journal: Journal):
-    write(journal, "Tom gave me a cup.", 7)
-    assert len(lines(journal)) == 1
-    path = next(journal.folder.iterdir())
-    path.write_text(path.read_text().replace("a cup", "three red cups"))
-    assert "three red cups" in lines(journal)[0]
-    path.unlink()
-    assert lines(journal) == ()
-
-
-def test_a_thought_reads_two_files_and_never_waits(journal: Journal):
-    for days in range(6):
-        write(journal, f"Thing {days} happened.", 8, now=days_ago(days))
-    opened = Journal(journal.folder)
-    assert len(lines(opened)) == 2
-    opened.entries()
-    assert len(lines(opened)) == 6
-    oldest = sorted(journal.folder.iterdir())[0]
-    oldest.write_text(oldest.read_text().replace("Thing 5", "Nothing"))
-    assert "Nothing" not in lines(opened)[0]
-    opened.entries()  # what the game asks every few minutes
-    assert "Nothing" in lines(opened)[0]
-    with opened._store.lock:  # somebody else is reading
-        assert len(lines(opened)) == 6
-    # Nothing has changed: nothing is read, and nothing sorted anew.
-    today = local_day(NOON)
-    assert opened.ranked(today) is opened.ranked(today)
 
 
 def test_what_people_write_by_hand_cannot_be_a_cursor(journal: Journal):

@@ -6,14 +6,8 @@ module that writes files: a new one that nobody has placed here fails.
 
 from __future__ import annotations
 
-import ast
-import inspect
-from dataclasses import astuple, replace
-from pathlib import Path
-
 import pytest
 
-from keepsake.archive.log import Archive
 from keepsake.books.commitments import Commitments
 from keepsake.books.commitments_file import Commitment, CommitmentKind
 from keepsake.books.journal.book import Journal
@@ -21,94 +15,9 @@ from keepsake.books.journal.config import JournalConfig
 from keepsake.books.notes import NoteBook
 from keepsake.books.people.book import PeopleBook
 from keepsake.books.people.config import PeopleConfig
-from keepsake.books.pins import Pinned
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.sliding import SlidingMemory
-from keepsake.errors import NoteRefused
 from keepsake.events.types import OPERATIONS
-from keepsake.paths import REPOSITORY
-from tests.mind.acquaintances import TOM, Days, eventful
+from tests.mind.acquaintances import TOM, eventful
 from tests.mind.journals import NOON, write
-
-READ = "only reads"
-BELOW = "told by what calls it"
-
-BOOKS = {
-    NoteBook: {"write": "note", "forget": "unnote"}
-    | dict.fromkeys(["all", "find", "changed_since", "problems", "unknown"], READ),
-    Pinned: {"add": "pin", "remove": "unpin"} | dict.fromkeys(["lines", "own", "shown"], READ),
-    Journal: {"write": "journal"}
-    | dict.fromkeys(["entries", "resting_on", "ranked", "problems"], READ),
-    PeopleBook: {"take": "profile", "conclude": "concluded"}
-    | dict.fromkeys(["look", "loaded", "through", "problems"], READ)
-    | dict.fromkeys(["page", "find", "all"], READ),
-    Commitments: {"add": "noticed", "close": "closed", "drop": "closed"}
-    | dict.fromkeys(["items", "lines", "lines_before", "meant"], READ),
-    CascadeMemory: {"clear": "clear", "record_rate": "rate", "adopt_edits": "edit", "check": "edit"}
-    | {"append": BELOW, "compact": BELOW, "undo": BELOW}
-    | dict.fromkeys(["context", "load", "next_turn", "weigh", "status", "close"], READ)
-    | dict.fromkeys(["is_empty", "may_be_due", "before_thought"], READ),
-    SlidingMemory: {"clear": "clear", "append": BELOW, "compact": BELOW, "undo": BELOW}
-    | dict.fromkeys(["context", "load", "next_turn", "weigh", "status", "close"], READ)
-    | dict.fromkeys(["is_empty", "may_be_due", "before_thought", "record_rate"], READ),
-    Archive: {"append": BELOW, "append_memory": BELOW}
-    | dict.fromkeys(["last_number", "sync", "close", "backwards", "forwards"], READ)
-    | dict.fromkeys(["changes", "lines_back", "lines_with", "read", "size"], READ),
-}
-"""What each public method does, in operations; what writes below others is told by those."""
-
-WRITERS = {
-    "archive/log.py": "lines of the archive; those who append them tell",
-    "json_lines.py": "for archive, event log and nights",
-    "archive/forgetting.py": "what somebody wants gone; the log of it would name them",
-    "archive/spill.py": "what no archive takes: told of when it is there",
-    "summaries/files.py": "copies of what the archive has; an edit is told by summaries/copies.py",
-    "records/files.py": "for the others",
-    "records/store.py": "for the books",
-    "books/notes.py": "NoteBook",
-    "books/list_file.py": "Pinned and Commitments",
-    "books/journal/book.py": "Journal",
-    "books/people/book.py": "PeopleBook, and what a person does",
-    "sleep/reflect.py": "how far a reflection has come: no memory",
-    "sleep/log.py": "the nights: events of their own",
-    "sleep/tidy.py": "what a crash left: the night's step tells of it",
-    "events/files.py": "the event log itself",
-    "events/writer.py": "the event log itself",
-}
-PURE = ("archive", "books", "events", "records", "recall", "sleep", "summaries", "tasks")
-"""The parts of the library that keep an agent's memory."""
-_WRITES = {"write_text", "write_bytes", "unlink", "rename", "move_aside", "rmdir", "mkdir"}
-
-
-@pytest.mark.parametrize("book", BOOKS, ids=lambda each: each.__name__)
-def test_every_public_method_of_a_book_is_placed(book):
-    public = {name for name, _ in inspect.getmembers(book) if not name.startswith("_")}
-    assert public == set(BOOKS[book])
-    assert set(BOOKS[book].values()) <= {READ, BELOW, *OPERATIONS}
-
-
-def test_no_other_module_of_a_mind_writes_files():
-    library = REPOSITORY / "keepsake"
-    paths = [path for part in PURE for path in (library / part).rglob("*.py")]
-    paths += [library / "json_lines.py"]
-    found = {path.relative_to(library).as_posix() for path in paths if _writes(path)}
-    assert found == set(WRITERS)
-
-
-def _writes(path: Path) -> bool:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            of = node.func.value
-            module = of.id if isinstance(of, ast.Name) else getattr(of, "attr", "")
-            if node.func.attr in _WRITES or (module, node.func.attr) in {
-                ("vault_files", "change"),
-                ("_store", "change"),
-                ("summary_files", "replace_file"),
-                ("os", "write"),
-                ("os", "link"),
-            }:
-                return True
-    return False
 
 
 class Told(list):
@@ -161,56 +70,11 @@ def test_notes_of_the_agent_of_builders_and_by_hand(notes, log):
     ]
 
 
-def test_a_note_that_a_person_changed_a_moment_before_or_broke_for_a_while(notes, log):
-    path = notes.write("well", "It is deep.", now=NOON).path
-    notes.all()
-    log.clear()
-    whole = path.read_text()
-    path.write_text("---\ntitle: [\n---\n")
-    notes.all()
-    path.write_text(whole)
-    notes.all()
-    assert log.ops() == [], "neither gone nor new"
-    path.write_text(whole + "It is cold.\n")
-    notes.write("well", "And dark.", now=NOON)
-    notes.all()
-    assert log.ops() == [("note", "", "hand"), ("note", "", "agent")]
-
-
-def test_pins_of_all_hands(tmp_path, log):
-    pinned = Pinned(tmp_path / "pinned.md", "Mira", log.append)
-    assert pinned.lines == ()
-    pinned.path.write_text("- I owe Tom six pence.\n")
-    pinned.add("I like rain.", own=True)
-    assert pinned.lines == ("I owe Tom six pence.", "I like rain.")
-    pinned.add("The mill is ours.")
-    assert log.ops() == [("pin", "", "hand"), ("pin", "", "agent"), ("pin", "", "builder")]
-    pinned.remove("rain", only_own=True)
-    with pytest.raises(NoteRefused):
-        pinned.remove("pence", only_own=True)
-    pinned.path.write_text(pinned.path.read_text().replace("six pence", "a cup"))
-    assert pinned.lines == ("I owe Tom a cup.", "The mill is ours.")
-    assert log.ops() == [("unpin", "", "agent"), ("pin", "", "hand"), ("unpin", "", "hand")]
-
-
 # -- the journal
 
 
 def journal_in(folder, log, **config):
     return Journal(folder, config=lambda: JournalConfig(**config), agent="Mira", tell=log.append)
-
-
-def test_what_is_written_into_a_journal(tmp_path, log):
-    journal = journal_in(tmp_path, log, entries=2)
-    journal.entries()
-    first = write(journal, "Tom found the blue cup.", memories=(7, 9), by="agent")
-    assert [(each.n, each.size) for each in log] == [(7, len(first.text))]
-    write(journal, "Ada sold her boat to Ruan.", by="rules")
-    assert log.ops() == [("journal", "journal", "agent"), ("journal", "journal", "rules")]
-    write(journal, "Tom found the blue cup.", memories=(11,), by="rules")
-    write(journal, "The day is full.", by="night")
-    journal.entries()
-    assert log.ops() == []
 
 
 def test_what_a_person_does_to_a_journal(tmp_path, log):
@@ -229,52 +93,11 @@ def test_what_a_person_does_to_a_journal(tmp_path, log):
     assert log.ops() == [("unjournal", "journal", "hand")]
 
 
-def test_what_was_there_when_it_was_opened_is_told_of_by_nobody(tmp_path, log):
-    journal = journal_in(tmp_path, log)
-    write(journal, "Tom found the blue cup.")
-    log.clear()
-    again = journal_in(tmp_path, log)
-    assert len(again.entries()) == 1
-    write(again, "Ada sold her boat to Ruan.")
-    assert log.ops() == [("journal", "journal", "agent")]
-
-
 # -- people
 
 
 def people_in(folder, log, **config):
     return PeopleBook(folder, lambda: PeopleConfig(**config), agent="Mira", tell=log.append)
-
-
-def test_what_is_learned_of_people(tmp_path, log):
-    days = eventful()
-    book = people_in(tmp_path, log)
-    book.take(days.memories)
-    found = {(each.op, each.of, each.about, each.n) for each in log}
-    assert ("met", "person", "Tom", 1) not in found, "by their present name"
-    assert ("met", "person", "Thomas", 1) in found
-    assert {each.by for each in log} == {"rules"}
-    assert "miller" not in str([astuple(each) for each in log])
-    log.clear()
-    book.take(days.memories)
-    people_in(tmp_path, log).take(days.memories)
-    (tmp_path / "people" / ".worked_in.json").unlink()
-    people_in(tmp_path, log).take(days.memories)
-    assert log.ops() == [], "nothing is told twice"
-
-
-def test_what_the_agent_makes_of_somebody_and_a_new_name(tmp_path, log):
-    days = Days()
-    book = people_in(tmp_path, log)
-    book.take([days.says("Tom", TOM, "I'm a miller.")])
-    log.clear()
-    book.take([days.says("Thomas", TOM, "Here I am.")])
-    assert ("renamed", "person", "rules") in log.ops()
-    thinks = lambda page: replace(page, portrait="A miller.")  # noqa: E731
-    assert book.conclude(TOM, thinks)
-    assert not book.conclude(TOM, thinks)
-    assert [each.size for each in log] == [len("A miller.")]
-    assert log.ops() == [("concluded", "person", "night")]
 
 
 def test_corrections_by_hand(tmp_path, log):

@@ -14,75 +14,13 @@ from keepsake.books.people.page import KnownName, PageLine, PersonPage, parse_pa
 from keepsake.errors import NoteRefused
 from tests.mind.acquaintances import START, TOM, Days
 from tests.mind.golden_life import GOLDEN
+from tests.sentences import table
 
 PATH = Path("Tom.md")
-EARLIER = """\
----
-key: 12-20261101090000
-kind: person
-names:
-- name: Tom
-  since: '2026-11-01T10:01:00+00:00'
-first_met: '2026-11-01T10:01:00+00:00'
-last_met: '2026-11-04T10:10:00+00:00'
-before: null
-meetings: 2
-exchanges: 7
-warmth: 0.2
-through: 9
-studied: 5
----
-
-# Tom
-
-Do not trust him.
-
-## Facts
-
-- work: baker (since 2026-11-04T10:08:00+00:00; told to me; by Tom; memory 8)
-- favourite tea: rosehip
-
-## Before
-
-- work: miller (since 2026-11-01T10:02:00+00:00; until 2026-11-04T10:08:00+00:00; seen; memory 2)
-
-## What I think
-
-- Tom is restless. (memories 2, 8; 2026-11-05T02:00:00+00:00)
-- He is kind.
-
-## Last shared
-
-- 2026-11-04T10:08:00+00:00, memory 8, importance 6: Tom told you: 'I'm a baker now.'
-
-## Observations
-
-- 2026-11-01T10:02:00+00:00, memory 2, importance 6: Tom said: I'm a miller.
-
-## My own
-
-A remark.
-"""
 
 
 def parsed(text: str) -> PersonPage:
     return parse_page(PATH, text, START)
-
-
-def test_a_page_of_an_earlier_version_keeps_all_that_it_says():
-    page = parsed(EARLIER)
-    assert (page.key, page.name, page.meetings, page.through) == (TOM, "Tom", 2, 9)
-    texts = [(each.text, each.numbers) for each in page.lines]
-    assert ("work: baker", (8,)) in texts
-    assert ("work: miller", (2,)) in texts
-    assert ("Tom is restless.", (2, 8)) in texts
-    assert ("Tom said: I'm a miller.", (2,)) in texts
-    by_hand = ("Do not trust him.", "favourite tea: rosehip", "He is kind.", "A remark.")
-    assert page.remarks == by_hand
-    text = written(page)
-    for each in by_hand:
-        assert each in text
-    assert parsed(text) == page, "written anew it says the same"
 
 
 @pytest.mark.parametrize("path", sorted((GOLDEN / "vault/agents/Mira/people").glob("*.md")))
@@ -92,35 +30,11 @@ def test_a_page_that_november_wrote_opens(path):
     assert parse_page(path, written(page), START) == page
 
 
-def test_what_was_said_is_kept_word_for_word():
-    days = Days()
-    days.says("Tom", TOM, 'My sister said "never", and then:\t## Facts - **bold**')
-    page = worked_in(None, TOM, days.memories, 40)
-    (line,) = page.lines
-    assert line.said
-    assert line.text == 'My sister said "never", and then: ## Facts - **bold**'
-    assert parsed(written(page)) == page
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "front matter"),
-        ("# Tom\n", "front matter"),
-        ("---\nkey: [\n---\n", "cannot be read"),
-        ("---\nnames: Tom\n---\n", "key and names"),
-        ("---\nkey: a\nnames: Tom\nmeetings: often\n---\n", "cannot be read"),
-    ],
-)
+@pytest.mark.parametrize(("text", "why"), table("broken pages"))
 def test_a_page_that_cannot_be_read_says_why_and_how_to_mend_it(text, why):
     with pytest.raises(NoteRefused, match=why) as refused:
         parsed(text)
     assert "Mend" in refused.value.cure
-
-
-def test_a_page_by_hand_needs_little():
-    page = parsed("---\nkey: tom-1\nnames: Tom\n---\n\nA smith.\n")
-    assert (page.name, page.remarks, page.lines) == ("Tom", ("A smith.",), ())
 
 
 _WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=80)
