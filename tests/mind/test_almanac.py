@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from itertools import groupby, pairwise
+from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.agent.almanac import TIDES, Hours, almanac
+from keepsake.agent.almanac import Hours, almanac
 from tests.sentences import table
 
 START = datetime(2026, 5, 4, 8, 0, tzinfo=UTC)
-
-
-def run(days: float, minutes: int = 10, start: datetime = START):
-    """What every tenth minute of so many days is like."""
-    steps = int(days * 1440 / minutes)
-    return [almanac(start + timedelta(minutes=minutes * step)) for step in range(steps)]
 
 
 def test_the_parts_of_a_day():
     at = [almanac(START.replace(hour=hour)).part for hour in (3, 6, 11, 12, 17, 18, 21, 22, 0)]
     wanted = "night morning morning afternoon afternoon evening evening night night"
     assert at == wanted.split()
-
-
-def test_two_high_tides_a_lunar_day_each_with_a_low_one_between():
-    tides = [key for key, _ in groupby(run(29.5), key=lambda each: each.tide)]
-    assert tides.count("high") in (57, 58)
-    assert set(pairwise(tides)) == set(pairwise([*TIDES, TIDES[0]]))
 
 
 @pytest.mark.parametrize(("hour", "minute", "said"), table("hours in words"))

@@ -108,16 +108,6 @@ def answered(mind, now, present=("Ann", "Bo", "Cy", "Tom")):
     return impulse
 
 
-def test_three_who_speak_at_once_are_answered_in_turn_and_without_a_pause():
-    mind = attention(cooldown=30.0)
-    for number, who in enumerate(("Cy", "Ann", "Bo"), 1):
-        mind.notice(line(who, number), 100.0 + number / 10)
-    mind.notice(line("Cy", 4), 100.5)
-    told = [answered(mind, 102.0 + turn) for turn in range(3)]
-    assert [(each.source, each.memory) for each in told] == [("Cy", 4), ("Ann", 2), ("Bo", 3)]
-    assert mind.due(110.0) is None
-
-
 # -- greetings
 
 

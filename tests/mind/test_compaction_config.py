@@ -78,14 +78,6 @@ def test_what_cannot_be_is_refused_with_its_line_and_cure(
     assert cure in error.cure
 
 
-def test_a_mark_whose_trigger_is_off_may_stand_anywhere(file: Path):
-    load(file, "sleep**: 0.3", "on_sleep**: no")
-    load(file, "high**: 0.3", "on_high**: no")
-    load(file, "emergency**: 0.3", "on_emergency**: no")
-    load(file, "high**: 0.96", "on_emergency**: no")
-    load(file, "preserve_share**: 0")
-
-
 def test_a_budget_under_the_pinned_block_is_refused_and_the_cure_is_enough(file: Path):
     error = refused(file, "context_tokens**: 1200")
     assert error.line == 3

@@ -355,3 +355,15 @@ def test_the_last_events_of_an_agent_and_a_kind(tmp_path, logs):
     assert len(last(tmp_path, 500, Filter(["MIRA"]))) == 11
     assert last(tmp_path, 3, Filter(["Nobody"])) == []
     assert last(tmp_path, 0, Filter()) == []
+
+
+def test_a_file_that_is_compressed_once_it_was_listed_is_read_and_weighed_all_the_same(tmp_path):
+    plain = tmp_path / "events-2026-05-04-0000000001.jsonl"
+    plain.write_bytes(b'{"seq":1}\n' * 50)
+    [listed] = files_of(tmp_path, "events")
+    assert listed.size() == 500
+    packed = plain.with_name(f"{plain.name}.gz")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    assert listed.size() == packed.stat().st_size
+    assert listed.read() == b'{"seq":1}\n' * 50

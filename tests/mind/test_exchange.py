@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import Utterance, heard
@@ -59,24 +57,3 @@ def test_an_open_promise_holds_the_memory_in_which_it_was_made():
     assert open_exchange(life(*lines), "Mira", {2}) == 2
     assert open_exchange(life(*lines), "Mira", {9}) is None
     assert open_exchange(life(*lines, *[WIND] * FARTHEST), "Mira", {2}) is None, "for so long"
-
-
-_LINES = st.sampled_from(
-    [
-        *(asks("Tom"), asks("Ada"), WIND, "~say Yes, Tom.", "~say I will bring it, Ada.", "~look"),
-        *(
-            "~give cup to Tom",
-            "~whisper Ada = No.",
-            "Tom| Tom goes north to the Quay.",
-            "~",
-            "Tom| ",
-        ),
-    ]
-) | st.text(max_size=40)
-
-
-@given(st.lists(_LINES, max_size=60), st.integers(1, 900))
-def test_it_is_bounded_and_points_into_the_window(lines, first):
-    window = life(*lines, first=first)
-    number = open_exchange(window, "Mira")
-    assert number is None or window[-1].number - FARTHEST < number <= window[-1].number

@@ -10,9 +10,8 @@ from keepsake.archive.records import POSE, SCENE, Memory
 from keepsake.books.journal.drawing import tell
 from keepsake.books.journal.importance import GIFT, importance
 from keepsake.books.people.book import line_of
-from keepsake.language.heard import GIVE, given_to_me
+from keepsake.language.heard import GIVE
 from tests.mind.journals import did, result, seen, told
-from tests.sentences import table
 
 SHORT, LONG = (
     "I see.",
@@ -49,18 +48,6 @@ def test_a_stranger_matters_more():
     arrives = seen(1, "Tom arrives from the north.", event="traverse")
     assert importance(arrives, "Mira", met=False).score == 5
     assert importance(told(1, LONG * 3), "Mira", met=False).score == 6
-
-
-def test_a_gift_is_one_unless_it_was_only_played():
-    given = seen(1, "Tom gives you a blue cup.")
-    assert given_to_me(given) == given_to_me(replace(given, event=GIVE)) == "a blue cup"
-    assert not given_to_me(replace(given, event=POSE))
-    assert not given_to_me(replace(given, event="say"))
-
-
-@pytest.mark.parametrize("text", table("no gifts"))
-def test_what_another_gives_or_a_tale_is_no_gift(text: str):
-    assert given_to_me(seen(1, text)) == ""
 
 
 def test_a_played_gift_weighs_and_says_no_more_than_any_pose():

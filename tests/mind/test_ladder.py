@@ -14,7 +14,6 @@ from tests.mind.lives import (
     SMALL,
     WIDE,
     Life,
-    ManualClock,
     WordTokens,
     covered,
     fill,
@@ -130,9 +129,6 @@ def test_the_agent_may_be_forbidden_to_ask(life, memory):
         memory.compact(CompactReason.AGENT)
     life.config = WIDE
     assert memory.compact(CompactReason.AGENT).outcome is Outcome.NOTHING
-
-
-NOW = ManualClock().now()
 
 
 def test_the_load_follows_what_is_shown(tmp_path):

@@ -47,14 +47,6 @@ def life(tmp_path, scores):
 # -- in summaries
 
 
-def test_the_summarizer_is_told_what_each_line_matters(life, memory, scores):
-    scores.update({3: 9, 4: 6})
-    fill(memory, 0.9)
-    memory.compact(HIGH)
-    source = life.summarizer.sources[0]
-    assert [source.importance(each) for each in source.memories[:5]] == [2, 2, 9, 6, 2]
-
-
 def plain_and_weighty(life, memory, scores, strategy, cycles):
     """Plain words that matter among lines that tell more, and so many compactions."""
     life.summarizer = ExtractiveSummarizer()

@@ -65,12 +65,6 @@ def test_a_journal_that_does_not_hold_is_refused(answer, why):
         JournalTask(JOURNAL, "Mira", DAY).read(answer)
 
 
-def test_fences_and_words_around_the_json_do_no_harm():
-    found = JournalTask(JOURNAL, "Mira", DAY).read(f"Here:\n```json\n{entries(LOTTE)}\n```\n")
-    assert [(each.importance, each.memories) for each in found] == [(9, (1, 2))]
-    assert JournalTask(JOURNAL, "Mira", DAY).read(entries()) == ()
-
-
 def test_an_insight_rests_on_two_memories_that_were_shown():
     task = ReflectTask(REFLECT, "Mira", ("…",), (), frozenset({1, 2}), 3)
     both = {"text": "Tom grieves.", "memories": [2, 1]}

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -80,7 +79,6 @@ def test_own_words_weigh_less_than_those_of_others():
     assert scores["memory:1"] < scores["memory:2"]
 
 
-DATA = Path(__file__).parents[1] / "data"
 THURSDAY = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)  # a Thursday
 NAMES = ["Tom", "Mira", "The Kettle", "Withy Hythe"]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from keepsake.errors import (
-    ArchiveUnwritable,
     ModelTimeout,
     NoteRefused,
 )
@@ -97,17 +96,3 @@ def test_no_step_can_spend_the_calls_of_the_others(sleeper: Sleeper):
 
 
 # -- waking
-
-
-def test_a_disk_that_is_full_ends_the_night_and_nothing_else(
-    sleeper: Sleeper, monkeypatch: pytest.MonkeyPatch
-):
-    def full(*_: object) -> None:
-        raise ArchiveUnwritable("the disk is full", "Free some space")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(sleeper.log, "done", full)
-        night = sleeper.sleep()
-    assert night.next_step is Step.CONSOLIDATE
-    assert "the disk is full" in sleeper.told[0]
-    assert sleeper.sleep().next_step is None

@@ -93,15 +93,6 @@ def test_a_base_model_continues_the_seeds_text():
     assert question.stop == ("\n#", "\n\n", "\n>")
 
 
-def test_a_refused_answer_is_asked_for_once_more_with_the_reason():
-    draft, asked = written(["", GOOD])
-    assert draft.text == GOOD
-    assert [refused.reason for refused in draft.refusals] == [
-        "it is empty, or says next to nothing"
-    ]
-    assert "could not be used: it is empty, or says next to nothing." in asked[1].messages[1].text
-
-
 def test_after_two_refusals_the_summary_is_made_without_a_model():
     draft, asked = written(["..."])
     assert len(asked) == draft.cost.calls == len(draft.refusals) == 2

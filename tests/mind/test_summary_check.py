@@ -68,22 +68,6 @@ def test_bad_summaries_are_refused():
     assert len(taken) / len(DATA["bad"]) <= 0.1
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("Anneke, Jonas, Lotte. " + "I fed Jonas the soup again. " * 3, "repeats itself: 'I fed"),
-        (
-            "Anneke and Jonas and Lotte " + "spoke of ships, soup and rosemary " * 80,
-            "words at most",
-        ),
-        ("Anneke told me of Tollen.", "it leaves out Jonas, Lotte"),
-        ("Nell, Bram and Oswin came.", "do not hold Bram, Nell, Oswin"),
-    ],
-)
-def test_the_reason_tells_the_model_what_to_do(text, reason):
-    assert reason in refusal({"life": "en", "text": text})
-
-
 def test_a_name_is_a_whole_word_where_its_script_has_words():
     assert holds("Wrens sing, but Wren does not", "Wren")
     assert not holds("Wrens sing", "Wren")

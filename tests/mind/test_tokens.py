@@ -53,18 +53,3 @@ def test_a_text_is_counted_once_and_kept():
     assert ledger.of(SAID) == 17
     assert ledger.uncounted(10) == ()
     assert (ledger.source, ledger.waiting) == (MODEL_SERVER, 0)
-
-
-def test_it_is_bounded_and_keeps_what_is_in_use():
-    ledger = TokenLedger(Heuristic(), keep=3)
-    ledger.learn({"a": 1, "b": 2, "c": 3}, MODEL_SERVER)
-    assert ledger.of("a") == 1
-    ledger.learn({"d": 4}, MODEL_SERVER)
-    assert ledger.of("a") == 1
-    assert ledger.uncounted(5) == ()
-    ledger.of("b")
-    assert ledger.uncounted(5) == ("b",), "the one not asked for longest gave way"
-    for number in range(5000):
-        ledger.of(f"line {number}")
-    assert ledger.waiting <= 2000
-    assert ledger.uncounted(1) == ("line 4999",)
