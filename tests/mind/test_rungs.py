@@ -322,3 +322,19 @@ def test_an_emergency_needs_no_model(life, memory):
     assert memory.load().share <= 0.85
     rungs = [step.rung for step in result.steps]
     assert Rung.TRUNCATE not in rungs, "the extractive summary comes before"
+
+
+def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, monkeypatch):
+    talk(memory, 40)
+    before = memory.context()
+
+    def no_space(fd):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("keepsake.json_lines._datasync", no_space)
+    with pytest.raises(CompactionError, match="cannot be written"):
+        memory.compact(MANUAL)
+    assert life.summarizer.sources == []
+    assert memory.context().window == before.window
+    monkeypatch.undo()
+    assert memory.compact(MANUAL).covered
