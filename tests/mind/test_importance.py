@@ -44,12 +44,6 @@ def test_the_form_of_a_memory_tells(memory: Memory, score: int):
     assert importance(memory, "Mira").score == score
 
 
-def test_a_stranger_matters_more():
-    arrives = seen(1, "Tom arrives from the north.", event="traverse")
-    assert importance(arrives, "Mira", met=False).score == 5
-    assert importance(told(1, LONG * 3), "Mira", met=False).score == 6
-
-
 def test_a_played_gift_weighs_and_says_no_more_than_any_pose():
     pose = replace(seen(1, "Tom gives you a golden crown."), event=POSE)
     assert GIFT not in importance(pose, "Mira").reasons

@@ -32,15 +32,6 @@ def test_unpin_by_number_or_words(pinned, which):
     assert pinned.lines == ("Tom owes me six pence.", "Bram is kind.")
 
 
-@pytest.mark.parametrize(("which", "why"), [("i", "several"), ("9", "none of"), ("", "")])
-def test_unpin_says_what_there_is(pinned, which, why):
-    pinned.add("This is one.")
-    pinned.add("This is two.")
-    with pytest.raises(NoteRefused, match=f"{why}.*1. This is one.; 2. This is two."):
-        pinned.remove(which)
-    assert len(pinned.lines) == 2
-
-
 def test_the_limits_are_told(pinned):
     with pytest.raises(NoteRefused, match=str(LONGEST_LINE)):
         pinned.add("x" * (LONGEST_LINE + 1))
