@@ -154,10 +154,3 @@ def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
         wakes.set()
     (told,) = world.complaints
     assert "The embedder did not answer within 0.05 seconds" in told
-
-
-@pytest.mark.parametrize(
-    "text", ["", "   ", '"', "AND OR NOT", "nets*", "a:b (c)", "💧", "?" * 999]
-)
-def test_no_text_breaks_it(world, text):
-    assert world.recall.search(text) is not None
