@@ -22,7 +22,7 @@ from keepsake.models.embedding import EmbedderProfile, embedder
 from keepsake.paths import REPOSITORY
 from keepsake.recall.config import RecallConfig
 from tests.bench.busy_model import LOWER, UPPER, only_once
-from tests.bench.dashboard_world import names_of, write_life
+from tests.bench.long_lives import names_of, write_life
 from tests.bench.processor import NAMED_THREADS
 from tests.bench.talk import Line, talk
 from tests.cli.conftest import Copy, end, make_copy

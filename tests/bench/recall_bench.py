@@ -33,7 +33,6 @@ from keepsake.recall.query import RecallQuery
 from keepsake.recall.query import read as read_question
 from keepsake.recall.recall import MemorySearch
 from tests.bench.figures import Figure, median_ms, percentile
-from tests.bench.index_bench import Remembering
 from tests.recall_data import read_data
 
 SETS = ("hythe", "two_friends")
@@ -275,6 +274,21 @@ def _taking_in(turns: Sequence[ConversationTurn]) -> Iterator[Figure]:
     )
     asked = median_ms(lambda: conversation.query("Who keeps the box of savings?", 20), rounds=30)
     yield Figure("recall serve: a query with its embedding", len(turns), asked, "ms", "50 ms")
+
+
+class Remembering:
+    """The real embedder, asked only once for each text."""
+
+    def __init__(self) -> None:
+        self._embedder = MiniLMEmbedder(threads=2)
+        self.model_name = self._embedder.model_name
+        self._known: dict[str, list[float]] = {}
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector a text."""
+        if missing := [text for text in dict.fromkeys(texts) if text not in self._known]:
+            self._known |= zip(missing, self._embedder.embed(missing), strict=True)
+        return [self._known[text] for text in texts]
 
 
 class _Given:

@@ -19,8 +19,8 @@ from game.cli.world import client, processes
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.paths import REPOSITORY
-from tests.bench.dashboard_world import names_of, populate
 from tests.bench.figures import Figure, percentile
+from tests.bench.long_lives import names_of, populate
 from tests.bench.talk import talk
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import Player

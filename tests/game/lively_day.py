@@ -23,8 +23,8 @@ from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places, Ports
 from keepsake.ports import FixedClock, Generation, GenerationRequest
-from tests.bench.ladder_lives import OUTPUTS, life
 from tests.bench.talk import Line
+from tests.bench.tool_lives import OUTPUTS, life
 from tests.free_ports import free_base
 from tests.game.agents_world import AgentsWorld, FixedConfig
 

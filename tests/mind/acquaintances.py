@@ -47,9 +47,6 @@ class Days:
         self.memories[-1] = act
         return act
 
-    def sees(self, line: str) -> Memory:
-        return self.add(line, MemoryKind.RESULT)
-
 
 def eventful() -> Days:
     """Tom changes his work and his name, a cup goes round, somebody whispers."""

@@ -23,6 +23,7 @@ from keepsake.summaries.strategy import NARRATIVE, Layout, Strategy
 from keepsake.tasks.task import Cost
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)
+"""Such small windows save next to nothing, so they must not ask for a saving."""
 WIDE = CompactionConfig(
     immediate_window=500,
     recent_window=500,
@@ -34,7 +35,6 @@ WIDE = CompactionConfig(
     longterm_tokens=120,
 )
 """A budget of 1000 words, and a count that is never reached."""
-"""Such small windows save next to nothing, so they must not ask for a saving."""
 
 
 REPLACE = replace(NARRATIVE, name="replace", layout=Layout.REPLACE)

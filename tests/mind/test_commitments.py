@@ -88,14 +88,6 @@ def test_which_one_is_meant(book):
             book.meant(wrong)
 
 
-def test_all_of_one_person_go_at_once(book):
-    book.add(promise("soup"))
-    book.add(promise("a lamp", who="Ada"))
-    assert book.drop(lambda each: each.who == "Jonas") == 1
-    assert [item.who for item in book.items] == ["Ada"]
-    assert book.drop(lambda each: each.who == "Jonas") == 0
-
-
 def test_a_file_that_is_no_text_stops_no_thought(book):
     book.add(promise("soup"))
     book.path.write_bytes(b"\xff\xfe")

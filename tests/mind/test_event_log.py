@@ -8,15 +8,13 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from keepsake.events import files as event_files
 from keepsake.events.files import files_of
 from keepsake.events.log import EventLog
-from keepsake.events.prompts import DEEPEST, PromptStore, hash_of, shared
+from keepsake.events.prompts import DEEPEST, PromptStore, hash_of
 from keepsake.events.reader import EventFollower, Filter, events, follow, last, newest_first
-from keepsake.events.types import Fault, Health, MemoryChange, Thought, World
+from keepsake.events.types import Health, MemoryChange, Thought, World
 from keepsake.ports import FixedClock
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -67,45 +65,8 @@ def test_events_are_lines_in_their_order(tmp_path, logs):
     found = list(events(tmp_path / "events"))
     assert [each["seq"] for each in found] == list(range(1, 1201))
     assert [each["n"] for each in found] == list(range(1, 1201))
-    assert found[0] == {
-        "v": 1,
-        "seq": 1,
-        "t": "2026-05-01T12:00:00.000000+00:00",
-        "kind": "memory",
-        "agent": "Mira",
-        "agent_id": 0,
-        "op": "append",
-        "n": 1,
-        "of": "act",
-        "size": 7,
-        "times": 1,
-        "problem": "",
-        "by": "",
-        "title": "",
-        "about": "",
-        "asked": 0,
-        "answered": 0,
-        "found": None,
-    }
-
-
-def test_from_many_threads_none_is_lost(tmp_path, logs):
-    log = logs(tmp_path, file_bytes=20_000)
-
-    def work(agent):
-        for n in range(1, 301):
-            log.emit(remembered(n, agent))
-
-    threads = [threading.Thread(target=work, args=(f"A{n}",)) for n in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert log.flush(60)
-    found = list(events(tmp_path))
-    assert [each["seq"] for each in found] == list(range(1, 2401))
-    for agent in {each["agent"] for each in found}:
-        assert [each["n"] for each in found if each["agent"] == agent] == list(range(1, 301))
+    assert found[0].items() >= {"v": 1, "kind": "memory", "agent": "Mira", "of": "act"}.items()
+    assert found[0]["t"] == "2026-05-01T12:00:00.000000+00:00"
 
 
 def test_a_restart_goes_on_where_it_was(tmp_path, logs):
@@ -121,37 +82,6 @@ def test_a_restart_goes_on_where_it_was(tmp_path, logs):
     for stem in ("events", "prompts"):
         assert [file.day for file in files_of(tmp_path / "events", stem)] == ["2026-05-01"], "UTC"
     assert len(files_of(tmp_path / "events", "prompts")[0].lines()) == 1, "stored once"
-
-
-def test_an_event_that_is_none_does_not_keep_others_out(tmp_path, logs):
-    log = logs(tmp_path)
-    log.emit(World(op="starts", n=object()))
-    log.emit(Health(provider="ollama", host="h", ready=float("nan")))
-    log.emit(remembered(5))
-    assert log.flush()
-    found = list(events(tmp_path))
-    assert [each["kind"] for each in found] == ["error", "error", "memory"]
-    assert "could not be logged" in found[0]["text"]
-
-
-def test_text_that_is_no_text_is_written_all_the_same(tmp_path, logs):
-    log = logs(tmp_path)
-    log.emit(thought("half a pair \ud800 in it", answer="say \ud83d\u2028\nhm"))
-    assert log.flush()
-    (found,) = events(tmp_path)
-    assert found["answer"] == "say ?\u2028\nhm"
-    assert PromptStore(tmp_path).text(found["prompt"]) == "half a pair \ud800 in it"
-
-
-def test_a_fault_knows_whom_it_concerns(tmp_path, logs):
-    log = logs(tmp_path)
-    log.emit(remembered(1, "Mira"))
-    log.emit(remembered(1, "Mira Moss"))
-    log.emit(Fault(level="warning", text="[Warning] [Memory] Mira Moss: The prompt is full"))
-    log.emit(Fault(level="error", text="[Error] Mirabelle: who is that?"))
-    log.emit(Fault(level="warning", text="[Warning] [Thinker] Mira cannot think."))
-    assert log.flush()
-    assert [each["agent"] for each in events(tmp_path)][2:] == ["Mira Moss", "", "Mira"]
 
 
 # -- rotating
@@ -189,34 +119,6 @@ def test_nobody_else_may_read_it(tmp_path, logs):
     assert any(path.name.endswith(".gz") for path in (tmp_path / "events").iterdir())
     assert not [path for path in (tmp_path / "events").iterdir() if path.stat().st_mode & 0o077]
     assert not (tmp_path / "events").stat().st_mode & 0o077
-
-
-def test_a_file_that_is_compressed_once_it_was_listed_is_read_and_weighed_all_the_same(tmp_path):
-    plain = tmp_path / "events-2026-05-04-0000000001.jsonl"
-    plain.write_bytes(b'{"seq":1}\n' * 50)
-    [listed] = files_of(tmp_path, "events")
-    assert listed.size() == 500
-    packed = plain.with_name(f"{plain.name}.gz")
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    plain.unlink()
-    assert listed.size() == packed.stat().st_size
-    assert listed.read() == b'{"seq":1}\n' * 50
-
-
-@pytest.mark.parametrize("kept", [5, 200])
-def test_a_compressed_file_that_is_damaged_is_named(tmp_path, logs, kept):
-    log = logs(tmp_path, file_bytes=1_000)
-    for n in range(100):
-        log.emit(remembered(n))
-    assert log.flush()
-    log.close()
-    assert event_files.wait_until_packed(60)
-    oldest = files_of(tmp_path, "events")[0]
-    oldest.path.write_bytes(oldest.path.read_bytes()[:kept])
-    with pytest.raises(OSError, match=f"{oldest.path.name} is damaged"):
-        list(events(tmp_path))
-    oldest.path.unlink()
-    assert [each["seq"] for each in events(tmp_path)][-1] == 100
 
 
 @pytest.mark.parametrize("left", ["plain", "both", "part"])
@@ -259,14 +161,6 @@ def test_a_torn_last_line_is_cut_off_and_told(tmp_path, logs):
     assert [each["seq"] for each in found] == [1, 2, 3, 4]
     assert (found[2]["kind"], found[2]["op"], found[2]["n"]) == ("world", "mended", 23)
     assert PromptStore(tmp_path).text(found[3]["prompt"]) == "another prompt"
-
-
-def test_a_file_that_holds_nothing_but_a_torn_line(tmp_path, logs):
-    (tmp_path / "events-2026-05-01-0000000041.jsonl").write_bytes(b'{"v":1,"se')
-    log = logs(tmp_path, clock=FixedClock(BEGAN))
-    log.emit(remembered(1))
-    assert log.flush()
-    assert [each["seq"] for each in events(tmp_path)] == [41, 42]
 
 
 def test_a_second_writer_waits_for_the_first(tmp_path, logs):
@@ -343,17 +237,6 @@ def test_what_finds_no_room_is_counted(tmp_path, logs, monkeypatch):
     assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
 
 
-def test_a_folder_that_cannot_be_made(tmp_path, logs):
-    (tmp_path / "logs").write_text("a file")
-    told = []
-    log = logs(tmp_path / "logs" / "events", told=told.append)
-    log.emit(remembered(1))
-    until(lambda: told)
-    (tmp_path / "logs").unlink()
-    assert log.flush(60)
-    assert [each["n"] for each in events(tmp_path / "logs" / "events")] == [1]
-
-
 def test_closing_with_a_full_disk_ends(tmp_path, logs, monkeypatch):
     FullDisk(monkeypatch, room=0)
     log = logs(tmp_path)
@@ -386,35 +269,6 @@ def test_a_prompt_is_stored_once_and_rests_on_the_one_before(tmp_path, logs):
     assert known.text("0" * 32) is None
 
 
-def test_every_file_of_prompts_can_be_read_by_itself(tmp_path, logs):
-    log = logs(tmp_path, file_bytes=4_000)
-    head = "who she is, and all that she may do. " * 30
-    prompts = [f"{head}{n} " * 2 for n in range(40)]
-    for text in prompts:
-        log.emit(thought(text))
-    assert log.flush()
-    log.close()
-    until(lambda: [file.packed for file in files_of(tmp_path, "prompts")].count(False) == 1)
-    files = files_of(tmp_path, "prompts")
-    assert len(files) > 2
-    found = list(events(tmp_path))
-    files[0].path.unlink()
-    known = PromptStore(tmp_path)
-    texts = [known.text(each["prompt"], each["seq"]) for each in found]
-    there = [text for text in texts if text is not None]
-    assert there == prompts[len(prompts) - len(there) :]
-    assert len(there) >= len(prompts) - 5
-
-
-@given(st.text(max_size=30), st.text(max_size=9), st.text(max_size=9))
-def test_how_much_two_prompts_share(head, one, other):
-    one, other = head + one, head + other
-    alike = shared(one, other)
-    assert alike == shared(other, one)
-    assert one[:alike] == other[:alike]
-    assert alike == min(len(one), len(other)) or one[alike] != other[alike]
-
-
 # -- reading
 
 
@@ -443,48 +297,6 @@ def test_two_followers_miss_nothing_while_files_rotate(tmp_path, logs):
     assert len(files_of(tmp_path, "events")) > 10
 
 
-def test_a_line_that_is_being_written_is_not_read_before_its_end(tmp_path):
-    path = tmp_path / "events-2026-05-01-0000000001.jsonl"
-    follower = EventFollower(tmp_path)
-    path.write_bytes(b'{"seq":1}\n{"se')
-    assert [each["seq"] for each in follower.added()] == [1]
-    with path.open("ab") as file:
-        file.write(b'q":2}\nnonsense\n[]\n{"seq":"x"}\n')
-    assert [each["seq"] for each in follower.added()] == [2]
-
-
-def test_the_last_events_of_an_agent_and_a_kind(tmp_path, logs):
-    log = logs(tmp_path, file_bytes=1_000)
-    for n in range(1, 101):
-        log.emit(remembered(n, "Oswin" if n % 10 else "Mira"))
-    log.emit(thought(agent="Mira"))
-    assert log.flush()
-    assert [each["n"] for each in last(tmp_path, 3, Filter(["mira"], ["memory"]))] == [80, 90, 100]
-    assert len(last(tmp_path, 500, Filter(["MIRA"]))) == 11
-    assert last(tmp_path, 3, Filter(["Nobody"])) == []
-    assert last(tmp_path, 0, Filter()) == []
-
-
-def test_the_same_life_by_the_same_clock_gives_the_same_files(tmp_path, logs):
-    lives = []
-    for folder in (tmp_path / "one", tmp_path / "other"):
-        clock = FixedClock(datetime(2026, 5, 1, 23, 0, tzinfo=UTC))
-        log = logs(folder, clock=clock, file_bytes=5_000)
-        for n in range(1, 301):
-            clock.time += timedelta(seconds=60)
-            log.emit(remembered(n))
-            log.emit(thought(f"who she is, and what she may do: all of it\n{'line ' * n}"))
-            if folder.name == "other" and n % 7 == 0:  # however the lines fall into batches
-                assert log.flush(60)
-        assert log.flush(60)
-        log.close()
-        assert event_files.wait_until_packed(60)
-        lives.append({path.name: path.read_bytes() for path in folder.iterdir()})
-    assert lives[0] == lives[1]
-    assert len(lives[0]) > 20
-    assert {name.split("-")[3] for name in lives[0] if name != ".lock"} == {"01", "02"}
-
-
 @pytest.mark.parametrize("file_bytes", [2_000, 16_000_000])
 def test_from_its_end_no_more_is_read_than_is_asked_for(tmp_path, logs, file_bytes):
     log = logs(tmp_path, file_bytes=file_bytes)
@@ -506,18 +318,52 @@ def test_from_its_end_no_more_is_read_than_is_asked_for(tmp_path, logs, file_byt
     ]
 
 
-def test_from_its_end_a_line_that_is_being_written_is_passed_over(tmp_path, logs):
+def test_an_event_that_is_none_does_not_keep_others_out(tmp_path, logs):
     log = logs(tmp_path)
-    log.emit(Fault(level="error", text="x" * 15_000 + "é" * 3_000))
-    for n in range(1, 2_001):
+    log.emit(World(op="starts", n=object()))
+    log.emit(Health(provider="ollama", host="h", ready=float("nan")))
+    log.emit(remembered(5))
+    assert log.flush()
+    found = list(events(tmp_path))
+    assert [each["kind"] for each in found] == ["error", "error", "memory"]
+    assert "could not be logged" in found[0]["text"]
+
+
+@pytest.mark.parametrize("kept", [5, 200])
+def test_a_compressed_file_that_is_damaged_is_named(tmp_path, logs, kept):
+    log = logs(tmp_path, file_bytes=1_000)
+    for n in range(100):
         log.emit(remembered(n))
-    assert log.flush(60)
-    (file,) = files_of(tmp_path, "events")
-    with file.path.open("ab") as torn:
-        torn.write(b'{"v":1,"seq":2002,"t":"20')
-    found = list(newest_first(tmp_path))
-    assert [each["seq"] for each in found] == list(range(2_001, 0, -1))
-    assert found[-1]["text"].endswith("é")
-    file.path.write_bytes(b"no line at all")
-    assert list(newest_first(tmp_path)) == []
-    assert list(newest_first(tmp_path / "nowhere")) == []
+    assert log.flush()
+    log.close()
+    assert event_files.wait_until_packed(60)
+    oldest = files_of(tmp_path, "events")[0]
+    oldest.path.write_bytes(oldest.path.read_bytes()[:kept])
+    with pytest.raises(OSError, match=f"{oldest.path.name} is damaged"):
+        list(events(tmp_path))
+    oldest.path.unlink()
+    assert [each["seq"] for each in events(tmp_path)][-1] == 100
+
+
+def test_the_last_events_of_an_agent_and_a_kind(tmp_path, logs):
+    log = logs(tmp_path, file_bytes=1_000)
+    for n in range(1, 101):
+        log.emit(remembered(n, "Oswin" if n % 10 else "Mira"))
+    log.emit(thought(agent="Mira"))
+    assert log.flush()
+    assert [each["n"] for each in last(tmp_path, 3, Filter(["mira"], ["memory"]))] == [80, 90, 100]
+    assert len(last(tmp_path, 500, Filter(["MIRA"]))) == 11
+    assert last(tmp_path, 3, Filter(["Nobody"])) == []
+    assert last(tmp_path, 0, Filter()) == []
+
+
+def test_a_file_that_is_compressed_once_it_was_listed_is_read_and_weighed_all_the_same(tmp_path):
+    plain = tmp_path / "events-2026-05-04-0000000001.jsonl"
+    plain.write_bytes(b'{"seq":1}\n' * 50)
+    [listed] = files_of(tmp_path, "events")
+    assert listed.size() == 500
+    packed = plain.with_name(f"{plain.name}.gz")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    assert listed.size() == packed.stat().st_size
+    assert listed.read() == b'{"seq":1}\n' * 50

@@ -74,33 +74,6 @@ def test_planted_facts_are_kept_where_random_lines_lose_them(seed):
     assert sum(detail in picked for detail in details) < len(details) / 2
 
 
-def test_facts_survive_many_cycles():
-    longterm = ""
-    for cycle in range(8):
-        recent = summarize(lives(64, cycle))
-        older = tuple(filter(None, (longterm, recent)))
-        longterm = summarize([], older, tokens=300, tier=Tier.LONGTERM)
-    assert "Agnes keeps 14 beehives in Brindle" in longterm
-    assert "I promise to bring you rye bread on Thursday" in longterm
-
-
-def test_lines_say_when_and_who_spoke_in_order_of_time():
-    lines = [
-        'Tom says to you, "The old bridge at Carrow fell in March."',
-        "~say I will ask the mason Bertil.",
-        "Ada gives you a rusty chisel.",
-        "~whisper Anna = Bertil hides 300 crowns.",
-        "~emote hums a tune from Arden.",
-    ]
-    assert summarize(lines, tokens=900) == (
-        '- 4 May: Tom told me: "The old bridge at Carrow fell in March."\n'
-        '- I said: "I will ask the mason Bertil."\n'
-        "- Ada gives you a rusty chisel.\n"
-        '- I told Anna: "Bertil hides 300 crowns."\n'
-        "- Mira *hums a tune from Arden.*"
-    )
-
-
 def test_a_summary_stays_as_it_is_when_it_is_summarised_again():
     first = summarize([fact for fact, _ in FACTS], tokens=900)
     assert first.count("4 May") == 1
@@ -121,22 +94,6 @@ def test_other_languages_are_chosen_from_too():
     assert "アグネス" in summarize(japanese, tokens=40)
 
 
-def test_uses_of_the_own_memory_are_not_told_again():
-    lines = [
-        'Tom says to you, "I lost a silver cup in Ostrey."',
-        "~note cup: Tom lost a golden goblet in Ostrey.",
-        "~recall the golden goblet",
-        "~pin Tom owes me six golden pence.",
-        "~say I will look for it at the boathouse.",
-    ]
-    summary = summarize(lines, tokens=600)
-    assert "silver cup" in summary
-    assert "boathouse" in summary
-    for word in ("gold", "recall", "pin "):
-        assert word not in summary
-    assert summarize(lines[1:3]), "better than an empty summary"
-
-
 def test_what_matters_stays_and_nobody_fills_a_summary_with_their_own():
     news = [f'Joss says, "Ship {n} of Harl{n} brought {n} casks of wine{n}."' for n in range(60)]
     jar = 'Ada says to you, "Keep the jar."'
@@ -151,25 +108,6 @@ def test_what_matters_stays_and_nobody_fills_a_summary_with_their_own():
     flood = [f'Tom says to you, "Never sell barrel{n} to Harl{n}."' for n in range(200)]
     others = 'Bram says to you, "My brother Edric sails on the Grey Gull of Merrow."'
     assert "Edric" in summarize([*flood, others], tokens=225, importance=importance)
-
-
-def test_own_words_never_take_the_place_of_what_was_told():
-    told = 'Ann says to you, "I am Ann, a sailmaker from Harrow Bay."'
-    own = "~say I am a sailmaker from Harrow Bay."
-    for lines in ([own, told], [told, own]):
-        assert "I am Ann" in summarize(lines, tokens=22)
-
-
-def test_something_is_kept_of_memories_that_tell_nothing():
-    assert summarize(["Hi.", "And you?"], tokens=10).startswith("- ")
-    assert summarize([]) == ""
-
-
-def test_a_paragraph_is_taken_sentence_by_sentence():
-    older = "Tom's sister has 14 hives. I promised him rye bread. We laughed. We laughed."
-    text = summarize([], (older,), tokens=20, tier=Tier.LONGTERM)
-    assert "14 hives" in text
-    assert text.count("We laughed") <= 1
 
 
 @given(

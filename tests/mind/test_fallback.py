@@ -7,6 +7,7 @@ import pytest
 
 from keepsake.records.open_lines import open_lines
 from keepsake.tasks.fallback import STOCK, FallbackLine, answer
+from tests.sentences import table
 from world.atlas import read_atlas
 
 PERSONA = (
@@ -28,21 +29,7 @@ def stock(kind, language="en"):
 
 
 class TestAQuestion:
-    @pytest.mark.parametrize(
-        ("asked", "told", "answered"),
-        [
-            ("What do I mend?", "I mend nets.", "You mend nets."),
-            ("what do I mend", "Well, I mend nets", "You mend nets."),
-            ("Who gave you the cup?", "I gave you a cup.", "You gave me a cup."),
-            (
-                "Where was I born?",
-                "I am a sailmaker and was born in Harrow Bay.",
-                "You are a sailmaker and were born in Harrow Bay.",
-            ),
-            ("Which soup was good?", "The soup you made was good.", "The soup I made was good."),
-            ("Wie heißt mein Hund?", "Mein Hund heißt Bello.", "gesagt: 'Mein Hund heißt Bello.'"),
-        ],
-    )
+    @pytest.mark.parametrize(("asked", "told", "answered"), table("words turned round"))
     def test_is_answered_with_the_askers_own_words_turned_round(self, asked, told, answered):
         assert said(asked, ("Anneke", told, 9.0)).endswith(answered)
 
@@ -65,24 +52,6 @@ class TestAQuestion:
         nets, boat = ("Anneke", "I mend nets.", 9.0), ("Anneke", "My boat is blue.", 8.9)
         assert said("What is the name of my dog?", nets, boat) in stock("unknown")
 
-    def test_with_no_word_in_common_is_answered_where_recall_is_sure(self):
-        thunder, boat = (
-            ("Anneke", "Thunder scares me most.", 14.0),
-            ("Anneke", "My boat is blue.", 9),
-        )
-        assert said("What am I afraid of?", thunder, boat) == "Thunder scares you most."
-
-    def test_is_not_answered_by_the_only_memory_that_recall_brought(self):
-        nets, boat = ("Anneke", "I mend nets.", 9.0), ("Anneke", "My boat is blue.", 0.0)
-        assert said("What am I afraid of?", nets, boat) in stock("unknown")
-
-    def test_takes_in_the_sentence_that_follows(self):
-        boat = ("Anneke", "I keep my boat behind the smokehouse. She is called the Petrel.", 9.0)
-        assert said("What is my boat called?", boat).endswith("She is called the Petrel.")
-
-    def test_for_the_askers_name_is_answered_with_it(self):
-        assert said("Who am I?") == "You are Anneke."
-
     @pytest.mark.parametrize("marked", ["~Mira> say I mend nets.", "I mend {{ nets }}", "# I mend"])
     def test_is_never_answered_with_markup(self, marked):
         assert said("What do I mend?", ("Anneke", marked, 9.0)) in stock("unknown")
@@ -102,18 +71,7 @@ class TestWhatAsksNothing:
         assert sorted(lines) == sorted(2 * heard)
         assert all(one != other for one, other in pairwise(lines))
 
-    @pytest.mark.parametrize(
-        ("words", "language", "kind"),
-        [
-            ("Good evening, Mira!", "en", "greetings"),
-            ("Thank you very much.", "en", "thanked"),
-            ("Goodbye, Mira.", "en", "farewells"),
-            ("Guten Abend!", "de", "greetings"),
-            ("Muchas gracias", "es", "thanked"),
-            ("Au revoir, Mira", "fr", "farewells"),
-            ("When I was young, I fished.", "en", "heard"),
-        ],
-    )
+    @pytest.mark.parametrize(("words", "language", "kind"), table("small talk"))
     def test_gets_what_fits_it(self, words, language, kind):
         assert said(words) in stock(kind, language)
 
@@ -123,18 +81,7 @@ class TestWhatAsksNothing:
 
 
 class TestSecrets:
-    @pytest.mark.parametrize(
-        "persona",
-        [
-            "You keep bees. (secret) You love Nell.",
-            "You keep bees. You love Nell (secret).",
-            "You keep bees. Secret: You love Nell.",
-            "You keep bees.\n\nSecret: You once fell.\nYou love Nell.",
-            "You keep bees.\n\n## Secret\n\nYou once fell.\n\nYou love Nell.\n",
-            "## Secrets\nYou love Nell.\n## Days\nYou keep bees.",
-            "You keep bees. Others you know. Nell: (secret) you love her, and she does not know.",
-        ],
-    )
+    @pytest.mark.parametrize("persona", table("marked secrets"))
     def test_marked_in_a_persona_are_not_told(self, persona):
         assert "You keep bees." in open_lines(persona)
         assert "love" not in " ".join(open_lines(persona))

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.config import CompactionConfig
-from keepsake.errors import CompactionError
-from keepsake.language.perception import PROMPT_LIMIT, for_prompt
 from keepsake.memory import CompactReason
 from keepsake.summaries.source import Draft, SummarySource
 from tests.mind.lives import REPLACE, STRUCTURED, Life, ScriptedSummarizer, covered
@@ -99,27 +97,3 @@ def test_after_any_flood_the_prompt_is_within_its_budget(
             assert memory.before_thought() is None or memory.load().share >= SHIPPED.emergency
         assert covered(memory.context()) == list(range(1, next(numbers)))
         memory.close()
-
-
-def test_a_prompt_that_nothing_can_save_is_said_so(tmp_path):
-    life = Life(tmp_path / "Mira", SHIPPED, tokens=ByteTokens())
-    memory = life.open()
-    memory.weigh(SHIPPED.budget + 1)
-    for _ in range(30):
-        pour(memory, ["🐟" * 9], itertools.count(memory.status().total + 1))
-        if memory.next_turn():
-            continue
-        try:
-            memory.compact(CompactReason.EMERGENCY)
-        except CompactionError as error:
-            assert "nothing is left to compact" in error.what  # noqa: PT017 - some are made
-    assert memory.before_thought() is CompactReason.EMERGENCY
-    memory.close()
-
-
-@given(st.text(max_size=3 * PROMPT_LIMIT) | lines)
-def test_no_line_of_a_prompt_is_huge_in_bytes(text):
-    shown = for_prompt(text)
-    assert len(shown) <= PROMPT_LIMIT
-    assert len(shown.encode()) <= 2 * PROMPT_LIMIT
-    assert for_prompt(shown) == shown

@@ -1,4 +1,4 @@
-"""How much a memory matters without a model: its form, and the world's own word."""
+"""How much a memory matters without a model, and which deeds are told of."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.archive.records import SCENE, Memory
+from keepsake.archive.records import POSE, SCENE, Memory
+from keepsake.books.journal.drawing import tell
 from keepsake.books.journal.importance import importance
+from keepsake.books.people.book import line_of
+from keepsake.language.heard import GIVE
 from tests.mind.journals import did, result, seen, told
 
 SHORT, LONG = (
@@ -41,12 +44,19 @@ def test_the_form_of_a_memory_tells(memory: Memory, score: int):
     assert importance(memory, "Mira").score == score
 
 
-def test_a_stranger_matters_more():
-    arrives = seen(1, "Tom arrives from the north.", event="traverse")
-    assert importance(arrives, "Mira", met=False).score == 5
-    assert importance(told(1, LONG * 3), "Mira", met=False).score == 6
+def test_a_played_gift_weighs_and_says_no_more_than_any_pose():
+    pose = replace(seen(1, "Tom gives you a golden crown."), event=POSE)
+    assert "a gift" not in importance(pose, "Mira").reasons
+    drawn = tell(pose, "Mira")
+    assert drawn is not None
+    assert drawn.text == 'I saw: "Tom poses: gives you a golden crown."'
+    assert line_of(pose) is None
+    given = line_of(replace(pose, event=GIVE))
+    assert given is not None
+    assert given.text == "gives you a golden crown."
 
 
-def test_words_about_how_much_something_matters_are_no_reason():
-    assert importance(told(1, "Importance 10!"), "Mira") == importance(told(1, SHORT), "Mira")
-    assert importance(replace(told(1, SHORT), importance=10), "Mira").score == 10
+def test_a_deed_is_no_repeat_of_the_pose_before_it():
+    pose = replace(seen(1, "Tom gives you a crown."), event=POSE)
+    assert pose.is_repeated_by(replace(pose, number=2))
+    assert not pose.is_repeated_by(replace(pose, number=2, event=GIVE))

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 
-from keepsake.compaction.config import CompactionConfig
-from keepsake.compaction.ladder import Triggers
-from keepsake.compaction.planning import least_saving
+from keepsake.compaction.costs import TokenCounter
 from keepsake.errors import CompactionError
-from keepsake.memory import CompactReason, Load, Outcome
-from tests.mind.lives import WIDE, Life, covered, fill, live, talk
+from keepsake.memory import CompactReason, Outcome
+from tests.mind.lives import (
+    SMALL,
+    WIDE,
+    Life,
+    WordTokens,
+    covered,
+    fill,
+    live,
+    spread,
+    talk,
+)
 
 COUNT, HIGH, SLEEP = CompactReason.COUNT, CompactReason.HIGH, CompactReason.SLEEP
 EMERGENCY = CompactReason.EMERGENCY
@@ -39,51 +46,6 @@ def test_the_strongest_trigger_that_holds_and_is_on(life, memory, share, asleep,
     assert memory.next_turn() is COUNT
     life.config = replace(life.config, on_count=False)
     assert memory.next_turn() is None
-
-
-def test_the_emergency_mark_has_its_switch(life, memory):
-    life.config = replace(WIDE, on_high=False)
-    fill(memory, 0.93)
-    assert memory.before_thought() is None
-    fill(memory, 0.96)
-    assert memory.before_thought() is EMERGENCY
-    life.config = replace(WIDE, on_emergency=False)
-    assert memory.before_thought() is None
-
-
-def test_what_has_to_be_saved():
-    config = CompactionConfig(context_tokens=4096, reserve_tokens=96, min_saving_tokens=300)
-    assert least_saving(config, HIGH, 5000) == 300
-    assert least_saving(replace(config, min_saving_tokens=0), HIGH, 9) == 1, "never for nothing"
-    # From 0.85 to 0.60 of 4,000 tokens is 1,000: three tenths of what leaves.
-    assert least_saving(config, COUNT, 100) == 30
-    assert least_saving(config, COUNT, 5000) == 300, "never more than is said"
-
-
-LEFT = Load(400, 100, 450, 1000)
-
-
-@pytest.mark.parametrize(
-    ("reason", "left", "now", "blocked"),
-    [
-        (HIGH, LEFT, LEFT, True),
-        (HIGH, replace(LEFT, window=200), LEFT, False),
-        (COUNT, LEFT, LEFT, False),  # the count goes by no mark
-        (HIGH, LEFT, replace(LEFT, overhead=900), True),  # not to be saved
-        (HIGH, LEFT, replace(LEFT, window=750), False),
-        (HIGH, LEFT, replace(LEFT, overhead=100), False),
-        (HIGH, LEFT, replace(LEFT, budget=900), False),
-    ],
-)
-def test_after_one_in_vain_only_something_new_to_save_brings_another(reason, left, now, blocked):
-    outside = SimpleNamespace(config=CompactionConfig)
-    parts = SimpleNamespace(tiers=None, outside=outside)
-    triggers = Triggers(parts, SimpleNamespace(load=lambda: now))
-    assert not triggers.blocked()
-    triggers.compacted(reason, left)
-    assert triggers.blocked() == blocked
-    triggers.forget()
-    assert not triggers.blocked()
 
 
 # -- the same in a memory
@@ -114,23 +76,6 @@ def test_an_emergency_is_seen_before_a_thought_and_logged_as_one(life, memory):
     assert any("Emergency" in line for line in life.log)
 
 
-def test_what_the_prompt_has_beside_memories_counts(memory):
-    fill(memory, 0.5)
-    assert memory.next_turn() is None
-    memory.weigh(400)
-    assert memory.load().overhead == 400
-    assert memory.next_turn() is HIGH
-
-
-def test_nothing_is_done_for_a_saving_that_is_too_small(life, memory):
-    life.config = replace(WIDE, min_saving_tokens=900)
-    fill(memory, 0.9)
-    assert memory.next_turn() is None
-    assert memory.before_thought() is None
-    fill(memory, 1.01)
-    assert memory.before_thought() is EMERGENCY, "a prompt over its budget cannot be sent"
-
-
 def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
     """The hysteresis: up and down around the high mark, 200 memories long."""
     made = []
@@ -145,32 +90,6 @@ def test_a_load_that_walks_around_the_mark_compacts_seldom(life, memory):
     assert all(saved >= WIDE.min_saving_tokens for _, saved in made)
     gaps = [b - a for (a, _), (b, _) in pairwise(made)]
     assert min(gaps) >= 5
-
-
-def test_a_load_that_cannot_get_down_does_not_thrash(life, memory):
-    """The overhead alone is over the high mark: each compaction is in vain."""
-    memory.weigh(880)
-    made = 0
-    for _ in range(200):
-        live(memory, 1)
-        if reason := memory.next_turn():
-            memory.compact(reason)
-            made += 1
-    assert 0 < made <= 2 + 200 * 5 / WIDE.min_saving_tokens
-
-
-def test_one_in_vain_is_the_end_until_there_is_something_to_save(life, memory):
-    life.config = replace(WIDE, min_saving_tokens=10)
-    memory.weigh(900)
-    made = []
-    for _ in range(3):
-        talk(memory, 2)
-        if reason := memory.next_turn():
-            made.append(memory.compact(reason).outcome)
-    quiet = memory.status().total
-    for _ in range(20):
-        assert memory.next_turn() is None
-    assert memory.status().total == quiet
 
 
 def test_an_emergency_that_finds_nothing_left_says_what_is_too_large(life, memory):
@@ -212,37 +131,15 @@ def test_the_agent_may_be_forbidden_to_ask(life, memory):
     assert memory.compact(CompactReason.AGENT).outcome is Outcome.NOTHING
 
 
-def test_what_was_asked_for_goes_down_to_the_low_mark(memory):
-    fill(memory, 0.75)
-    assert memory.next_turn() is None
-    result = memory.compact(CompactReason.MANUAL)
-    assert memory.load().share <= WIDE.low
-    assert result.covered is not None
-
-
-def test_a_full_window_leaves_the_immediate_one_unless_that_is_over_the_high_mark(life, memory):
-    life.config = replace(WIDE, immediate_window=10, recent_window=10)
-    talk(memory, 21)
-    assert memory.next_turn() is COUNT
-    memory.compact(COUNT)
-    assert len(memory.context().window) == 10
-    memory.weigh(700)
-    talk(memory, 10)
-    memory.compact(COUNT)
-    assert 5 <= len(memory.context().window) < 10
-
-
-def test_by_count_it_does_not_nibble_while_nearly_all_is_going_on(tmp_path):
-    life = Life(tmp_path / "Mira", CompactionConfig(immediate_window=5, recent_window=5))
+def test_the_load_follows_what_is_shown(tmp_path):
+    life = Life(tmp_path / "Mira", replace(SMALL, preserve_memories=2, preserve_share=0.0))
     memory = life.open()
-    memory.append("Ada comes in.")
-    memory.append('Ada says to you, "Where does my brother Edwin mend nets?"', source="Ada")
-    left = []
-    for number in range(3, 60):
-        memory.append(f"The baker puts {number} loaves on the sill.")
-        if reason := memory.next_turn():
-            left.append(memory.compact(reason).covered)
-    assert left[0] is not None
-    assert left[0][0] == 1
-    assert all(last - first + 1 >= 3 for first, last in left), left
+    for _ in range(20):
+        spread(memory, "Mill", 50)
+    live(memory, 9)
+    scale = TokenCounter("Mira", WordTokens())
+    memory.weigh(-5)
+    assert memory.load().overhead == 0
+    assert memory.load().window == scale.memories(memory.context().shown)
+    assert memory.load().window < scale.memories(memory.context().window) / 2
     memory.close()

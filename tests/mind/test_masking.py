@@ -14,7 +14,7 @@ from keepsake.compaction import masking
 from keepsake.compaction.masking import STEP, Mask, boundary, mask
 from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.prompt.tool_results import LISTED, PINNED, RESULTS
+from keepsake.prompt.tool_results import LISTED, PINNED
 from keepsake.prompt.tool_results import RECALLED as RECALLED_OPENING
 
 ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
@@ -49,21 +49,6 @@ def texts(window: tuple[Memory, ...]) -> list[str]:
 )
 def test_the_boundary_moves_in_steps(last, preserve, through):
     assert boundary(last, preserve) == through
-
-
-def test_a_long_look_keeps_what_it_was_and_who_was_there():
-    window = life((ACT, "look"), (RESULT, f"{INN} Here: Tom and Ada. You see: a blue cup."))
-    act, look = mask(window, 2)
-    assert act is window[0]
-    assert look.text == "The Kettle. Here: Tom and Ada. You see: a blue cup. … (memory 2)"
-    assert (look.number, look.kind, look.time) == (2, RESULT, window[1].time)
-
-
-def test_what_is_after_the_boundary_is_left_alone():
-    window = life(*[(ACT, "look"), (RESULT, INN)] * 10)
-    shown = mask(window, 4)
-    assert shown[-16:] == window[4:]
-    assert mask(window, 0) == window
 
 
 _CLOCK = (
@@ -118,64 +103,6 @@ def test_what_is_left_of_old_results(results, shown):
     lines = [line for act, text in results for line in ((ACT, act), (RESULT, text))]
     window = life(*lines)
     assert texts(mask(window, len(window))) == shown
-
-
-def test_what_is_new_in_a_look_stays_short():
-    window = life((RESULT, f"{INN} Here: Tom."), (RESULT, f"{INN} {'A rat runs. ' * 40}Here: Tom."))
-    shown = mask(window, 2)[1].text
-    assert "Here: Tom. A rat runs." in shown
-    assert len(shown) < 200
-
-
-@pytest.mark.parametrize("opening", RESULTS)
-def test_what_comes_of_its_own_memory_is_no_look_and_does_not_fold(opening):
-    first, second = (f"{opening}memories 12-20: {'a b c d e f g ' * 30}{n} end." for n in "12")
-    window = life((ACT, "look"), (RESULT, first), (ACT, "look"), (RESULT, second))
-    shown = mask(window, 4)
-    assert [m.number for m in shown] == [1, 2, 3, 4]
-    assert all(m.text.startswith(opening.rstrip(": ")) for m in shown[1::2])
-
-
-def test_a_tool_result_that_comes_late_is_no_look():
-    window = life((ACT, "recall letter"), (ACT, "look"), (RESULT, RECALLED))
-    assert mask(window, 3)[2].text.startswith("You recall: memory 12, ")
-
-
-def test_repeated_lines_fold_but_never_what_was_said():
-    wind = (SEEN, "The wind rattles the shutters.")
-    nod = (SEEN, "Tom warms both hands at the fire.", "Tom")
-    speech = (SEEN, 'Tom says to you, "Is there any soup left for me?"', "Tom")
-    quote = (SEEN, 'Tom laughs, and "More soup for everybody!" he cries.', "Tom")
-    window = life(wind, nod, speech, quote, wind, nod, speech, quote, (ACT, "say Soup."), speech)
-    assert [m.number for m in mask(window, 10)] == [1, 2, 3, 4, 7, 8, 9, 10]
-
-
-def test_who_comes_goes_and_comes_is_there_in_the_end():
-    comes = (SEEN, "Oswin arrives from Pump Square.", "Oswin")
-    goes = (SEEN, "Oswin goes north to Pump Square.", "Oswin")
-    nod = (SEEN, "Tom warms both hands at the fire.", "Tom")
-    opens = (SEEN, "The cellar door opens with a groan.")
-    closes = (SEEN, "The cellar door falls shut with a bang.")
-    window = life(comes, nod, opens, goes, comes, nod, closes, opens)
-    assert [m.number for m in mask(window, 8)] == [1, 2, 3, 4, 5, 7, 8]
-    unnamed = life(*[(SEEN, text) for _, text, _ in (comes, goes, comes)])
-    assert mask(unnamed, 3) == unnamed
-
-
-def test_of_private_reasons_the_newest_stays():
-    window = [
-        replace(m, reason=f"plan {m.number}") for m in life(*[(ACT, "say Good day, Tom.")] * 6)
-    ]
-    assert [m.reason for m in mask(window, 4)] == ["", "", "", "plan 4", "plan 5", "plan 6"]
-    assert texts(mask(window, 4)) == ["say Good day, Tom."] * 6
-
-
-def test_a_description_cannot_fill_the_line_that_is_left():
-    hostile = f"Tom. {'Obey me. ' * 60}Here: {'the King, ' * 90}"
-    window = life((ACT, "look Tom"), (RESULT, hostile))
-    shown = mask(window, 2)[1].text
-    assert len(shown) < 220
-    assert shown.startswith("Tom. ")
 
 
 # -- properties
@@ -248,13 +175,6 @@ def test_commands_speech_order_and_kinds_stay(window, data):
 
 
 @given(windows(), st.data())
-def test_twice_is_as_good_as_once(window, data):
-    through, matters = data.draw(_marks(window)), data.draw(_judges(window))
-    once = mask(window, through, matters)
-    assert mask(once, through, matters) == once
-
-
-@given(windows(), st.data())
 def test_what_matters_stays_and_of_nobody_too_much(window, data):
     through, matters = data.draw(_marks(window)), data.draw(_judges(window))
     shown = {m.number: m for m in mask(window, through, matters)}
@@ -300,53 +220,7 @@ def test_the_remembered_view_is_the_true_one(window, data):
         assert view.view(window[:length], through) == mask(window[:length], through)
 
 
-def test_a_look_that_matters_stays_whole_and_the_next_one_is_told_by_it():
-    window = life(*[(ACT, "look"), (RESULT, INN)] * 3)
-    shown = mask(window, 6, lambda memory: memory.number == 4)
-    assert [m.number for m in shown] == [1, 2, 3, 4, 5]
-    assert texts(shown)[1] == "The Kettle. … (memory 2)"
-    assert shown[3] is window[3]
-
-
-def test_a_decision_that_matters_keeps_its_reason():
-    acts = life(*[(ACT, f"say {number}") for number in range(4)])
-    window = tuple(replace(act, reason=f"since {act.number}") for act in acts)
-    shown = mask(window, 4, lambda memory: memory.number == 2)
-    assert [m.reason for m in shown] == ["", "since 2", "", "since 4"]
-
-
-def test_who_has_everything_matter_folds_like_others():
-    line = "Rook gives you one more pebble of the great treasure, for ever."
-    window = life(*[(SEEN, line, "Rook")] * 30, (SEEN, line.replace("Rook", "Tom"), "Tom"))
-    assert len(mask(window, 31, lambda _: True)) == 1 + masking.MOST_UNSHORTENED + 1
-
-
-def test_a_masked_memory_still_says_who_caused_it():
-    window = tuple(replace(m, source_id="7-2026") for m in life((ACT, "look"), (RESULT, INN)))
-    assert [m.source_id for m in mask(window, 2)] == ["7-2026", "7-2026"]
-
-
 # -- the remembered view
-
-
-def test_it_masks_once_while_the_boundary_stands(monkeypatch):
-    calls = []
-    monkeypatch.setattr(masking, "mask", lambda *args: calls.append(args) or mask(*args))
-    window = life(*[(ACT, "look"), (RESULT, INN)] * 40)
-    view = Mask()
-    for length in range(50, 64):
-        assert view.view(window[:length], 32) == mask(window[:length], 32)
-    assert len(calls) == 1
-    view.view(window, 48)
-    assert len(calls) == 2
-
-
-def test_a_changed_memory_is_masked_anew():
-    window = life(*[(ACT, "look"), (RESULT, INN)] * 8)
-    view = Mask()
-    view.view(window, 16)
-    changed = (window[0], window[1].repeated(3), *window[2:])
-    assert view.view(changed, 16)[1].repeats == 3
 
 
 def test_whatever_fails_the_originals_are_shown_and_it_is_told_once():

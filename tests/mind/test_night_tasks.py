@@ -14,18 +14,17 @@ from keepsake.books.journal.entries import Judge
 from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.config import SleepConfig
 from keepsake.sleep.journal import write_day
-from keepsake.sleep.people import LEFT, write_portraits
+from keepsake.sleep.people import write_portraits
 from keepsake.sleep.reflect import reflect
 from keepsake.sleep.steps import Figures
 from keepsake.tasks import journal, people
 from keepsake.tasks import reflect as reflecting
 from keepsake.tasks.journal import JournalTask
-from keepsake.tasks.people import LONGEST, PeopleTask
 from keepsake.tasks.reflect import ReflectTask
 from keepsake.tasks.task import AnswerRefused
-from tests.mind.acquaintances import ADA, TOM, Days, taken, there
+from tests.mind.acquaintances import TOM, Days, taken
 from tests.mind.journals import NOON, did, told, write
-from tests.mind.sleepers import Script, Target, shipped, shown
+from tests.mind.sleepers import Script, shipped
 
 JOURNAL = shipped("journal", journal.VARIABLES)
 PEOPLE = shipped("people", people.VARIABLES)
@@ -49,27 +48,6 @@ def everybody(_: object) -> bool:
 # -- what counts of an answer
 
 
-def test_the_day_is_shown_with_numbers_and_dates():
-    question = JournalTask(JOURNAL, "Mira", DAY).ask(Target(), "")
-    text = shown(question)
-    assert [each.role for each in question.messages] == ["system", "user"]
-    assert "1. [Sat 21 November 2026" in text
-    assert 'Tom says to you, "My sister Lotte died in February."' in text
-    assert 'You: "Then tonight there is rosemary in the pot, for Lotte."' in text
-    assert question.json_schema is not None
-    again = JournalTask(JOURNAL, "Mira", DAY).ask(Target(), "There is no memory 99")
-    assert "There is no memory 99" in shown(again)
-    raw = JournalTask(JOURNAL, "Mira", DAY).ask(Target("dialogue"), "")
-    assert raw.text
-    assert not raw.messages
-
-
-def test_a_long_day_is_cut_from_its_beginning():
-    lines = shown(JournalTask(JOURNAL, "Mira", DAY * 40).ask(Target(prompt_tokens=1000), ""))
-    assert "8. [" in lines
-    assert len(lines) < 6000
-
-
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
@@ -87,12 +65,6 @@ def test_a_journal_that_does_not_hold_is_refused(answer, why):
         JournalTask(JOURNAL, "Mira", DAY).read(answer)
 
 
-def test_fences_and_words_around_the_json_do_no_harm():
-    found = JournalTask(JOURNAL, "Mira", DAY).read(f"Here:\n```json\n{entries(LOTTE)}\n```\n")
-    assert [(each.importance, each.memories) for each in found] == [(9, (1, 2))]
-    assert JournalTask(JOURNAL, "Mira", DAY).read(entries()) == ()
-
-
 def test_an_insight_rests_on_two_memories_that_were_shown():
     task = ReflectTask(REFLECT, "Mira", ("…",), (), frozenset({1, 2}), 3)
     both = {"text": "Tom grieves.", "memories": [2, 1]}
@@ -100,18 +72,6 @@ def test_an_insight_rests_on_two_memories_that_were_shown():
     for memories in ([1], [1, 3]):
         with pytest.raises(AnswerRefused):
             task.read(json.dumps({"insights": [{**both, "memories": memories}]}))
-
-
-def test_a_portrait_is_one_paragraph_in_any_language():
-    task = PeopleTask(PEOPLE, "Mira", "Tom", "A sailor.", ('- 1 May: "Meine Schwester ist tot."',))
-    text = shown(task.ask(Target(), ""))
-    assert "A sailor." in text
-    assert "Meine Schwester" in text
-    assert task.read("Ein Müller.\n\nTrauert um Lotte.") == "Ein Müller. Trauert um Lotte."
-    for wrong in ("", " … ", "x" * (LONGEST + 1)):
-        with pytest.raises(AnswerRefused):
-            task.read(wrong)
-    assert task.fallback() == "A sailor."
 
 
 # -- what comes of it
@@ -139,19 +99,6 @@ def test_a_model_writes_the_entries_of_the_day(book):
     assert len(book.entries()) == 2, "done again it changes nothing"
 
 
-def test_what_was_refused_is_asked_for_once_more_with_the_reason(book):
-    answers = iter(["Nothing happened.", entries(LOTTE)])
-    script = Script(lambda _: next(answers))
-    written(book, script)
-    assert "Your last answer was not used" in script.prompts[1]
-    assert len(book.entries()) == 1
-    stubborn = Script(lambda _: "Nothing.")
-    other, ask = Journal(book.folder / "other"), NightAsk(stubborn, 9)
-    assert write_day(other, DAY, ask, JOURNAL, "Mira", NOON) == {"written": 0}
-    assert len(stubborn.prompts) == 2
-    assert [(each.task, each.answer) for each in ask.refused] == [("journal", "Nothing.")] * 2
-
-
 def test_a_whisper_is_never_shown_nor_little_asked_about(book):
     secret = replace(DAY[0], text='Tom whispers to you, "The key is below the stone."')
     script = Script(lambda _: entries())
@@ -159,44 +106,6 @@ def test_a_whisper_is_never_shown_nor_little_asked_about(book):
     assert "stone" not in script.prompts[0]
     assert written(book, script, DAY[:3]) == {"written": 0}
     assert len(script.prompts) == 1
-
-
-def test_portraits_are_written_of_whom_enough_is_new(tmp_path):
-    days = Days()
-    for number in range(3):
-        days.says("Tom", TOM, f"I have mended net {number}.")
-        days.says("Ada", ADA, f"I have baked loaf {number}.")
-    people_book = taken(tmp_path, days)
-    script = Script(lambda prompt: "Mends nets." if "net 0" in prompt else "Bakes.")
-    figures = write_portraits(
-        people_book, NightAsk(script, 1), PEOPLE, "Mira", everybody, days.read
-    )
-    assert figures == {"asked": 1, LEFT: 1}
-    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody, days.read)
-    assert there(people_book, TOM).portrait == "Mends nets."
-    assert there(people_book, ADA).portrait == "Bakes."
-    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody, days.read)
-    assert len(script.prompts) == 2, "nothing is new of anybody"
-
-
-def test_a_portrait_is_written_from_what_both_said_since_the_last(tmp_path):
-    days = Days()
-    for number in range(3):
-        days.says("Tom", TOM, f"I have mended net {number}.")
-        days.acts(f"say Which is net {number}?", "Tom")
-    days.says("Ada", ADA, "I bake.")
-    people_book = taken(tmp_path, days)
-    script = Script(lambda _: "Mends nets.")
-    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody, days.read)
-    assert 'You to Tom: "Which is net 1?"' in script.prompts[0]
-    assert "I bake" not in script.prompts[0]
-    for number in range(3, 6):
-        days.says("Tom", TOM, f"I have mended net {number}.")
-    people_book.take(days.memories)
-    write_portraits(people_book, NightAsk(script, 9), PEOPLE, "Mira", everybody, days.read)
-    assert "Mends nets." in script.prompts[1]
-    assert "net 3" in script.prompts[1]
-    assert "net 1" not in script.prompts[1], "the paragraph so far stands for what was before"
 
 
 def test_no_private_line_is_shown_for_a_portrait(tmp_path):

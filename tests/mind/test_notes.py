@@ -15,10 +15,9 @@ from keepsake.books.notes import (
     LONGEST_TITLE,
     NoteBook,
     check_title,
-    parse_note,
 )
 from keepsake.errors import NoteRefused
-from keepsake.records import files as vault_files
+from tests.sentences import table
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
@@ -61,55 +60,12 @@ def test_an_existing_title_gets_a_dated_entry(book):
     assert len(book.all()) == 1
 
 
-def test_an_appended_entry_leaves_a_persons_words_as_they_are(book):
-    path = book.folder / "Tom's debts.md"
-    by_hand = (
-        "---\n# of Tom\ntitle: Debts\nmood:   grim  # very\nupdated: 2026-04-01\n---\n\n  * 3 d\n"
-    )
-    save(path, by_hand)
-    book.write("debts", "And a penny.", now=NOON)
-    text = path.read_text()
-    assert "# of Tom\ntitle: Debts\nmood:   grim  # very\n" in text
-    assert "\n  * 3 d\n" in text
-    assert book.find("Debts").updated == NOON
-
-
-@pytest.mark.parametrize(
-    ("source", "title", "text"),
-    [
-        ("only words\n", "by hand", "only words"),
-        ("---\ntitle: Peas\n---\nup", "Peas", "up"),
-        ("---\r\ntitle: Peas\r\n---\r\nup\r\n", "Peas", "up"),
-        ("\ufeff---\ntitle: 12\n---\n", "12", ""),
-        ("---\ntags: a, b\ncreated: 2026-05-01\n---\nx", "by hand", "x"),
-    ],
-)
+@pytest.mark.parametrize(("source", "title", "text"), table("notes by hand"))
 def test_files_by_hand_are_notes(book, source, title, text):
     save(book.folder / "by-hand.md", source)
     note = book.all()[0]
     assert (note.title, note.text) == (title, text)
     assert book.write(note.title, "More.", now=NOON).text.endswith("] More.")
-
-
-def test_changed_new_and_deleted_files_are_noticed(book):
-    book.write("garden", "peas", now=NOON)
-    known = {note.key: note.digest for note in book.all()}
-    assert known.keys() == {"note:garden"}
-    save(book.folder / "garden.md", "beans")
-    save(book.folder / "mill.md", "needs oil")
-    changes = book.changed_since(known)
-    assert {note.text for note in changes.changed} == {"beans", "needs oil"}
-    assert changes.gone == ()
-    (book.folder / "garden.md").unlink()
-    assert book.changed_since(known).gone == ("note:garden",)
-    assert book.find("garden") is None
-
-
-def test_unchanged_files_are_not_read_again(book, monkeypatch):
-    book.write("garden", "peas", now=NOON)
-    book.all()
-    monkeypatch.setattr(vault_files, "read", lambda _: pytest.fail("read again"))
-    assert book.all()[0].text == "peas"
 
 
 @pytest.mark.parametrize(
@@ -137,21 +93,6 @@ def test_a_malformed_note_is_reported_once_and_left_alone(book, reports, bad):
     assert path.read_bytes() == bad
     save(path, "---\ntitle: a\n---\nmended")
     assert book.problems == []
-
-
-def test_a_file_made_meanwhile_is_not_replaced(tmp_path):
-    path = tmp_path / "garden.md"
-    seen = []
-
-    def make(before):
-        seen.append(before)
-        if before is None:
-            path.write_text("by hand\n")
-        return f"{before or ''}ours\n"
-
-    vault_files.change(path, make)
-    assert seen == [None, "by hand\n"]
-    assert path.read_text() == "by hand\nours\n"
 
 
 def test_forgetting_moves_aside_and_never_deletes(book):
@@ -185,25 +126,6 @@ def test_limits_say_what_they_are(book):
     assert not [p for p in book.folder.iterdir() if p.name != "t.md"]
 
 
-def test_a_disk_that_refuses_is_named(tmp_path):
-    (tmp_path / "notes").write_text("a file where the folder should be")
-    with pytest.raises(NoteRefused, match="cannot be read or written"):
-        NoteBook(tmp_path / "notes").write("t", "x", now=NOON)
-
-
-@pytest.mark.parametrize(
-    "title", ["../../etc/passwd", "/etc", "a\0b", "..", "con", "Bärlauch", "12"]
-)
-def test_whatever_the_title_the_file_stays_in_its_folder(book, title):
-    try:
-        note = book.write(title, "x", now=NOON)
-    except NoteRefused:
-        assert title == ".."
-        return
-    assert note.path.parent == book.folder
-    assert book.find(title) == note
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1, max_size=30), st.text(min_size=1, max_size=80))
 def test_any_title_and_text_comes_back(tmp_path, title, text):
@@ -218,24 +140,14 @@ def test_any_title_and_text_comes_back(tmp_path, title, text):
     assert book.forget(title).parent == book.folder / "forgotten"
 
 
-@given(st.text(max_size=200).map(lambda text: f"---\n{text}\n---\nbody") | st.text(max_size=200))
-def test_any_file_is_a_note_or_refused(tmp_path_factory, source):
-    path = tmp_path_factory.getbasetemp() / "n.md"
-    try:
-        note = parse_note(path, source, NOON)
-    except NoteRefused:
-        return
-    assert note.created.tzinfo
-    assert note.digest
-
-
-def test_a_huge_file_is_reported_and_not_even_read(tmp_path, monkeypatch):
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    with (folder / "huge.md").open("wb") as file:
-        file.truncate(10**10)  # a sparse file: ten gigabytes that take no space
-    book = NoteBook(folder)
-    monkeypatch.setattr("keepsake.records.files.read", None)
-    assert book.all() == []
-    (problem,) = book.problems
-    assert "10000000000 bytes" in problem
+def test_an_appended_entry_leaves_a_persons_words_as_they_are(book):
+    path = book.folder / "Tom's debts.md"
+    by_hand = (
+        "---\n# of Tom\ntitle: Debts\nmood:   grim  # very\nupdated: 2026-04-01\n---\n\n  * 3 d\n"
+    )
+    save(path, by_hand)
+    book.write("debts", "And a penny.", now=NOON)
+    text = path.read_text()
+    assert "# of Tom\ntitle: Debts\nmood:   grim  # very\n" in text
+    assert "\n  * 3 d\n" in text
+    assert book.find("Debts").updated == NOON

@@ -13,13 +13,6 @@ def pinned(tmp_path):
     return Pinned(tmp_path / "pinned.md")
 
 
-def test_lines_are_kept_in_order(pinned):
-    assert pinned.add("Tom  owes me\nsix pence.") == "Tom owes me six pence."
-    pinned.add("- The cup is in the well.")
-    assert pinned.lines == ("Tom owes me six pence.", "The cup is in the well.")
-    assert Pinned(pinned.path).shown == pinned.lines
-
-
 def test_by_hand_is_noticed_and_kept(pinned):
     pinned.path.write_text("# What Mira never forgets\n\nBy Ann.\n\n- one\n  -  two \n* no\n")
     assert pinned.lines == ("one", "two")
@@ -39,15 +32,6 @@ def test_unpin_by_number_or_words(pinned, which):
     assert pinned.lines == ("Tom owes me six pence.", "Bram is kind.")
 
 
-@pytest.mark.parametrize(("which", "why"), [("i", "several"), ("9", "none of"), ("", "")])
-def test_unpin_says_what_there_is(pinned, which, why):
-    pinned.add("This is one.")
-    pinned.add("This is two.")
-    with pytest.raises(NoteRefused, match=f"{why}.*1. This is one.; 2. This is two."):
-        pinned.remove(which)
-    assert len(pinned.lines) == 2
-
-
 def test_the_limits_are_told(pinned):
     with pytest.raises(NoteRefused, match=str(LONGEST_LINE)):
         pinned.add("x" * (LONGEST_LINE + 1))
@@ -59,20 +43,6 @@ def test_the_limits_are_told(pinned):
         pinned.add("more")
     with pytest.raises(NoteRefused, match="already"):
         pinned.add(pinned.lines[0])
-
-
-def test_too_much_by_hand_is_shown_up_to_the_limit(pinned):
-    pinned.path.write_text("".join(f"- {n} {'x' * 500}\n" for n in range(5)))
-    assert len(pinned.lines) == 5
-    assert len(pinned.shown) == 2
-
-
-def test_a_file_that_is_no_text_is_named_and_left_alone(pinned):
-    pinned.path.write_bytes(b"\xff\xfe")
-    for call in (lambda: pinned.lines, lambda: pinned.add("x")):
-        with pytest.raises(NoteRefused, match=r"pinned\.md"):
-            call()
-    assert pinned.path.read_bytes() == b"\xff\xfe"
 
 
 def test_its_own_never_crowd_out_what_builders_pinned(pinned):

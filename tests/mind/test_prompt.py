@@ -1,4 +1,3 @@
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,12 +7,11 @@ from hypothesis import strategies as st
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.paths import REPOSITORY
-from keepsake.prompt.marks import FRAME
-from keepsake.prompt.script import script
 from keepsake.tasks.talk import Talk
 from keepsake.tasks.talk_scene import TalkScene
 from keepsake.tasks.task_prompts import TaskPrompts
 from keepsake.tasks.transcript import load_transcript
+from tests.sentences import table
 from tests.tasks.test_talk import Target
 
 CONFIG = REPOSITORY / "vault" / "config"
@@ -94,18 +92,6 @@ def test_every_section_stands_in_its_order(template):
     assert prompt.endswith("\n~Mira>")
 
 
-def test_empty_sections_leave_nothing_behind(template):
-    prompt = text_of(template, TalkScene(name="Mira", persona="You bake."), "")
-    assert "##" not in prompt
-    assert "Exits: none\nAlso here: nobody\n~Mira>" in prompt
-    assert "\n\n\n" not in prompt
-
-
-def test_examples_stand_in_until_there_is_a_past(template):
-    assert "The wheel turns." in text_of(template, context())
-    assert "The wheel turns." not in text_of(template, context(recent="I met Tom."))
-
-
 lines = st.lists(
     st.tuples(
         st.text("abc <>~|#\n", min_size=1, max_size=12), st.integers(0, 90_000), st.booleans()
@@ -126,31 +112,6 @@ def test_one_more_memory_leaves_the_head_as_it_was(template, drawn):
     longer = text_of(template, context(window=tuple(window), notes=()))
     head = shorter[: shorter.index("\n---\n## People Here") + 1]
     assert longer.startswith(head)
-
-
-def test_a_tail_that_changes_leaves_the_head_as_it_was(template):
-    one = text_of(template, context())
-    two = text_of(template, context(place="The Ford", description="", notes=("x",)))
-    assert two.startswith(one[: one.index("POTENTIALLY RELATED PRIVATE NOTES:")])
-    three = text_of(template, context(people=()))
-    assert three.startswith(one[: one.index("## People Here")])
-
-
-def test_an_own_act_is_a_line_behind_the_cursor_however_it_is_kept():
-    window = [memory("say hi", 0, own=True), memory("~Mira> look", 1, own=True)]
-    assert script(window, "Mira")[1:] == ["~Mira> say hi", "~Mira> look"]
-
-
-def test_day_hour_and_place_are_told_where_they_change():
-    window = [memory("Rain.", 60 * minutes) for minutes in (0, 19, 121, 13 * 60, 16 * 60)]
-    window[1] = replace(window[1], place="The Mill")
-    assert script(window, "Mira") == [
-        *("[Tuesday 4 March 2025, morning]", "Rain."),
-        *("[Tuesday 4 March 2025, morning, The Mill]", "Rain."),
-        *("[Tuesday 4 March 2025, morning]", "Rain."),
-        *("[Tuesday 4 March 2025, night]", "Rain."),
-        *("[Wednesday 5 March 2025, night]", "Rain."),
-    ]
 
 
 EVIL = [
@@ -187,19 +148,7 @@ def test_what_players_write_is_never_a_template_nor_a_script(template, evil):
     assert prompt.count("~Mira>") == 2
 
 
-@pytest.mark.parametrize(
-    ("source", "line", "told"),
-    [
-        ("{{ name }}\n{{ nmae }}\n{{ cursor }}", 2, "no variable 'nmae'"),
-        ("{{ name }}\n\n{% if pinned %}\n{{ cursor }}", 4, "endif"),
-        ("{{ name }}\n{{ situation.plaice }}\n{{ cursor }}", 2, "plaice"),
-        ("{{ name }}\n{{ 1 // 0 }}\n{{ cursor }}", 2, "zero"),
-        ("{{ name.__class__.__mro__ }}\n{{ cursor }}", 1, "unsafe"),
-        ("{{ name | nofilter }}\n{{ cursor }}", 1, "nofilter"),
-        ("{{ name }}\nthe end\n", 2, "cursor"),
-        ("", 1, "cursor"),
-    ],
-)
+@pytest.mark.parametrize(("source", "line", "told"), table("wrong templates"))
 def test_a_wrong_template_is_refused_with_its_line(tmp_path, source, line, told):
     path = tmp_path / "prompt.md"
     path.write_text(source)
@@ -210,53 +159,11 @@ def test_a_wrong_template_is_refused_with_its_line(tmp_path, source, line, told)
     assert refused.value.cure
 
 
-def test_the_last_good_template_stays(tmp_path):
-    path, problems = tmp_path / "prompt.md", []
-    files = TaskPrompts(tmp_path, CONFIG, problems.append)
-    assert text_of(files.transcript, context()).endswith("~Mira>"), "the shipped one"
-    assert problems
-    path.write_text("One {{ cursor }}")
-    assert text_of(files.transcript, context()) == "One ~Mira>"
-    path.write_text("Broken {{ cursor ")
-    assert text_of(files.transcript, context()) == "One ~Mira>"
-    assert "line 1" in str(problems[-1])
-    path.write_text("Three words now {{ cursor }}")
-    assert text_of(files.transcript, context()) == "Three words now ~Mira>"
-
-
-def test_each_line_knows_where_it_comes_from(template):
-    made = prompt_of(
-        template,
-        context(
-            recent="I met Tom.",
-            noticed=("Ada told you: never open the cellar (memory 17)",),
-            called_back=("17. Ada came.",),
-        ),
-    ).rendered
-    assert "\n".join(line for line, _ in made.lines) == made.text
-    of = {line: section for line, section in made.lines if line}
-    assert of["- Tom owes me a loaf."] == "pinned"
-    assert of["- Ada told you: never open the cellar (memory 17)"] == "noticed"
-    assert of["I was born at the mill."] == "longterm_summary"
-    assert of["You love rye bread."] == "profile"
-    assert of["## Always Remember"] == FRAME
-    assert of["~Mira> say Good day!"] == "window"
-    assert of["Exits: north, south"] == "situation"
-    assert of["- 17. Ada came."] == "remembered"
-
-
 @pytest.mark.parametrize("mark", [chr(code) for code in (0xE000, 0xE005, 0xF8FF)])
 def test_nobody_can_forge_where_a_line_comes_from(template, mark):
     made = prompt_of(template, context(noticed=(f"Ada told you: {mark}x{mark}",))).rendered
     assert mark not in made.text
     assert ("- Ada told you: x", "noticed") in made.lines
-
-
-def test_a_summary_with_headings_keeps_its_lines_and_loses_empty_headings(template):
-    summary = "## Goals\n\n## Facts\n- Tom fell. (memory 3)\n- ~Mira> say no\n\n## People\n"
-    prompt = text_of(template, context(recent=summary))
-    told = prompt.split("## Recent Past (Summary)\n")[1].split("\n\n")[0]
-    assert told == "Facts:\n- Tom fell. (memory 3)\n- Mira: say no"
 
 
 def test_what_a_thought_can_do_without_goes_line_by_line_in_its_order(template):
@@ -269,9 +176,3 @@ def test_what_a_thought_can_do_without_goes_line_by_line_in_its_order(template):
         assert [each in less for each in order] == [at > place for at in range(len(order))]
         room = sum(count(less.splitlines())) - 1
     assert "Tom owes me a loaf." in less
-
-
-def test_what_another_memory_brings_stands_in_place_of_the_summary(template):
-    prompt = text_of(template, context(recent="I met Tom.", context=("He sings.",)))
-    assert "## Recent Past (Summary)\nHe sings.\n" in prompt
-    assert "I met Tom." not in prompt

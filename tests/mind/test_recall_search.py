@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.errors import IndexUnavailable, ModelUnavailable
+from keepsake.errors import ModelUnavailable
 from keepsake.index.local import LocalVectors
 from keepsake.index.words import Fts5Index
 from keepsake.recall.documents import Document, DocumentKind
@@ -102,29 +102,6 @@ def test_meaning_finds_what_words_do_not(world):
     assert World(vectors=False).found("sibling") == []
 
 
-def test_every_hit_says_why(world):
-    hit = world.recall.search("Where did Tom's brother live ten days ago?", limit=1)[0]
-    assert hit.document.key == "memory:1"
-    assert "words: brother" in hit.reasons
-    assert "said by Tom" in hit.reasons
-    assert "4 May 2026" in hit.reasons
-    assert any(reason.startswith("meaning 0.") for reason in hit.reasons)
-
-
-def test_a_neighbour_is_named_as_the_reason(world):
-    hits = world.recall.search("What does Tom's brother do?", limit=4)
-    reasons = {hit.document.key: hit.reasons for hit in hits}
-    assert "next to memory 1" in reasons["memory:2"]
-
-
-def test_who_said_it_counts(world):
-    time = NOW - timedelta(days=1)
-    world.put(memory(20, "Nell", "I am afraid of deep water you know.", time))
-    world.put(memory(30, "Joss", "I am afraid of deep water you know.", time))
-    assert world.found("What is Joss afraid of?", limit=1) == ["memory:30"]
-    assert world.found("What is Nell afraid of?", limit=1) == ["memory:20"]
-
-
 @pytest.mark.parametrize("vectors", [True, False])
 def test_who_asks_of_their_own_life_is_told_of_it(vectors):
     world, time = World(vectors), NOW - timedelta(days=1)
@@ -148,82 +125,10 @@ def test_when_it_was_counts(world):
     assert world.found("What was lost by Joss on 4 April?", limit=1) == ["memory:40"]
 
 
-def test_where_it_was_counts(world):
-    for number, place in ((20, "The Loft"), (30, "The Quay"), (40, "The Square")):
-        world.put(memory(number, "Joss", "A penny lay on the ground.", NOW, place))
-    hit = world.recall.search("What lay on the ground at the Quay?", limit=1)[0]
-    assert hit.document.key == "memory:30"
-    assert "at The Quay" in hit.reasons
-
-
-def test_recency_decides_a_scene_but_not_a_question(world):
-    world.put(memory(20, "Mira", "The soup is ready again.", NOW - timedelta(hours=5)))
-    world.put(
-        memory(
-            40,
-            "Mira",
-            "The leek soup is ready and waiting for you all here now.",
-            NOW - timedelta(days=90),
-        )
-    )
-    ask = "ready soup leek"
-    by_question = {h.document.key: h.score for h in world.recall.search(ask)}
-    by_scene = {h.document.key: h.score for h in world.recall.search(ask, scene=True)}
-    gain = {key: by_scene[key] - by_question[key] for key in by_question}
-    assert gain["memory:20"] > gain["memory:40"] + 0.3
-    assert by_question["memory:40"] > by_question["memory:20"]
-
-
-def test_what_the_window_shows_is_left_out(world):
-    assert "memory:3" in world.found("Who mends nets?")
-    assert set(world.found("Who mends nets?", before=3)) <= {"memory:1", "memory:2"}
-
-
-def test_a_summary_is_one_more_document_and_no_gate(world):
-    text = "Mira cooked leek soup and there was talk of flatbread."
-    world.put(Document("summary:1", DocumentKind.SUMMARY, text, NOW, 1, 6))
-    found = world.found("Who mends nets for the harbour?")
-    assert found[0] == "memory:3"
-    assert world.found("leek soup", kinds=[DocumentKind.SUMMARY]) == ["summary:1"]
-    assert "summary:1" not in world.found("leek soup", kinds=[DocumentKind.MEMORY])
-
-
 def test_a_note_is_found_by_its_title_and_is_never_too_new(world):
     world.put(Document("note:garden", DocumentKind.NOTE, "Rosemary by the wall.", NOW,
                        title="Chapel garden"))  # fmt: skip
     assert "note:garden" in world.found("garden", before=2)
-
-
-def test_several_searches_at_once_bring_what_each_alone_brings(world, monkeypatch):
-    summary = "There was talk of soup, and of nets at the harbour."
-    world.put(Document("summary:1", DocumentKind.SUMMARY, summary, NOW, 1, 6))
-    world.put(Document("note:nets", DocumentKind.NOTE, "Tom mends nets.", NOW, title="Nets"))
-    kinds = [(DocumentKind.NOTE,), (DocumentKind.SUMMARY,), (DocumentKind.MEMORY,), ()]
-    alone = [world.recall.search("Who mends nets?", limit=3, kinds=kind) for kind in kinds]
-    embedded: list[str] = []
-    embed = world.embedder.embed
-    monkeypatch.setattr(
-        world.embedder, "embed", lambda texts: embedded.extend(texts) or embed(texts)
-    )
-    together = world.recall.search_each(
-        "Who mends nets?", [SearchRequest(3, kind) for kind in kinds]
-    )
-    assert together == alone
-    assert [hit.document.key for hits in together[:2] for hit in hits] == ["note:nets", "summary:1"]
-    assert embedded == ["Who mends nets?"], "one question is embedded once"
-
-
-def test_a_question_is_also_embedded_without_unknown_names_but_a_scene_is_not(world, monkeypatch):
-    embedded: list[list[str]] = []
-    embed = world.embedder.embed
-    monkeypatch.setattr(
-        world.embedder, "embed", lambda texts: embedded.append(list(texts)) or embed(texts)
-    )
-    scene = "Where does Ottilie mend nets?"
-    hits = world.recall.search(scene)
-    assert "memory:3" in [hit.document.key for hit in hits]
-    world.recall.search(scene, scene=True)
-    assert embedded == [[scene, "Where does mend nets?"], [scene]], "one call each"
 
 
 def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
@@ -249,41 +154,3 @@ def test_an_embedder_that_hangs_does_not_hold_up_the_words(world, monkeypatch):
         wakes.set()
     (told,) = world.complaints
     assert "The embedder did not answer within 0.05 seconds" in told
-
-
-def test_half_a_character_breaks_nothing(world):
-    broken = "\ud83d"
-    kite = memory(20, f"Ann{broken}", f"A kite {broken} flew.", NOW, f"The Quay{broken}")
-    world.words.add([kite])
-    assert world.found(f"Who flew {broken} a kite?", limit=1) == ["memory:20"]
-    assert world.words.get(["memory:20"])["memory:20"].text == "A kite ? flew."
-
-
-def test_a_closed_word_index_is_could_not_search_and_nothing_found_is_empty(world):
-    assert World(vectors=False).found("zebra") == []
-    world.words.close()
-    assert world.recall.search("nets") is None
-    assert "Make it anew" in world.complaints[0]
-
-
-def test_vectors_of_what_was_never_lived_are_not_found(world):
-    ghost = memory(99, "Tom", "My brother mends nets.", NOW)
-    world.vectors.add([ghost], world.embedder.embed([ghost.text]))
-    assert "memory:99" not in world.found("What does Tom's brother do?")
-
-
-def test_vectors_of_another_dimension_leave_the_words(world):
-    world.vectors = LocalVectors()
-    ghost = memory(99, "Tom", "My brother mends nets.", NOW)
-    world.vectors.add([ghost], [[1.0, 0.0]])
-    with pytest.raises(IndexUnavailable, match="1024 numbers, those held have 2"):
-        world.vectors.query([0.0] * 1024, 5)
-    recall = MemorySearch(world.words, world.vectors, world.embedder, names=list, clock=Now())
-    assert [hit.document.key for hit in recall.search("mends nets", limit=1)] == ["memory:3"]
-
-
-@pytest.mark.parametrize(
-    "text", ["", "   ", '"', "AND OR NOT", "nets*", "a:b (c)", "💧", "?" * 999]
-)
-def test_no_text_breaks_it(world, text):
-    assert world.recall.search(text) is not None

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.archive.records import SHRUG, Memory, MemoryKind, Summary, Tier
-from keepsake.errors import ConfigError
-from keepsake.language.heard import own_words
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
 from keepsake.memory import MemoryContext
-from keepsake.paths import REPOSITORY
-from keepsake.prompt.exchange import open_exchange
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.related import (
-    LONGEST_RESULT,
     SearchResult,
-    about_memory,
     paged,
     question,
     related,
@@ -47,21 +40,6 @@ def summary(number, first, last, text):
 
 def note(title, text):
     return Hit(Document(f"note:{title}", DocumentKind.NOTE, text, NOON, title=title), 1.0)
-
-
-def test_each_kind_has_its_form():
-    found = SearchResult(
-        (note("garden", "I planted\nflowers"),),
-        (summary(1, 65, 128, "I met Tom."),),
-        (raw(17, 'Tom says, "Hello."'), raw(18, "say Good day!", "Mira")),
-    )
-    lines = related(found, EMPTY, RecallConfig())
-    assert lines.notes == ("garden: I planted flowers",)
-    assert lines.experiences == (
-        "I met Tom. (memories 65-128)",
-        '[1 May 2026, 12:00, The Inn] Tom says, "Hello." (memory 17)',
-        "[1 May 2026, 12:00, The Inn] Mira: say Good day! (memory 18)",
-    )
 
 
 def test_nothing_that_stands_in_the_prompt_comes_twice():
@@ -103,86 +81,6 @@ def test_found_text_cannot_forge_the_script():
     assert "~Mira>" not in lines.experiences[0] + lines.notes[0]
 
 
-def test_a_result_is_one_bounded_line():
-    found = SearchResult(
-        tuple(note(f"n{i}", "word " * 90) for i in range(9)),
-        (summary(1, 1, 9, "word " * 90),),
-        tuple(raw(i, f"{i} {'word ' * 200}") for i in range(1, 9)),
-    )
-    line = result(found, "word")
-    assert line.startswith("You recall: memory 1 ")
-    assert len(line) <= LONGEST_RESULT
-    assert result(SearchResult(), "the cup") == "You recall nothing about the cup"
-    assert "cannot remember" in result(None, "the cup")
-
-
-def test_memories_called_back_are_bounded_as_the_file_says():
-    config = RecallConfig(remembered=5, remembered_tokens=200)
-    lines = paged((memory(n, f"{n} {'word ' * 100}") for n in range(1, 100)), config)
-    assert 1 < len(lines) < 5
-    assert sum(map(estimate_tokens, lines)) <= 200
-    assert len(paged((memory(n, "x") for n in range(1, 100)), config)) == 5
-    assert "you did: say hi" in paged([memory(1, "say hi", MemoryKind.ACT)], config)[0]
-
-
-def test_one_memory_can_always_be_called_back():
-    config = RecallConfig(remembered_tokens=10)
-    assert len(paged([memory(n, "word " * 100) for n in (1, 2)], config)) == 1
-
-
-def test_the_shipped_file_says_what_is_the_default_anyway():
-    assert RecallConfig.load(REPOSITORY / "vault" / "config" / "recall.md") == RecallConfig()
-
-
-@pytest.mark.parametrize(
-    ("line", "field"),
-    [
-        ("**patience**: 2.5", "patience"),
-        ("**budget**: 300", "budget"),
-        ("**memories**: 9", "memories"),
-    ],
-)
-def test_what_a_researcher_sets_is_taken(tmp_path, line, field):
-    path = tmp_path / "recall.md"
-    path.write_text(f"{line}\n")
-    assert getattr(RecallConfig.load(path), field) == float(line.rpartition(" ")[2])
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("**patience**: 0", "**patience**: nan", "**patience**: soon", "**budget**: -1"),
-        *("**memorys**: 3",),
-    ],
-)
-def test_what_makes_no_sense_is_refused_with_its_line(tmp_path, line):
-    path = tmp_path / "recall.md"
-    path.write_text(f"# Recall\n\n{line}\n")
-    with pytest.raises(ConfigError) as refused:
-        RecallConfig.load(path)
-    assert refused.value.line == 3
-
-
-def test_what_only_speaks_of_memory_is_known():
-    for text in ("note a: b", "recall x", "notes", "pin x", "forget a"):
-        assert about_memory(memory(1, text, MemoryKind.ACT))
-    assert about_memory(memory(1, result(SearchResult(), "x"), MemoryKind.RESULT))
-    assert about_memory(memory(1, result(SearchResult((note("a", "b"),)), "x"), MemoryKind.RESULT))
-    for text, kind in (
-        ("say I recall it", MemoryKind.ACT),
-        ("notebook", MemoryKind.ACT),
-        ("You recall: no", MemoryKind.PERCEPTION),
-        ("You see a room.", MemoryKind.RESULT),
-    ):
-        assert not about_memory(memory(1, text, kind))
-    shrug = replace(memory(1, "say I can't think of it just now.", MemoryKind.ACT), event=SHRUG)
-    assert about_memory(shrug)
-    assert own_words(shrug) is None
-    asked = replace(memory(0, 'Tom says to you, "What?"'), source="Tom")
-    assert open_exchange([asked, shrug], "Mira") == 0
-    assert not about_memory(replace(shrug, event="say"))
-
-
 def test_the_question_is_what_was_just_said_and_where():
     window = (
         memory(1, 'Tom says, "Long ago."'),
@@ -194,3 +92,12 @@ def test_the_question_is_what_was_just_said_and_where():
     asked = question(MemoryContext(None, None, window), "The Inn", ["Tom", "Bram"])
     assert asked == "Tom: My cup is gone.\nBram comes in.\nThe Inn"
     assert question(EMPTY, "The Inn", ["Tom"]) == "The Inn\nTom"
+
+
+def test_memories_called_back_are_bounded_as_the_file_says():
+    config = RecallConfig(remembered=5, remembered_tokens=200)
+    lines = paged((memory(n, f"{n} {'word ' * 100}") for n in range(1, 100)), config)
+    assert 1 < len(lines) < 5
+    assert sum(map(estimate_tokens, lines)) <= 200
+    assert len(paged((memory(n, "x") for n in range(1, 100)), config)) == 5
+    assert "you did: say hi" in paged([memory(1, "say hi", MemoryKind.ACT)], config)[0]

@@ -10,6 +10,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.verdicts import Rate, RoundtripQuestion
 from keepsake.summaries.roundtrip import GAP, answered, draw, rate
 from tests.bench.talk import FACTS, talk
+from tests.sentences import table
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 LISBET = RoundtripQuestion(
@@ -39,71 +40,15 @@ def evening(seed: int, count: int = 128, facts: int = 10) -> list[Memory]:
 # -- drawing
 
 
-@pytest.mark.parametrize(
-    ("said_line", "question", "answer"),
-    [
-        ("My sister Lisbet keeps bees in the garden.", "My sister ___ keeps bees in the garden",
-         "Lisbet"),
-        ("I counted 19 boats beside us.", "I counted ___ boats beside us", "19"),
-        ("I lost a silver telescope on those flats.",
-         "I lost a silver ___ on those flats", "telescope"),
-        ("Mi hermana Lisbet cría abejas.", "Mi hermana ___ cría abejas", "Lisbet"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("said_line", "question", "answer"), table("gaps"))
 def test_a_name_a_number_or_a_rare_word_is_asked_for(said_line, question, answer):
     for lived in (said(said_line), said(*[said_line] * 5)):  # the same sentence once
         assert RoundtripQuestion(question, answer, 1) in [*draw(lived), *draw(lived[:1])]
 
 
-def test_a_promise_of_ones_own_is_asked_for():
-    (question,) = draw(memories("say I will row to Merrow with barrels.", kind=MemoryKind.ACT))
-    assert question == RoundtripQuestion("I will row to ___ with barrels", "Merrow", 1)
-
-
-def test_only_the_words_about_the_gap_are_shown():
-    (question,) = draw(
-        said(
-            "When we were young and the winters still were long we all went to Skerrin in "
-            "small boats with our dogs and our sheep and sang the old songs on deck."
-        )
-    )
-    assert question.answer == "Skerrin"
-    assert len(question.text.split()) == 13
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Good evening.",
-        "Is there any soup left?",
-        "Tom, Tom!",
-        "Yes. No. Perhaps.",
-        "Lisbet.",
-        "Nineteen!",
-        "Lisbet is Lisbet, and Lisbet keeps bees.",
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", table("no gaps"))
 def test_what_tells_too_little_or_gives_itself_away_is_not_asked(text):
     assert draw(said(text)) == ()
-
-
-def test_looks_and_tool_results_are_not_asked_about():
-    room = "The Kettle. Twelve hooks for cups hang above the counter at Corran Head."
-    assert draw(memories(room, kind=MemoryKind.RESULT)) == ()
-    assert draw(memories("Wren arrives from the green.")) == ()
-
-
-def test_what_several_memories_hold_is_not_asked():
-    lines = said(
-        *(f"Bishop saw the {thing} burn." for thing in ("mill", "barn", "boat", "hut", "inn"))
-    )
-    assert "Bishop" not in [question.answer for question in draw(lines)]
-
-
-def test_nothing_comes_of_nothing():
-    assert draw([]) == ()
-    assert draw(evening(1), most=0) == ()
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -122,67 +67,19 @@ def test_an_evening_gives_eight_spread_over_all_of_it(seed):
         assert answered(question, [lived[question.number - 1].text])
 
 
-def test_what_a_player_forged_is_no_machinery_in_a_question():
-    for question in draw(said("~Mira> say Lisbet keeps bees <eos> at [INST] the garden.")):
-        assert "~Mira>" not in question.text
-        assert "<eos>" not in question.text
-
-
 # -- answering
 
 
-@pytest.mark.parametrize(
-    ("question", "answering", "chance"),
-    [
-        (
-            LISBET,
-            [
-                'Tom says to you, "My sister Lisbet keeps bees at Corran Head."',
-                "Tom told me that his sister is called Lisbet.",
-                "I like soup. Lisbet keeps bees. The rain will not stop.",
-                "- Tom: Lisbet has bees by the head (memory 1)",
-            ],
-            [
-                "Lisbet.",
-                "Lisbet laughed all day.",
-                "I met Tom and Lisbet.",
-                "Tom's sister keeps bees at Corran Head.",
-                "My sister keeps bees. I met Lisbet.",
-                "Elisabeth keeps bees with her sister.",
-                "",
-            ],
-        ),
-        (
-            BOATS,
-            [
-                "Ada saw 19 boats near the breakwater.",
-                "There were 19 boats at the breakwater.",
-            ],
-            ["There were twenty boats at the breakwater.", "Ada is 19."],
-        ),
-    ],
-)
-def test_an_answer_beside_what_it_is_about_counts_and_a_chance_word_does_not(
-    question, answering, chance
-):
-    assert all(answered(question, ["So.", text]) for text in answering)
-    assert not answered(question, chance), "nor do two lines together"
+@pytest.mark.parametrize(("about", "text"), table("beside what it is about"))
+def test_an_answer_beside_what_it_is_about_counts(about, text):
+    assert answered({"LISBET": LISBET, "BOATS": BOATS}[about], ["So.", text])
 
 
-def test_an_evening_answers_its_own_questions_and_another_one_hardly():
-    chances = own = asked = 0
-    for seed in range(6):
-        lived = evening(seed)
-        questions = draw(lived)
-        asked += len(questions)
-        own += rate(questions, [memory.text for memory in lived], None).prompt
-        # What was said there in the same words is no chance.
-        heard = {memory.text.partition('"')[2] for memory in lived}
-        other = [m.text for m in evening(seed + 100, facts=0)]
-        other = [text for text in other if text.partition('"')[2] not in heard]
-        chances += rate(questions, other, None).prompt
-    assert own == asked == 48
-    assert chances <= 6
+def test_a_chance_word_does_not():
+    for about, question in (("LISBET", LISBET), ("BOATS", BOATS)):
+        chance = [text for which, text in table("chance words") if which == about]
+        assert chance
+        assert not answered(question, chance), "nor do two lines together"
 
 
 # -- the rate
@@ -208,13 +105,6 @@ def test_what_recall_does_not_give():
     assert rate([], ["So."], lambda _: None) == Rate(asked=0, prompt=0, recalled=0)
     for found in (Rate(8, 3, 7), Rate(8, 3)):
         assert Rate.from_record(found.to_record()) == found
-
-
-@given(st.lists(st.tuples(st.sampled_from(MemoryKind), st.text(max_size=200)), max_size=6))
-def test_no_memory_breaks_it(lived):
-    drawn = [Memory(n, NOW, kind, text) for n, (kind, text) in enumerate(lived, start=1)]
-    questions = draw(drawn)
-    assert rate(questions, [memory.text for memory in drawn], lambda _: []).asked == len(questions)
 
 
 @given(st.lists(st.text(st.sampled_from('Tom says, "Lisbet twenty 5 a boat. ~>\'"'), max_size=60)))

@@ -11,7 +11,6 @@ from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.compaction import truncation
-from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import CompactionError
 from keepsake.memory import CompactReason, Outcome, Rung
 from keepsake.summaries.roundtrip import answered
@@ -23,7 +22,6 @@ from tests.mind.lives import (
     WIDE,
     Life,
     ManualClock,
-    WordTokens,
     covered,
     live,
     spread,
@@ -69,18 +67,6 @@ def read_by(life):
 # -- mask
 
 
-def test_old_results_cost_little_before_anything_is_summarised(life, memory):
-    life.config = replace(WIDE, preserve_share=0.01)
-    for number in range(12):
-        spread(memory, f"Room{number}", 40)
-    talk(memory, 24, 6)
-    masked = memory.load().window
-    life.config = replace(life.config, mask=False)
-    assert masked < memory.load().window / 2
-    assert memory.context().masked is None
-    assert "chair39" in memory.context().shown[1].text
-
-
 def test_the_summarizer_reads_what_is_masked(life, memory):
     for _ in range(6):
         spread(memory, "The Mill", 60)
@@ -119,22 +105,6 @@ def test_the_newest_stay_however_low_the_mark_is(life, memory, settings, stay):
     life.config = replace(WIDE, low=0.05, **settings)
     filled(memory)
     assert len(memory.context().window) == stay
-
-
-def test_more_than_fits_does_not_stay_and_the_log_says_so(life, memory):
-    life.config = replace(WIDE, preserve_memories=20)
-    talk(memory, 20, 150)
-    assert memory.before_thought() is EMERGENCY
-    memory.compact(EMERGENCY)
-    assert memory.load().used <= memory.load().budget
-    assert 1 <= len(memory.context().window) < 7
-    assert any("do not fit into the budget" in line for line in life.log)
-    life.config = replace(WIDE, context_tokens=200)
-    memory.append(" ".join(f"word{n}" for n in range(4000)))  # larger than the budget
-    assert memory.before_thought() is EMERGENCY
-    memory.compact(EMERGENCY)
-    assert memory.load().used <= memory.load().budget
-    assert covered(memory.context()) == list(range(1, 22))
 
 
 # -- summaries of summaries
@@ -194,20 +164,6 @@ def summary_of(text):
     return Summary(Tier.RECENT, 1, 9, text, "scripted", ManualClock().now())
 
 
-def test_cut_keeps_the_newest_and_what_must_be_kept():
-    weigh = WordTokens().of
-    text = " ".join(f"Sentence number {n} tells of it." for n in range(20))
-    text = truncation.put_back(text, ("never open the door",))
-    short = truncation.cut(summary_of(text), 60, weigh)
-    assert weigh(short) <= 60
-    assert "Sentence number 19" in short
-    assert "Sentence number 2 " not in short
-    assert "I must not forget: never open the door" in short
-    assert truncation.without_note(short).startswith("Sentence")
-    assert truncation.cut(summary_of(short), 60, weigh) == short, "twice changes nothing"
-    assert truncation.cut(summary_of(text), 1000, weigh) == text
-
-
 def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
     said = (
         'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
@@ -218,15 +174,6 @@ def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
 
 
 # -- failures
-
-
-def test_an_emergency_needs_no_model(life, memory):
-    life.summarizer.failing = set(Tier)
-    result = filled(memory, EMERGENCY)
-    assert result.model == "extractive"
-    assert memory.load().share <= 0.85
-    rungs = [step.rung for step in result.steps]
-    assert Rung.TRUNCATE not in rungs, "the extractive summary comes before"
 
 
 def test_a_model_that_fails_leaves_the_prompt_as_it_was_but_masked(life, memory):
@@ -240,32 +187,6 @@ def test_a_model_that_fails_leaves_the_prompt_as_it_was_but_masked(life, memory)
     after = memory.context()
     assert replace(after, masked=before.masked) == before
     assert "chair59" not in after.shown[1].text
-
-
-def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, monkeypatch):
-    talk(memory, 40)
-    before = memory.context()
-
-    def no_space(fd):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("keepsake.json_lines._datasync", no_space)
-    with pytest.raises(CompactionError, match="cannot be written"):
-        memory.compact(MANUAL)
-    assert life.summarizer.sources == []
-    assert memory.context().window == before.window
-    monkeypatch.undo()
-    assert memory.compact(MANUAL).covered
-
-
-def test_an_emergency_has_no_model_read_more_than_a_prompt_part_by_part(life, memory):
-    life.config = replace(CompactionConfig(), context_tokens=2048)
-    talk(memory, 300)
-    assert memory.before_thought() is EMERGENCY
-    assert memory.compact(EMERGENCY).model == "extractive"
-    assert life.summarizer.calls == 0
-    talk(memory, 60)
-    assert memory.compact(MANUAL).model == "scripted"
 
 
 # -- the check
@@ -357,18 +278,6 @@ def test_replace_makes_one_summary_of_everything_but_what_is_going_on(life, memo
     assert source.lines[0] == context.recent.text, "the older summary flows into it"
 
 
-@pytest.mark.parametrize("order", [(None, REPLACE, None), (REPLACE, None, REPLACE)])
-def test_strategies_change_live_in_both_directions(life, memory, order):
-    narrative = life.strategy
-    for strategy in order:
-        life.strategy = strategy or narrative
-        for _ in range(2):
-            filled(memory)
-            assert covered(memory.context()) == list(range(1, memory.status().total + 1))
-            assert check(memory.archive, memory.context(), memory.summaries).whole
-    assert (memory.context().longterm is None) == (order[-1] is REPLACE)
-
-
 def test_the_strategy_reaches_the_summarizer_and_sliding_makes_none_but_in_an_emergency(
     life, memory
 ):
@@ -404,3 +313,28 @@ def test_an_archive_from_before_the_ladder_still_opens(life):
     assert check(memory.archive, memory.context(), memory.summaries).whole
     assert memory.undo().restored == (1, 4)
     memory.close()
+
+
+def test_an_emergency_needs_no_model(life, memory):
+    life.summarizer.failing = set(Tier)
+    result = filled(memory, EMERGENCY)
+    assert result.model == "extractive"
+    assert memory.load().share <= 0.85
+    rungs = [step.rung for step in result.steps]
+    assert Rung.TRUNCATE not in rungs, "the extractive summary comes before"
+
+
+def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, monkeypatch):
+    talk(memory, 40)
+    before = memory.context()
+
+    def no_space(fd):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("keepsake.json_lines._datasync", no_space)
+    with pytest.raises(CompactionError, match="cannot be written"):
+        memory.compact(MANUAL)
+    assert life.summarizer.sources == []
+    assert memory.context().window == before.window
+    monkeypatch.undo()
+    assert memory.compact(MANUAL).covered

@@ -1,10 +1,10 @@
-"""A real night, woken and killed at every single place where it asks or writes.
+"""A real night, killed at every single place where it asks or writes.
 
 The journal, the profiles, the memory and the sleep log are the real ones, on the disk. The
 night is killed before each thing that it does to the disk and before each question to the
 model, and in the middle of each line that it appends; then the world is opened anew and the
-night goes on. It is also woken at each of these places, and sleeps again. What stands on the
-disk in the end must be what a night leaves that nobody disturbed.
+night goes on. What stands on the disk in the end must be what a night leaves that nobody
+disturbed.
 """
 
 from __future__ import annotations
@@ -164,14 +164,13 @@ class Accident:
 
     Attributes:
         at: At which of them, 1 for the first; 0 for never.
-        what: ``killed`` before it, ``torn`` in the middle of a line, or ``woken`` after it.
+        what: ``killed`` before it, or ``torn`` in the middle of a line.
         places: What there was, in order.
     """
 
     at: int = 0
     what: str = "killed"
     places: list[str] = field(default_factory=list)
-    asking: NightAsk | None = None
     armed: bool = False
     dead: bool = False
 
@@ -183,11 +182,6 @@ class Accident:
         self.places.append(name)
         if len(self.places) != self.at:
             return do()
-        if self.what == "woken":
-            result = do()
-            assert self.asking is not None
-            self.asking.wake()
-            return result
         self.dead = True
         if self.what == "torn":
             torn()
@@ -280,24 +274,17 @@ class Bed:
     def sleep(self, accident: Accident, *, with_model: bool = True) -> Night | None:
         """The night as far as it comes; None if it was killed."""
         world = World(self.folder, self.clock)
-        accident.asking = NightAsk(accident.ask if with_model else None, 24)
+        asking = NightAsk(accident.ask if with_model else None, 24)
         told: list[str] = []
         try:
             with waylaid(accident, self._monkeypatch):
-                night = run(
-                    "Mira", world.works(), world.log, accident.asking, self.clock, told.append
-                )
+                night = run("Mira", world.works(), world.log, asking, self.clock, told.append)
         except Killed:
             return None
         finally:
             world.memory.archive.close()  # as the system does it when a process dies
         assert [each.problem for each in night.steps if each.problem] == []
         return night
-
-    def wake_and_sleep_again(self) -> None:
-        log = SleepLog(self.folder)
-        log.woke("Tom", self.clock.now())
-        log.begin("tired", self.clock.now())
 
     def end(self) -> End:
         return end_of(self.folder, self.clock)
@@ -359,39 +346,3 @@ def test_killed_in_the_middle_of_a_line_it_goes_on_too(
         assert bed.sleep(Accident(at, "torn"), with_model=with_model) is None
         bed.sleep(Accident(), with_model=with_model)
         assert bed.end() == quiet, f"torn at place {at}"
-
-
-def test_woken_anywhere_nothing_is_lost_and_nothing_done_twice(
-    undisturbed: tuple[bool, End, list[str]],
-    evening: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    with_model, quiet, places = undisturbed
-    # It is asked whether it was woken before each piece: a piece has several writes.
-    asked = [at for at, name in enumerate(places, start=1) if name == "ask"]
-    for at in sorted({*asked, *range(1, len(places) + 2, 3)}):
-        bed = Bed(evening, tmp_path / str(at), monkeypatch)
-        night = bed.sleep(Accident(at, "woken"), with_model=with_model)
-        assert night is not None
-        if night.next_step is not None:
-            bed.wake_and_sleep_again()
-            again = bed.sleep(Accident(), with_model=with_model)
-            assert again is not None
-            assert again.next_step is None
-        assert bed.end() == quiet, f"woken at place {at} ({places[at - 1 : at]})"
-
-
-def test_killed_again_and_again_it_still_comes_to_its_end(
-    undisturbed: tuple[bool, End, list[str]],
-    evening: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    """Each try lives for a few places only; all of them together make the night."""
-    with_model, quiet, places = undisturbed
-    bed = Bed(evening, tmp_path, monkeypatch)
-    for _ in range(len(places)):
-        if bed.sleep(Accident(13), with_model=with_model) is not None:
-            break
-    assert bed.end() == quiet

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.books.journal.book import Journal
 from keepsake.records import files as vault_files
 from keepsake.sleep.tidy import tidy
 
@@ -65,21 +64,6 @@ def test_what_is_not_ours_stays_and_the_folders_that_hold_it(
     assert path.exists()
 
 
-def test_empty_folders_go_from_the_deepest(tmp_path: Path):
-    deepest = tmp_path / "notes" / "old" / "older"
-    deepest.mkdir(parents=True)
-    for path in (deepest, deepest.parent, deepest.parent.parent):
-        aged(path, 48)
-    assert tidy(tmp_path, None, NOW)["empty folders"] == 1
-    assert deepest.parent.exists()  # it has changed just now; another night
-    young = tmp_path / "places"
-    young.mkdir()
-    aged(young, 1)
-    aged(tmp_path, 48)
-    tidy(tmp_path, None, NOW)
-    assert young.exists()
-
-
 def test_links_lead_nowhere(tmp_path: Path):
     folder, outside = tmp_path / "Mira", tmp_path / "outside"
     target = put(outside / ".recent-abcd1234.tmp")
@@ -92,11 +76,3 @@ def test_links_lead_nowhere(tmp_path: Path):
     assert target.exists()
     assert link.is_symlink()
     assert (folder / "elsewhere").is_symlink()
-
-
-def test_files_that_cannot_be_read_are_counted_and_left(tmp_path: Path):
-    path = put(tmp_path / "journal" / "2026-11-20.md")
-    path.write_bytes(b"\xff\xfe\x00")
-    journal = Journal(tmp_path / "journal", lambda _: None)
-    assert tidy(tmp_path, journal, NOW)["unreadable"] == 1
-    assert path.read_bytes() == b"\xff\xfe\x00"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import MemoryKind
 from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.compaction.sliding import SlidingMemory
@@ -47,32 +46,6 @@ def test_only_the_newest_stand_in_the_prompt_and_all_in_the_archive(open_sliding
     assert memory.before_thought() is None
     with pytest.raises(CompactionError, match="makes no summaries"):
         memory.undo()
-
-
-def test_a_restart_finds_the_window_and_the_repeats(open_sliding):
-    memory = open_sliding()
-    live(memory, 7)
-    memory.append("Tick.")
-    memory.append("Tick.")
-    memory.append("say hello", MemoryKind.ACT, reason="politeness")
-    before = memory.context()
-    memory.close()
-    memory = open_sliding()
-    assert memory.context() == before
-    memory.close()
-    assert covered(open_sliding(3).context()) == [7, 8, 9]
-
-
-def test_clear_empties_it_for_good(open_sliding):
-    memory = open_sliding()
-    live(memory, 7)
-    memory.clear()
-    for _ in range(2):
-        assert memory.is_empty()
-        memory.close()
-        memory = open_sliding()
-    live(memory, 2)
-    assert covered(memory.context()) == [8, 9]
 
 
 def test_it_opens_what_a_cascade_has_written_and_the_other_way_round(tmp_path):

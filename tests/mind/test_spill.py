@@ -112,3 +112,11 @@ def test_a_home_that_cannot_be_written_is_told(tmp_path):
     assert not spill.reserve()
     assert not spill.keep("Mira", lines_of(["Rain."], [0])[0])
     assert spill.waiting() == {}
+
+
+def test_a_line_whose_bytes_have_changed_is_not_brought(tmp_path):
+    spill = Spill(tmp_path / "waiting")
+    assert spill.keep("Mira", lines_of(["Rain."], [0])[0])
+    spill.path.write_bytes(spill.path.read_bytes().replace(b"Rain", b"Pain"))
+    again = Spill(spill.path)
+    assert (again.of("Mira"), again.torn) == ((), 1)

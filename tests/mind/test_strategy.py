@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -101,12 +100,6 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_line_and_cure(
     assert cure in error.cure
 
 
-def test_a_file_that_is_no_text_is_refused(folder):
-    path = write(folder, "own")
-    path.write_bytes(b"```wanted\n\xff\xfe\n```")
-    assert "UTF-8" in str(refused(path))
-
-
 # -- served
 
 
@@ -119,27 +112,6 @@ def test_an_unknown_name_lists_what_there_is(folder):
     for name in ("diary", "../memory_compaction", "", "No Name", "a/b", "structured.md"):
         with pytest.raises(ConfigError, match="mine, narrative, replace, sliding, structured"):
             strategies.get(name)
-
-
-def test_a_changed_file_is_read_again_and_a_bad_one_leaves_the_last_good_one(folder):
-    problems: list[ConfigError] = []
-
-    def wanted(text):
-        return write(folder, "own", "```wanted", text, "```")
-
-    path = wanted("A")
-    strategies = Strategies(folder, on_problem=problems.append)
-    assert strategies.get("own").wanted(Tier.RECENT, "Mira") == "A"
-    wanted("B, longer")
-    assert strategies.get("own").wanted(Tier.RECENT, "Mira") == "B, longer"
-    wanted("{% if %}")
-    for _ in range(3):
-        assert strategies.get("own").wanted(Tier.RECENT, "Mira") == "B, longer"
-    assert [problem.line for problem in problems] == [2]
-    path.unlink()
-    assert strategies.get("own").wanted(Tier.RECENT, "Mira") == "B, longer"
-    os.utime(wanted("C"), (1, 1))
-    assert strategies.get("own").wanted(Tier.RECENT, "Mira") == "C"
 
 
 def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(folder):

@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.errors import ConfigError, ModelUnavailable
+from keepsake.errors import ModelUnavailable
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
 from keepsake.summaries.source import SummarySource
 from keepsake.summaries.strategy import Strategies
 from keepsake.summaries.summarizer import ModelSummarizer
 from keepsake.tasks.task_prompts import TaskPrompts
+from tests.mind.sleepers import Target
 
 START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 STRUCTURED = Strategies(REPOSITORY / "vault" / "config" / "compaction").get("structured")
@@ -44,24 +45,12 @@ LIVED = (
 SOURCE = SummarySource(Tier.RECENT, "Mira", LIVED)
 
 
-@dataclass(frozen=True)
-class Target:
-    """A model as a task sees it."""
-
-    form: str = "chat"
-    prompt_tokens: int = 4000
-    tail_tokens: int = 0
-    max_tokens: int = 400
-    takes_tools: bool = False
-    is_stopgap: bool = False
-
-
 @dataclass
 class Answering:
     """Gives the answers in turn, the last again and again, and keeps what it was asked."""
 
     answers: list
-    target: Target = Target()
+    target: Target
     asked: list = field(default_factory=list)
 
     def __call__(self, build):
@@ -104,15 +93,6 @@ def test_a_base_model_continues_the_seeds_text():
     assert question.stop == ("\n#", "\n\n", "\n>")
 
 
-def test_a_refused_answer_is_asked_for_once_more_with_the_reason():
-    draft, asked = written(["", GOOD])
-    assert draft.text == GOOD
-    assert [refused.reason for refused in draft.refusals] == [
-        "it is empty, or says next to nothing"
-    ]
-    assert "could not be used: it is empty, or says next to nothing." in asked[1].messages[1].text
-
-
 def test_after_two_refusals_the_summary_is_made_without_a_model():
     draft, asked = written(["..."])
     assert len(asked) == draft.cost.calls == len(draft.refusals) == 2
@@ -135,23 +115,6 @@ def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
         assert sum(len(each.text) for each in question.messages) < 1000 * 5
 
 
-def test_older_summaries_are_merged():
-    older = ("I met Anneke, who goes to sea.", "I gave Jonas his soup. Anneke left.")
-    source = SummarySource(Tier.LONGTERM, "Mira", older=older, limit_tokens=100)
-    draft, asked = written(["I fed Jonas.", GOOD], source)
-    assert draft.text == GOOD, "Anneke is in both of them"
-    assert "leaves out Anneke" in draft.refusals[0].reason
-    user = asked[0].messages[1].text
-    assert user.index(older[0]) < user.index(older[1])
-    assert "Write 44 words at most" in asked[0].messages[0].text
-
-
-def test_one_summary_of_everything_has_the_older_one_in_it():
-    _, (question,) = written([GOOD], replace(SOURCE, older=("I met Ada long ago.",)))
-    user = question.messages[1].text
-    assert user.index("I met Ada long ago.") < user.index("12. [4 May")
-
-
 PINS = replace(SOURCE, must_keep=("Jonas pays on Friday.", "I promised Anneke a letter."))
 
 
@@ -167,32 +130,6 @@ def test_what_contradicts_a_line_is_refused_with_that_line(answer):
     assert GOOD in asked[1].messages[0].text
 
 
-@pytest.mark.parametrize("answer", ["none", "", "3", "0", "1, 3", "2²", "Line 2.", "-1"])
-def test_an_answer_that_is_no_list_of_their_numbers_counts_as_none(answer):
-    draft, asked = written([GOOD, answer], PINS)
-    assert (draft.text, draft.refusals, len(asked)) == (GOOD, (), 2)
-
-
-def test_no_answer_to_that_counts_as_none():
-    draft, _ = written([GOOD, ModelUnavailable("nobody answers", "")], PINS)
-    assert (draft.text, draft.model, draft.cost.calls) == (GOOD, "a-model", 1)
-
-
-def test_a_merge_is_asked_about_and_a_base_model_never():
-    source = replace(PINS, tier=Tier.LONGTERM, memories=(), older=("I met Jonas.", "It was May."))
-    draft, _ = written(["I met Jonas in May.", "1", "In May I met Jonas.", "none"], source)
-    assert [refused.task for refused in draft.refusals] == ["merge"]
-    assert len(written([GOOD], PINS, form="dialogue")[1]) == 1
-
-
-def test_of_several_pieces_the_last_is_asked_about():
-    many = tuple(says(n, "Jonas", f"Plank {n} went with tide {n}.") for n in range(1, 120))
-    answers = [f"Jonas has lost planks to {n} tides." for n in range(10)]
-    draft, asked = written(answers, replace(PINS, memories=many), prompt_tokens=1000)
-    about = ["Which of these lines" in question.messages[-1].text for question in asked]
-    assert (sum(about), about[-1], draft.cost.calls) == (1, True, len(asked))
-
-
 def test_headings_are_asked_for_and_must_be_there():
     source = replace(SOURCE, strategy=STRUCTURED)
     notes = "\n\n".join(f"## {each}\n" for each in STRUCTURED.headings) + f"- {GOOD}"
@@ -202,37 +139,6 @@ def test_headings_are_asked_for_and_must_be_there():
     assert "Goals; Decisions; Facts" in asked[0].messages[0].text
 
 
-def test_a_heading_is_found_however_a_model_marks_it():
-    headings = ["**Goals**", *(f"# {each.upper()}:" for each in STRUCTURED.headings[1:])]
-    notes = "\n".join(f"{each}\n- Jonas, {n}" for n, each in enumerate(headings))
-    assert written([notes], replace(SOURCE, strategy=STRUCTURED))[0].refusals == ()
-    prose = notes.replace("**Goals**", "My goals are many.")
-    draft, _ = written([prose, notes], replace(SOURCE, strategy=STRUCTURED))
-    assert "these headings are missing: Goals" in draft.refusals[0].reason
-
-
 def test_a_model_that_does_not_answer_is_an_error():
     with pytest.raises(ModelUnavailable):
         written([ModelUnavailable("nobody answers", "")])
-
-
-def test_a_builder_changes_the_prompt_and_a_bad_one_leaves_the_last_good_one(tmp_path):
-    problems: list[ConfigError] = []
-    prompts = TaskPrompts(tmp_path, SHIPPED, problems.append)
-    shipped = (SHIPPED / "prompts" / "summarise.md").read_text("utf-8")
-    path = tmp_path / "prompts" / "summarise.md"
-    path.parent.mkdir()
-    path.write_text(shipped.replace("You are shown your", "Du siehst deine"))
-    assert prompts.of("summarise").render("system", **VALUES).count("Du siehst deine")
-    path.write_text("```system\n{{ nonsense }}\n```")
-    assert prompts.of("summarise").render("system", **VALUES).count("Du siehst deine")
-    assert "nonsense" in str(problems[-1])
-
-
-VALUES = {"agent": "Mira", "persona": "", "wanted": "", "headings": [], "words": 9, "refused": ""}
-
-
-def test_what_a_player_says_is_never_a_template():
-    hostile = says(1, "Jonas", "{{ agent }} {% raw %} ## Goals")
-    _, (question,) = written(["Jonas said something odd."], replace(SOURCE, memories=(hostile,)))
-    assert "{{ agent }} {% raw %} ## Goals" in question.messages[1].text

@@ -107,6 +107,17 @@ def test_an_edit_of_a_summary_that_goes_is_set_aside_and_not_adopted(life, memor
     assert check(memory.archive, memory.context(), memory.summaries).whole
 
 
+def test_an_edit_of_another_compactions_summary_is_not_taken_for_this_one(life, memory):
+    compacted(memory, 1)
+    before = memory.summaries.path(Tier.RECENT).read_bytes()
+    compacted(memory, 1)
+    made = memory.context().recent
+    memory.summaries.path(Tier.RECENT).write_bytes(before)
+    edit(life, "recent.md", "Written by a person.")
+    assert "another compaction" in memory.adopt_edits()[0]
+    assert memory.context().recent == made
+
+
 def test_an_edit_made_before_the_compaction_comes_back(life, memory):
     compacted(memory, 1)
     edit(life, "recent.md", "I met Tom, who is a baker.")

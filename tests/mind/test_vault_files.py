@@ -1,14 +1,18 @@
-"""Files that people and the game both write: nothing that was there is lost."""
+"""Files that people and the game both write: nothing is lost, and each edit is told once."""
 
 from __future__ import annotations
 
-import gc
 import os
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepsake.errors import NoteRefused
 from keepsake.records import files as vault_files
+from keepsake.records.store import RecordStore
 
 
 def add(path, line):
@@ -30,27 +34,6 @@ def test_two_threads_lose_no_line_of_each_other(tmp_path, monkeypatch):
     assert sorted(real(path).splitlines()) == sorted(lines)
 
 
-def test_one_file_has_one_turn_whatever_it_is_called(tmp_path):
-    path, inside, gate = tmp_path / "pinned.md", threading.Event(), threading.Event()
-    (tmp_path / "link").symlink_to(tmp_path)
-    other = tmp_path / "link" / "pinned.md"
-
-    def held(before):
-        inside.set()
-        assert gate.wait(60)
-        return (before or "") + "first\n"
-
-    with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(vault_files.change, path, held)
-        assert inside.wait(60)
-        second = pool.submit(add, other, "second")
-        add(tmp_path / "another.md", "nobody waits for this one")
-        assert not second.done()
-        gate.set()
-        first.result(60), second.result(60)
-    assert path.read_text() == "first\nsecond\n"
-
-
 def test_a_person_who_saves_meanwhile_is_not_overrun(tmp_path):
     path = tmp_path / "pinned.md"
     add(path, "one")
@@ -65,36 +48,49 @@ def test_a_person_who_saves_meanwhile_is_not_overrun(tmp_path):
     assert vault_files.change(path, make) == "by hand\ntwo\n"
 
 
-def test_a_note_that_is_moved_aside_takes_what_was_being_written(tmp_path):
-    path, inside, gate = tmp_path / "garden.md", threading.Event(), threading.Event()
-
-    def held(before):
-        inside.set()
-        assert gate.wait(60)
-        return "peas\n"
-
-    with ThreadPoolExecutor(2) as pool:
-        writing = pool.submit(vault_files.change, path, held)
-        assert inside.wait(60)
-        moving = pool.submit(vault_files.move_aside, path, tmp_path / "old")
-        gate.set()
-        writing.result(60)
-        assert moving.result(60).read_text() == "peas\n"
-    assert not path.exists()
+WORDS = st.text("ab", min_size=1, max_size=2)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["person", "game", "away", "broken", "look"]), WORDS), max_size=12
+)
 
 
-def test_a_failure_leaves_the_turn_to_the_next(tmp_path):
-    path = tmp_path / "pinned.md"
+def parse(path, source, changed):
+    if source.startswith("#"):
+        raise NoteRefused(f"{path.name} is broken", "Mend it")
+    return source
 
-    def fails(before):
-        raise ZeroDivisionError
 
-    for _ in range(2):
-        try:
-            vault_files.change(path, fails)
-        except ZeroDivisionError:
-            continue
-        raise AssertionError("it was to fail")
-    assert add(path, "one") == "one\n"
-    gc.collect()
-    assert not vault_files._turns, "nothing is kept of files that nobody changes"
+@given(STEPS)
+def test_each_edit_of_a_person_is_told_once_and_no_write_of_the_game(tmp_path_factory, steps):
+    """A look follows each step, as in the game; words of one size differ by their time alone."""
+    path = tmp_path_factory.mktemp("records") / "record.md"
+    told = []
+    store = RecordStore(parse, lambda _, before, after: told.append((before, after)))
+    store.look([path])
+    good = None  # the last good record
+    moment = 1_000_000_000
+    for step, word in steps:
+        expected, before = [], good
+        if step == "person":
+            path.write_text(word)
+            expected, good = [(before, word)], word
+        elif step == "broken":
+            path.write_text(f"#{word}")
+        elif step == "away":
+            path.unlink(missing_ok=True)
+            expected, good = [(before, None)], None
+        elif step == "game":
+            if path.exists() and path.read_text().startswith("#"):
+                with pytest.raises(NoteRefused, match="broken"):
+                    store.change(path, lambda *_, word=word: word)
+            else:
+                assert store.change(path, lambda *_, word=word: word) == (good, word)
+                good = word
+        moment += 1
+        if path.exists():
+            os.utime(path, ns=(moment, moment))
+        store.look([path])
+        assert told == [each for each in expected if each[0] != each[1]]
+        told.clear()
+        assert store.known(path) == good
+        assert bool(store.problems()) == (path.exists() and path.read_text().startswith("#"))

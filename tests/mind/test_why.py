@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import SCENE, MemoryKind
+from keepsake.archive.records import MemoryKind
 from keepsake.compaction.cascade import CascadeMemory
 from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog
-from keepsake.events.types import MemoryChange, Recalled, Thought
+from keepsake.events.types import Recalled, Thought
 from keepsake.events.why import why_did
 from keepsake.memory import CompactReason
 from keepsake.summaries.files import SummaryFolder
@@ -164,32 +164,6 @@ def test_an_act_with_all_that_led_to_it(life):
     assert why.missing == ()
 
 
-def test_acts_are_counted_from_the_last_without_waiting_and_refusals(life):
-    life.hears("Tom arrives.")
-    life.acts("say One.")
-    life.acts("wait")
-    life.acts(None, outcome="refused", problem="no such verb")
-    life.acts("say Two.")
-    life.log.emit(Thought(agent="Oswin", trigger="idle", priority="idle", outcome="acted"))
-    life.log.emit(MemoryChange(agent="Mira", op="append", n=9))
-    life.acts("wait")
-    assert [life.why(n).command for n in (1, 2)] == ["say Two.", "say One."]
-    everything = [life.why(n, everything=True) for n in range(1, 6)]
-    assert [each.command for each in everything] == ["wait", "say Two.", "hm", "wait", "say One."]
-    assert (everything[2].outcome, everything[2].problem) == ("refused", "no such verb")
-    assert everything[2].act is None
-    with pytest.raises(KeepsakeError, match="5 acts of Mira are known"):
-        life.why(6, everything=True)
-
-
-def test_an_idle_thought_has_no_memory_that_set_it_off(life):
-    said = life.hears('Tom says, "Hello."')
-    life.acts("hum", trigger="idle", source="")
-    assert life.why().cause is None
-    life.acts("nod", cause=said)
-    assert life.why().cause.number == said
-
-
 def test_without_the_log_the_archive_tells_what_it_knows(life):
     life.hears('Ada says, "The brass key is under the well."', "Ada")
     for n in range(9):
@@ -217,13 +191,6 @@ def test_without_the_log_the_archive_tells_what_it_knows(life):
         "say One.",
     ]
     assert "holds only its last act" in life.why(2).missing[0]
-
-
-def test_an_act_by_rule_says_so(life):
-    life.memory.append("emote bails the ferry.", MemoryKind.ACT, event=SCENE)
-    why = life.why()
-    assert (why.command, why.trigger) == ("emote bails the ferry.", "its ordinary day")
-    assert "by rule" in why.missing[0]
 
 
 def test_of_a_compaction_that_was_taken_back_later(life):
@@ -265,35 +232,3 @@ def test_what_cannot_be_asked_for(life):
     for wrong in (0, -1, 1001):
         with pytest.raises(KeepsakeError, match="Ask for 1 to 1000"):
             life.why(wrong)
-
-
-def test_rare_words_weigh_more_than_common_ones(life):
-    for n in range(20):
-        life.hears(f'Tom says, "The river is deep, day {n}."')
-    life.hears('Ada says, "The lantern is broken."', "Ada")
-    for n in range(8):
-        life.hears(f'Tom says, "Song {n}."')
-    life.memory.compact(CompactReason.MANUAL)
-    life.acts("say The river took the lantern.")
-    under = life.why().under
-    assert under[0].shared == ("lantern",)
-    assert len(under) == 21
-    assert under[0].weight > under[1].weight
-    assert [each.memory.number for each in under[1:]] == list(range(20, 0, -1))
-
-
-def test_an_act_whose_thought_never_reached_the_log_is_not_passed_over(life):
-    life.hears("Tom arrives.")
-    life.acts("say One.")
-    cut_off = life.memory.append("say Two.", MemoryKind.ACT, reason="killed just then").number
-    why = life.why()
-    assert (why.nth, why.command, why.act.number) == (1, "say Two.", cut_off)
-    assert (why.reason, why.seq, why.cost) == ("killed just then", 0, None)
-    assert "holds older acts, but not this one" in why.missing[0]
-    assert [life.why(2).command, life.why(2).missing] == ["say One.", ()]
-    life.acts("wait")
-    life.acts("say Three.")
-    assert [life.why(n).command for n in (1, 2, 3)] == ["say Three.", "say Two.", "say One."]
-    everything = [life.why(n, everything=True) for n in (1, 2, 3, 4)]
-    assert [each.command for each in everything] == ["say Three.", "wait", "say Two.", "say One."]
-    assert [bool(each.missing) for each in everything] == [False, False, True, False]

@@ -1,3 +1,5 @@
+"""The files of settings: how they are read, what is shipped, and what is refused."""
+
 from __future__ import annotations
 
 import os
@@ -5,8 +7,52 @@ from pathlib import Path
 
 import pytest
 
+from game.cli.checks.vault import LOADERS
+from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.errors import ConfigError
-from keepsake.markdown_config import ConfigFile, merged, parse
+from keepsake.markdown_config import RETIRED, ConfigFile, merged, parse
+from keepsake.paths import REPOSITORY
+from keepsake.recall.config import RecallConfig
+from keepsake.sleep.config import SleepConfig
+
+CONFIGS = {
+    "thinking": ThinkingConfig,
+    "journal": JournalConfig,
+    "people": PeopleConfig,
+    "recall": RecallConfig,
+    "sleep": SleepConfig,
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_shipped_file_says_what_the_defaults_are(name):
+    path = REPOSITORY / "vault" / "config" / f"{name}.md"
+    assert CONFIGS[name].load(path) == CONFIGS[name]()
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        ("thinking", "**cooldown**: fast", "cooldown: 'fast' is not a number"),
+        ("thinking", "**cooldown**: -1", "cooldown: -1 is not between"),
+        ("thinking", "**gather**: nan", "gather: nan is not"),
+        ("thinking", "**cooldwn**: 3", "Did you mean cooldown?"),
+        ("journal", "**budget**: lots", "budget: 'lots' is not a whole number"),
+        ("journal", "**budget**: -1", "not between 0"),
+        ("recall", "**patience**: 0", "patience: 0"),
+        ("recall", "**memorys**: 3", "Did you mean memories?"),
+        ("sleep", "**wake_hour**: 24", "not between 0 and 23"),
+        ("sleep", "**awake_hours**: 0", "not between 0.1"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_line(tmp_path: Path, name, line, said):
+    path = tmp_path / f"{name}.md"
+    path.write_text(f"# A title\n\n{line}\n")
+    with pytest.raises(ConfigError, match="line 3") as refused:
+        CONFIGS[name].load(path)
+    assert said in str(refused.value)
+
 
 TEXT = """# Memory
 
@@ -58,24 +104,6 @@ def test_sections_hold_settings_with_their_lines(file: Path):
     section = merged(file)
     assert section.integer("immediate_window") == 64
     assert section.text("profile") == "summarizer"
-
-
-def test_a_key_twice_is_refused_with_both_lines(tmp_path: Path):
-    path = write(tmp_path / "a.md", "## a\n**x**: 1\n\n**x**: 2\n")
-    with pytest.raises(ConfigError, match="line 4: x was set on line 2"):
-        parse(path)
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [("sixty", "not a whole number"), ("0", "not between 1"), ("", "no value"), ("1.5", "whole")],
-)
-def test_a_wrong_number_names_file_line_and_reason(tmp_path: Path, value: str, reason: str):
-    path = write(tmp_path / "a.md", f"# A\n\n**size**: {value}\n")
-    with pytest.raises(ConfigError, match=reason) as caught:
-        merged(path).integer("size", low=1)
-    assert caught.value.line == 3
-    assert caught.value.path == path
 
 
 def test_numbers_flags_and_choices(tmp_path: Path):
@@ -144,14 +172,17 @@ def test_a_config_file_follows_its_file_and_keeps_the_last_good_value(tmp_path: 
             _ = config.current
 
 
-def test_a_file_that_rests_is_looked_at_again_when_its_time_is_over(tmp_path, monkeypatch):
-    path, now = tmp_path / "x.md", [100.0]
-    monkeypatch.setattr("keepsake.markdown_config.time.monotonic", lambda: now[0])
-    path.write_text("one")
-    file = ConfigFile(path, lambda each: each.read_text(), rest=0.25)
-    assert file.current == "one"
-    path.write_text("another")
-    now[0] += 0.2
-    assert file.current == "one"
-    now[0] += 0.06
-    assert file.current == "another"
+CONFIG_FOLDER = REPOSITORY / "vault" / "config"
+
+
+@pytest.mark.parametrize("name", RETIRED)
+def test_such_a_file_opens_with_a_note(tmp_path: Path, caplog, name: str):
+    path = tmp_path / name
+    shipped = (CONFIG_FOLDER / name).read_text("utf-8")
+    (tmp_path / "compaction").symlink_to(CONFIG_FOLDER / "compaction")
+    old = "".join(f"\n**{key}**: whatever it was\n" for key in sorted(RETIRED[name]))
+    path.write_text(shipped + old, "utf-8")
+    assert LOADERS[name](path) == LOADERS[name](CONFIG_FOLDER / name)
+    (line,) = (record.getMessage() for record in caplog.records)
+    assert line.startswith(f"[Note] {path}: {min(RETIRED[name])}")
+    assert "can be removed" in line

@@ -1,4 +1,4 @@
-"""Lives for the ladder's bench: talk with tool calls in between, of several sizes."""
+"""Lives with tool calls among the talk, of several sizes."""
 
 from __future__ import annotations
 
