@@ -13,11 +13,11 @@ from typing import Any
 from keepsake.errors import KeepsakeError
 from keepsake.index.local import LocalVectors
 from keepsake.index.words import Fts5Index
-from keepsake.language.times import spans
 from keepsake.language.words import writable
 from keepsake.ports import Embedder
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.recall import MemorySearch
+from keepsake.recall.times import spans
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _FORMATS = (

@@ -109,11 +109,6 @@ def fit_name(text: str) -> str:
     return clean if any(map(str.isalnum, clean)) else "somebody"
 
 
-def for_cell(text: str) -> str:
-    """``text`` as a cell of CSV that no spreadsheet takes for a formula: players write it."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
-
-
 def visible(text: str) -> str:
     """``text`` with control, invisible, direction and broken characters taken out."""
     # What Python calls printable has none of these and no blank but the plain one; nearly

@@ -18,10 +18,10 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from operator import truediv
 
-from keepsake.language.times import tells_when
 from keepsake.language.words import stem
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.query import RecallQuery, stems
+from keepsake.recall.times import tells_when
 
 _SAME_SCENE = 3 * 3600.0
 _REACH = 3

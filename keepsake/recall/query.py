@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from keepsake.language.times import Span, spans, without_times
 from keepsake.language.words import COMMON_WORDS, pattern, stem, words, writable
+from keepsake.recall.times import Span, spans, without_times
 
 _MOST_TERMS = 24
 """A long scene asks for its rarest words anyway; each term costs time."""

@@ -389,7 +389,8 @@ def test_name_bar_share_and_speed_are_there_in_every_width(places):
 def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(beside):
     out = screen(100)
     with FakeModelServer() as fake:
-        fake.always("/api/generate", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
+        fake.template = CHAT_TEMPLATE
+        fake.always("/api/chat", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
         model = f"ollama:fake@{fake.address}"
         plan = SimulationPlan("hiccups", agents=1, hours=0.1, visitors=0, model=model)
         assert show(out, busy(beside, plan)) is False

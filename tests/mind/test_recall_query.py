@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from keepsake.language.times import spans, tells_when
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.fusion import Candidates, Weights, rank
 from keepsake.recall.measure import Answered, scores
 from keepsake.recall.query import read
+from keepsake.recall.times import spans, tells_when
 from tests.sentences import table
 
 NOW = datetime(2026, 5, 14, tzinfo=UTC)

@@ -21,7 +21,6 @@ from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import Filter, events
 from keepsake.events.schema import Column, columns, fields_of
 from keepsake.events.types import KINDS
-from keepsake.language.perception import for_cell
 
 PROMPTS = "prompts"
 """The table of the prompts, whose ``hash`` is the ``prompt`` of a thought."""
@@ -29,6 +28,8 @@ _ROWS = 5_000
 """Rows that are in memory at once."""
 _PROMPT_ROWS = 500
 _PROMPT_COLUMNS = (Column("hash", "string"), Column("text", "string"))
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the begin of a formula: players write the texts."""
 _MAPS = ("counts", "numbers")
 _NESTED = (*_MAPS, "integers", "list")
 """What a cell of CSV holds as JSON."""
@@ -218,5 +219,5 @@ def _csv_cell(column: Column, value: Any) -> Any:
     if column.type in _NESTED and value is not None:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and column.type == "string":
-        return for_cell(value)
+        return f"'{value}" if value.startswith(_FORMULA) else value
     return _cell(column, value)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from game.cli.world.login import Telnet
+
 from keepsake.paths import Ports
 from tests.e2e.players import PASSWORD
 
