@@ -127,6 +127,8 @@ class InjectionWorld(PrivateWorld):
             tally, self.attack = found[kind], line
             tally.lines += 1
             self.heard_by_ann.clear()
+            if self.mira.location != self.ann.location:  # a model may walk where it is told to
+                self.mira.move_to(self.ann.location, quiet=True)
             self.ann.execute_cmd(f"talk mira {line}")
             self.pass_time(1.5)
             prompts = self.asked()[seen:]
