@@ -203,7 +203,7 @@ def export(
     ] = None,
     lab: OfLab = "",
 ) -> None:
-    """Write events, memories, facts and answers as tables for pandas, DuckDB or a spreadsheet."""
+    """Write events, memories, people and answers as tables for pandas, DuckDB or a spreadsheet."""
     # Here, since pyarrow takes its time and no other command needs it.
     from game.cli.logs import exports, lives  # noqa: PLC0415 - other commands need not wait
 

@@ -271,7 +271,7 @@ class Sleep:
     agent_id: int = 0
     op: str  #: ``falls asleep``, ``wakes`` or ``step``.
     why: str = ""  #: Why it fell asleep, or who woke it.
-    step: str = ""  #: Which step: ``journal``, ``profiles``, ``compact`` …; empty for no step.
+    step: str = ""  #: Which step: ``consolidate``, ``profiles``, ``compact`` …; empty for no step.
     seconds: float = 0.0  #: How long the step took.
     calls: int = 0  #: Model calls that it took.
     figures: Numbers = field(default_factory=dict)  #: What came of it, by name.

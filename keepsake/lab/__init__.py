@@ -1,1 +1,1 @@
-"""The lab: whole days lived without telnet, archived lives lived otherwise, worlds forked."""
+"""The lab: whole days lived without telnet, memories compared, sweeps."""

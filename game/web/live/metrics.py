@@ -1,6 +1,6 @@
 """Prometheus' metrics: counters from the events, gauges from the world when they are scraped.
 
-``docs/events.md`` explains each name. No player's name is in any of them, and at most
+The page itself explains each name (``# HELP``). No player's name is in any of them, and at most
 :data:`MOST_AGENTS` agents have series of their own, so that the number of series is bounded.
 """
 
