@@ -92,6 +92,10 @@ class PrivateWords:
         """The same of what rests on several memories together."""
         return not self._with or all(self.may_hear(number, audience) for number in numbers)
 
+    def shared_with(self, audience: Audience) -> bool:
+        """Whether something is for this audience alone."""
+        return len(audience) == 1 and next(iter(audience)) in self._with.values()
+
     def heard_by(
         self,
         memories: Iterable[Memory],

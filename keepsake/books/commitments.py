@@ -181,7 +181,7 @@ class Commitments:
         return items[meant(which, numbers, lines, "open promises")]
 
     def drop(self, theirs: Callable[[Commitment], bool], by: str = "builder") -> int:
-        """Take out all of which ``theirs`` is true; how many open ones there were.
+        """Take out all of which ``theirs`` is true; how many there were.
 
         Raises:
             NoteRefused: The file cannot be written; nothing is gone.
@@ -189,7 +189,7 @@ class Commitments:
         known = self._file.known()
         if any(map(theirs, known)):
             self._file.change(lambda items: [None if theirs(e) else e for e in items], by)
-        return sum(theirs(each) and not each.done for each in known)
+        return sum(map(theirs, known))
 
     def _changed(self, item: Commitment, came: bool, by: str) -> None:
         if not item.done:

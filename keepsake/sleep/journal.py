@@ -29,7 +29,8 @@ def write_day(  # noqa: PLR0917 - each is another thing, and none can be left ou
 ) -> Figures:
     """Have a model write the entries of these memories; blocks.
 
-    In prompts they take the place of entries about the same memories that rest on the figure alone.
+    Nothing is returned where none was asked. In prompts they take the place of entries about the
+    same memories that rest on the figure alone.
 
     Raises:
         NightOver: The agent has woken, or the calls are spent; what was written stays.
@@ -39,7 +40,7 @@ def write_day(  # noqa: PLR0917 - each is another thing, and none can be left ou
     ask.check()
     shown = [memory for memory in memories if is_event(memory)]
     if len(shown) < LEAST_MEMORIES or not ask.available:
-        return {"written": 0}
+        return {}
     drafts = ask.do(JournalTask(prompts, own_name, shown))
     by_number = {memory.number: memory for memory in shown}
     # Broken off in an earlier try, it has written some of them.

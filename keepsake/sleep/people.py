@@ -20,6 +20,9 @@ LEFT = "left"
 LEAST_LINES = 3
 """New lines that there have to be for a model to be asked."""
 
+NEWEST = 2000
+"""The most memories that are gone through for one person."""
+
 type Read = Callable[[int, int], Sequence[Memory]]
 """The memories from one number to another, as anybody may know of them."""
 
@@ -59,7 +62,8 @@ def write_portraits(  # noqa: PLR0917 - each is another thing, and none can be l
 def _exchange(page: PersonPage, lines: Sequence[PageLine], may: May, read: Read) -> tuple[str, ...]:
     """What the person said and did in these lines, with the agent's own words to them."""
     first, last = min(line.numbers[0] for line in lines), _last(lines)
-    between = [each for each in read(first - 1, last + 1) if _is_between(each, page)]
+    first = max(first - 1, last - NEWEST)
+    between = [each for each in read(first, last + 1) if _is_between(each, page)]
     shown = tuple(memory_line(each) for each in between if may((each.number,)))
     return shown or tuple(map(_told, lines))
 

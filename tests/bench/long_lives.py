@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from keepsake.books.people.config import PeopleConfig
-
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.books.people.book import PeopleBook
@@ -55,7 +53,7 @@ def write_life(here: Places, name: str, lines: Iterable[Line]) -> None:
     """Give one agent a life of these lines."""
     life, index = here.agents / name, here.index / name
     memories = _live(life, name, list(lines))
-    archive, book = Archive(life / "archive"), PeopleBook(life, PeopleConfig)
+    archive, book = Archive(life / "archive"), PeopleBook(life)
     for first in range(1, memories + 1, _AT_ONCE):
         lived = archive.read(first, first + _AT_ONCE - 1)
         book.take(lived)

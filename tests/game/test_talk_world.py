@@ -122,6 +122,16 @@ class TestAnswers(TalkWorld):
         assert sent
         assert not any("my mat" in str(call.body["messages"]) for call in sent)
 
+    def test_what_was_whispered_is_written_nowhere_in_a_later_turn_either(self):
+        self.said = ["I'll keep it.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = I hid the key under my mat.")
+        self.pass_time(4)
+        (sent, *_) = self.asks("You know where it is?", "I do.\n> note key: under Tom's mat")
+        offered = sent[0]["content"]
+        assert "> note" not in offered
+        assert "> promise" in offered
+        assert self.mind.keeper.notes.all() == []
+
     def test_three_at_once_are_each_answered_to_their_own_words(self):
         guests = [self.char1, self.guest(2, "Ann"), self.guest(3, "Bo")]
         self.pass_time(10)

@@ -119,7 +119,12 @@ def _written(here: Places, path: Path, progress: Progress, snapshot: _Snapshot) 
             with os.fdopen(fd, "wb") as file, tempfile.TemporaryDirectory(dir=here.home) as scratch:
                 with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
                     for source, name, size in _sources(here, snapshot, Path(scratch)):
-                        listed[name] = _add(tar, source, name, size)
+                        try:
+                            listed[name] = _add(tar, source, name, size)
+                        except FileNotFoundError:
+                            if size is not None:
+                                raise
+                            continue  # a book that was renamed or taken away just now
                         progress(sum(each["bytes"] for each in listed.values()))
                     facts = {"form": FORM, "made": made, "world": 1, "files": listed}
                     text = json.dumps(facts, indent=1, ensure_ascii=False).encode()
@@ -172,7 +177,7 @@ def _add(tar: tarfile.TarFile, path: Path, name: str, size: int | None) -> dict[
     with path.open("rb") as source:
         info = tar.gettarinfo(arcname=name, fileobj=source)
         info.type, info.uid, info.gid, info.uname, info.gname = tarfile.REGTYPE, 0, 0, "", ""
-        info.size = info.size if size is None else size
+        info.size = os.fstat(source.fileno()).st_size if size is None else size
         reader = _Reader(source)
         tar.addfile(info, reader)  # type: ignore[arg-type]  # it needs no more than to read
     return {"bytes": info.size, "sha256": reader.digest.hexdigest()}

@@ -50,7 +50,6 @@ class NightWorks:
         self._name, self._folder, self._services = life.name, life.folder, services
         self._mind = mind
         self.log = _logs.setdefault(life.folder, SleepLog(life.folder))
-        self._pause = threading.Event()  # never set: a sleep that costs nothing
 
     def works(self) -> Mapping[Step, Work]:
         """What does each step; another memory than ours rests in its own way."""
@@ -80,14 +79,14 @@ class NightWorks:
 
     def _consolidate(self, ask: NightAsk) -> Figures:
         diary, newest = self._mind.diary, self._archive.last_number
-        if not ask.has_model:  # a model writes the day itself
-            diary.leaving(self._mind.memory.context().window)
         since = max(self._through(Step.CONSOLIDATE), newest - NEWEST)
         memories = self._read(since + 1, newest) if newest > since else []
         prompts, now = self._services.prompts.of("journal"), self._now
         # What a model is not asked about waits for a night in which it can be.
         through = newest if ask.available else since
         figures = write_day(diary.journal, memories, ask, prompts, self._name, now)
+        if not figures:  # no model was asked of this day
+            diary.leaving(self._mind.memory.context().window)
         return {**figures, THROUGH: through}
 
     def _profiles(self, ask: NightAsk) -> Figures:

@@ -35,8 +35,9 @@ from keepsake.tasks.talk_scene import TalkScene
 
 ANSWERED = frozenset({"addressed", "named", "given", "arrival"})
 """What is answered with words to somebody; everything else is a reason to act."""
-_WRITES = frozenset({"note", "journal", "pin", "remember", "promise"})
-"""Verbs whose result stands in prompts that others hear: not offered in answer to a whisper."""
+_WRITES = frozenset({"note", "journal", "pin", "remember"})
+"""Verbs whose result stands in prompts that others hear: not offered where the prompt holds what
+is for one person alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,8 @@ class SceneMaker:
     def verbs(self, turn: TurnContext) -> tuple[Verb, ...]:
         """What the agent may do in this turn."""
         without = {COMPACT} if not self._services.compaction.current.on_agent else set[str]()
-        without |= _WRITES if turn.whispered else set()
+        if turn.whispered or self._mind.memory.private.shared_with(turn.audience):
+            without |= _WRITES | ({"promise"} if turn.whispered else set())
         return tuple(verb for verb in VERBS if verb.name not in without)
 
     def options(self, agent: Body, turn: TurnContext) -> Options:

@@ -50,7 +50,7 @@ LONGEST_LINE = 500
 
 _HEADING = re.compile(r"##\s+(?P<name>\S.*?)\s*#*$")
 _CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
-_TIME = r"(?P<time>\d{4}-[\dT:.+-]{6,36})"
+_TIME = r"(?P<time>\d{4}-[\dT:.+-]{5,36})"
 _LINE = re.compile(rf"[-*] {_TIME}, {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$")
 _OLD_LINE = re.compile(rf"[-*] (?P<text>.*?) \((?=[^()]*?{_TIME})(?=[^()]*?{_CITED})[^()]*\)$")
 

@@ -10,10 +10,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from game.cli.world.login import Telnet
-
 from keepsake.paths import Ports
 from tests.e2e.players import PASSWORD
+from tests.e2e.telnet import Telnet
 
 NAMES = ("Anneke", "Bertil", "Carys", "Dorte", "Ewout")
 PATIENCE = 30.0
