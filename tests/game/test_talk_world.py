@@ -124,6 +124,7 @@ class TestAnswers(TalkWorld):
 
     def test_what_was_whispered_is_written_nowhere_in_a_later_turn_either(self):
         self.said = ["I'll keep it.", "> wait"]
+        self.char2.location = None  # the two are alone, so the prompt has it
         self.char1.execute_cmd("whisper Mira = I hid the key under my mat.")
         self.pass_time(4)
         (sent, *_) = self.asks("You know where it is?", "I do.\n> note key: under Tom's mat")
