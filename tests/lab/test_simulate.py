@@ -220,7 +220,7 @@ def test_a_run_that_is_stopped_and_killed_goes_on_from_where_it_was(beside):
     assert 0 < stopped < 3 * 3600
     kill_behind(resumed(beside, "stopped"), stopped + 1800)
     assert stopped < lab.lived() < 3 * 3600
-    run(resumed(beside, "stopped", hours=lab.lived() / 3600 + 1))
+    run(resumed(beside, "stopped", hours=lab.lived() / 3600 + 2))
     times = [each["t"] for each in records(lab)]
     assert times == sorted(times)
     assert lab.counts()["thoughts"] > 10

@@ -90,7 +90,8 @@ def test_each_thought_is_a_span_and_the_call_of_its_model_one_below(places, monk
 
 def test_a_thought_without_an_answer_is_an_error_and_words_stay_at_home(places, monkeypatch):
     with OtlpReceiver() as receiver, FakeModelServer() as fake:
-        fake.always("/api/generate", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
+        fake.template = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"  # it chats
+        fake.always("/api/chat", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
         model = f"ollama:fake@{fake.address}"
         idle = {"thinking.idle_interval": "60", "thinking.idle_away_factor": "1"}
         lived(places, monkeypatch, receiver, model=model, hours=0.1, visitors=0, settings=idle)

@@ -150,13 +150,14 @@ def _memories(folder: Path, name: str) -> Iterator[MemoryRow]:
     journal = Journal(folder / "journal")
     journal.entries()  # it reads its files whole
     for each in _lived(folder):
+        entry = journal.resting_on(each.number)
         yield MemoryRow(
             **{"agent": name, "n": each.number, "t": each.time, "kind": each.kind.value},
             **{"text": each.text, "place": each.place, "chain": each.chain},
             **{"source": each.source, "source_id": each.source_id, "reason": each.reason},
             **{"event": each.event, "to": each.to, "to_id": each.to_id},
             repeats=each.repeats,
-            importance=journal.weight(each.number) or each.importance,
+            importance=entry.importance.score if entry else each.importance,
         )
 
 
