@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -57,6 +57,7 @@ class Supervisor(ABC):
         module: What the child runs; its command line is recognised by it.
         health: The path that answers with status 200 when it works.
         off_cure: How to get it back when it was put away.
+        environ: What its environment has beside the game's.
         unavailable: The error that says what went wrong and its cure.
         pid_file: Holds the child's id; the child locks it while it lives.
         log_file: What the child says; the last child's words go beside it, ``.log.1``.
@@ -71,6 +72,7 @@ class Supervisor(ABC):
     module: ClassVar[str]
     health: ClassVar[str]
     off_cure: ClassVar[str]
+    environ: ClassVar[Mapping[str, str]] = {}
     unavailable: ClassVar[type[KeepsakeError]]
 
     def __init__(
@@ -198,7 +200,12 @@ class Supervisor(ABC):
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=self._places.home,
-                env=os.environ | {"PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": "1"},
+                env={
+                    **os.environ,
+                    **self.environ,
+                    "PYTHONPATH": str(REPOSITORY),
+                    "PYTHONUNBUFFERED": "1",
+                },
                 start_new_session=True,
             )
         self.starts += 1

@@ -11,12 +11,14 @@ server has no telemetry of its own, and its tracing is off unless configured.
 from __future__ import annotations
 
 import logging
+import shutil
 import sqlite3
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import ClassVar
 
 from keepsake.child import serving
 from keepsake.child.supervisor import Supervisor
@@ -37,6 +39,8 @@ class ChromaServer(Supervisor):
     module, health = "keepsake.index.chroma_server", "/api/v2/heartbeat"
     off_cure = "Set chroma to child in recall.md and start the game"
     unavailable = IndexUnavailable
+    environ: ClassVar[Mapping[str, str]] = {"MALLOC_PERTURB_": "165"}
+    """hnswlib writes memory to disk as it gets it: without this of glibc, what was freed before."""
     _owes = False  # since the process began
 
     def _arguments(self) -> list[object]:
@@ -65,7 +69,11 @@ class ChromaServer(Supervisor):
         file = self._owed.with_name("chroma.sqlite3")
         if file.exists():
             with closing(sqlite3.connect(file, timeout=VACUUM_WAIT)) as database:
+                used = {row[0] for row in database.execute("SELECT id FROM segments")}
                 database.execute("VACUUM")
+            for graph in file.parent.glob("*-*-*-*-*"):  # Chroma leaves those of what it dropped
+                if graph.name not in used:
+                    shutil.rmtree(graph, ignore_errors=True)
         self._owed.unlink(missing_ok=True)
         self._owes = False
 
