@@ -88,7 +88,6 @@ class GenerationRequest:
     dry_multiplier: float = 0.0
     # JSON schema the answer must match, where the server can
     json_schema: Mapping[str, Any] | None = None
-    grammar: str | None = None  # GBNF grammar the answer must match; only llama.cpp reads it
     # who asks; calls with one key share a prompt cache slot where the server has them
     cache_key: str | None = None
     # what a chat endpoint is sent in place of ``prompt``; empty for completion

@@ -96,7 +96,6 @@ class ModelProfile:
     # model
     model_file: str = ""
     # -- not written in the file, but learnt
-    takes_grammar: bool = False  # the server holds an answer to a GBNF grammar
     takes_tools: bool = False  # the model can call tools
     tail_tokens: int = 0  # tokens that may be new in a prompt since the last one; 0 for any number
     note: str = ""  # what people should know of it
@@ -161,7 +160,7 @@ SHIPPED: Mapping[str, ModelProfile] = {
 }
 """What counts until a good ``llm.md`` has been read."""
 
-_LEARNT = {"name", "takes_grammar", "takes_tools", "tail_tokens", "note"}
+_LEARNT = {"name", "takes_tools", "tail_tokens", "note"}
 _KEYS = frozenset(f.name for f in fields(ModelProfile)) - _LEARNT
 _OLD = {"format", "reply_tokens", "second_look"}
 """Settings of earlier versions: the first is ``form`` now, and the others say nothing any more."""

@@ -95,7 +95,6 @@ class GuardedModel:
             found,
             prompt_tokens=room,
             tail_tokens=tail if tail < room else 0,
-            takes_grammar=takes.grammar,
             takes_tools=offers and found.form == CHAT and "tools" not in lessons.refused,
         )
 

@@ -25,7 +25,6 @@ from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
 
 SCHEMA = {"type": "object", "properties": {"verb": {"type": "string"}}}
-GRAMMAR = 'root ::= "north" | "south"'
 MESSAGES = (ChatMessage("system", "You are Mira."), ChatMessage("user", "Who are you?"))
 SENT = [
     {"role": "system", "content": "You are Mira."},
@@ -113,10 +112,8 @@ def test_a_thought_that_the_server_keeps_apart_is_noticed_too(fake: FakeModelSer
 
 
 PLAIN = {"prompt", "max_tokens", "temperature", "model"}
-FULL = GenerationRequest(
-    "x", grammar=GRAMMAR, json_schema=SCHEMA, repeat_penalty=1.2, dry_multiplier=0.8
-)
-LLAMA = {"grammar": GRAMMAR, "repeat_penalty": 1.2, "dry_multiplier": 0.8, "cache_prompt": True}
+FULL = GenerationRequest("x", json_schema=SCHEMA, repeat_penalty=1.2, dry_multiplier=0.8)
+LLAMA = {"json_schema": SCHEMA, "repeat_penalty": 1.2, "dry_multiplier": 0.8, "cache_prompt": True}
 DRY = {"dry_base", "dry_allowed_length", "dry_penalty_last_n"}
 FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
 
@@ -125,8 +122,7 @@ FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCH
     ("server", "request_", "more", "besides"),
     [
         (LLAMA_CPP, FULL, LLAMA, DRY),
-        (VLLM, FULL, {"structured_outputs": {"grammar": GRAMMAR}, "repetition_penalty": 1.2}, ()),
-        (VLLM, replace(FULL, grammar=None), {"response_format": FORMAT}, {"repetition_penalty"}),
+        (VLLM, FULL, {"response_format": FORMAT, "repetition_penalty": 1.2}, ()),
         ("", FULL, {"response_format": FORMAT}, ()),
     ],
 )

@@ -67,9 +67,7 @@ def test_a_seed_makes_it_repeatable(model: OpenAIModel):
     assert second == third
 
 
-def test_a_grammar_and_a_schema_hold_the_answer(model: OpenAIModel):
-    request = GenerationRequest("The way is", max_tokens=8, grammar='root ::= "north" | "south"')
-    assert model.generate(request).text in ("north", "south")
+def test_a_schema_holds_the_answer(model: OpenAIModel):
     schema = {
         "type": "object",
         "properties": {"verb": {"enum": ["say", "go"]}},
@@ -96,9 +94,8 @@ def test_agents_who_take_turns_keep_their_prompts(model: OpenAIModel):
         for i in range(7):
             heads[i] += f'Tom says, "This is turn {turn}."\n'
             prompt = f"{heads[i]}It is hour {turn}, and the rain falls.\n~A>"
-            answer = model.generate(
-                GenerationRequest(prompt, max_tokens=1, grammar='root ::= "say"')
-            )
+            request = GenerationRequest(prompt, max_tokens=1, json_schema={"enum": ["say"]})
+            answer = model.generate(request)
             if turn:
                 evaluated += answer.prompt_tokens - answer.cached_tokens
                 total += answer.prompt_tokens

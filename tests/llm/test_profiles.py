@@ -70,9 +70,9 @@ def test_a_request_takes_the_profile_and_what_is_given_comes_first(file: Path):
     request = profile.request("Hello", cache_key="mira")
     assert (request.prompt, request.seed, request.temperature) == ("Hello", 7, 0.2)
     assert (request.stop, request.cache_key) == (("\n", "END"), "mira")
-    other = profile.request("Hello", seed=1, stop=(), max_tokens=5, grammar="root ::= 'a'")
+    other = profile.request("Hello", seed=1, stop=(), max_tokens=5, json_schema={"enum": ["a"]})
     assert (other.seed, other.stop, other.max_tokens) == (1, (), 5)
-    assert other.grammar == "root ::= 'a'"
+    assert other.json_schema == {"enum": ["a"]}
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ def test_the_estimate_is_near_what_the_embedded_model_reads(embedded: Embedded):
     model = OpenAIModel(embedded.address, kind=LLAMA_CPP, time_limit=240)
     try:
         prompt = "".join(f"{line}\n" for line in lines)
-        # Held to a word, without a blank before it: what it would say of itself may be nothing,
-        # and a blank is nothing too.
-        answer = model.generate(GenerationRequest(prompt, max_tokens=1, grammar='root ::= "say"'))
+        # Held to a word: what it would say of itself may be nothing.
+        request = GenerationRequest(prompt, max_tokens=1, json_schema={"enum": ["say"]})
+        answer = model.generate(request)
         assert abs(sum(Heuristic().each(lines)) / answer.prompt_tokens - 1) < 0.08
     finally:
         model.close()

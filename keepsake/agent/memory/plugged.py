@@ -239,7 +239,6 @@ def _asked_so(request: GenerationRequest, profile: ModelProfile) -> GenerationRe
         max_tokens=request.max_tokens,
         stop=request.stop,
         json_schema=request.json_schema,
-        grammar=request.grammar,
         messages=request.messages,
     )
     return replace(of_the_profile, temperature=request.temperature)

@@ -30,7 +30,6 @@ class Capabilities:
     form: str = CHAT  # the prompt that the model was made for: ``chat``, ``dialogue``, ``script``
     context: int = 0  # tokens of prompt and answer that it looks at; 0 where nobody says
     tools: bool = False  # it can call tools
-    grammar: bool = False  # it holds an answer to a GBNF grammar
     thinks: bool = False  # it thinks aloud and cannot be asked not to
     slots: int = 0  # prompts that it works on at once; 0 where it does not say
 
@@ -95,8 +94,8 @@ class Lessons:
 
 
 _KINDS = {
-    LLAMA_CPP: Capabilities(LLAMA_CPP, grammar=True),
-    VLLM: Capabilities(VLLM, grammar=True),
+    LLAMA_CPP: Capabilities(LLAMA_CPP),
+    VLLM: Capabilities(VLLM),
     OLLAMA_SERVER: Capabilities(OLLAMA_SERVER),
     OTHER: Capabilities(OTHER),
     SCRIPTED: Capabilities(SCRIPTED, known=True, form=SCRIPT),

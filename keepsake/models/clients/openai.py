@@ -1,7 +1,7 @@
 """Any server with an OpenAI-compatible API, such as vLLM, LM Studio or llama.cpp.
 
 Prompts go to ``/v1/completions``, messages to ``/v1/chat/completions``. Some servers take more
-than the protocol (grammars, penalties, a prompt cache), so each is asked what it is.
+than the protocol (penalties, a prompt cache), so each is asked what it is.
 """
 
 from __future__ import annotations
@@ -163,11 +163,7 @@ class OpenAIModel(HttpModel):
             case "llama.cpp":
                 found = _llama_cpp(request)
             case "vllm":
-                found = {"repetition_penalty": request.repeat_penalty}
-                if request.grammar:
-                    found["structured_outputs"] = {"grammar": request.grammar}
-                else:
-                    found |= _schema(request)
+                found = {"repetition_penalty": request.repeat_penalty} | _schema(request)
             case _:
                 return _schema(request)
         if request.messages:  # templates without that switch do not mind it
@@ -205,9 +201,7 @@ def _llama_cpp(request: GenerationRequest) -> dict[str, Any]:
     found: dict[str, Any] = {"cache_prompt": True, "repeat_penalty": request.repeat_penalty}
     if request.dry_multiplier:
         found |= {"dry_multiplier": request.dry_multiplier, **_DRY}
-    if request.grammar:
-        found["grammar"] = request.grammar
-    elif request.json_schema is not None:
+    if request.json_schema is not None:
         found["json_schema"] = dict(request.json_schema)
     return found
 
