@@ -1,4 +1,4 @@
-"""An agent's memory; what passes through it is in :mod:`keepsake.memory`."""
+"""An agent's memory; what passes through it is in :mod:`keepsake.memory.types`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.tiers import Tiers
 from keepsake.archive.verdicts import Rate, RoundtripQuestion
 from keepsake.compaction.dependencies import Dependencies, MemoryParts
-from keepsake.compaction.view import View
 from keepsake.events.types import MemoryChange
-from keepsake.memory import (
+from keepsake.memory.types import (
     CompactionResult,
     CompactReason,
     Load,
@@ -21,6 +20,7 @@ from keepsake.memory import (
     MemoryStatus,
     Undone,
 )
+from keepsake.memory.window import View
 
 
 class AgentMemory(ABC):

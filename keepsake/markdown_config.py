@@ -27,8 +27,8 @@ from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self, cast
 
+from keepsake.books.files import stamp
 from keepsake.errors import ConfigError
-from keepsake.records.files import stamp
 
 _log = logging.getLogger("keepsake.mind")
 

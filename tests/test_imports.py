@@ -18,7 +18,7 @@ LIBRARIES_OF_THE_MIND = {"frontmatter", "yaml", "jinja2"}
 OUTSIDE = ["evennia", "django", "twisted", "httpx", "requests", "ollama", "chromadb", "xllamacpp"]
 
 PURE = (
-    *("archive", "books", "compaction", "events", "language", "prompt", "recall", "records"),
+    *("archive", "books", "compaction", "events", "language", "prompt", "recall"),
     *("sleep", "summaries", "tasks", "agent_memory", "errors", "json_lines", "markdown_config"),
     *("memory", "names", "ports", "templates"),
 )
@@ -170,8 +170,8 @@ def test_packages_import_nothing():
 @pytest.mark.parametrize(
     ("module", "imported", "allowed"),
     [
-        ("keepsake.memory", "keepsake.archive.records", True),
-        ("keepsake.memory", "keepsake.agent.attention", False),
+        ("keepsake.memory.types", "keepsake.archive.records", True),
+        ("keepsake.memory.types", "keepsake.agent.attention", False),
         ("keepsake.agent.attention", "keepsake.errors", True),
         ("keepsake.agent.attention", "keepsake.models.queue", True),
         ("keepsake.agent.mind", "typeclasses.agents", False),
@@ -179,8 +179,8 @@ def test_packages_import_nothing():
         ("keepsake.lab.sweeps.pool", "game.simulation.worker", False),
         ("keepsake.agent.mind", "twisted.internet.defer", False),
         ("typeclasses.agents", "keepsake.agent.attention", True),
-        ("keepsake.memory", "keepsake.models", False),
-        ("keepsake.memory", "evennia.utils", False),
+        ("keepsake.memory.types", "keepsake.models", False),
+        ("keepsake.memory.types", "evennia.utils", False),
         ("keepsake.models.ollama", "keepsake.ports", True),
         ("keepsake.models.ollama", "typeclasses.agents", False),
         ("typeclasses.agents", "keepsake.models.queue", True),

@@ -21,11 +21,11 @@ from keepsake.agent.services import running, services
 from keepsake.agent.surroundings import identity_of
 from keepsake.agent.thinking.hearing import event_of, words_of
 from keepsake.archive.records import POSE, SCENE, MemoryKind
+from keepsake.books.files import replace_file
 from keepsake.errors import KeepsakeError, NameRefused, refusing
 from keepsake.events.types import MemoryChange
 from keepsake.language import perception
 from keepsake.names import check_agent_name, folder_name
-from keepsake.records.files import replace_file
 from typeclasses.characters import Character
 from typeclasses.deeds.acting import execute
 from typeclasses.deeds.happening import happened

@@ -15,7 +15,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
 from keepsake.archive.verdicts import Rate
 from keepsake.errors import CompactionError, KeepsakeError
-from keepsake.memory import Undone
+from keepsake.memory.types import Undone
 
 
 def view(query: Query) -> Callable[[], str] | None:

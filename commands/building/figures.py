@@ -12,7 +12,7 @@ from commands.building.base import plain
 from commands.wording import counted
 from keepsake.archive.history import PastCompaction
 from keepsake.archive.verdicts import Rate, SummaryVerdict
-from keepsake.memory import CompactionResult, Load
+from keepsake.memory.types import CompactionResult, Load
 
 LINE = 78
 """Signs of a line."""

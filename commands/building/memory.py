@@ -15,7 +15,7 @@ from keepsake.agent.services import services
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
 from keepsake.errors import CompactionError, KeepsakeError
-from keepsake.memory import CompactReason, MemoryContext, MemoryStatus, Outcome
+from keepsake.memory.types import CompactReason, MemoryContext, MemoryStatus, Outcome
 from keepsake.prompt.budget import chart, costs_of
 from keepsake.prompt.marks import Rendered
 from typeclasses.agents import Agent, all_agents

@@ -11,13 +11,13 @@ from rich.markup import escape
 
 from game.cli.output import out, plain_table
 from game.cli.world import home
+from keepsake.books import files as vault_files
 from keepsake.errors import ConfigError, KeepsakeError, ModelMissing
 from keepsake.markdown_config import with_settings
 from keepsake.models import catalogue
 from keepsake.models.catalogue import SHIPPED, CatalogueModel
 from keepsake.models.profiles import AUTO, EMBEDDED, ModelProfile, Profiles, load
 from keepsake.paths import Places, places
-from keepsake.records import files as vault_files
 
 AGENT = "agent"
 app = typer.Typer(no_args_is_help=True, help="The models in the game's own process.")

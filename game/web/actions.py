@@ -24,10 +24,10 @@ from keepsake.agent.memory.memory import Compacted
 from keepsake.agent.mind import Mind
 from keepsake.agent_memory import AgentMemory
 from keepsake.archive.records import Summary, Tier
-from keepsake.compaction.cascade import CascadeMemory
 from keepsake.errors import CompactionError, KeepsakeError
-from keepsake.memory import CompactReason, Outcome, Undone
-from keepsake.summaries.files import SummaryFolder
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import CompactReason, Outcome, Undone
 from typeclasses.agents import Agent
 from typeclasses.written_down import AUDIT, LONGEST, keep
 

@@ -38,7 +38,7 @@ from keepsake.archive.records import Summary
 from keepsake.errors import KeepsakeError
 from keepsake.events.agent_names import Names
 from keepsake.language.perception import shorten
-from keepsake.memory import MemoryContext
+from keepsake.memory.types import MemoryContext
 from keepsake.models.queue import Priority
 from keepsake.prompt.budget import title_of
 from keepsake.recall.documents import Hit

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from keepsake.archive.records import Memory
 from keepsake.errors import CompactionError
 from keepsake.events.types import Compaction, Guard, MemoryChange, Recall, Recalled
-from keepsake.memory import CompactionResult, CompactReason, MemoryContext, Undone
+from keepsake.memory.types import CompactionResult, CompactReason, MemoryContext, Undone
 from keepsake.recall.documents import DocumentKind, Hit
 
 

@@ -9,7 +9,7 @@ from keepsake.agent.services import Services
 from keepsake.agent.sleep.nights import Nights
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.thinking.thinker import Thinker
-from keepsake.memory import CompactionResult
+from keepsake.memory.types import CompactionResult
 
 
 class Mind(Remembering):

@@ -28,13 +28,14 @@ from keepsake.agent.warming import Warming
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.books.config import JournalConfig, PeopleConfig
-from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Tapped, Taps
 from keepsake.events.types import Events, Health, Nowhere, World
 from keepsake.index.service import IndexService
 from keepsake.markdown_config import ConfigFile, FileSettings
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.strategy import NARRATIVE, Strategies, Strategy
 from keepsake.models.clients.cached import CachedEmbedder, ClosableEmbedder
 from keepsake.models.embedding import EmbedderProfile, load_embedder
 from keepsake.models.embedding import embedder as make_embedder
@@ -53,7 +54,6 @@ from keepsake.ports import (
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.config import RecallConfig
 from keepsake.sleep.config import SleepConfig
-from keepsake.summaries.strategy import NARRATIVE, Strategies, Strategy
 from keepsake.tasks.task import Ask, Question
 from keepsake.tasks.task_prompts import TaskPrompts
 

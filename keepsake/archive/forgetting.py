@@ -27,12 +27,12 @@ import frontmatter
 import yaml
 
 from keepsake.archive.records import HEARSAY, Memory, MemoryKind, memories_in
+from keepsake.books.files import replace_file
 from keepsake.events.files import write_packed
 from keepsake.json_lines import in_json, parsed
 from keepsake.language.heard import heard
 from keepsake.language.heard import names as is_named
 from keepsake.language.words import sentences, words
-from keepsake.records.files import replace_file
 
 FORGOTTEN = "(forgotten)"
 """What stands in place of a memory that was taken out; also its ``event``."""

@@ -17,7 +17,7 @@ from keepsake.archive.records import Position
 from keepsake.archive.tier_lines import SummaryState
 from keepsake.archive.verdicts import Rate, RoundtripQuestion, SummaryVerdict
 from keepsake.json_lines import Record
-from keepsake.memory import Outcome, Rung, RungStep
+from keepsake.memory.types import Outcome, Rung, RungStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class PastCompaction:
 
     number: int
     time: datetime
-    # why it was made: a :class:`keepsake.memory.CompactReason`, or what an older archive says
+    # why it was made: a :class:`keepsake.memory.types.CompactReason`, or what an older archive says
     reason: str
     outcome: Outcome
     strategy: str  # the template that its summaries were written by; empty in older archives

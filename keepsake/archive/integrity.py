@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary, Tier
-from keepsake.memory import MemoryContext
-from keepsake.summaries.files import SummaryFolder
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import MemoryContext
 
 
 @dataclass(frozen=True, slots=True)

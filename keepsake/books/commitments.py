@@ -20,11 +20,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from keepsake.books.list_file import ListFile, meant
+from keepsake.books.store import Report, Tell
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt.tokens import most_tokens
-from keepsake.records.store import Report, Tell
 
 LIMIT = 400
 """Estimated tokens of all open promises and rules in a prompt."""

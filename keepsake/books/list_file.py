@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from keepsake.books.store import RecordStore, Report
 from keepsake.errors import NoteRefused
-from keepsake.records.store import RecordStore, Report
 
 type ReadLine[T] = Callable[[str], T | None]
 """The item in a line; None for a line that holds none."""

@@ -18,13 +18,13 @@ from pathlib import Path
 import frontmatter
 import yaml
 
+from keepsake.books import files as vault_files
+from keepsake.books.files import time_of, with_front
+from keepsake.books.store import RecordStore, Report, Tell
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten, visible
 from keepsake.names import folder_name
-from keepsake.records import files as vault_files
-from keepsake.records.files import time_of, with_front
-from keepsake.records.store import RecordStore, Report, Tell
 
 LONGEST_TITLE = 60
 LONGEST_ENTRY = 1000

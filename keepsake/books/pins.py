@@ -15,10 +15,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from keepsake.books.list_file import ListFile, meant
+from keepsake.books.store import Tell
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import visible
-from keepsake.records.store import Tell
 
 LIMIT = 1200
 """Characters of all pinned lines together, about 300 tokens of every prompt."""

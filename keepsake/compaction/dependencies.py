@@ -11,16 +11,16 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.archive.tiers import Tiers
 from keepsake.books.journal.importance import importance as by_rules
-from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.costs import TokenCounter
 from keepsake.compaction.importance_cache import ImportanceCache
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.source import Summarizer
+from keepsake.memory.strategy import NARRATIVE, Strategy
+from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.ports import Clock, Tokens
 from keepsake.prompt.tokens import Heuristic
-from keepsake.summaries.source import Summarizer
-from keepsake.summaries.strategy import NARRATIVE, Strategy
-from keepsake.summaries.summarizer import ExtractiveSummarizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from keepsake.archive.history import PastCompaction
 from keepsake.compaction.dependencies import MemoryParts
 from keepsake.errors import CompactionError
-from keepsake.memory import Undone
+from keepsake.memory.types import Undone
 from keepsake.summaries.copies import VaultCopies
 
 

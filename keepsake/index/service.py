@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from keepsake.books.files import sync
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable, KeepsakeError
 from keepsake.index.agent_index import AgentIndex, IndexStatus, stale_mark
@@ -30,7 +31,6 @@ from keepsake.index.vectors import Chroma
 from keepsake.paths import Places
 from keepsake.ports import Embedder
 from keepsake.recall.config import CHILD, NONE, RecallConfig
-from keepsake.records.files import sync
 
 WATCH_SECONDS = 1.0
 NOTES_SECONDS = 5.0

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.archive.records import Memory
+from keepsake.books.files import replace_file
 from keepsake.books.journal.importance import importance
 from keepsake.errors import ModelError
 from keepsake.language.words import words, writable
@@ -24,7 +25,6 @@ from keepsake.memories.line_index import LineIndex
 from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, dated, line_of
 from keepsake.memories.windows import MOST_LINES, Newest, first_within
 from keepsake.recall.documents import Document, DocumentKind
-from keepsake.records.files import replace_file
 
 DECAY = 0.995
 """What of recency is left an hour later."""

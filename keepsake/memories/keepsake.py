@@ -14,8 +14,6 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.commitments import Commitments
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.config import FOLDER, CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import CompactionError, KeepsakeError, ModelError
 from keepsake.index.sources import memory_document
@@ -23,15 +21,17 @@ from keepsake.memories import settings
 from keepsake.memories.line_index import LineIndex
 from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, dated
 from keepsake.memories.windows import first_within
-from keepsake.memory import CompactReason
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import FOLDER, CompactionConfig
+from keepsake.memory.source import Summarizer
+from keepsake.memory.strategy import Layout, Strategies
+from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import CompactReason
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, GenerationRequest, LanguageModel, TargetModel
 from keepsake.recall.recall import MemorySearch
 from keepsake.recall.related import about_memory
-from keepsake.summaries.files import SummaryFolder
-from keepsake.summaries.source import Summarizer
-from keepsake.summaries.strategy import Layout, Strategies
-from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 from keepsake.tasks.task import Question
 from keepsake.tasks.task_prompts import TaskPrompts
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsake.archive.records import Memory
+from keepsake.books.files import replace_file
 from keepsake.errors import KeepsakeError
 from keepsake.language.words import writable
 from keepsake.markdown_config import between
@@ -24,7 +25,6 @@ from keepsake.memories import settings
 from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, line_of
 from keepsake.memories.windows import MOST_LINES, Newest
 from keepsake.ports import ChatMessage, Embedder, GenerationRequest, LanguageModel
-from keepsake.records.files import replace_file
 
 _UNUSED = {"api_key": "unused"}
 """mem0 wants to be told of an embedder and a model; ours take their places before any is asked."""

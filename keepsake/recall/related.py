@@ -9,7 +9,8 @@ from itertools import chain, islice, zip_longest
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.memory import MemoryContext
+from keepsake.memory.text import plain
+from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.prompt.tool_results import (
     RECALLED,
@@ -19,7 +20,6 @@ from keepsake.prompt.tool_results import (
 )
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.summaries.text import plain
 
 LONGEST_NOTE, LONGEST_SUMMARY, LONGEST_MEMORY = 300, 450, 300
 """Characters of one found thing; its number stays, so that `page` leads to the rest."""

@@ -23,10 +23,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from keepsake.books.files import Stamp, stamp
 from keepsake.errors import ArchiveUnwritable
 from keepsake.json_lines import AppendedFile, Record, line_of, parsed
 from keepsake.language.perception import shorten, visible
-from keepsake.records.files import Stamp, stamp
 from keepsake.sleep.steps import Figures, Night, Step, StepDone
 
 NAME = "sleep.jsonl"

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from keepsake.books import files as vault_files
 from keepsake.books.journal.book import Journal
 from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
 from keepsake.books.journal.entries import line as entry_line
 from keepsake.books.people.shown import May
 from keepsake.errors import NoteRefused
-from keepsake.records import files as vault_files
 from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.config import SleepConfig
 from keepsake.sleep.history import insights

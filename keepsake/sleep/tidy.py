@@ -14,7 +14,7 @@ from keepsake.sleep.steps import Figures
 OLD = timedelta(days=1)
 """Nothing younger is touched: it may be in use."""
 _TEMPORARY = re.compile(r"\.[^/]{1,80}-[a-z0-9_]{8}\.tmp", re.S)
-"""The temporary names of :mod:`keepsake.records.files`."""
+"""The temporary names of :mod:`keepsake.books.files`."""
 
 
 def tidy(folder: Path, journal: Journal | None, now: datetime) -> Figures:

@@ -9,7 +9,7 @@ from keepsake.archive.records import Position, Summary, Tier
 from keepsake.compaction.dependencies import MemoryParts
 from keepsake.errors import ArchiveUnwritable
 from keepsake.events.types import MemoryChange
-from keepsake.summaries.files import SummaryFile, SummaryFolder
+from keepsake.memory.summary_files import SummaryFile, SummaryFolder
 
 
 class VaultCopies:

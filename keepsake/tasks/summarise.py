@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from keepsake.memory.text import WIDE, plain
 from keepsake.ports import ChatMessage, TargetModel
-from keepsake.summaries.text import WIDE, plain
 from keepsake.tasks.guards import bare, recites
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.task import AnswerRefused, Question

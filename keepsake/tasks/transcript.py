@@ -14,8 +14,8 @@ from keepsake import templates
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.language.perception import for_prompt
+from keepsake.memory.text import shown
 from keepsake.prompt.script import cursor, script
-from keepsake.summaries.text import shown
 from keepsake.tasks.prompt_file import Prompts
 from keepsake.tasks.talk_scene import LONGEST_TEXT, TalkScene
 

@@ -18,6 +18,7 @@ import yaml
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.persona import open_lines
 from keepsake.index.local import LocalVectors
 from keepsake.index.sources import text_of
 from keepsake.index.words import Fts5Index
@@ -27,7 +28,6 @@ from keepsake.paths import REPOSITORY
 from keepsake.ports import Embedder, FixedClock
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.recall import MemorySearch
-from keepsake.records.open_lines import open_lines
 from keepsake.tasks.fallback import STOCK, FallbackLine, answer
 from tests.bench.figures import Figure
 

@@ -15,15 +15,15 @@ from pathlib import Path
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.books.people.book import PeopleBook
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.index.agent_index import AgentIndex
 from keepsake.index.follower import AgentSources
-from keepsake.memory import CompactReason
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.summarizer import ExtractiveSummarizer
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import CompactReason
 from keepsake.paths import Places
-from keepsake.summaries.files import SummaryFolder
-from keepsake.summaries.summarizer import ExtractiveSummarizer
 from tests.bench.talk import PEOPLE, Line
 from tests.cli.conftest import Copy
 from tests.e2e.players import Player

@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from keepsake.archive.log import Archive
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
-from keepsake.memory import CompactReason
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.source import Draft, SummarySource
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import CompactReason
 from keepsake.ports import SystemClock
-from keepsake.summaries.files import SummaryFolder
-from keepsake.summaries.source import Draft, SummarySource
 from tests.bench.figures import Figure, median_ms
 
 SIZES = (100, 10_000, 100_000)

@@ -17,13 +17,13 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.compaction.config import CompactionConfig
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.source import Draft, Summarizer, SummarySource
+from keepsake.memory.strategy import Layout, Strategies, Strategy
+from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
 from keepsake.models.profiles import CHAT, OPENAI, ModelProfile
 from keepsake.models.servers import build
 from keepsake.paths import REPOSITORY
-from keepsake.summaries.source import Draft, Summarizer, SummarySource
-from keepsake.summaries.strategy import Layout, Strategies, Strategy
-from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
 from keepsake.tasks.task_prompts import TaskPrompts
 from tests.bench.figures import Figure
 from tests.bench.talk import FACTS, NAME, PEOPLE, Fact, Line, talk

@@ -39,8 +39,8 @@ def _in_the_world() -> list[Figure]:
     from keepsake.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415 - with the world
     from keepsake.agent.services import REST  # noqa: PLC0415
     from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
-    from keepsake.compaction.config import CompactionConfig  # noqa: PLC0415
-    from keepsake.memory import CompactReason  # noqa: PLC0415
+    from keepsake.memory.config import CompactionConfig  # noqa: PLC0415
+    from keepsake.memory.types import CompactReason  # noqa: PLC0415
     from tests.bench.talk import Line, talk  # noqa: PLC0415
     from tests.game.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415
 

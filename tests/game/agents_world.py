@@ -29,8 +29,8 @@ from keepsake.agent import services
 from keepsake.agent.mind import Mind
 from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.archive.log import Syncer
-from keepsake.compaction.config import CompactionConfig
 from keepsake.markdown_config import ConfigFile
+from keepsake.memory.config import CompactionConfig
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places, Ports

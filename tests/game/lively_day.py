@@ -17,8 +17,8 @@ from typing import Any
 from keepsake.agent.attention import EventKind, PerceivedEvent
 from keepsake.archive.integrity import tier_problems
 from keepsake.archive.records import MemoryKind
-from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import ModelError
+from keepsake.memory.config import CompactionConfig
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places, Ports

@@ -13,7 +13,7 @@ from keepsake.events.log import EventLog
 from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import events
 from keepsake.events.types import KINDS, World
-from keepsake.memory import CompactReason
+from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places

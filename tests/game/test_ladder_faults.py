@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keepsake.memory import CompactReason
+from keepsake.memory.types import CompactReason
 from tests.game.test_ladder_world import LadderWorld
 from typeclasses.minds import close_mind
 

@@ -21,11 +21,11 @@ from keepsake.agent.memory import opening as opening_module
 from keepsake.agent.thinking import fitting as fitting_module
 from keepsake.archive import history
 from keepsake.books.commitments import Commitment, CommitmentKind
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.config import CompactionConfig
-from keepsake.compaction.sliding import SlidingMemory
 from keepsake.errors import ModelUnavailable
-from keepsake.memory import CompactReason
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.sliding import SlidingMemory
+from keepsake.memory.types import CompactReason
 from keepsake.prompt.budget import costs_of
 from keepsake.prompt.marks import FRAME
 from keepsake.prompt.tokens import Heuristic

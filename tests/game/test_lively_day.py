@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.compaction.config import CompactionConfig
+from keepsake.memory.config import CompactionConfig
 from tests.game.lively_day import LivelyDay
 
 TIGHT = CompactionConfig(context_tokens=1536, reserve_tokens=128)

@@ -20,7 +20,7 @@ from game.web.live.watching import Watching, watcher
 from keepsake.agent import services
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Tapped
-from keepsake.memory import CompactReason
+from keepsake.memory.types import CompactReason
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 

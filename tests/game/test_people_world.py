@@ -12,7 +12,7 @@ from keepsake.agent.memory.acquaintances import GATHER_SECONDS, SOON_SECONDS
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
 from keepsake.books.config import PeopleConfig
-from keepsake.compaction.config import CompactionConfig
+from keepsake.memory.config import CompactionConfig
 from keepsake.ports import FixedClock
 from keepsake.prompt.verbs import Command
 from tests.game.agents_world import AgentsWorld, Building, FixedConfig

@@ -11,7 +11,7 @@ from keepsake.agent.services import Services
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.books.config import PeopleConfig
 from keepsake.markdown_config import ConfigFile
-from keepsake.memory import CompactReason
+from keepsake.memory.types import CompactReason
 from tests.game.agents_world import FixedConfig
 from tests.game.test_recall_world import RecallWorld
 from tests.game.test_talk_world import TalkWorld

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.events.types import Guard
-from keepsake.memory import CompactReason
+from keepsake.memory.types import CompactReason
 from tests.game.test_ladder_world import LadderWorld
 
 ASKED = "Write your summary of these memories."

@@ -21,7 +21,7 @@ from game.web.middleware import forget_old_sessions
 from game.web.on_reactor import WorldBusy
 from keepsake.errors import ArchiveUnwritable, ModelUnavailable
 from keepsake.events.reader import events
-from keepsake.memory import CompactReason
+from keepsake.memory.types import CompactReason
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import Reply
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld

@@ -11,7 +11,7 @@ from commands.building.agents import CmdAgent
 from commands.building.why import told
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.events.reasons import Leant, PromptSource, Under, Why
-from keepsake.memory import CompactReason
+from keepsake.memory.types import CompactReason
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 

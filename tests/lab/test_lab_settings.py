@@ -2,12 +2,12 @@
 
 import pytest
 
-from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import KeepsakeError
 from keepsake.lab.simulations.plan import SimulationPlan
 from keepsake.lab.simulations.settings import settings_from
 from keepsake.lab.simulations.simulate import create
 from keepsake.markdown_config import merged
+from keepsake.memory.config import CompactionConfig
 from keepsake.paths import REPOSITORY, Places, Ports
 
 

@@ -20,7 +20,7 @@ from keepsake.books.notes import NoteBook
 from keepsake.books.pins import Pinned
 from keepsake.events.log import EventLog
 from keepsake.events.types import MemoryChange
-from keepsake.memory import CompactReason
+from keepsake.memory.types import CompactReason
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.steps import Step, StepDone
 from tests.mind.acquaintances import TOM

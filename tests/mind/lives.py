@@ -11,15 +11,15 @@ from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import ModelUnavailable
-from keepsake.memory import MemoryContext
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.source import Draft, SummarySource
+from keepsake.memory.strategy import NARRATIVE, Layout, Strategy
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import MemoryContext
 from keepsake.ports import Tokens
-from keepsake.summaries.files import SummaryFolder
-from keepsake.summaries.source import Draft, SummarySource
-from keepsake.summaries.strategy import NARRATIVE, Layout, Strategy
 from keepsake.tasks.task import Cost
 
 SMALL = CompactionConfig(immediate_window=4, recent_window=3, min_saving_tokens=0)

@@ -15,7 +15,7 @@ from keepsake.archive.integrity import check, numbering_problems, tier_problems
 from keepsake.archive.log import Archive, Syncer
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import ArchiveInUse, ArchiveUnwritable
-from keepsake.memory import CompactReason, MemoryContext
+from keepsake.memory.types import CompactReason, MemoryContext
 from tests.mind.lives import Life, covered, live
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Tier
-from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import CompactionError, CompactionRunning
-from keepsake.memory import CompactReason, Outcome
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.types import CompactReason, Outcome
 from tests.mind.lives import covered, live
 
 COUNT, MANUAL = CompactReason.COUNT, CompactReason.MANUAL

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.compaction.config import (
+from keepsake.errors import ConfigError
+from keepsake.markdown_config import merged
+from keepsake.memory.config import (
     FOLDER,
     CompactionConfig,
 )
-from keepsake.errors import ConfigError
-from keepsake.markdown_config import merged
 from tests.sentences import table
 
 SHIPPED = Path(__file__).parents[2] / "vault" / "config" / "memory_compaction.md"

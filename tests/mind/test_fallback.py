@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from keepsake.records.open_lines import open_lines
+from keepsake.books.persona import open_lines
 from keepsake.tasks.fallback import STOCK, FallbackLine, answer
 from tests.sentences import table
 from world.atlas import read_atlas

@@ -11,10 +11,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.config import CompactionConfig
-from keepsake.memory import CompactReason
-from keepsake.summaries.source import Draft, SummarySource
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.source import Draft, SummarySource
+from keepsake.memory.types import CompactReason
 from tests.mind.lives import REPLACE, STRUCTURED, Life, ScriptedSummarizer, covered
 
 SHIPPED = CompactionConfig()

@@ -9,7 +9,7 @@ import pytest
 
 from keepsake.compaction.costs import TokenCounter
 from keepsake.errors import CompactionError
-from keepsake.memory import CompactReason, Outcome
+from keepsake.memory.types import CompactReason, Outcome
 from tests.mind.lives import (
     SMALL,
     WIDE,

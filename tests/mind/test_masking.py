@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.compaction import masking
-from keepsake.compaction.masking import STEP, Mask, boundary, mask
+from keepsake.memory import masking
+from keepsake.memory.masking import STEP, Mask, boundary, mask
 from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.prompt.tool_results import LISTED, PINNED

@@ -9,9 +9,9 @@ import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.compaction.importance_cache import ImportanceCache
-from keepsake.memory import CompactReason
-from keepsake.summaries.strategy import NARRATIVE
-from keepsake.summaries.summarizer import ExtractiveSummarizer
+from keepsake.memory.strategy import NARRATIVE
+from keepsake.memory.summarizer import ExtractiveSummarizer
+from keepsake.memory.types import CompactReason
 from tests.mind.lives import REPLACE, STRUCTURED, WIDE, Life, fill, talk
 
 COUNT, HIGH, EMERGENCY = CompactReason.COUNT, CompactReason.HIGH, CompactReason.EMERGENCY

@@ -19,10 +19,10 @@ from keepsake.books.journal.book import Journal
 from keepsake.books.notes import NoteBook
 from keepsake.books.people.book import PeopleBook
 from keepsake.books.pins import Pinned
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.sliding import SlidingMemory
 from keepsake.errors import NoteRefused
 from keepsake.events.types import OPERATIONS
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.sliding import SlidingMemory
 from keepsake.paths import REPOSITORY
 from tests.mind.acquaintances import TOM, Days, eventful
 from tests.mind.journals import NOON, write

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.persona import attribute_quote
 from keepsake.errors import NoteRefused
-from keepsake.records.persona import attribute_quote
 from tests.sentences import table
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
-from keepsake.memory import MemoryContext
+from keepsake.memory.types import MemoryContext
 from keepsake.prompt.tokens import estimate_tokens
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.documents import Document, DocumentKind, Hit

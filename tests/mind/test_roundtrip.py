@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.verdicts import Rate, RoundtripQuestion
-from keepsake.summaries.roundtrip import GAP, answered, draw, rate
+from keepsake.memory.roundtrip import GAP, answered, draw, rate
 from tests.bench.talk import FACTS, talk
 from tests.sentences import table
 

@@ -12,9 +12,9 @@ from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Summary, Tier
 from keepsake.compaction import truncation
 from keepsake.errors import CompactionError
-from keepsake.memory import CompactReason, Outcome, Rung
-from keepsake.summaries.roundtrip import answered
-from keepsake.summaries.source import Draft
+from keepsake.memory.roundtrip import answered
+from keepsake.memory.source import Draft
+from keepsake.memory.types import CompactReason, Outcome, Rung
 from tests.mind.lives import (
     REPLACE,
     SLIDING,

@@ -30,8 +30,8 @@ from keepsake.books.journal.entries import EntryOrigin, JournalEntry
 from keepsake.books.journal.importance import importance
 from keepsake.books.people.book import PeopleBook
 from keepsake.books.people.page import PersonPage
-from keepsake.compaction.config import CompactionConfig
-from keepsake.memory import CompactReason
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, TargetModel
 from keepsake.sleep.asking import NightAsk, Work
 from keepsake.sleep.config import SleepConfig

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from keepsake.archive.log import Archive
-from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
-from keepsake.compaction.sliding import SlidingMemory
 from keepsake.errors import CompactionError
-from keepsake.memory import CompactReason, Outcome
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.sliding import SlidingMemory
+from keepsake.memory.types import CompactReason, Outcome
 from tests.mind.lives import Life, ManualClock, covered, live
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from keepsake.archive.records import Tier
 from keepsake.errors import ConfigError
-from keepsake.summaries.strategy import (
+from keepsake.memory.strategy import (
     NARRATIVE,
     Layout,
     Strategies,

@@ -9,11 +9,11 @@ import pytest
 
 from keepsake.archive.records import Memory, MemoryKind, Tier
 from keepsake.errors import ModelUnavailable
+from keepsake.memory.source import SummarySource
+from keepsake.memory.strategy import Strategies
+from keepsake.memory.summarizer import ModelSummarizer
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation
-from keepsake.summaries.source import SummarySource
-from keepsake.summaries.strategy import Strategies
-from keepsake.summaries.summarizer import ModelSummarizer
 from keepsake.tasks.task_prompts import TaskPrompts
 from tests.mind.sleepers import Target
 

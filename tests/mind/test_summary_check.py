@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.archive.records import Tier
+from keepsake.memory.strategy import NARRATIVE
 from keepsake.paths import REPOSITORY
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.summaries.strategy import NARRATIVE
 from keepsake.tasks.summarise import Summarise, SummaryBrief, cleaned, holds
 from keepsake.tasks.task import AnswerRefused
 from keepsake.tasks.task_prompts import TaskPrompts

@@ -21,8 +21,8 @@ from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Tier
 from keepsake.archive.verdicts import Rate
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
-from keepsake.memory import CompactReason, MemoryContext
-from keepsake.summaries.strategy import NARRATIVE
+from keepsake.memory.strategy import NARRATIVE
+from keepsake.memory.types import CompactReason, MemoryContext
 from tests.mind.lives import REPLACE, SLIDING, SMALL, STRUCTURED, Life, covered, live, spread, talk
 
 sizes = st.integers(1, 6)

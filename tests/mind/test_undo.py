@@ -12,7 +12,7 @@ from keepsake.archive.records import Tier
 from keepsake.archive.tier_lines import SummaryState
 from keepsake.archive.verdicts import Rate
 from keepsake.errors import CompactionError, CompactionRunning
-from keepsake.memory import CompactReason, Rung
+from keepsake.memory.types import CompactReason, Rung
 from tests.mind.lives import SMALL, covered, live
 from tests.mind.test_cascade import edit, under_way
 

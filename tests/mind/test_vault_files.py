@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepsake.books import files as vault_files
+from keepsake.books.store import RecordStore
 from keepsake.errors import NoteRefused
-from keepsake.records import files as vault_files
-from keepsake.records.store import RecordStore
 
 
 def add(path, line):

@@ -7,16 +7,16 @@ import pytest
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog
 from keepsake.events.types import Recalled, Thought
 from keepsake.events.why import why_did
-from keepsake.memory import CompactReason
-from keepsake.summaries.files import SummaryFolder
-from keepsake.summaries.summarizer import ExtractiveSummarizer
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.summarizer import ExtractiveSummarizer
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import CompactReason
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 

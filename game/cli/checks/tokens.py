@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from game.cli.checks.finding import Finding
-from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import ConfigError
+from keepsake.memory.config import CompactionConfig
 from keepsake.models.embedded.server import CONTEXT
 from keepsake.models.profiles import (
     EMBEDDED,

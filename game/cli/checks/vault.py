@@ -9,16 +9,16 @@ from game.cli.checks.finding import Finding
 from game.cli.world.home import SHIPPED_CONFIG
 from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.books.config import JournalConfig, PeopleConfig
-from keepsake.compaction.config import FOLDER, CompactionConfig
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import RETIRED, merged, note, retired
+from keepsake.memory.config import FOLDER, CompactionConfig
+from keepsake.memory.strategy import load_strategy
 from keepsake.models import profiles
 from keepsake.models.catalogue import load_catalogue
 from keepsake.models.embedding import load_embedder
 from keepsake.paths import Places
 from keepsake.recall.config import RecallConfig
 from keepsake.sleep.config import SleepConfig
-from keepsake.summaries.strategy import load_strategy
 from keepsake.tasks import task_prompts
 
 LOADERS: dict[str, Callable[[Path], object]] = {

@@ -29,7 +29,7 @@ from keepsake.events.types import (
     Sleep,
     Thought,
 )
-from keepsake.memory import CompactReason, Outcome
+from keepsake.memory.types import CompactReason, Outcome
 from keepsake.models.status import READY, ServerStatus
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

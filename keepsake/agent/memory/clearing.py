@@ -10,8 +10,8 @@ from keepsake.agent.tasks import Once
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.language.perception import shorten
-from keepsake.memory import CompactReason, Outcome
-from keepsake.prompt.exchange import open_exchange
+from keepsake.memory.exchange import open_exchange
+from keepsake.memory.types import CompactReason, Outcome
 from keepsake.prompt.tool_results import COMPACTED
 from keepsake.recall.related import LONGEST_RESULT
 

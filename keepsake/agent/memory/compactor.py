@@ -14,11 +14,11 @@ from keepsake.agent.services import Services
 from keepsake.agent_memory import AgentMemory
 from keepsake.archive import integrity
 from keepsake.archive.integrity import IntegrityReport
-from keepsake.compaction.cascade import CascadeMemory
+from keepsake.books.persona import open_lines
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
-from keepsake.memory import CompactionResult, CompactReason, Load, Undone
-from keepsake.records.open_lines import open_lines
-from keepsake.summaries.files import SummaryFolder
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import CompactionResult, CompactReason, Load, Undone
 
 Compacted = CompactionResult | CompactionError
 """How a compaction ended."""

@@ -27,12 +27,12 @@ from keepsake.books.journal.entries import (
     standing,
 )
 from keepsake.books.journal.importance import importance
+from keepsake.books.persona import attribute_quote
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.language.heard import heard, meant_for
 from keepsake.language.perception import for_prompt
 from keepsake.language.words import telling
 from keepsake.recall.related import about_memory
-from keepsake.records.persona import attribute_quote
 
 MOST_SCORES = 4096
 """Memories whose importance is kept at hand; of others it is found again."""

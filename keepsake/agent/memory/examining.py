@@ -18,9 +18,9 @@ from keepsake.archive import history
 from keepsake.archive.history import PastCompaction
 from keepsake.archive.verdicts import Rate, RoundtripQuestion
 from keepsake.errors import KeepsakeError
-from keepsake.memory import CompactionResult, MemoryContext
+from keepsake.memory.roundtrip import rate
+from keepsake.memory.types import CompactionResult, MemoryContext
 from keepsake.recall.related import related
-from keepsake.summaries.roundtrip import rate
 
 LOOK_SECONDS = 1.0
 SEARCH_SECONDS = 10.0

@@ -23,6 +23,7 @@ from keepsake.archive.privacy import NOBODY, Audience, outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.books.notes import Note, NoteBook
+from keepsake.books.persona import attribute_quote
 from keepsake.books.pins import LIMIT, Pinned
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
@@ -33,7 +34,6 @@ from keepsake.prompt.verbs import COMPACT, Command
 from keepsake.recall import related
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.related import Related, SearchResult
-from keepsake.records.persona import attribute_quote
 
 PAGE = "page"
 """The verb that calls memories back by number."""

@@ -8,8 +8,8 @@ import frontmatter
 import yaml
 
 from keepsake.agent.agent_log import log
+from keepsake.books.files import replace_file
 from keepsake.memories import loading
-from keepsake.records.files import replace_file
 
 PROFILE_FILE = "profile.md"
 """In an agent's folder."""

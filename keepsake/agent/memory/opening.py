@@ -9,14 +9,14 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.services import Services
 from keepsake.agent_memory import AgentMemory
 from keepsake.archive.log import Archive
-from keepsake.compaction.cascade import CascadeMemory
-from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.dependencies import Dependencies
-from keepsake.compaction.sliding import SlidingMemory
-from keepsake.summaries.files import SummaryFolder
-from keepsake.summaries.source import Summarizer
-from keepsake.summaries.strategy import Layout
-from keepsake.summaries.summarizer import ExtractiveSummarizer, ModelSummarizer
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.sliding import SlidingMemory
+from keepsake.memory.source import Summarizer
+from keepsake.memory.strategy import Layout
+from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
+from keepsake.memory.summary_files import SummaryFolder
 
 
 class Opener:

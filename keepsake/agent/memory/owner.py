@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from keepsake.archive.records import Memory
-from keepsake.memory import CompactionResult
+from keepsake.memory.types import CompactionResult
 
 
 class MemoryOwner(Protocol):

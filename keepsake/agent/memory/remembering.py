@@ -17,7 +17,7 @@ from keepsake.agent.offstage.hearsay import Hearsay
 from keepsake.agent.services import Services
 from keepsake.archive.records import Memory
 from keepsake.memories.loading import OURS
-from keepsake.memory import CompactionResult
+from keepsake.memory.types import CompactionResult
 
 
 class Remembering(ABC):

@@ -8,9 +8,9 @@ from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.thinking.scene import TurnContext, memory_of
 from keepsake.archive.records import MemoryKind
+from keepsake.books.persona import open_lines
 from keepsake.language.heard import heard, spoken
 from keepsake.recall.related import SearchResult
-from keepsake.records.open_lines import open_lines
 from keepsake.tasks.fallback import FallbackLine, answer
 
 

@@ -21,8 +21,8 @@ from keepsake.books.journal.entries import (
     Judge,
     checked,
 )
+from keepsake.books.store import RecordStore, Report, Tell
 from keepsake.events.types import MemoryChange
-from keepsake.records.store import RecordStore, Report, Tell
 
 DAYS = 60
 """The days that are looked at, the newest; older files stay, unread."""

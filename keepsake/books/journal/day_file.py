@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from itertools import pairwise
 
+from keepsake.books.files import FRONT, with_front
 from keepsake.books.journal.entries import (
     LEAST,
     MOST,
@@ -36,7 +37,6 @@ from keepsake.books.journal.entries import (
     normal,
 )
 from keepsake.language.words import MONTHS
-from keepsake.records.files import FRONT, with_front
 
 BY_HAND = Importance(5, Judge.AGENT)
 """What an entry counts that a person wrote without saying how much."""

@@ -18,6 +18,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from keepsake.archive.records import BY_RULE, Memory, MemoryKind
+from keepsake.books import files as vault_files
 from keepsake.books.people.page import (
     LONGEST_LINE,
     PageLine,
@@ -25,13 +26,12 @@ from keepsake.books.people.page import (
     parse_page,
     written,
 )
+from keepsake.books.store import RecordStore, Report, Tell
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.heard import GIVE, RULED, given_to_me, heard, key_of
 from keepsake.language.perception import fit_name, for_prompt
 from keepsake.names import folder_name
-from keepsake.records import files as vault_files
-from keepsake.records.store import RecordStore, Report, Tell
 
 FOLDER = "people"
 MEETING = timedelta(hours=1)

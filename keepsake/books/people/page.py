@@ -35,9 +35,9 @@ from typing import Any
 import frontmatter
 import yaml
 
+from keepsake.books.files import time_of
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import fit_name, for_prompt
-from keepsake.records.files import time_of
 
 PORTRAIT, LINES = "What I make of them", "Said and done"
 """The headings of a page."""

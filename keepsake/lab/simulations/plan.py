@@ -17,11 +17,11 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from keepsake.archive.scan import scan
+from keepsake.books.files import replace_file
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.reader import newest_first
 from keepsake.memories import loading
 from keepsake.paths import Places, Ports
-from keepsake.records.files import replace_file
 
 HOUR = 3600.0
 MOST_AGENTS, MOST_VISITORS, MOST_HOURS = 100, 20, 24.0 * 366

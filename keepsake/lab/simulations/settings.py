@@ -10,9 +10,9 @@ from pathlib import Path
 
 from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.books.config import JournalConfig, PeopleConfig
-from keepsake.compaction.config import CompactionConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.markdown_config import RETIRED, FileSettings, merged, with_settings
+from keepsake.memory.config import CompactionConfig
 from keepsake.models.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
 from keepsake.paths import REPOSITORY
 from keepsake.recall.config import RecallConfig

@@ -20,9 +20,9 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.spill import Spill
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import KeepsakeError
-from keepsake.memory import MemoryContext
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import MemoryContext
 from keepsake.paths import Places
-from keepsake.summaries.files import SummaryFolder
 from tests.slow.soak.players import SaidLine
 
 _TAG = re.compile(r'says to [^"]*, ".*\b(p\d+n\d+x)\b')

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from keepsake.books import files as vault_files
+from keepsake.books.files import Stamp
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
-from keepsake.records import files as vault_files
-from keepsake.records.files import Stamp
 
 MOST_BYTES = 4_000_000
 """Of one file; a longer one is left alone."""

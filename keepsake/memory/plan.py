@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from keepsake.archive.records import Memory, Summary
-from keepsake.compaction.config import CompactionConfig
-from keepsake.memory import CompactReason
-from keepsake.summaries.strategy import Layout, Strategy
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.strategy import Layout, Strategy
+from keepsake.memory.types import CompactReason
 
 EXPECTED_RECENT = 300
 """Tokens that a short-term summary mostly has at most."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from keepsake.archive.records import Memory, Tier
+from keepsake.memory.strategy import NARRATIVE, Strategy
+from keepsake.memory.text import told
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 from keepsake.recall.related import about_memory
-from keepsake.summaries.strategy import NARRATIVE, Strategy
-from keepsake.summaries.text import told
 from keepsake.tasks.task import Cost, RefusedAnswer
 
 USUAL_TOKENS = 600

@@ -15,9 +15,9 @@ from keepsake.archive.records import Memory
 from keepsake.archive.tiers import Tiers
 from keepsake.archive.verdicts import Rate
 from keepsake.compaction.dependencies import Dependencies
-from keepsake.compaction.planning import LEAST_VERBATIM
 from keepsake.errors import CompactionError
-from keepsake.memory import (
+from keepsake.memory.plan import LEAST_VERBATIM
+from keepsake.memory.types import (
     CompactionResult,
     CompactReason,
     Load,

@@ -1,4 +1,4 @@
-"""What an agent keeps of its own accord, told apart from what others put into its mouth.
+"""Who an agent is: what its page keeps secret, and what others may not make of it.
 
 Whoever talks to an agent can get it to repeat a sentence, and to keep it: as a pin, or in the
 journal, it would speak to the agent in every later thought. So what somebody said stays what
@@ -53,6 +53,25 @@ _NEW_SELF = (
     r"|i(?:['’]m| am) (?:not|no longer|never) (?:really )?{name}"
     r"|i(?:['’]m| am) (?:only |just |really )?(?:an? )?(?:ai|assistant|chatbot|bot|program))\b"
 )
+
+
+_SECRET = re.compile(r"\(secret\)", re.I)
+_SECRET_PARTS = re.compile(
+    r"^#+[ \t]*secrets?\b.*?(?=^#|\Z)|(?:^|(?<=[.!?]\s))[-*\s]*secrets?:.*?(?=\n\s*\n|^#|\Z)",
+    re.I | re.M | re.S,
+)
+_HEADING = re.compile(r"^#.*$", re.M)
+
+
+def open_lines(profile: str) -> list[str]:
+    """The sentences of a persona that anybody may hear, as they are written.
+
+    Left out is each sentence with ``(secret)`` in it, a paragraph from ``Secret:`` on, and what
+    stands below a heading ``Secret``. Where the line breaks are lost, that is all the rest.
+    """
+    shown = _HEADING.sub("", _SECRET_PARTS.sub("", profile))
+    found = (" ".join(each.split()) for each in sentences(shown))
+    return [each for each in found if not _SECRET.search(each)]
 
 
 def attribute_quote(

@@ -12,10 +12,10 @@ for ever.
 from __future__ import annotations
 
 from keepsake.compaction.dependencies import MemoryParts
-from keepsake.compaction.planning import CompactionPlan, MemorySnapshot, make_plan
-from keepsake.compaction.view import View
-from keepsake.memory import CompactReason, Load
-from keepsake.summaries.strategy import Layout
+from keepsake.memory.plan import CompactionPlan, MemorySnapshot, make_plan
+from keepsake.memory.strategy import Layout
+from keepsake.memory.types import CompactReason, Load
+from keepsake.memory.window import View
 
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is thought over again."""

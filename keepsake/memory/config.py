@@ -8,8 +8,8 @@ from pathlib import Path
 
 from keepsake.books import commitments, pins
 from keepsake.markdown_config import ConfigSection, FileSettings, between
+from keepsake.memory.strategy import strategy_names
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
-from keepsake.summaries.strategy import strategy_names
 
 FOLDER = "compaction"
 """Where the strategies' templates are, beside the file."""

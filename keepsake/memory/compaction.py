@@ -16,12 +16,12 @@ from keepsake.archive.verdicts import SummaryVerdict
 from keepsake.compaction import truncation
 from keepsake.compaction.costs import TokenCounter
 from keepsake.compaction.importance_cache import ImportanceCache
-from keepsake.compaction.masking import Mask
-from keepsake.compaction.planning import LEAST_SUMMARY, CompactionPlan
 from keepsake.errors import KeepsakeError
-from keepsake.memory import Rung, RungStep
-from keepsake.summaries.source import USUAL_TOKENS, Draft, Summarizer, SummarySource
-from keepsake.summaries.summarizer import ExtractiveSummarizer
+from keepsake.memory.masking import Mask
+from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
+from keepsake.memory.source import USUAL_TOKENS, Draft, Summarizer, SummarySource
+from keepsake.memory.summarizer import ExtractiveSummarizer
+from keepsake.memory.types import Rung, RungStep
 from keepsake.tasks.task import TRIES
 
 

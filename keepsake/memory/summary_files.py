@@ -17,8 +17,8 @@ import frontmatter
 import yaml
 
 from keepsake.archive.records import Position, Summary, Tier
-from keepsake.records.files import create_beside, names_beside, replace_file
-from keepsake.summaries.strategy import TIER_NAMES
+from keepsake.books.files import create_beside, names_beside, replace_file
+from keepsake.memory.strategy import TIER_NAMES
 
 
 @dataclass(frozen=True, slots=True)

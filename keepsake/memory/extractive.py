@@ -20,8 +20,8 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.language.words import short_day
-from keepsake.summaries.source import SummarySource
-from keepsake.summaries.text import MARK, SENTENCE, WIDE, lines_of, told
+from keepsake.memory.source import SummarySource
+from keepsake.memory.text import MARK, SENTENCE, WIDE, lines_of, told
 
 MATTERS, MOST_MATTERING, _EACH = 6, 4, 2.5
 """From which importance on a sentence counts for more than its words, how many of one person do (so

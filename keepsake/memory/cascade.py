@@ -3,8 +3,8 @@
 Each cycle the short-term summary flows into the long-term one, and the memories outside
 the immediate window become the new short-term summary. Between two cycles the window
 grows, so nothing is invisible and the prompt grows only at its end. When a cycle is due is
-decided in :mod:`keepsake.compaction.ladder`, how it is made in
-:mod:`keepsake.compaction.run`.
+decided in :mod:`keepsake.memory.triggers`, how it is made in
+:mod:`keepsake.memory.compactor`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from keepsake.archive.records import Memory
 from keepsake.archive.tiers import load_tiers
 from keepsake.archive.verdicts import Rate
 from keepsake.compaction.dependencies import Dependencies
-from keepsake.compaction.ladder import Triggers
-from keepsake.compaction.planning import CompactionPlan
-from keepsake.compaction.run import CompactionMaker, nothing_left
 from keepsake.compaction.undo import take_back
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import MemoryChange
-from keepsake.memory import (
+from keepsake.memory.compactor import CompactionMaker, nothing_left
+from keepsake.memory.plan import CompactionPlan
+from keepsake.memory.strategy import Layout
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.triggers import Triggers
+from keepsake.memory.types import (
     CompactionResult,
     CompactReason,
     Load,
@@ -38,8 +40,6 @@ from keepsake.memory import (
     Undone,
 )
 from keepsake.summaries.copies import VaultCopies
-from keepsake.summaries.files import SummaryFolder
-from keepsake.summaries.strategy import Layout
 
 
 class CascadeMemory(AgentMemory):

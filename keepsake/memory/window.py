@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from keepsake.archive.privacy import outward
 from keepsake.archive.tier_lines import SummaryState
-from keepsake.compaction import masking
-from keepsake.compaction.config import CompactionConfig
 from keepsake.compaction.costs import RunningWeight
 from keepsake.compaction.dependencies import MemoryParts
-from keepsake.compaction.planning import MemorySnapshot
-from keepsake.memory import Load, MemoryContext
-from keepsake.prompt import exchange
+from keepsake.memory import exchange, masking
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.plan import MemorySnapshot
+from keepsake.memory.types import Load, MemoryContext
 
 
 class View:

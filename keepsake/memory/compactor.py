@@ -16,15 +16,15 @@ from keepsake.archive.history import question_record, step_record
 from keepsake.archive.tier_lines import SummaryState
 from keepsake.archive.verdicts import RoundtripQuestion
 from keepsake.compaction.dependencies import MemoryParts
-from keepsake.compaction.ladder_run import LadderRun
-from keepsake.compaction.planning import CompactionPlan
 from keepsake.errors import ArchiveError, CompactionError, KeepsakeError
-from keepsake.memory import CompactionResult, CompactReason, Load, Outcome, Rung
-from keepsake.summaries import roundtrip
+from keepsake.memory import roundtrip
+from keepsake.memory.compaction import LadderRun
+from keepsake.memory.plan import CompactionPlan
+from keepsake.memory.source import Summarizer
+from keepsake.memory.strategy import Layout
+from keepsake.memory.summarizer import ExtractiveSummarizer
+from keepsake.memory.types import CompactionResult, CompactReason, Load, Outcome, Rung
 from keepsake.summaries.copies import VaultCopies
-from keepsake.summaries.source import Summarizer
-from keepsake.summaries.strategy import Layout
-from keepsake.summaries.summarizer import ExtractiveSummarizer
 
 RETRY_SECONDS = 30.0
 """Wait after the first failed compaction; doubled with each further one."""

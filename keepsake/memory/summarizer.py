@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from keepsake.memory import extractive
+from keepsake.memory.source import Draft, SummarySource
+from keepsake.memory.text import numbered
 from keepsake.ports import Generation, TargetModel
-from keepsake.summaries import extractive
-from keepsake.summaries.source import Draft, SummarySource
-from keepsake.summaries.text import numbered
 from keepsake.tasks.contradictions import Contradictions
 from keepsake.tasks.summarise import Summarise, SummaryBrief
 from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, run
