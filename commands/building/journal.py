@@ -9,8 +9,8 @@ from datetime import date, datetime, timedelta
 from commands.building.base import Query, plain
 from commands.building.figures import hung
 from commands.wording import counted, plural
-from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import JournalEntry
+from keepsake.books.entries import JournalEntry
+from keepsake.books.journal import Journal
 from keepsake.errors import KeepsakeError
 from keepsake.language.words import telling
 

@@ -12,8 +12,8 @@ from commands.building.base import Query, ago, plain, shortened, table
 from commands.wording import counted, plural
 from keepsake.agent.memory.acquaintances import Acquaintances
 from keepsake.agent.services import services
-from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.page import PageLine, PersonPage
+from keepsake.books.people import PeopleBook
+from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.errors import KeepsakeError
 
 MOST = 300

@@ -16,8 +16,8 @@ import yaml
 
 from game.web.agents import inhabitant
 from game.web.shapes import Book, PageView, iso
-from keepsake.books.people.book import FOLDER
-from keepsake.books.people.page import parse_page
+from keepsake.books.people import FOLDER
+from keepsake.books.person_page import parse_page
 from keepsake.errors import NoteRefused
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.steps import Night

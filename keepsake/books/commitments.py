@@ -102,23 +102,28 @@ class Commitments:
     def __init__(
         self,
         path: Path,
-        log: Report = lambda _: None,
+        report: Report = lambda _: None,
         agent: str = "",
         tell: Tell = lambda _: None,
     ) -> None:
         self.path = path
         self._agent, self._tell = agent, tell
-        self._file = ListFile(path, _read, _written, self._changed, report=log, head=_NEW_FILE)
+        self._file = ListFile(path, _read, _written, self._changed, report=report, head=_NEW_FILE)
 
     @property
     def items(self) -> tuple[Commitment, ...]:
         """All that is open, in the order of the file; its last good state if it cannot be read."""
-        return tuple(item for item in self._file.known() if not item.done)
+        return tuple(item for item in self._file.items() if not item.done)
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What a prompt shows, as :meth:`lines_before` without an end."""
         return self.lines_before(None)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why the file cannot be read; empty if it can."""
+        return self._file.problems()
 
     def lines_before(
         self, number: int | None, may: Callable[[int], bool] = lambda _: True
@@ -186,10 +191,10 @@ class Commitments:
         Raises:
             NoteRefused: The file cannot be written; nothing is gone.
         """
-        known = self._file.known()
-        if any(map(theirs, known)):
+        count = sum(map(theirs, self._file.items()))
+        if count:
             self._file.change(lambda items: [None if theirs(e) else e for e in items], by)
-        return sum(map(theirs, known))
+        return count
 
     def _changed(self, item: Commitment, came: bool, by: str) -> None:
         if not item.done:

@@ -1,4 +1,4 @@
-"""A markdown list that a person and the game both edit: an item a line, other text stays.
+"""A markdown list that a person and the game both edit: one item a line, other text stays.
 
 The pinned block and the list of promises are such files.
 """
@@ -14,7 +14,6 @@ from keepsake.errors import NoteRefused
 
 type ReadLine[T] = Callable[[str], T | None]
 """The item in a line; None for a line that holds none."""
-type WriteLine[T] = Callable[[T], str]
 type Changed[T] = Callable[[T, bool, str], None]
 """Takes an item, whether it came or went, and who did that: ``hand`` for a person's editor."""
 
@@ -26,14 +25,13 @@ class ListFile[T]:
         self,
         path: Path,
         read_line: ReadLine[T],
-        write_line: WriteLine[T],
+        write_line: Callable[[T], str],
         changed: Changed[T],
         *,
         report: Report = lambda _: None,
         head: str = "",
     ) -> None:
-        self.path = path
-        self._read_line, self._write_line = read_line, write_line
+        self._path, self._read_line, self._write_line = path, read_line, write_line
         self._changed, self._head = changed, head
         self._store = RecordStore[tuple[T, ...]](
             lambda _, source, __: self._items(source),
@@ -41,18 +39,15 @@ class ListFile[T]:
             report,
         )
 
-    def read(self) -> tuple[T, ...]:
-        """All items, in the order of the file.
+    def items(self) -> tuple[T, ...]:
+        """All items, in the order of the file; of one that cannot be read its last good state."""
+        self._store.look([self._path])
+        return self._store.known(self._path) or ()
 
-        Raises:
-            NoteRefused: The file is there and cannot be read.
-        """
-        return self._store.read(self.path) or ()
-
-    def known(self) -> tuple[T, ...]:
-        """The same; of a file that cannot be read its last good state."""
-        self._store.look([self.path])
-        return self._store.known(self.path) or ()
+    def problems(self) -> list[str]:
+        """Why the file cannot be read; empty if it can, or is not there."""
+        self._store.look([self._path])
+        return list(self._store.problems().values())
 
     def change(self, plan: Callable[[tuple[T, ...]], Sequence[T | None]], by: str) -> None:
         """Change the file, whole or not at all.
@@ -68,11 +63,11 @@ class ListFile[T]:
         """
 
         def make(source: str | None, items: tuple[T, ...] | None) -> str:
-            planned = plan(items or ())
+            planned, count = plan(items or ()), len(items or ())
             text = source if source and source.strip() else self._head
-            return self._text(text, planned[: len(items or ())], planned[len(items or ()) :])
+            return self._text(text, planned[:count], planned[count:])
 
-        before, after = self._store.change(self.path, make)
+        before, after = self._store.change(self._path, make)
         self._tell(before or (), after, by)
 
     def _items(self, source: str) -> tuple[T, ...]:

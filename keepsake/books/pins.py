@@ -15,7 +15,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from keepsake.books.list_file import ListFile, meant
-from keepsake.books.store import Tell
+from keepsake.books.store import Report, Tell
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import visible
@@ -38,30 +38,31 @@ class _Pin:
 
 
 class Pinned:
-    """The pinned block of one agent; safe to use from several threads."""
+    """The pinned block of one agent; safe to use from several threads.
 
-    def __init__(self, path: Path, agent: str = "", tell: Tell = lambda _: None) -> None:
+    Of a file that cannot be read the last good state counts.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        report: Report = lambda _: None,
+        agent: str = "",
+        tell: Tell = lambda _: None,
+    ) -> None:
         self.path = path
         self._agent, self._tell = agent, tell
-        self._file = ListFile(path, _read, _written, self._changed)
+        self._file = ListFile(path, _read, _written, self._changed, report=report)
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What is pinned, in the order of the file; all of it, however long.
-
-        Raises:
-            NoteRefused: The file is there and cannot be read.
-        """
-        return tuple(pin.text for pin in self._file.read())
+        """What is pinned, in the order of the file; all of it, however long."""
+        return tuple(pin.text for pin in self._file.items())
 
     @property
     def own(self) -> tuple[str, ...]:
-        """Those of :attr:`lines` that the agent pinned itself.
-
-        Raises:
-            NoteRefused: The file is there and cannot be read.
-        """
-        return tuple(pin.text for pin in self._file.read() if pin.own)
+        """Those of :attr:`lines` that the agent pinned itself."""
+        return tuple(pin.text for pin in self._file.items() if pin.own)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -69,17 +70,19 @@ class Pinned:
 
         The builders' lines have the first right to the room, wherever they stand.
         """
-        pins = self._file.read()
+        pins = self._file.items()
         order = sorted(range(len(pins)), key=lambda place: pins[place].own)
         used = accumulate(len(pins[place].text) for place in order)
         kept = {place for place, size in zip(order, used, strict=True) if size <= LIMIT}
         return tuple(pins[place].text for place in sorted(kept))
 
-    def add(self, text: str, *, own: bool = False) -> str:
-        """Pin one line.
+    @property
+    def problems(self) -> list[str]:
+        """Why the file cannot be read; empty if it can."""
+        return self._file.problems()
 
-        Returns:
-            The line as it is kept.
+    def add(self, text: str, *, own: bool = False) -> str:
+        """Pin one line, and give it as it is kept.
 
         Raises:
             NoteRefused: It is empty, too long, pinned already, or the block is full.
@@ -101,10 +104,7 @@ class Pinned:
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
-        """Take one line out: by its number, its words, or words that only it has.
-
-        Returns:
-            The line that is no longer pinned.
+        """Take one line out, by its number, its words, or words that only it has; and give it.
 
         Raises:
             NoteRefused: No line is meant, several may be, or it is not the agent's own.

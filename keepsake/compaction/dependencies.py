@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
 from keepsake.archive.tiers import Tiers
-from keepsake.books.journal.importance import importance as by_rules
+from keepsake.books.importance import importance as by_rules
 from keepsake.compaction.costs import TokenCounter
 from keepsake.compaction.importance_cache import ImportanceCache
 from keepsake.errors import ArchiveUnwritable

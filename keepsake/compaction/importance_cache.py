@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable
 
 from keepsake.archive.records import Memory
-from keepsake.books.journal.entries import LEAST, MOST
+from keepsake.books.entries import LEAST, MOST
 
 type Judge = Callable[[Memory], int]
 """How much a memory matters, 1 to 10; quick, as it is asked on the reactor thread too."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from keepsake.archive.history import PastCompaction
-from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import JournalEntry
+from keepsake.books.entries import JournalEntry
+from keepsake.books.journal import Journal
 from keepsake.sleep.log import SleepLog
 from keepsake.sleep.steps import Figures, Night, Step
 

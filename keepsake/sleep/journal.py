@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from keepsake.archive.records import Memory
-from keepsake.books.journal.book import Journal
-from keepsake.books.journal.drawing import is_event
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
+from keepsake.books.entries import EntryOrigin, Importance, JournalEntry, Judge
+from keepsake.books.importance import is_event
+from keepsake.books.journal import Journal
 from keepsake.language.heard import heard
 from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.steps import Figures

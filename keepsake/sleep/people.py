@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.page import PageLine, PersonPage
-from keepsake.books.people.shown import May, hearable
+from keepsake.books.people import PeopleBook
+from keepsake.books.people_shown import May, hearable
+from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.steps import Figures
 from keepsake.tasks.night import memory_line

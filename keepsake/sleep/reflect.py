@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 
 from keepsake.books import files as vault_files
-from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, Judge
-from keepsake.books.journal.entries import line as entry_line
-from keepsake.books.people.shown import May
+from keepsake.books.entries import EntryOrigin, Importance, JournalEntry, Judge
+from keepsake.books.entries import line as entry_line
+from keepsake.books.journal import Journal
+from keepsake.books.people_shown import May
 from keepsake.errors import NoteRefused
 from keepsake.sleep.asking import NightAsk
 from keepsake.sleep.config import SleepConfig

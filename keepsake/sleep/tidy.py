@@ -8,7 +8,7 @@ import stat
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from keepsake.books.journal.book import Journal
+from keepsake.books.journal import Journal
 from keepsake.sleep.steps import Figures
 
 OLD = timedelta(days=1)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
-from keepsake.books.people.book import PeopleBook
+from keepsake.books.people import PeopleBook
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.index.agent_index import AgentIndex
 from keepsake.index.follower import AgentSources

@@ -11,7 +11,7 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.agent import services
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.config import JournalConfig
-from keepsake.books.journal.entries import EntryOrigin, Judge
+from keepsake.books.entries import EntryOrigin, Judge
 from tests.game.agents_world import AgentsWorld, Building
 
 MATTERED, WINDOW = "## What Mattered", "\n---\n"

@@ -51,7 +51,7 @@ def by_hand(path: Path, old: str, new: str) -> None:
 
 
 def _pins(agent: Path, tell: Tell) -> None:
-    pinned = Pinned(agent / "pinned.md", "Mira", tell)
+    pinned = Pinned(agent / "pinned.md", agent="Mira", tell=tell)
     assert pinned.lines == ()
     pinned.add("Tom's brother keeps bees.")
     pinned.add("My cup is the blue one.", own=True)

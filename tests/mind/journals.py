@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry
+from keepsake.books.entries import EntryOrigin, Importance, JournalEntry
+from keepsake.books.journal import Journal
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

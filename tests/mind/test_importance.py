@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from keepsake.archive.records import POSE, SCENE, Memory
-from keepsake.books.journal.drawing import tell
-from keepsake.books.journal.importance import importance
-from keepsake.books.people.book import line_of
+from keepsake.books.importance import importance, tell
+from keepsake.books.people import line_of
 from keepsake.language.heard import GIVE
 from tests.mind.journals import did, result, seen, told
 

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.journal import drawing
-from keepsake.books.journal.book import Journal
-from keepsake.books.journal.drawing import draw_out, tell
-from keepsake.books.journal.entries import EntryOrigin, Importance, JournalEntry, local_day
-from keepsake.books.journal.importance import importance
+from keepsake.books import importance as drawing
+from keepsake.books.entries import EntryOrigin, Importance, JournalEntry, local_day
+from keepsake.books.importance import draw_out, importance, tell
+from keepsake.books.journal import Journal
 from keepsake.errors import NoteRefused
 from tests.mind.journals import NOON, days_ago, did, result, seen, told, write
 

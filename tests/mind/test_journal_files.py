@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.journal.day_file import BY_HAND, appended, parse
-from keepsake.books.journal.entries import (
+from keepsake.books.day_file import BY_HAND, appended, parse
+from keepsake.books.entries import (
     LONGEST,
     MOST_NUMBERS,
     EntryOrigin,

@@ -15,9 +15,9 @@ import pytest
 
 from keepsake.archive.log import Archive
 from keepsake.books.commitments import Commitment, CommitmentKind, Commitments
-from keepsake.books.journal.book import Journal
+from keepsake.books.journal import Journal
 from keepsake.books.notes import NoteBook
-from keepsake.books.people.book import PeopleBook
+from keepsake.books.people import PeopleBook
 from keepsake.books.pins import Pinned
 from keepsake.errors import NoteRefused
 from keepsake.events.types import OPERATIONS
@@ -33,14 +33,15 @@ BELOW = "told by what calls it"
 BOOKS = {
     NoteBook: {"write": "note", "forget": "unnote"}
     | dict.fromkeys(["all", "find", "changed_since", "problems", "unknown"], READ),
-    Pinned: {"add": "pin", "remove": "unpin"} | dict.fromkeys(["lines", "own", "shown"], READ),
+    Pinned: {"add": "pin", "remove": "unpin"}
+    | dict.fromkeys(["lines", "own", "shown", "problems"], READ),
     Journal: {"write": "journal"}
-    | dict.fromkeys(["entries", "resting_on", "ranked", "problems"], READ),
+    | dict.fromkeys(["entries", "known", "resting_on", "problems"], READ),
     PeopleBook: {"take": "profile", "conclude": "concluded"}
     | dict.fromkeys(["look", "loaded", "through", "problems"], READ)
     | dict.fromkeys(["page", "find", "all"], READ),
     Commitments: {"add": "noticed", "close": "closed", "drop": "closed"}
-    | dict.fromkeys(["items", "lines", "lines_before", "meant"], READ),
+    | dict.fromkeys(["items", "lines", "lines_before", "meant", "problems"], READ),
     CascadeMemory: {"clear": "clear", "record_rate": "rate", "adopt_edits": "edit", "check": "edit"}
     | {"append": BELOW, "compact": BELOW, "undo": BELOW}
     | dict.fromkeys(["context", "load", "next_turn", "weigh", "status", "close"], READ)
@@ -64,8 +65,8 @@ WRITERS = {
     "records/store.py": "for the books",
     "books/notes.py": "NoteBook",
     "books/list_file.py": "Pinned and Commitments",
-    "books/journal/book.py": "Journal",
-    "books/people/book.py": "PeopleBook, and what a person does",
+    "books/journal.py": "Journal",
+    "books/people.py": "PeopleBook, and what a person does",
     "sleep/reflect.py": "how far a reflection has come: no memory",
     "sleep/log.py": "the nights: events of their own",
     "sleep/tidy.py": "what a crash left: the night's step tells of it",
@@ -175,7 +176,7 @@ def test_a_note_that_a_person_changed_a_moment_before_or_broke_for_a_while(notes
 
 
 def test_pins_of_all_hands(tmp_path, log):
-    pinned = Pinned(tmp_path / "pinned.md", "Mira", log.append)
+    pinned = Pinned(tmp_path / "pinned.md", agent="Mira", tell=log.append)
     assert pinned.lines == ()
     pinned.path.write_text("- I owe Tom six pence.\n")
     pinned.add("I like rain.", own=True)

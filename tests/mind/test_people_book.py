@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from keepsake.books.people import book as book_module
-from keepsake.books.people.book import PeopleBook
+from keepsake.books import people as book_module
+from keepsake.books.people import PeopleBook
 from keepsake.errors import NoteRefused
 from tests.mind.acquaintances import ADA, RUAN, TOM, Days, book_of, eventful, files, taken, there
 

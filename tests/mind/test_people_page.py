@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.people.book import worked_in
-from keepsake.books.people.page import PageLine, PersonPage, parse_page, written
+from keepsake.books.people import worked_in
+from keepsake.books.person_page import PageLine, PersonPage, parse_page, written
 from keepsake.errors import NoteRefused
 from tests.mind.acquaintances import START, TOM, Days
 from tests.mind.golden_life import GOLDEN

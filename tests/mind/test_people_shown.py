@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from keepsake.books.people.shown import Telling, known_of, lines
+from keepsake.books.people_shown import Telling, known_of, lines
 from tests.mind.acquaintances import ADA, TOM, Days, eventful, taken, there
 from tests.mind.lives import WordTokens
 

@@ -25,11 +25,11 @@ import pytest
 
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
-from keepsake.books.journal.book import Journal
-from keepsake.books.journal.entries import EntryOrigin, JournalEntry
-from keepsake.books.journal.importance import importance
-from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.page import PersonPage
+from keepsake.books.entries import EntryOrigin, JournalEntry
+from keepsake.books.importance import importance
+from keepsake.books.journal import Journal
+from keepsake.books.people import PeopleBook
+from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, TargetModel

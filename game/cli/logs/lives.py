@@ -12,9 +12,9 @@ from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
-from keepsake.books.journal.book import Journal
-from keepsake.books.people.book import FOLDER
-from keepsake.books.people.page import PersonPage, parse_page
+from keepsake.books.journal import Journal
+from keepsake.books.people import FOLDER
+from keepsake.books.person_page import PersonPage, parse_page
 from keepsake.errors import KeepsakeError, NoteRefused, refusing
 from keepsake.events.reader import Filter, events
 from keepsake.json_lines import Record

@@ -24,9 +24,9 @@ from keepsake.agent.tasks import Alarm
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
-from keepsake.books.people import shown
-from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.shown import Telling
+from keepsake.books import people_shown as shown
+from keepsake.books.people import PeopleBook
+from keepsake.books.people_shown import Telling
 from keepsake.errors import KeepsakeError
 
 GATHER_SECONDS = (60.0, 120.0)

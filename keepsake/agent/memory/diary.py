@@ -15,9 +15,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
 from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.journal.book import Journal
-from keepsake.books.journal.drawing import draw_out
-from keepsake.books.journal.entries import (
+from keepsake.books.entries import (
     LEAST,
     MOST,
     EntryOrigin,
@@ -26,7 +24,8 @@ from keepsake.books.journal.entries import (
     Judge,
     standing,
 )
-from keepsake.books.journal.importance import importance
+from keepsake.books.importance import draw_out, importance
+from keepsake.books.journal import Journal
 from keepsake.books.persona import attribute_quote
 from keepsake.errors import KeepsakeError, NoteRefused
 from keepsake.language.heard import heard, meant_for
@@ -112,10 +111,7 @@ class Diary:
             shown = window and numbers and numbers[-1] >= window[0].number
             return not shown and may_hear(numbers, audience=NOBODY)
 
-        of_them_first = sorted(
-            self.journal.ranked, key=lambda entry: bool(about) and about not in entry.who
-        )
-        return standing(of_them_first, budget, now, tokens, may)
+        return standing(self.journal.known, budget, now, tokens, may, about)
 
     # -- writing
 

@@ -70,7 +70,7 @@ class MemoryTools:
         self._trouble = Complaints(f"[Notes] {name}")
         tell = services.events.emit
         self.notes = NoteBook(folder / "notes", self._trouble, name, tell)
-        self.pinned = Pinned(folder / "pinned.md", name, tell)
+        self.pinned = Pinned(folder / "pinned.md", self._trouble, name, tell)
         self.recaller = Recaller(life, self.notes, memory, services, plugged)
         self._name, self._memory, self._services = name, memory, services
         self._diary, self._plugged = diary, plugged
@@ -266,11 +266,7 @@ class MemoryTools:
     @property
     def shown_pins(self) -> tuple[str, ...]:
         """The pinned block as a prompt shows it."""
-        try:
-            return self.pinned.shown
-        except NoteRefused as problem:
-            self._trouble(str(problem))
-            return ()
+        return self.pinned.shown
 
     @property
     def remembered(self) -> list[str]:

@@ -19,7 +19,7 @@ from keepsake.agent.services import Services
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, outward
 from keepsake.archive.records import Memory
-from keepsake.books.people.shown import May
+from keepsake.books.people_shown import May
 from keepsake.sleep.asking import NightAsk, Work
 from keepsake.sleep.journal import write_day
 from keepsake.sleep.log import SleepLog

@@ -13,7 +13,7 @@
     - **written**: 2026-11-21T14:05:09+01:00
 
 The game adds entries at the end and changes nothing above; people may write anything anywhere. An
-entry that cannot be read is named.
+entry that cannot be read is named. What stands in a code fence is no entry and no part of one.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from itertools import pairwise
 
-from keepsake.books.files import FRONT, with_front
-from keepsake.books.journal.entries import (
+from keepsake.books.entries import (
     LEAST,
     MOST,
     MOST_NUMBERS,
@@ -49,14 +48,12 @@ _HEADING = re.compile(
 _PART = re.compile(r"##?[ \t]")
 _FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)[ \t]*$")
 _NO_TEXT = re.compile(r"\s*$|[ \t]*(?:[-*+#>|]|```|~~~|<!--)")
-_LAST = re.compile(r"^last:[ \t]*(\d{1,6})[ \t]*$", re.ASCII | re.MULTILINE)
 _SCORE = re.compile(r"(\d{1,6})\b", re.ASCII)
 _RANGE = re.compile(r"(\d{1,12})(?:[ \t]*[-–][ \t]*(\d{1,12}))?", re.ASCII)
 _YEARS = range(1971, 3000)
 _NEW_FILE = """\
 ---
 day: {day}
-last: 0
 ---
 
 # {title}
@@ -73,13 +70,17 @@ class DayFile:
     entries: tuple[JournalEntry, ...] = ()  # in the order of the file
     problems: tuple[str, ...] = ()  # what cannot be read, and why: ``line 17: …``
     ids: frozenset[str] = frozenset()  # of all entries, also of those that cannot be read
-    last: int = 0  # the highest number that an entry of this day has, or is known to have had
+
+    @property
+    def last(self) -> int:
+        """The highest number of an entry; 0 for none."""
+        return max((int(each.partition("-")[2]) for each in self.ids), default=0)
 
 
 def parse(day: date, source: str) -> DayFile:
     """What ``source`` holds; never fails: what cannot be read is among the problems."""
     # Not splitlines(), for which a text may hold line ends of its own.
-    lines = [line.removesuffix("\r") for line in source.split("\n")]
+    lines = _unfenced([line.removesuffix("\r") for line in source.split("\n")])
     starts = [place for place, line in enumerate(lines) if _PART.match(line)]
     entries, problems, ids = list[JournalEntry](), list[str](), set[str]()
     for start, end in pairwise([*starts, len(lines)]):
@@ -94,11 +95,22 @@ def parse(day: date, source: str) -> DayFile:
             entries.append(_entry(heading, day, lines[start + 1 : end]))
         except ValueError as problem:
             problems.append(f"line {start + 1}: {heading['id']}: {problem}")
-    front = FRONT.match(source)
-    said = _LAST.search(front["head"].replace("\r", "")) if front else None
-    numbers = (int(each.partition("-")[2]) for each in ids)
-    last = max([0, *([int(said[1])] if said else ()), *numbers])
-    return DayFile(tuple(entries), tuple(problems), frozenset(ids), last)
+    return DayFile(tuple(entries), tuple(problems), frozenset(ids))
+
+
+def _unfenced(lines: Sequence[str]) -> list[str]:
+    """The lines, blank where a code fence is; one that nobody closes is none."""
+    found, opened = list(lines), -1
+    for place, line in enumerate(lines):
+        mark = line.strip()[:3]
+        if mark not in ("```", "~~~"):
+            continue
+        if opened < 0:
+            opened = place
+        elif lines[opened].strip()[:3] == mark:
+            found[opened : place + 1] = [""] * (place + 1 - opened)
+            opened = -1
+    return found
 
 
 def appended(source: str | None, entry: JournalEntry) -> str:
@@ -107,8 +119,6 @@ def appended(source: str | None, entry: JournalEntry) -> str:
         title = f"{entry.day.day} {MONTHS[entry.day.month - 1]} {entry.day.year}"
         source = _NEW_FILE.format(day=entry.day, title=title)
     newline = "\r\n" if "\r\n" in source else "\n"
-    if (front := FRONT.match(source)) and _LAST.search(front["head"].replace("\r", "")):
-        source = with_front(source, "last", str(entry.number))
     above = f"{source.rstrip()}{2 * newline}" if source.strip() else ""
     return f"{above}{newline.join(_written(entry))}{newline}"
 

@@ -142,27 +142,55 @@ def local_day(moment: datetime) -> date:
     return moment.astimezone().date()
 
 
-def standing(
+def telling_of(entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
+    """The entry that tells of each memory, by its number.
+
+    Of several it is the one that a model or the agent has weighed, and then the weightiest. What
+    the agent only concluded from a memory does not tell of it.
+    """
+    told = (each for each in entries if each.origin is not EntryOrigin.INFERRED)
+    return {number: each for each in sorted(told, key=_precedence) for number in each.memories}
+
+
+def _precedence(entry: JournalEntry) -> tuple[bool, int]:
+    return entry.importance.judge is not Judge.RULES, entry.importance.score
+
+
+def standing(  # noqa: PLR0917 - each is another thing, and none can be left out
     entries: Iterable[JournalEntry],
     budget: int,
     now: datetime,
     tokens: Tokens,
     may: Callable[[JournalEntry], bool] = lambda _: True,
+    about: str = "",
 ) -> tuple[str, ...]:
     """The lines of the journal for a prompt, oldest first; quick, for each thought.
 
+    Those about one person count most, then the important ones, then the newest. An entry gives
+    way to another that may be shown and tells of all its memories (:func:`telling_of`).
+
     Args:
-        entries: What may stand there, those that count most first, see :attr:`Journal.ranked`.
-        budget: How many tokens they may take.
+        entries: The journal, oldest first.
+        budget: How many tokens the lines may take.
         now: The time.
         tokens: Counts them.
-        may: Whether an entry is to be shown now.
+        may: Whether an entry may be shown now.
+        about: The key of that person; empty for nobody.
 
     Returns:
         Lines such as ``[21 Nov, importance 8] Tom told me: "…" (memory 120)``.
     """
+    shown = [each for each in entries if may(each)]
+    telling = {each.id for each in telling_of(shown).values()}
+    found = [
+        each
+        for each in reversed(shown)
+        if each.importance.score >= LEAST_SHOWN
+        and (each.origin is EntryOrigin.INFERRED or not each.memories or each.id in telling)
+    ]
+    found.sort(key=lambda each: (about not in each.who if about else True, -each.importance.score))
     left, missed, chosen = budget, 0, list[tuple[date, int, str]]()
-    for entry in filter(may, entries):
+    for entry in found:
         text = line(entry, now)
         if (cost := tokens.of(text)) <= left:
             left, missed = left - cost, 0

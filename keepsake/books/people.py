@@ -19,7 +19,7 @@ from pathlib import Path
 
 from keepsake.archive.records import BY_RULE, Memory, MemoryKind
 from keepsake.books import files as vault_files
-from keepsake.books.people.page import (
+from keepsake.books.person_page import (
     LONGEST_LINE,
     PageLine,
     PersonPage,

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from keepsake.books.people.book import PeopleBook
-from keepsake.books.people.page import PageLine, PersonPage
+from keepsake.books.people import PeopleBook
+from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.language.perception import fit_name, for_prompt, quoted
 from keepsake.language.words import MONTHS
 from keepsake.ports import Tokens

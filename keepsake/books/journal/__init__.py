@@ -1,1 +1,0 @@
-"""What an agent makes of its days: entries that rest on memories, one markdown file a day."""

@@ -1,1 +1,0 @@
-"""The people whom an agent knows: a page for each."""
