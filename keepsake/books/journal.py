@@ -149,9 +149,8 @@ class Journal:
     ) -> None:
         for entry in after:
             if entry not in before:
-                first, size = min(entry.memories, default=0), len(entry.text)
-                facts = {"n": first, "of": "journal", "size": size, "by": by}
-                self._emit(MemoryChange(agent=self._agent, op=op, **facts))
+                n, of, size = min(entry.memories, default=0), "journal", len(entry.text)
+                self._emit(MemoryChange(agent=self._agent, op=op, n=n, of=of, size=size, by=by))
 
 
 def _is_day(path: Path) -> bool:
