@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from keepsake.index.conversation import ConversationTurn, MarkedQuestion, read_questions, read_turns
+from keepsake.lab.conversation import ConversationTurn, MarkedQuestion, read_questions, read_turns
 
 
 def read_data(path: Path) -> tuple[list[ConversationTurn], list[MarkedQuestion]]:

@@ -27,7 +27,7 @@ PURE = (
 _PURE = [f"keepsake.{part}" for part in PURE]
 _BELOW_WORLD = [
     *_PURE,
-    *(f"keepsake.{part}" for part in ("agent", "index", "memories", "models", "paths")),
+    *(f"keepsake.{part}" for part in ("agent", "index", "models", "paths")),
 ]
 
 RULES = {
@@ -37,7 +37,6 @@ RULES = {
     "keepsake.child": ["keepsake.errors", "keepsake.child", "keepsake.paths"],
     "keepsake.models": [*_PURE, "keepsake.models", "keepsake.child", "keepsake.paths"],
     "keepsake.index": [*_PURE, "keepsake.index", "keepsake.child", "keepsake.paths"],
-    "keepsake.memories": [*_PURE, "keepsake.index", "keepsake.memories", "keepsake.paths"],
     "keepsake.agent": _BELOW_WORLD,
     "keepsake.lab": [*_BELOW_WORLD, "keepsake.child", "keepsake.lab"],
     "keepsake": [],

@@ -13,19 +13,19 @@ from rich.table import Table
 from game.cli.output import plain_table
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
-from keepsake.index.conversation import (
+from keepsake.lab.conversation import (
     Conversation,
     ConversationTurn,
     Progress,
     UnreadableTurns,
     read_turns,
 )
+from keepsake.lab.measure import DEPTHS, Answered, RetrievalScore, scores
 from keepsake.lab.trials.items import FORMATS_PAGE, UnreadableBenchmark
 from keepsake.lab.trials.reading import read_trials
 from keepsake.lab.trials.trial import Trial
 from keepsake.language.words import writable
 from keepsake.ports import Embedder
-from keepsake.recall.measure import DEPTHS, Answered, RetrievalScore, scores
 
 _MOST_HITS = 1000
 _DEFAULT_HITS = 20

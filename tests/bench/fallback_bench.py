@@ -19,9 +19,9 @@ import yaml
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import open_lines
-from keepsake.index.local import LocalVectors
 from keepsake.index.sources import text_of
 from keepsake.index.words import Fts5Index
+from keepsake.lab.local_vectors import LocalVectors
 from keepsake.language.heard import heard
 from keepsake.models.clients.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY

@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 import yaml
 
-from keepsake.index.conversation import Conversation, ConversationTurn, MarkedQuestion
-from keepsake.index.local import LocalVectors
 from keepsake.index.sources import text_of
 from keepsake.index.words import Fts5Index
+from keepsake.lab.conversation import Conversation, ConversationTurn, MarkedQuestion
+from keepsake.lab.local_vectors import LocalVectors
+from keepsake.lab.measure import Answered, RetrievalScore, scores
 from keepsake.models.clients.minilm import DIMENSION, MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.ports import SystemClock
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.fusion import Weights
-from keepsake.recall.measure import Answered, RetrievalScore, scores
 from keepsake.recall.query import RecallQuery
 from keepsake.recall.query import read as read_question
 from keepsake.recall.recall import MemorySearch

@@ -9,7 +9,7 @@ import pytest
 
 from game.cli.recall import RecallServer, as_json, evaluate
 from keepsake.errors import ModelUnavailable
-from keepsake.index.conversation import Conversation
+from keepsake.lab.conversation import Conversation
 from keepsake.models.clients.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from tests.lab.in_process import keepsake

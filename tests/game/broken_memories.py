@@ -3,7 +3,7 @@
 import threading
 
 from keepsake.errors import ModelUnavailable
-from keepsake.memories.windows import FullContext
+from keepsake.lab.memories.windows import FullContext
 
 
 class Breaks(FullContext):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from keepsake.lab.trials.scoring import NOT_KNOWN
-from keepsake.memories.protocol import RecalledLine
+from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.lab.in_process import keepsake

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from game.cli.app import app
 from keepsake.archive.privacy import is_private
 from keepsake.errors import KeepsakeError
+from keepsake.lab.memories.windows import FullContext
 from keepsake.lab.sweeps.comparing import over_time, results_of
 from keepsake.lab.trials.evaluating import IN_CONTEXT, IN_REACH, Evaluation, evaluated, row_of
 from keepsake.lab.trials.journal import RowJournal
@@ -22,8 +23,7 @@ from keepsake.lab.trials.probes import (
     probe_trials,
 )
 from keepsake.lab.trials.scoring import scores
-from keepsake.memories.protocol import RecalledLine, Surroundings
-from keepsake.memories.windows import FullContext
+from keepsake.memory.protocol import RecalledLine, Surroundings
 from keepsake.ports import FixedClock
 
 (QUIET, BUSY) = probe_trials(7)

@@ -3,13 +3,13 @@
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.memories import loading
-from keepsake.memories.conformance import MemoryConformance, check
-from keepsake.memories.generative_agents import GenerativeAgents
-from keepsake.memories.keepsake import KeepsakeMemory
-from keepsake.memories.protocol import RecalledLine
-from keepsake.memories.rag import Rag
-from keepsake.memories.windows import FullContext, SlidingWindow
+from keepsake.lab.memories.conformance import MemoryConformance, check
+from keepsake.lab.memories.generative_agents import GenerativeAgents
+from keepsake.lab.memories.keepsake import KeepsakeMemory
+from keepsake.lab.memories.rag import Rag
+from keepsake.lab.memories.windows import FullContext, SlidingWindow
+from keepsake.memory import protocol
+from keepsake.memory.protocol import RecalledLine
 
 
 class TestFullContext(MemoryConformance):
@@ -82,7 +82,7 @@ def test_one_that_conforms_has_no_faults():
 
 def test_the_shipped_ones_are_known_by_name():
     shipped = {"full-context", "sliding-window", "rag", "generative-agents", "keepsake", "mem0"}
-    assert shipped <= set(loading.names())
+    assert shipped <= set(protocol.names())
 
 
 @pytest.mark.parametrize("text", ["class Mine(:", "raise RuntimeError('of its own')", "Mine = 1"])
@@ -91,4 +91,4 @@ def test_a_module_that_breaks_is_a_memory_that_cannot_be_loaded(tmp_path, monkey
     (tmp_path / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(KeepsakeError, match=name):
-        loading.maker(f"{name}:Mine")
+        protocol.maker(f"{name}:Mine")

@@ -43,7 +43,7 @@ def run(tmp_path):
 
 def test_the_guides_memory_conforms(run):
     assert len([line for line in MEMORY.splitlines() if line.strip()]) <= 32
-    found = run(sys.executable, "-m", "keepsake.memories.conformance", "overlap:Overlap")
+    found = run(sys.executable, "-m", "keepsake.lab.memories.conformance", "overlap:Overlap")
     assert found.returncode == 0, found.stdout + found.stderr
     said = found.stdout.strip()
     assert said in TEXT, said

@@ -8,14 +8,14 @@ from game.cli.recall import evaluate
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.index.conversation import moment
-from keepsake.memories.conformance import BEGAN, life
-from keepsake.memories.keepsake import KeepsakeMemory
-from keepsake.memories.protocol import Surroundings
+from keepsake.lab.conversation import moment
+from keepsake.lab.measure import DEPTHS, Answered, scores
+from keepsake.lab.memories.conformance import BEGAN, life
+from keepsake.lab.memories.keepsake import KeepsakeMemory
+from keepsake.memory.protocol import Surroundings
 from keepsake.models.clients.minilm import MiniLMEmbedder
 from keepsake.models.clients.openai import OpenAIModel
 from keepsake.ports import FixedClock
-from keepsake.recall.measure import DEPTHS, Answered, scores
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.recall_data import read_data
 

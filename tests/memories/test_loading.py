@@ -8,7 +8,7 @@ import pytest
 from game.cli.lab import evaluating
 from keepsake.errors import KeepsakeError
 from keepsake.lab.trials.cell import PROBES, TrialSource
-from keepsake.memories.loading import METHODS, code_of, maker
+from keepsake.memory.protocol import METHODS, code_of, maker
 from keepsake.paths import places
 
 WHOLE = """
@@ -70,7 +70,7 @@ def test_a_changed_memory_has_another_code_and_ours_has_none(module, tmp_path):
 
 def test_the_check_from_a_shell_says_what_is_wrong_in_words(module, tmp_path):
     name = module("shell_memory", LESS)
-    command = [sys.executable, "-m", "keepsake.memories.conformance"]
+    command = [sys.executable, "-m", "keepsake.lab.memories.conformance"]
     for words, said in ((["--help"], "pytest class"), ([f"{name}:Less"], "it lacks recall")):
         found = subprocess.run(
             [*command, *words],
@@ -99,7 +99,7 @@ def test_one_that_breaks_off_keeps_no_other_from_its_figures(module, capsys):
 
 
 def test_all_methods_of_the_protocol_are_asked_for(module):
-    from keepsake.memories.protocol import MemorySystem  # noqa: PLC0415
+    from keepsake.memory.protocol import MemorySystem  # noqa: PLC0415
 
     own = {name for name in vars(MemorySystem) if not name.startswith("_")}
     assert own == set(METHODS)

@@ -7,10 +7,10 @@ from importlib.util import find_spec
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.memories import loading
-from keepsake.memories.conformance import BEGAN, MemoryConformance, WordHashes, life
-from keepsake.memories.mem0 import Mem0Memory
-from keepsake.memories.protocol import Surroundings
+from keepsake.lab.memories.conformance import BEGAN, MemoryConformance, WordHashes, life
+from keepsake.lab.memories.mem0 import Mem0Memory
+from keepsake.memory import protocol
+from keepsake.memory.protocol import Surroundings
 from keepsake.models.clients.openai import OpenAIModel
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -97,7 +97,7 @@ def test_it_sends_nothing_to_its_makers(tmp_path):
 def test_it_says_how_it_is_installed(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "mem0", None)
     with pytest.raises(KeepsakeError, match=r"not installed.*keepsake\[mem0\]"):
-        loading.opened("mem0", surroundings(tmp_path))
+        protocol.opened("mem0", surroundings(tmp_path))
 
 
 def test_it_needs_an_embedder(tmp_path):

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from keepsake.lab.measure import Answered, scores
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.fusion import Candidates, Weights, rank
-from keepsake.recall.measure import Answered, scores
 from keepsake.recall.query import read
 from keepsake.recall.times import spans, tells_when
 from tests.sentences import table

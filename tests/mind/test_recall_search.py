@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.errors import ModelUnavailable
-from keepsake.index.local import LocalVectors
 from keepsake.index.words import Fts5Index
+from keepsake.lab.local_vectors import LocalVectors
 from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.recall import MemorySearch, SearchRequest
 

@@ -99,7 +99,7 @@ def probes(
     """Have visitors tell a memory what they ask for an hour, a day and a week later."""
     from game.cli.lab import evaluating  # noqa: PLC0415 - other commands need not wait
     from keepsake.lab.trials.cell import PROBES, TrialSource  # noqa: PLC0415 - the same
-    from keepsake.memories.loading import KEEPSAKE  # noqa: PLC0415 - the same
+    from keepsake.memory.protocol import KEEPSAKE  # noqa: PLC0415 - the same
 
     options = (("loads", evaluating.loads_of(load)), ("lives", lives))
     source = TrialSource(PROBES, options=options)

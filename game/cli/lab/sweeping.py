@@ -18,7 +18,7 @@ from keepsake.lab.sweeps.report import write_report
 from keepsake.lab.sweeps.sweep import Runner, sweep
 from keepsake.lab.sweeps.tables import write_parquet
 from keepsake.lab.trials.measures import COSTS, MEASURES, figure
-from keepsake.memories import loading
+from keepsake.memory import protocol
 from keepsake.paths import Places
 
 TABLE, REPORT = "results.parquet", "report.html"
@@ -33,7 +33,7 @@ def swept(here: Places, plan_file: Path, folder: Path | None, runner: Runner) ->
     """
     plan = read_plan(plan_file)
     for memory in dict.fromkeys(cell.memory for cell in plan.cells):
-        loading.maker(memory)  # said before anything is lived
+        protocol.maker(memory)  # said before anything is lived
     folder = folder or plan_file.with_suffix("")
     with _bar(plan.name, len(plan.cells)) as done:
         records = sweep(here, plan, folder, runner, done)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from keepsake.archive.records import Memory
 from keepsake.index.sources import memory_document
-from keepsake.memories.protocol import RecalledLine, dated, line_of
+from keepsake.memory.protocol import RecalledLine, dated, line_of
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.related import SearchResult
 

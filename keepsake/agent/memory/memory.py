@@ -26,7 +26,7 @@ from keepsake.books.commitments import Commitments
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
-from keepsake.memories.loading import OURS
+from keepsake.memory.protocol import OURS
 from keepsake.memory.types import MemoryContext
 
 __all__ = ["BACKLOG_LIMIT", "Compacted", "MemoryComponent"]

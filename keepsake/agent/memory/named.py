@@ -9,7 +9,7 @@ import yaml
 
 from keepsake.agent.agent_log import log
 from keepsake.books.files import replace_file
-from keepsake.memories import loading
+from keepsake.memory import protocol
 
 PROFILE_FILE = "profile.md"
 """In an agent's folder."""
@@ -25,12 +25,12 @@ def memory_named(path: Path) -> str:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         log(f"[Error] {path} cannot be read, so the agent has the usual memory: {error}")
         return ""
-    return "" if named in loading.OURS else named
+    return "" if named in protocol.OURS else named
 
 
 def told(name: str) -> str:
     """What it is called, and what there is, for a builder."""
-    return f"{name or loading.KEEPSAKE}. There are: {', '.join(loading.names())}"
+    return f"{name or protocol.KEEPSAKE}. There are: {', '.join(protocol.names())}"
 
 
 def name_memory(path: Path, name: str) -> None:
@@ -40,12 +40,12 @@ def name_memory(path: Path, name: str) -> None:
         KeepsakeError: There is no such memory.
         OSError, UnicodeDecodeError, yaml.YAMLError: The file cannot be read or written.
     """
-    if name not in loading.OURS:
-        loading.maker(name)
+    if name not in protocol.OURS:
+        protocol.maker(name)
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     post = frontmatter.loads(text)
     post.metadata.pop(MEMORY, None)
-    if name not in loading.OURS:
+    if name not in protocol.OURS:
         post[MEMORY] = name
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, frontmatter.dumps(post) + "\n")

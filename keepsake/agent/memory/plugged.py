@@ -29,8 +29,8 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
-from keepsake.memories import loading
-from keepsake.memories.protocol import MemorySystem, Surroundings
+from keepsake.memory import protocol
+from keepsake.memory.protocol import MemorySystem, Surroundings
 from keepsake.models.profiles import EXTRACTIVE, ModelProfile
 from keepsake.ports import Generation, GenerationRequest, LanguageModel
 from keepsake.recall.related import SearchResult
@@ -201,7 +201,7 @@ class PluggedMemory:
             tokens=services.tokens,
             budget=services.compaction.current.budget,
         )
-        return loading.opened(self.name, given)
+        return protocol.opened(self.name, given)
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -16,7 +16,7 @@ from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.offstage.hearsay import Hearsay
 from keepsake.agent.services import Services
 from keepsake.archive.records import Memory
-from keepsake.memories.loading import OURS
+from keepsake.memory.protocol import OURS
 from keepsake.memory.types import CompactionResult
 
 

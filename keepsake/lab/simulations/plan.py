@@ -20,7 +20,7 @@ from keepsake.archive.scan import scan
 from keepsake.books.files import replace_file
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.reader import newest_first
-from keepsake.memories import loading
+from keepsake.memory import protocol
 from keepsake.paths import Places, Ports
 
 HOUR = 3600.0
@@ -88,8 +88,8 @@ def checked(plan: SimulationPlan) -> SimulationPlan:
             f"--hours is {plan.hours:.12g}", f"Use more than 0, up to {MOST_HOURS:g}"
         )
     _check_start(plan)
-    if plan.memory not in loading.OURS:
-        loading.maker(plan.memory)
+    if plan.memory not in protocol.OURS:
+        protocol.maker(plan.memory)
     return plan
 
 

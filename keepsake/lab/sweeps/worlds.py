@@ -13,7 +13,7 @@ from keepsake.lab.simulations.settings import settings_from
 from keepsake.lab.simulations.simulate import create, run
 from keepsake.lab.trials.cell import TrialCell
 from keepsake.lab.trials.journal import Row
-from keepsake.memories.loading import KEEPSAKE
+from keepsake.memory.protocol import KEEPSAKE
 from keepsake.paths import Places
 
 WORLD_KIND = "world"

@@ -19,7 +19,7 @@ from keepsake.lab.trials.judging import AnswerJudge
 from keepsake.lab.trials.probes import LIMIT, probe_trials
 from keepsake.lab.trials.reading import read_trials
 from keepsake.lab.trials.trial import Trial
-from keepsake.memories.loading import code_of
+from keepsake.memory.protocol import code_of
 from keepsake.models.profiles import Profiles
 from keepsake.paths import Places
 from keepsake.ports import Embedder

@@ -17,8 +17,7 @@ from keepsake.lab.trials.living import Asking, Living, MemoryFault
 from keepsake.lab.trials.probes import KEPT
 from keepsake.lab.trials.scoring import abstains, matches, scores, stands_in
 from keepsake.lab.trials.trial import Trial
-from keepsake.memories.loading import maker, opened
-from keepsake.memories.protocol import Surroundings
+from keepsake.memory.protocol import Surroundings, maker, opened
 from keepsake.ports import Embedder, FixedClock, LanguageModel, Tokens
 from keepsake.prompt.tokens import Heuristic
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from keepsake.errors import KeepsakeError
-from keepsake.index.conversation import moment
+from keepsake.lab.conversation import moment
 
 FORMATS_PAGE = "docs/evaluation.md has the formats"
 _WEEKDAY = re.compile(r"\s*\([A-Za-z]+\)")

@@ -13,7 +13,7 @@ from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.lab.trials.trial import Trial, TrialQuestion
-from keepsake.memories.protocol import MemorySystem, RecalledLine, Surroundings
+from keepsake.memory.protocol import MemorySystem, RecalledLine, Surroundings
 from keepsake.ports import FixedClock
 
 QUIET = timedelta(minutes=30)
@@ -116,4 +116,4 @@ class Living:
 
 def _unlike(method: str, wanted: str) -> MemoryFault:
     told = f"The memory's {method}() is to give {wanted}"
-    return MemoryFault(told, "See docs/research.md; keepsake.memories.conformance tests it")
+    return MemoryFault(told, "See docs/research.md; keepsake.lab.memories.conformance tests it")

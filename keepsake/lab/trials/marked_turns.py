@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.index.conversation import MarkedQuestion, read_questions, read_turns, times_of
+from keepsake.lab.conversation import MarkedQuestion, read_questions, read_turns, times_of
 from keepsake.lab.trials.items import Item, UnreadableBenchmark
 from keepsake.lab.trials.trial import Trial, TrialQuestion
 

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from keepsake.lab.measure import ALL, DEPTHS
 from keepsake.lab.trials.evaluating import IN_CONTEXT, IN_REACH
 from keepsake.lab.trials.intervals import Estimate, estimate
 from keepsake.lab.trials.journal import Row
 from keepsake.lab.trials.probes import KEPT
 from keepsake.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
-from keepsake.recall.measure import ALL, DEPTHS
 
 MRR = "mrr"
 _AT = "recall@"

@@ -17,12 +17,12 @@ from keepsake.books.commitments import Commitments
 from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import CompactionError, KeepsakeError, ModelError
 from keepsake.index.sources import memory_document
-from keepsake.memories import settings
-from keepsake.memories.line_index import LineIndex
-from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, dated
-from keepsake.memories.windows import first_within
+from keepsake.lab.memories import settings
+from keepsake.lab.memories.line_index import LineIndex
+from keepsake.lab.memories.windows import first_within
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import FOLDER, CompactionConfig
+from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated
 from keepsake.memory.source import Summarizer
 from keepsake.memory.strategy import Layout, Strategies
 from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer

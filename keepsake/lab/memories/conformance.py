@@ -7,7 +7,7 @@ As a pytest class::
 
 or as a function, without pytest: ``check(MyMemory)`` gives what is wrong, in words. From a shell::
 
-    python -m keepsake.memories.conformance package.module:Class
+    python -m keepsake.lab.memories.conformance package.module:Class
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.memories.loading import Maker, maker
-from keepsake.memories.protocol import Figure, MemorySystem, RecalledLine, Surroundings
+from keepsake.memory.protocol import Figure, Maker, MemorySystem, RecalledLine, Surroundings, maker
 from keepsake.ports import Embedder, FixedClock
 
 BEGAN = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)

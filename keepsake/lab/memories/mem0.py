@@ -19,11 +19,11 @@ from typing import Any
 from keepsake.archive.records import Memory
 from keepsake.books.files import replace_file
 from keepsake.errors import KeepsakeError
+from keepsake.lab.memories import settings
+from keepsake.lab.memories.windows import MOST_LINES, Newest
 from keepsake.language.words import writable
 from keepsake.markdown_config import between
-from keepsake.memories import settings
-from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, line_of
-from keepsake.memories.windows import MOST_LINES, Newest
+from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, line_of
 from keepsake.ports import ChatMessage, Embedder, GenerationRequest, LanguageModel
 
 _UNUSED = {"api_key": "unused"}

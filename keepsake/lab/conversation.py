@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from keepsake.errors import KeepsakeError
-from keepsake.index.local import LocalVectors
 from keepsake.index.words import Fts5Index
+from keepsake.lab.local_vectors import LocalVectors
 from keepsake.language.words import writable
 from keepsake.ports import Embedder
 from keepsake.recall.documents import Document, DocumentKind

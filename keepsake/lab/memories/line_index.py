@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from keepsake.index.local import LocalVectors
 from keepsake.index.words import Fts5Index
+from keepsake.lab.local_vectors import LocalVectors
 from keepsake.ports import Embedder
 from keepsake.recall.documents import Document
 

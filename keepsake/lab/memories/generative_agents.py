@@ -18,12 +18,12 @@ from keepsake.archive.records import Memory
 from keepsake.books.files import replace_file
 from keepsake.books.importance import importance
 from keepsake.errors import ModelError
+from keepsake.lab.memories import reflection, settings
+from keepsake.lab.memories.line_index import LineIndex
+from keepsake.lab.memories.windows import MOST_LINES, Newest, first_within
 from keepsake.language.words import words, writable
 from keepsake.markdown_config import between
-from keepsake.memories import reflection, settings
-from keepsake.memories.line_index import LineIndex
-from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, dated, line_of
-from keepsake.memories.windows import MOST_LINES, Newest, first_within
+from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of
 from keepsake.recall.documents import Document, DocumentKind
 
 DECAY = 0.995

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.records import Memory
+from keepsake.lab.memories import settings
 from keepsake.markdown_config import between
-from keepsake.memories import settings
-from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, dated
+from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated
 from keepsake.ports import Tokens
 
 MOST_LINES = 100_000

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from keepsake.archive.records import Memory
+from keepsake.lab.memories import settings
+from keepsake.lab.memories.line_index import LineIndex
+from keepsake.lab.memories.windows import MOST_LINES, Newest
 from keepsake.language.words import words, writable
 from keepsake.markdown_config import between
-from keepsake.memories import settings
-from keepsake.memories.line_index import LineIndex
-from keepsake.memories.protocol import Figure, RecalledLine, Surroundings, dated, line_of
-from keepsake.memories.windows import MOST_LINES, Newest
+from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of
 from keepsake.recall.documents import Document, DocumentKind
 
 

@@ -1,0 +1,203 @@
+"""A memory behind one Protocol, and how one is found by its name.
+
+The archive stays the truth: the host hands a memory everything that the agent experiences, and
+again everything after :attr:`MemorySystem.newest`. So a memory may keep files in its folder, or
+nothing at all. A name is an entry point (:data:`GROUP`) or ``package.module:Class``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.errors import KeepsakeError
+from keepsake.ports import Clock, Embedder, LanguageModel, Tokens
+from keepsake.prompt.tokens import Heuristic
+
+GROUP = "keepsake.memories"
+"""The group of entry points in which packages name their memories."""
+KEEPSAKE = "keepsake"
+"""The name of Keepsake's own memory."""
+OURS = frozenset({"", KEEPSAKE})
+"""What a profile says of its memory where a world's own is meant."""
+METHODS = ("newest", "perceive", "context", "recall", "rest", "state", "close")
+"""What a :class:`MemorySystem` has."""
+
+type Figure = str | int | float
+"""A value of :meth:`MemorySystem.state`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledLine:
+    """Something that a memory found for a question."""
+
+    text: str  # a line for a prompt, with who said it
+    # the memories that it rests on, best first; a score for evidence counts these
+    numbers: tuple[int, ...] = ()
+    score: float = 0.0  # comparable within one answer only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a memory is given when it is made."""
+
+    agent: str  # whose memory it is; empty where it only listens, as in the field's benchmarks
+    folder: Path  # its own; there, and empty the first time
+    clock: Clock  # what time it is for the agent
+    embedder: Embedder | None = None  # None where there are words alone
+    # writes summaries and reflections: continues a text, or answers messages; None for rules
+    model: LanguageModel | None = None
+    tokens: Tokens = field(default_factory=Heuristic)
+    budget: int = 3840  # tokens that a prompt may have
+    # its own settings, as somebody wrote them: ``--set window=32``
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class MemorySystem(Protocol):
+    """What one agent remembers.
+
+    It is made with :class:`Surroundings` as its only argument. One method is called at a time, in
+    any worker thread; each may block. What it raises beside a
+    :class:`~keepsake.errors.KeepsakeError` is a fault of its own, and the agent goes on without.
+    :mod:`keepsake.lab.memories.conformance` tests this contract.
+    """
+
+    @property
+    def newest(self) -> int:
+        """Number of the last memory that it still knows after being opened; 0 for none."""
+        ...
+
+    def perceive(self, memory: Memory) -> None:
+        """Take in one line of the life: 1, 2, 3 …; the newest again where it was repeated."""
+        ...
+
+    def context(self, budget: int) -> Sequence[str]:
+        """Lines that stand in every prompt, whatever is asked; oldest first, ``budget`` tokens."""
+        ...
+
+    def recall(self, question: str, limit: int) -> Sequence[RecalledLine]:
+        """What bears on a question, best first; ``limit`` at most.
+
+        Who asks stands before it, where that is known: ``Hanna: What is my trade?``. It may have
+        been whispered, so keep no question.
+        """
+        ...
+
+    def rest(self, *, asleep: bool) -> None:
+        """A quiet moment (or, ``asleep``, a night) for what takes longer: summaries, reflection."""
+        ...
+
+    def state(self) -> Mapping[str, Figure]:
+        """Figures about it, for tables and pages; quick."""
+        ...
+
+    def close(self) -> None:
+        """Bring everything to the disk and let go of it; a second call does nothing."""
+        ...
+
+
+def line_of(memory: Memory) -> str:
+    """A memory as a line of a prompt, with its speaker in front where it does not name them."""
+    told = memory.line
+    if memory.kind is MemoryKind.ACT:  # a command, which names nobody
+        return f"You: {told}"
+    return told if not memory.source or memory.source in told else f"{memory.source}: {told}"
+
+
+def dated(memory: Memory) -> str:
+    """The same with its day, as somebody needs it who is asked when something was."""
+    return f"{memory.time:%-d %B %Y}, {line_of(memory)}"
+
+
+type Maker = Callable[[Surroundings], MemorySystem]
+
+
+def names() -> list[str]:
+    """The memories that are known by name, in alphabetical order."""
+    return sorted(entry_points(group=GROUP).names)
+
+
+def maker(name: str) -> Maker:
+    """The class of that name: an entry point of :data:`GROUP`, or ``package.module:Class``.
+
+    Raises:
+        KeepsakeError: There is none, or it cannot be imported; says which there are.
+    """
+    known = entry_points(group=GROUP)
+    if name in known.names:
+        return _loaded(known[name])
+    if ":" not in name:
+        told = f"There is no memory {name!r}"
+        raise KeepsakeError(told, f"There are: {', '.join(names())}; or name a package:Class")
+    # As with `python -m`: what is nowhere else is found where one stands.
+    sys.path += [""] * ("" not in sys.path)
+    return _loaded(EntryPoint(name, name, GROUP))
+
+
+def code_of(name: str) -> str:
+    """A digest of the code behind a memory that is not ours: of its package, or its one file.
+
+    Empty for ours, which the version of the program tells, and for one that cannot be loaded.
+    """
+    try:
+        module = sys.modules[maker(name).__module__]
+    except (KeepsakeError, AttributeError, KeyError):
+        return ""
+    top = sys.modules[module.__name__.partition(".")[0]]
+    if top.__name__ == "keepsake" or not module.__file__:
+        return ""
+    folders = [Path(each) for each in getattr(top, "__path__", ())]
+    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
+    told = hashlib.sha256()
+    for file in files or [Path(module.__file__)]:
+        told.update(file.read_bytes())
+    return told.hexdigest()[:16]
+
+
+def _loaded(point: EntryPoint) -> Maker:
+    try:
+        importlib.invalidate_caches()
+        found: Maker = point.load()
+    except AttributeError as error:
+        told = f"The memory {point.name!r} cannot be loaded ({error})"
+        raise KeepsakeError(
+            told, f"Name a class of {point.module}: package.module:Class"
+        ) from error
+    except Exception as error:  # whatever somebody's module does when it is imported
+        told = f"The memory {point.name!r} cannot be loaded ({error!r})"
+        cure = (
+            f"Start `keepsake` in the folder where {point.module.partition('.')[0]} lies, or "
+            f"install its package beside Keepsake: `{sys.executable} -m pip install -e FOLDER`"
+        )
+        raise KeepsakeError(told, cure) from error
+    if not callable(found):
+        raise KeepsakeError(f"{point.value} is no class", "Name the class itself: package:Class")
+    if isinstance(found, type):  # ``newest`` may be set where it is made
+        _check(point.name, found, METHODS[1:])
+    return found
+
+
+def _check(name: str, found: object, wanted: Sequence[str] = METHODS) -> None:
+    if missing := [each for each in wanted if inspect.getattr_static(found, each, None) is None]:
+        told = f"{name} is no memory: it lacks {', '.join(missing)}"
+        raise KeepsakeError(told, f"It needs {', '.join(METHODS)}; see docs/research.md")
+
+
+def opened(name: str, surroundings: Surroundings) -> MemorySystem:
+    """A memory of that name, made for its surroundings.
+
+    Raises:
+        KeepsakeError: There is none, or what it gives lacks a method of :class:`MemorySystem`.
+    """
+    made = maker(name)(surroundings)
+    _check(name, made)
+    return made
