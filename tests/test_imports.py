@@ -17,6 +17,9 @@ LIBRARIES_OF_THE_MIND = {"frontmatter", "yaml", "jinja2"}
 
 OUTSIDE = ["evennia", "django", "twisted", "httpx", "requests", "ollama", "chromadb", "xllamacpp"]
 
+DEFERREDS = ("twisted.internet.defer", "twisted.internet.task", "twisted.python.failure")
+"""What the agent may use of Twisted: no reactor and no network."""
+
 PURE = (
     *("archive", "books", "compaction", "events", "language", "prompt", "recall"),
     *("sleep", "summaries", "tasks", "agent_memory", "errors", "json_lines", "markdown_config"),
@@ -104,8 +107,9 @@ def broken(module: str, imported: str) -> str | None:
     if within(imported, "game.server.conf") and not within(module, "game.server.conf"):
         return "nothing imports the wiring"
     pure = any(within(module, part) for part in (*_PURE, "keepsake.agent"))
-    if pure and imported.split(".", maxsplit=1)[0] in OUTSIDE:
-        return "mind and agent know no framework and no client"
+    deferred = within(module, "keepsake.agent") and imported.startswith(DEFERREDS)
+    if pure and imported.split(".", maxsplit=1)[0] in OUTSIDE and not deferred:
+        return "mind and agent know no framework and no client, the agent Twisted's Deferreds"
     if imported.split(".", maxsplit=1)[0] not in PACKAGES or imported in ("game", "keepsake"):
         return None
     rule = max((prefix for prefix in RULES if within(module, prefix)), key=len)
@@ -176,7 +180,9 @@ def test_packages_import_nothing():
         ("keepsake.agent.mind", "typeclasses.agents", False),
         ("keepsake.agent.mind", "keepsake.lab.sweeps.pool", False),
         ("keepsake.lab.sweeps.pool", "game.simulation.worker", False),
-        ("keepsake.agent.mind", "twisted.internet.defer", False),
+        ("keepsake.agent.mind", "twisted.internet.defer", True),
+        ("keepsake.agent.mind", "twisted.internet.reactor", False),
+        ("keepsake.memory", "twisted.internet.defer", False),
         ("typeclasses.agents", "keepsake.agent.attention", True),
         ("keepsake.memory.types", "keepsake.models", False),
         ("keepsake.memory.types", "evennia.utils", False),

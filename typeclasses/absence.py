@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from evennia.comms.models import Msg
+from twisted.python.failure import Failure
 
+from keepsake.agent.agent_log import log
 from keepsake.agent.naming import now
 from keepsake.agent.services import running, services
 from keepsake.agent.surroundings import identity_of
@@ -53,7 +56,11 @@ def _look_back(character: Any, left: datetime) -> None:
                 found += news_of(Witness(name, key, archive, promises), who)
         return chosen(found)
 
-    services().in_time(work, PATIENCE).then(lambda found: _show(character, found or []))
+    def failed(failure: Failure) -> None:
+        log(f"[Error] {character.key} is not told of the time away: {failure.value!r}")
+        _show(character, [])
+
+    services().in_thread(work, PATIENCE).addCallbacks(partial(_show, character), failed)
 
 
 def _show(character: Any, found: list[News]) -> None:

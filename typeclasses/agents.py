@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import yaml
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 from evennia.utils import create
+from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.impulses import EventKind, PerceivedEvent
@@ -82,14 +83,9 @@ class Agent(Character):
         """Whether it must not leave now."""
         return self.mind is not None and self.mind.thinker.stays
 
-    def do(self, line: str, over: Callable[[], None]) -> None:
-        """Do what a player would type; ``over`` is called when it is done, or has failed."""
-
-        def ended(result: Any) -> Any:
-            over()
-            return result
-
-        execute(self, line).addBoth(ended)
+    def do(self, line: str) -> Deferred[Any]:
+        """Do what a player would type; fires when it is done, or has failed."""
+        return execute(self, line)
 
     def tell_builders(self, text: str) -> None:
         """Show a line to every builder who is connected."""

@@ -11,10 +11,13 @@ from django.conf import settings
 from evennia.objects.models import ObjectDB
 from evennia.utils.evmore import EvMore
 from evennia.utils.evtable import EvTable
+from twisted.internet.defer import TimeoutError
+from twisted.python.failure import Failure
 
 from commands.audit import AuditedCommand
 from commands.base import player_named
 from commands.wording import counted, listed, quoted
+from keepsake.agent.agent_log import log
 from keepsake.agent.mind import Mind
 from keepsake.agent.services import services
 from keepsake.errors import KeepsakeError
@@ -23,7 +26,8 @@ from typeclasses.minds import mind_of
 
 PATIENCE = 30.0
 """Seconds to wait for an answer before the builder is shown that it took too long."""
-_TOO_LATE = "|rThat did not work:|n it took too long, or broke off. See agents.log"
+_TOO_LATE = "|rThat did not work:|n it took too long. Try again in a while"
+_BROKE_OFF = "|rThat did not work:|n it broke off. See agents.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +89,18 @@ class BuilderCommand(AuditedCommand):
 
     def answer(self, work: Callable[[], str]) -> None:
         """Make the answer in a worker thread, then show it."""
+        services().in_thread(work, PATIENCE).addCallbacks(self.page, self.failed)
 
-        def attempt() -> str:
-            try:
-                return work()
-            except KeepsakeError as error:
-                return refused(error)
-
-        services().in_time(attempt, PATIENCE).then(lambda text: self.page(text or _TOO_LATE))
+    def failed(self, failure: Failure) -> None:
+        """Tell why no answer came from a worker thread."""
+        error = failure.value
+        if isinstance(error, KeepsakeError):
+            self.caller.msg(refused(error))
+        elif isinstance(error, TimeoutError):
+            self.caller.msg(_TOO_LATE)
+        else:
+            log(f"[Error] {self.key}: {error!r}")
+            self.caller.msg(_BROKE_OFF)
 
     def agent_named(self, name: str) -> Agent:
         """The one agent that ``name`` means; the one in the room if it is empty.

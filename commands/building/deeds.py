@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evennia.utils.utils import iter_to_str
+from twisted.internet.defer import TimeoutError
+from twisted.python.failure import Failure
 
 from commands.building.base import PATIENCE, BuilderCommand, find_player, plain, table
 from commands.wording import counted, listed, quoted
@@ -74,19 +76,18 @@ class CmdDeed(BuilderCommand):
     def _reload(self) -> None:
         """Read in a worker thread, build in this one."""
 
-        def read() -> _Files | KeepsakeError:
-            try:
-                atlas = read_atlas()
-                return atlas, read_deeds(atlas), read_scenes(atlas)
-            except KeepsakeError as error:
-                return error
+        def read() -> _Files:
+            atlas = read_atlas()
+            return atlas, read_deeds(atlas), read_scenes(atlas)
 
-        services().in_time(read, PATIENCE).then(self._build)
+        def refused(failure: Failure) -> None:
+            error = failure.value
+            why = "it took too long" if isinstance(error, TimeoutError) else str(error)
+            self.caller.msg(f"|rNothing was changed:|n {plain(why)}")
 
-    def _build(self, found: _Files | KeepsakeError | None) -> None:
-        if found is None or isinstance(found, KeepsakeError):
-            self.caller.msg(f"|rNothing was changed:|n {plain(str(found or 'it took too long'))}")
-            return
+        services().in_thread(read, PATIENCE).addCallbacks(self._build, refused)
+
+    def _build(self, found: _Files) -> None:
         atlas, deeds, scenes = found
         services().scenes = scenes
         built = build_world(atlas, deeds)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from twisted.internet.defer import Deferred
+
 
 class Body(Protocol):
     """The agent itself, as the world has it.
@@ -40,8 +42,8 @@ class Body(Protocol):
         """Whether it must not leave now."""
         ...
 
-    def do(self, line: str, over: Callable[[], None]) -> None:
-        """Do what a player would type; ``over`` is called when it is done, or has failed."""
+    def do(self, line: str) -> Deferred[Any]:
+        """Do what a player would type; fires when it is done, or has failed."""
         ...
 
     def msg(self, text: Any, *, from_obj: Any) -> None:

@@ -10,20 +10,22 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from twisted.internet.defer import Deferred
+
 from keepsake.agent import logged_events
 from keepsake.agent.agent_log import log, open_log, report
 from keepsake.agent.logged_events import FaultHandler
 from keepsake.agent.offstage.days import Scene
 from keepsake.agent.spans import ThoughtSpans, spans_of
-from keepsake.agent.tasks import Alarm, Once
 from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.agent.waiting import in_thread
 from keepsake.agent.warming import Warming
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
@@ -256,37 +258,9 @@ class Services:
 
         return ask
 
-    def in_time[T](self, work: Callable[[], T], seconds: float) -> Once[T | None]:
-        """Run ``work``, which blocks, in a worker thread.
-
-        Returns:
-            Its result, on the reactor thread and never before this returns; None if it failed,
-            or took longer than ``seconds``.
-        """
-        came: Once[T | None] = Once()
-        alarm = Alarm(self.timer)
-
-        def give_up() -> None:
-            future.cancel()
-            came(None)
-
-        def finish(result: T | None) -> None:
-            alarm.cancel()
-            came(result)
-
-        def finished(future: Future[T]) -> None:
-            if future.cancelled():
-                return
-            if (error := future.exception()) is not None:
-                # Nobody else would hear of it: the thread's caller is long gone.
-                log(f"[Error] A worker thread failed: {error!r}")
-            result = None if error else future.result()
-            self.post(lambda: finish(result))
-
-        alarm.set(seconds, give_up)
-        future = self.searchers.submit(work)
-        future.add_done_callback(finished)
-        return came
+    def in_thread[T](self, work: Callable[[], T], seconds: float) -> Deferred[T]:
+        """Run ``work``, which blocks, in a worker thread; see :func:`waiting.in_thread`."""
+        return in_thread(work, self.searchers, self.post, self.timer, seconds)
 
     @property
     def event_log(self) -> EventLog | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body
-from keepsake.agent.tasks import Alarm
+from keepsake.agent.waiting import Alarm
 from keepsake.errors import ConfigError, KeepsakeError, ModelUnavailable
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EMBEDDED, ModelProfile

@@ -18,7 +18,7 @@ from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResou
 from zope.interface import implementer
 
 from game.web.live.door import answer, gone
-from keepsake.agent.tasks import Alarm
+from keepsake.agent.waiting import Alarm
 
 PROXIES = ("127.0.0.1",)
 """Proxies whose headers are trusted: a web server on this machine; as Evennia's UPSTREAM_IPS."""

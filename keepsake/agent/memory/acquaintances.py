@@ -20,7 +20,7 @@ from keepsake.agent.body import Life
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
 from keepsake.agent.surroundings import identity_of, people_near
-from keepsake.agent.tasks import Alarm
+from keepsake.agent.waiting import Alarm
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from twisted.internet.defer import Deferred
+
 from keepsake.agent.memory.memory import Compacted, MemoryComponent
 from keepsake.agent.services import Services
-from keepsake.agent.tasks import Once
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.language.perception import shorten
@@ -22,21 +23,21 @@ WORTH_IT = 4
 prompt is full: a small model that says the word all the time would wear its memory down."""
 
 
-def compact_for(memory: MemoryComponent, services: Services, place: str) -> Once[None]:
+def compact_for(memory: MemoryComponent, services: Services, place: str) -> Deferred[None]:
     """Compact, because the agent itself asked; its result becomes a memory.
 
     Returns:
         Comes on the reactor thread once the result is in the memory, or after a while.
     """
-    finished: Once[None] = Once()
-    alarm = services.timer.callLater(PATIENCE, finished, None)
+    finished: Deferred[None] = Deferred()
+    alarm = services.timer.callLater(PATIENCE, finished.callback, None)
 
     def tell(line: str) -> None:
         text = shorten(" ".join(line.split()), LONGEST_RESULT)
         memory.remember(text, MemoryKind.RESULT, place=place)
         if alarm.active():
             alarm.cancel()
-        finished(None)
+            finished.callback(None)
 
     try:
         refusal = _why_not(memory, services)

@@ -13,7 +13,7 @@ from keepsake.agent.agent_log import log, logged
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.services import Services
-from keepsake.agent.tasks import Alarm
+from keepsake.agent.waiting import Alarm
 from keepsake.archive import history
 from keepsake.archive.history import PastCompaction
 from keepsake.archive.verdicts import Rate, RoundtripQuestion

@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+
+from twisted.internet.defer import Deferred, TimeoutError
+from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
@@ -18,7 +22,6 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PATIENCE, PluggedMemory
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.services import Services
-from keepsake.agent.tasks import Once
 from keepsake.archive.privacy import NOBODY, Audience, outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.commitments import Commitment, CommitmentKind
@@ -91,7 +94,7 @@ class MemoryTools:
 
     # -- tool calls
 
-    def perform(self, command: Command, place: str) -> Once[None]:
+    def perform(self, command: Command, place: str) -> Deferred[None]:
         """Do what a private verb says, in a worker thread.
 
         Returns:
@@ -99,24 +102,29 @@ class MemoryTools:
         """
         if command.verb == COMPACT:
             return compact_for(self._memory, self._services, place)
-        finished: Once[None] = Once()
+        finished: Deferred[None] = Deferred()
         tool = self._tools[command.verb]
 
-        def work() -> str:
-            try:
-                return tool(command.argument, place, command.reason)
-            except KeepsakeError as error:
-                if op := _OPS.get(command.verb):
-                    self._changed(op, problem=str(error))
-                return f"You tried to {command.line}: {error}"
-
-        def done(result: str | None) -> None:
-            text = result or f"You tried to {command.line}: nothing came of it; try again later"
+        def done(text: str) -> None:
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
             self._memory.remember(line, MemoryKind.RESULT, place=place)
-            finished(None)
+            finished.callback(None)
 
-        self._services.in_time(work, TOOL_SECONDS).then(done)
+        def failed(failure: Failure) -> None:
+            error = failure.value
+            problem = str(error)
+            if isinstance(error, KeepsakeError):
+                if op := _OPS.get(command.verb):
+                    self._changed(op, problem=problem)
+            elif isinstance(error, TimeoutError):
+                problem = "it took too long; try again later"
+            else:
+                log(f"[Error] {self._name}: {command.line!r} broke off: {error!r}")
+                problem = "it broke off"
+            done(f"You tried to {command.line}: {problem}")
+
+        work = partial(tool, command.argument, place, command.reason)
+        self._services.in_thread(work, TOOL_SECONDS).addCallbacks(done, failed)
         return finished
 
     def _note(self, argument: str, place: str, reason: str) -> str:
@@ -299,18 +307,21 @@ class MemoryTools:
         before, seconds = self.recaller.window_starts_at(), self._config.patience
         if self._plugged is not None:
             seconds = max(seconds, PATIENCE)
-        found = await self.recaller.search(
-            question,
-            by=by,
-            before=before,
-            scene=scene,
-            seconds=seconds,
-            audience=audience,
-            asker=asker,
-        )
-        if found is None and self._services.indexes is not None:
+        try:
+            return await self.recaller.search(
+                question,
+                by=by,
+                before=before,
+                scene=scene,
+                seconds=seconds,
+                audience=audience,
+                asker=asker,
+            )
+        except TimeoutError:
             log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
-        return found
+        except Exception as error:  # whatever breaks in an index, the agent can still think
+            log(f"[Error] {self._name}: The search broke off: {error!r}")
+        return None
 
     def related(self, found: SearchResult | None) -> Related:
         """What was found, as lines of a prompt built now."""

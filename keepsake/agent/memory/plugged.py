@@ -23,7 +23,7 @@ from keepsake.agent.body import Life
 from keepsake.agent.memory.brought import Brought, brought, by_number
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
-from keepsake.agent.tasks import Alarm
+from keepsake.agent.waiting import Alarm
 from keepsake.archive.forgetting import PLUGGED
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import outward

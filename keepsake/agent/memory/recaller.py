@@ -67,11 +67,14 @@ class Recaller:
         audience: Audience = NOBODY,
         asker: str = "",
     ) -> SearchResult | None:
-        """Search in a worker thread; None if nothing could be searched in time.
+        """Search in a worker thread; None if there is nothing to search.
 
         ``by`` says for whom (:class:`keepsake.events.types.Recall`), ``before`` which memories the
         window does not show, ``audience`` who hears what comes of it, ``asker`` whose words they
         are. In a ``scene`` what is recent counts more.
+
+        Raises:
+            TimeoutError: It took longer than ``seconds``.
         """
         if not self._can_search:
             return None
@@ -79,8 +82,11 @@ class Recaller:
         began = self._services.seconds()
         wanted = partial(self._found, text, before, scene=scene, seconds=seconds)
         what = partial(wanted, audience=audience, asker=asker)
-        found = await self._services.in_time(what, seconds)
-        self._tell(by, text, None if found is None else found.hits, began, before)
+        found: SearchResult | None = None
+        try:
+            found = await self._services.in_thread(what, seconds)
+        finally:
+            self._tell(by, text, None if found is None else found.hits, began, before)
         return found
 
     def find(

@@ -10,7 +10,7 @@ from typing import Any
 from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body, FindBody
 from keepsake.agent.surroundings import show
-from keepsake.agent.tasks import Alarm
+from keepsake.agent.waiting import Alarm
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
@@ -15,7 +19,6 @@ from keepsake.agent.surroundings import (
     people_near,
     place_of,
 )
-from keepsake.agent.tasks import Once
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.language.perception import perceive
@@ -33,7 +36,7 @@ class Act:
     command: Command | None  # what was done; None if nothing was
     refusal: str = ""  # why nothing was done, told to the agent; empty if something was
     # comes when the act is done and what it brought is in the memory; None where nothing is done
-    result: Once[None] | None = None
+    result: Deferred[Any] | None = None
     memory: int = 0  # number of the memory of it; 0 if it is not remembered, or not yet
 
     @property
@@ -115,18 +118,17 @@ class Actor:
         since = [m for m in reversed(window) if m.number > seen]
         return seen if any(m.kind is MemoryKind.PERCEPTION for m in since) else 0
 
-    def _perform(self, agent: Body, command: Command, to: str, place: str) -> Once[None]:
+    def _perform(self, agent: Body, command: Command, to: str, place: str) -> Deferred[Any]:
         if command.verb in PRIVATE:
             return self._keeper.perform(command, place)
-        done: Once[None] = Once()
 
-        def over() -> None:
+        def over(result: Any) -> None:
             self._acting = None
-            done(None)
+            if isinstance(result, Failure):
+                log(f"[Error] {agent.key}: {command.line!r} broke off: {result.value!r}")
 
         self._acting = command
-        agent.do(_typed(agent, command, to), over)
-        return done
+        return agent.do(_typed(agent, command, to)).addBoth(over)
 
     def own_result(
         self, agent: Body, text: str, kind: str, from_obj: Any, keep: Callable[[str], None]

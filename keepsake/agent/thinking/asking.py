@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from twisted.internet.defer import Deferred
+
 from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body, Life
 from keepsake.agent.impulses import Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
 from keepsake.agent.surroundings import people_near, show
-from keepsake.agent.tasks import Once
 from keepsake.agent.thinking.fitting import Fitting
 from keepsake.agent.thinking.reports import ThoughtReports
 from keepsake.agent.thinking.scene import ANSWERED
@@ -85,11 +86,12 @@ class ThoughtAsker:
             return NOT  # what such a model does of its own accord makes no sense to anybody
         return RULES if profile.is_stopgap else TURN
 
-    async def make_room(self) -> None:
+    async def make_room(self, thought: ThoughtInProgress) -> None:
         """Have the memory compacted first if it is over its emergency mark."""
-        made: Once[None] = Once()
-        self._memory.make_room(lambda: made(None))
+        made: Deferred[None] = Deferred()
+        self._memory.make_room(lambda: made.callback(None))
         await made
+        self.check(thought)
 
     @contextmanager
     def asked(
@@ -107,14 +109,16 @@ class ThoughtAsker:
         thought.queued = self._services.seconds()
         priority = _PRIORITIES[thought.impulse.priority]
         try:
-            ticket = self._services.gateway.submit(PROFILE, priority, self.key, build_now, done)
+            thought.ticket = self._services.gateway.submit(
+                PROFILE, priority, self.key, build_now, done
+            )
         except KeepsakeError as error:
             yield error if isinstance(error, ModelError) else ModelUnavailable(str(error))
             return
         try:
             yield None
         finally:
-            ticket.cancel()  # where it was broken off; too late does no harm
+            thought.ticket.cancel()  # where it was broken off; too late does no harm
 
     def is_wanted(self, agent: Body, thought: ThoughtInProgress) -> bool:
         """Whether somebody needs it now that its turn has come; its impulse is of now then."""
@@ -124,15 +128,14 @@ class ThoughtAsker:
         thought.impulse = wanted
         return True
 
-    def go_on(self, thought: ThoughtInProgress) -> None:
-        """The model is asked again for the thought, unless its own act has broken it off.
+    def check(self, thought: ThoughtInProgress) -> None:
+        """Go on with a thought, unless it was broken off while it waited.
 
         Raises:
-            ThoughtDropped: It has.
+            ThoughtDropped: It was.
         """
-        if self.current is None:
+        if self.current is not thought:
             raise ThoughtDropped
-        thought.answer = None
 
     def able_body(self, thought: ThoughtInProgress) -> Body:
         """The agent as it is now, if it may still act.

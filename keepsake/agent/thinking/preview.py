@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from twisted.internet.defer import Deferred
+
+from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body
 from keepsake.agent.impulses import IDLE, EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.services import Services
 from keepsake.agent.surroundings import identity_of
-from keepsake.agent.tasks import Routine
 from keepsake.agent.thinking.asking import ThoughtAsker
 from keepsake.agent.thinking.scene import SceneMaker, TurnContext
 from keepsake.agent.thinking.thought import PROFILE
@@ -67,7 +69,10 @@ class PromptPreview:
             prompt, budget = self._prompt(agent, turn, result, profile, said)
             show(prompt.rendered, budget)
 
-        Routine(self._scenes.relate(agent, turn, by="builder"), found).run()
+        searching = Deferred.fromCoroutine(self._scenes.relate(agent, turn, by="builder"))
+        searching.addCallback(found).addErrback(
+            lambda failure: log(f"[Error] {agent.key}: No prompt to show: {failure.value!r}")
+        )
 
     def head(self, agent: Body, profile: ModelProfile) -> GenerationRequest | None:
         """The prompt of an answer to nobody, for a server's cache; None if no model is asked."""

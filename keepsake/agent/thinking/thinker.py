@@ -9,6 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
 from keepsake.agent.agent_log import log
 from keepsake.agent.attention import Attention
 from keepsake.agent.body import Body, Life
@@ -23,7 +26,6 @@ from keepsake.agent.surroundings import (
     players_near,
     talkativeness,
 )
-from keepsake.agent.tasks import Alarm, Routine
 from keepsake.agent.thinking.actor import Act, Actor
 from keepsake.agent.thinking.asking import (
     RULES,
@@ -40,6 +42,7 @@ from keepsake.agent.thinking.tally import ThoughtTally
 from keepsake.agent.thinking.thought import ThoughtInProgress
 from keepsake.agent.thinking.turn import TurnThinking
 from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.agent.waiting import Alarm
 from keepsake.errors import KeepsakeError
 from keepsake.tasks.task import TRIES
 
@@ -83,7 +86,6 @@ class Thinker:
         self.following = self._turn.following
         self.preview = PromptPreview(self._asker, scenes, memory, services)
         self._find, self._services, self._memory = life.body, services, memory
-        self._task: Routine[Act | None] | None = None
         self._drowsy = drowsy
         self._attention = Attention(services.thinking.current, services.random)
         self._wake_up = Alarm(services.timer)
@@ -242,17 +244,18 @@ class Thinker:
         """Let go of the thought under way; an answer that still comes is dropped."""
         if self.thinking:
             self._drop()
-            self._finish(None)
+            self._end()
+            self._thought_over(None)
 
     def _begin(self, impulse: Impulse) -> None:
         """Think, now that the moment has come."""
         self.tally.waits_since = self._services.seconds()
-        self._asker.current = ThoughtInProgress(impulse)
+        self._asker.current = thought = ThoughtInProgress(impulse)
         pause = self._services.thinking.current.pause_notice
         if impulse.priority == "player" and pause:
             self._notice.set(pause, self._show_thinking)
-        self._task = Routine(self._think(self._asker.current), self._finish, self._broke_off)
-        self._task.run()
+        thinking = Deferred.fromCoroutine(self._think(thought))
+        thinking.addCallbacks(self._finish, self._broke_off, (thought,), {}, (thought,), {})
 
     async def _think(self, thought: ThoughtInProgress) -> Act | None:
         """What is done in the end; None for nothing."""
@@ -275,27 +278,28 @@ class Thinker:
             return TURN
 
     def _drop(self) -> None:
-        assert self._task is not None
-        assert self._asker.current is not None
-        self._task.cancel()
-        self._reports.ended(self._asker.current, "dropped")
+        thought, self._asker.current = self._asker.current, None
+        assert thought is not None
+        if thought.ticket is not None:
+            thought.ticket.cancel()
+        self._reports.ended(thought, "dropped")
 
-    def _finish(self, act: Act | None) -> None:
-        self._end()
-        self._thought_over(act)
+    def _finish(self, act: Act | None, thought: ThoughtInProgress) -> None:
+        if self._asker.current is thought:  # else it was broken off
+            self._end()
+            self._thought_over(act)
 
     def _end(self) -> None:
         self._notice.cancel()
-        self._asker.current = self._task = self.tally.waits_since = None
+        self._asker.current = self.tally.waits_since = None
 
-    def _broke_off(self, error: Exception) -> None:
+    def _broke_off(self, failure: Failure, thought: ThoughtInProgress) -> None:
         """Whatever breaks ends the thought: the agent must be able to think again."""
-        agent, thought = self._find(), self._asker.current
-        assert thought is not None
+        agent, error = self._find(), failure.value
         what = "The answer could not be acted out" if thought.answer else "The thought broke off"
         log(f"[Thinker] {agent.key if agent else self._asker.key}: {what}: {error!r}")
         self._reports.ended(thought, "broke off", problem=repr(error))
-        self._finish(None)
+        self._finish(None, thought)
 
     def _show_thinking(self) -> None:
         if agent := self._find():

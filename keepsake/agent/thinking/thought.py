@@ -7,6 +7,7 @@ from datetime import datetime
 
 from keepsake.agent.happenings import Basis
 from keepsake.agent.impulses import Impulse
+from keepsake.models.queue import Ticket
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.budget import Costs
 from keepsake.prompt.marks import Rendered
@@ -45,6 +46,8 @@ class ThoughtInProgress:
     """Whether its prompt could not be brought under the budget."""
     queued: float = 0.0
     """Since when it waits in the queue, in seconds of the services' timer."""
+    ticket: Ticket | None = None
+    """Its place in the model queue, once it has one."""
     sent: Sent | None = None
     """What was sent for it, once its turn had come."""
     answer: Generation | None = None

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from twisted.internet.defer import DeferredQueue
+
 from keepsake.agent.body import Body
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.services import Services
 from keepsake.agent.surroundings import people_near, place_of
-from keepsake.agent.tasks import Inbox
 from keepsake.agent.thinking.actor import Act, Actor
-from keepsake.agent.thinking.asking import TURN, ThoughtAsker, ThoughtDropped, show_absent
+from keepsake.agent.thinking.asking import TURN, ThoughtAsker, show_absent
 from keepsake.agent.thinking.following import Following
 from keepsake.agent.thinking.scene import SceneMaker, TurnContext
 from keepsake.agent.thinking.stopgap import words_by_rule
@@ -80,20 +81,21 @@ class TurnThinking:
 
     async def take(self, thought: ThoughtInProgress) -> Act | None:
         """Answer somebody, or act of one's own accord; what a look-up brings comes back here."""
-        last: Act | None = None
-        turn = self._scenes.context_of(self._asker.body(), thought.impulse)
+        asker, last = self._asker, None
+        turn = self._scenes.context_of(asker.body(), thought.impulse)
         if turn.answered:  # with what was said before it, in one answer
             self._asker.reports.ended(thought, "dropped")
             return None
         for _ in range(1 + MOST_LOOKUPS):
-            await self._asker.make_room()
+            await self._asker.make_room(thought)
             agent = self._asker.body()
             thought.found = await self._scenes.relate(agent, turn)
+            asker.check(thought)
             answered = await self._answer(thought, turn)
             last = answered.shown or last
             if not any(act.looked_up for act in answered.acts):
                 break
-            self._asker.go_on(thought)
+            asker.check(thought)
         return last
 
     async def by_rules(self, thought: ThoughtInProgress) -> Act | None:
@@ -101,6 +103,7 @@ class TurnThinking:
         asker, memory = self._asker, self._mind.memory
         turn = self._scenes.context_of(asker.body(), thought.impulse)
         thought.found = await self._scenes.relate(asker.body(), turn)
+        asker.check(thought)
         agent = asker.able_body(thought)
         if not asker.is_wanted(agent, thought):
             asker.reports.ended(thought, "dropped")
@@ -125,7 +128,7 @@ class TurnThinking:
                 self._asker.fitting.answered(outcome.prompt_tokens)
             if not (answered.acts or answered.fault or isinstance(outcome, Generation)):
                 if thought.too_large and attempt < TRIES and self._mind.memory.no_room is None:
-                    await self._asker.make_room()  # now that its weight is known
+                    await self._asker.make_room(thought)  # now that its weight is known
                     continue
                 if thought.too_large:
                     self._asker.too_large(agent, thought)
@@ -137,7 +140,7 @@ class TurnThinking:
             self._asker.reports.done(thought, *acts, problem=problem)
             if not answered.fault or answered.did:
                 break
-            self._asker.go_on(thought)
+            self._asker.check(thought)
         self._asker.missed.pop(thought.impulse.key, None)
         if answered.fault and not answered.did:
             show_absent(self._asker.body(), thought.impulse)
@@ -147,7 +150,7 @@ class TurnThinking:
         self, thought: ThoughtInProgress, answered: AnswerProgress
     ) -> tuple[Body, Outcome]:
         """Have the model asked, and each part done as soon as it is whole."""
-        inbox: Inbox[str | tuple[Outcome]] = Inbox()
+        inbox: DeferredQueue[str | tuple[Outcome]] = DeferredQueue()
 
         def hear(piece: str) -> None:
             self._services.post(lambda: inbox.put(piece))
@@ -160,7 +163,8 @@ class TurnThinking:
             if problem is not None:
                 inbox.put((problem,))
             while True:
-                item = await inbox.next()
+                item = await inbox.get()
+                self._asker.check(thought)
                 agent = self._asker.able_body(thought)
                 if not isinstance(item, str):
                     await self._end_answer(agent, thought, item[0], answered)
@@ -221,8 +225,7 @@ class TurnThinking:
         act = self._perform(agent, part, turn, whispered)
         if act.result is not None:
             await act.result
-        if self._asker.current is None:  # its own act has broken it off
-            raise ThoughtDropped
+        self._asker.check(thought)  # its own act may have broken it off
         answered.acts.append(act)
         if act.command is None:
             self._asker.reports.guarded(thought.impulse, "dropped", part.text, act.refusal)
