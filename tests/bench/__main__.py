@@ -10,6 +10,7 @@ from rich.console import Console
 
 from tests.bench import (
     busy_bench,
+    calls_bench,
     fallback_bench,
     look_bench,
     memory_bench,
@@ -27,6 +28,7 @@ BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "thought": thought_bench.measure,
     "look": look_bench.measure,
     "busy": busy_bench.measure,
+    "calls": calls_bench.measure,
     "summary": summary_bench.measure,
     "recall": recall_bench.measure,
     "remembered": remembered_bench.measure,
