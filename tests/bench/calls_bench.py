@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -88,7 +89,7 @@ def _in_the_world() -> list[Figure]:
             config = new.places.config
             (config / "llm.md").write_text(_LLM.format(host=self.fake.address))
             (config / "memory_compaction.md").write_text(
-                "**immediate_window**: 4\n**recent_window**: 7\n**min_saving_tokens**: 0\n"
+                "**immediate_window**: 4\n**recent_window**: 100\n**min_saving_tokens**: 0\n"
             )
             self.fake.script = self._answer
             return new
@@ -99,11 +100,11 @@ def _in_the_world() -> list[Figure]:
         def measure(self) -> None:
             self.set_thinking(idle_interval=1e9, pause_notice=0)
             self.says(*FACTS, *CHATTER)
+            self._compact()
             self._ask()
             self._count("a question and its answer", self._ask)
-            self.says(*CHATTER)
             self._compact()
-            self.says(*FACTS)
+            self.says(*CHATTER, "Bram sells barley.")
             self._count("a compaction of seven lines", self._compact)
             self._recall()
             self._count("a recall", self._recall)
@@ -133,7 +134,7 @@ def _in_the_world() -> list[Figure]:
             with _called() as found:
                 work()
             if path := os.environ.get("CALLS"):  # the list, for whoever wants to shorten it
-                with open(path, "a", encoding="utf-8") as file:
+                with Path(path).open("a", encoding="utf-8") as file:
                     file.write("\n".join([name, *(f"  {each}" for each in sorted(found)), ""]))
             figures.append(Figure(name, 1, len(found), "functions", f"wanted <= {WANTED[name]}"))
 
