@@ -41,17 +41,19 @@ class _File[T]:
     stamp: Stamp | None = None
     digest: bytes = b""
     record: T | None = None
-    problem: NoteRefused | None = None
+    problem: str = ""
 
 
 class RecordStore[T]:
     """Files of one kind; safe to use from several threads.
 
     Args:
+        parse: Reads the text of a file.
         edited: Takes what people change once the files were looked at.
+        report: Takes what is wrong with a file.
 
     Attributes:
-        lock: Held while the files are looked at; never while one is written.
+        lock: Held while files are looked at or written.
         version: Rises with every change of what was read.
     """
 
@@ -65,8 +67,6 @@ class RecordStore[T]:
         self.version = 0
         self._parse, self._edited, self._report = parse, edited, report
         self._files: dict[Path, _File[T]] = {}
-        self._ours: set[tuple[Path, bytes]] = set()
-        """What this program is writing just now; an empty digest for what it takes away."""
         self._looked = False
 
     # -- reading
@@ -82,103 +82,69 @@ class RecordStore[T]:
             return {
                 path: file.record
                 for path, file in self._files.items()
-                if file.record is not None and (broken or file.problem is None)
+                if file.record is not None and (broken or not file.problem)
             }
 
     def problems(self) -> dict[Path, str]:
         """What is wrong with files that cannot be read, one sentence each."""
         with self.lock:
-            found = [(path, file.problem) for path, file in self._files.items()]
-        return {path: str(problem) for path, problem in found if problem is not None}
-
-    def read(self, path: Path) -> T | None:
-        """The record of the only file of this store; None for no file.
-
-        Raises:
-            NoteRefused: It cannot be read.
-        """
-        self.look([path])
-        file = self._files.get(path)
-        if file is not None and file.problem is not None:
-            raise file.problem.with_traceback(None)
-        return self.known(path)
+            return {path: file.problem for path, file in self._files.items() if file.problem}
 
     def look(self, paths: Collection[Path]) -> None:
         """Read what changed of these files, which are all that are looked at; never raises."""
         with self.lock:
             for path in paths:
-                self.refresh(path)
-            self.keep_only(paths)
+                self._look_at(path)
+            for path in sorted(self._files.keys() - set(paths)):
+                self._gone(path, by_hand=not path.exists())
             self._looked = True
 
-    def keep_only(self, paths: Collection[Path]) -> None:
-        """Forget all other files; a person took away those that are not there any more."""
-        with self.lock:
-            for path in sorted(self._files.keys() - set(paths)):
-                if path.exists():
-                    self._forget(path)
-                else:
-                    self._gone(path)
+    def _look_at(self, path: Path) -> None:
+        stamp, file = vault_files.stamp(path), self._files.get(path)
+        if stamp is None and file is None:
+            return
+        if stamp is not None and file is not None and file.stamp == stamp:
+            return
+        try:
+            if stamp is not None:
+                _check_size(path, stamp[1])
+            source = vault_files.read(path)
+            if source is None:
+                self._gone(path, by_hand=True)
+            else:
+                self._take(path, stamp, source)
+        except NoteRefused as problem:
+            self._broken(path, stamp, str(problem))
+        except (OSError, UnicodeDecodeError) as error:
+            # Without a stamp: mended permissions leave none, so it is tried each time.
+            self._broken(path, None, str(vault_files.unusable(path, error)))
 
-    def refresh(self, path: Path) -> bool:
-        """Read one file again if it changed, and whether that was necessary; never raises."""
-        with self.lock:
-            stamp, file = vault_files.stamp(path), self._files.get(path)
-            if file is None and stamp is None and self._looked:
-                return False
-            if file is not None and stamp is not None and file.stamp == stamp:
-                return False
-            try:
-                if stamp is not None:
-                    _check_size(path, stamp[1])
-                source = vault_files.read(path)
-                if source is None:
-                    self._gone(path)
-                else:
-                    self._take(path, stamp, _digest(source), self._record(path, source))
-            except NoteRefused as problem:
-                self._trouble(path, stamp, problem)
-            except (OSError, UnicodeDecodeError) as error:
-                # Without a stamp: mended permissions leave none, so it is tried each time.
-                self._trouble(path, None, vault_files.unusable(path, error))
-            return True
-
-    def _record(self, path: Path, source: str) -> T:
-        """The record in a text, which is parsed only where it is not known."""
-        file = self._files.get(path)
-        if file is not None and file.record is not None and file.digest == _digest(source):
-            return file.record
-        _check_size(path, len(source))
-        stamp = vault_files.stamp(path)
-        changed = datetime.fromtimestamp(stamp[0] / 1e9, UTC) if stamp else datetime.now(UTC)
-        return self._parse(path, source, changed)
-
-    def _take(self, path: Path, stamp: Stamp | None, digest: bytes, record: T) -> None:
-        before = self._files.get(path)
+    def _take(self, path: Path, stamp: Stamp | None, source: str) -> T:
+        """Take over what a person may have written; the record."""
+        before, digest = self._files.get(path), _digest(source)
+        if before is not None and before.record is not None and before.digest == digest:
+            self.version += bool(before.problem)
+            self._files[path] = _File(stamp, digest, before.record)
+            return before.record
+        record = self._parse(path, source, _changed(path))
         self._files[path] = _File(stamp, digest, record)
-        same = before is not None and before.digest == digest
-        if not same or (before and before.problem):
-            self.version += 1
-        if not same and (before or self._looked) and (path, digest) not in self._ours:
+        self.version += 1
+        if before or self._looked:
             self._edited(path, before.record if before else None, record)
+        return record
 
-    def _gone(self, path: Path) -> None:
-        file = self._forget(path)
-        if file is not None and file.record is not None and (path, b"") not in self._ours:
-            self._edited(path, file.record, None)
-
-    def _forget(self, path: Path) -> _File[T] | None:
+    def _gone(self, path: Path, *, by_hand: bool) -> None:
         file = self._files.pop(path, None)
         self.version += file is not None
-        return file
+        if by_hand and file is not None and file.record is not None:
+            self._edited(path, file.record, None)
 
-    def _trouble(self, path: Path, stamp: Stamp | None, problem: NoteRefused) -> None:
+    def _broken(self, path: Path, stamp: Stamp | None, problem: str) -> None:
         before = self._files.get(path) or _File[T]()
-        known = before.problem is not None and str(before.problem) == str(problem)
         self._files[path] = _File(stamp, before.digest, before.record, problem)
-        if not known or before.stamp != stamp:
+        if before.problem != problem or before.stamp != stamp:
             self.version += 1
-            self._report(str(problem))
+            self._report(problem)
 
     # -- writing
 
@@ -195,30 +161,25 @@ class RecordStore[T]:
             NoteRefused: The file cannot be read or written, or is saved again and again; or
                 ``make`` refused. Nothing was changed.
         """
-        tries: list[tuple[T | None, T, bytes]] = []
+        tries: list[tuple[T | None, T]] = []
 
-        def text(before: str | None) -> str:
-            with self.lock:  # what a person has written since somebody looked
-                old = None
-                if before is None:
-                    self._gone(path)
-                else:
-                    old = self._record(path, before)
-                    self._take(path, None, _digest(before), old)
-            source = make(before, old)
-            new = self._parse(path, source, datetime.now(UTC))
-            tries.append((old, new, _digest(source)))
-            self._ours.add((path, tries[-1][2]))
-            return source
+        def text(source: str | None) -> str:
+            old = None
+            if source is None:
+                self._gone(path, by_hand=True)
+            else:  # what a person has written since somebody looked
+                _check_size(path, len(source))
+                old = self._take(path, None, source)
+            made = make(source, old)
+            tries.append((old, self._parse(path, made, datetime.now(UTC))))
+            return made
 
-        try:
-            vault_files.change(path, text)
-            old, new, digest = tries[-1]
-            with self.lock:
-                self._take(path, None, digest, new)
-                self.refresh(path)
-        finally:
-            self._ours.difference_update((path, digest) for _, _, digest in tries)
+        with self.lock:
+            source = vault_files.change(path, text)
+            old, new = tries[-1]
+            self._files[path] = _File(None, _digest(source), new)
+            self.version += 1
+            self._look_at(path)
         return old, new
 
     def move_aside(self, path: Path, folder: Path) -> Path:
@@ -227,14 +188,15 @@ class RecordStore[T]:
         Raises:
             NoteRefused: It cannot be moved.
         """
-        self._ours.add((path, b""))
-        try:
+        with self.lock:
             aside = vault_files.move_aside(path, folder)
-            with self.lock:
-                self._forget(path)
+            self._gone(path, by_hand=False)
             return aside
-        finally:
-            self._ours.discard((path, b""))
+
+
+def _changed(path: Path) -> datetime:
+    stamp = vault_files.stamp(path)
+    return datetime.fromtimestamp(stamp[0] / 1e9, UTC) if stamp else datetime.now(UTC)
 
 
 def _digest(source: str) -> bytes:

@@ -1,15 +1,13 @@
 """Whatever is done to an agent's memory is told to the event log, once, and without words.
 
-The tables below name every public method of the books that an agent's memory is kept in, and every
-module that writes files: a new one that nobody has placed here fails.
+The table below names every public method of the books that an agent's memory is kept in: a new one
+that nobody has placed here fails.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
 from dataclasses import astuple, replace
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +21,6 @@ from keepsake.errors import NoteRefused
 from keepsake.events.types import OPERATIONS
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.sliding import SlidingMemory
-from keepsake.paths import REPOSITORY
 from tests.mind.acquaintances import TOM, Days, eventful
 from tests.mind.journals import NOON, write
 
@@ -55,58 +52,12 @@ BOOKS = {
 }
 """What each public method does, in operations; what writes below others is told by those."""
 
-WRITERS = {
-    "archive/log.py": "lines of the archive; those who append them tell",
-    "json_lines.py": "for archive, event log and nights",
-    "archive/forgetting.py": "what somebody wants gone; the log of it would name them",
-    "archive/spill.py": "what no archive takes: told of when it is there",
-    "summaries/files.py": "copies of what the archive has; an edit is told by summaries/copies.py",
-    "records/files.py": "for the others",
-    "records/store.py": "for the books",
-    "books/notes.py": "NoteBook",
-    "books/list_file.py": "Pinned and Commitments",
-    "books/journal.py": "Journal",
-    "books/people.py": "PeopleBook, and what a person does",
-    "sleep/reflect.py": "how far a reflection has come: no memory",
-    "sleep/log.py": "the nights: events of their own",
-    "sleep/tidy.py": "what a crash left: the night's step tells of it",
-    "events/files.py": "the event log itself",
-    "events/writer.py": "the event log itself",
-}
-PURE = ("archive", "books", "events", "records", "recall", "sleep", "summaries", "tasks")
-"""The parts of the library that keep an agent's memory."""
-_WRITES = {"write_text", "write_bytes", "unlink", "rename", "move_aside", "rmdir", "mkdir"}
-
 
 @pytest.mark.parametrize("book", BOOKS, ids=lambda each: each.__name__)
 def test_every_public_method_of_a_book_is_placed(book):
     public = {name for name, _ in inspect.getmembers(book) if not name.startswith("_")}
     assert public == set(BOOKS[book])
     assert set(BOOKS[book].values()) <= {READ, BELOW, *OPERATIONS}
-
-
-def test_no_other_module_of_a_mind_writes_files():
-    library = REPOSITORY / "keepsake"
-    paths = [path for part in PURE for path in (library / part).rglob("*.py")]
-    paths += [library / "json_lines.py"]
-    found = {path.relative_to(library).as_posix() for path in paths if _writes(path)}
-    assert found == set(WRITERS)
-
-
-def _writes(path: Path) -> bool:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            of = node.func.value
-            module = of.id if isinstance(of, ast.Name) else getattr(of, "attr", "")
-            if node.func.attr in _WRITES or (module, node.func.attr) in {
-                ("vault_files", "change"),
-                ("_store", "change"),
-                ("summary_files", "replace_file"),
-                ("os", "write"),
-                ("os", "link"),
-            }:
-                return True
-    return False
 
 
 class Told(list):
