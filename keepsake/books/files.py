@@ -1,8 +1,8 @@
 """Small text files of the vault that people and the game both write.
 
 The game never replaces what it has not read: :func:`change` reads, lets the caller make
-the new text, and puts it in place only if the file is still what was read. Two threads of
-the game that change one file take turns; a person's editor is seen up to the last moment.
+the new text, and puts it in place only if the file is still what was read. Threads of the
+game take turns; a person's editor is seen up to the last moment.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 from keepsake.errors import NoteRefused
 
@@ -30,25 +29,8 @@ FRONT = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DO
 _TRIES = 5
 
 
-class _FileLock:
-    """One thread at a time changes a file."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-
-
-_turns: WeakValueDictionary[str, _FileLock] = WeakValueDictionary()
-_turns_lock = threading.Lock()
-
-
-def _turn_for(path: Path) -> _FileLock:
-    """Whoever changes ``path`` now shares it; it goes when the last of them is done."""
-    with _turns_lock:
-        name = os.path.realpath(path)
-        turn = _turns.get(name)
-        if turn is None:
-            turn = _turns[name] = _FileLock()
-        return turn
+_changing = threading.Lock()
+"""Held while one thread changes a file, or two would find the same text and one be lost."""
 
 
 def stamp(path: Path) -> Stamp | None:
@@ -72,9 +54,8 @@ def change(path: Path, make: Callable[[str | None], str]) -> str:
     Raises:
         NoteRefused: The file cannot be read or written, or is saved again and again.
     """
-    turn = _turn_for(path)
     try:
-        with turn.lock:
+        with _changing:
             for _ in range(_TRIES):
                 before = read(path)
                 text = make(before)
@@ -98,16 +79,24 @@ def read(path: Path) -> str | None:
         return None
 
 
+def pages(folder: Path) -> list[Path]:
+    """The markdown files of a folder, by name; none if it cannot be listed."""
+    try:
+        found = [path for path in folder.iterdir() if path.suffix == ".md" and path.is_file()]
+    except OSError:
+        return []
+    return sorted(path for path in found if not path.name.startswith("."))
+
+
 def move_aside(path: Path, folder: Path) -> Path:
     """Move a file into ``folder`` under a name that is still free there.
 
     Raises:
         NoteRefused: It cannot be moved.
     """
-    turn = _turn_for(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with turn.lock:  # what another thread is writing comes along, or stays
+        with _changing:  # what another thread is writing comes along, or stays
             target = next(name for name in names_beside(folder / path.name) if _linked(path, name))
             path.unlink()
     except OSError as error:
@@ -125,8 +114,8 @@ def names_beside(path: Path) -> Iterator[Path]:
 
 
 def free_name(path: Path) -> Path:
-    """The first of :func:`names_beside` that no file has yet."""
-    return next(name for name in names_beside(path) if not name.exists())
+    """The first of :func:`names_beside` that no file has yet, or an empty one."""
+    return next(name for name in names_beside(path) if not name.exists() or not name.stat().st_size)
 
 
 def unusable(path: Path, error: Exception) -> NoteRefused:
@@ -152,8 +141,7 @@ def _put(path: Path, text: str, expected: str | None) -> bool:
     with _written_aside(path, text) as temporary:
         if expected is None:
             return _linked(temporary, path)
-        # Compared at the last moment: an editor that saved while we wrote is not overrun. Our
-        # own threads wait for their turn, or two would find the same text and one be lost.
+        # Compared at the last moment: an editor that saved while we wrote is not overrun.
         if read(path) != expected:
             return False
         temporary.replace(path)

@@ -64,8 +64,7 @@ class ListFile[T]:
 
         def make(source: str | None, items: tuple[T, ...] | None) -> str:
             planned, count = plan(items or ()), len(items or ())
-            text = source if source and source.strip() else self._head
-            return self._text(text, planned[:count], planned[count:])
+            return self._text(source or self._head, planned[:count], planned[count:])
 
         before, after = self._store.change(self._path, make)
         self._tell(before or (), after, by)

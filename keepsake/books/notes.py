@@ -19,7 +19,7 @@ import frontmatter
 import yaml
 
 from keepsake.books import files as vault_files
-from keepsake.books.files import time_of, with_front
+from keepsake.books.files import pages, time_of, with_front
 from keepsake.books.store import RecordStore, Report, Tell
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
@@ -86,35 +86,26 @@ class NoteBook:
 
     def all(self) -> list[Note]:
         """Every note that can be read, by title; files are read again only when changed."""
-        try:
-            found = [path for path in self.folder.glob("*.md") if not path.name.startswith(".")]
-        except OSError:
-            found = []
-        self._store.look([path for path in found if path.is_file()])
+        self._store.look(pages(self.folder))
         notes = self._store.records().values()
         return sorted(notes, key=lambda note: (note.title.casefold(), note.path.name))
 
     def find(self, title: str) -> Note | None:
         """The note of that title, whatever its case and punctuation; or of that file name."""
         wanted, notes = _same(title), self.all()
-        by_title = (note for note in notes if _same(note.title) == wanted)
-        by_file = (note for note in notes if _same(note.path.stem) == wanted)
-        return next(by_title, None) or next(by_file, None) if wanted else None
+        names = [(_same(note.title), note) for note in notes]
+        names += [(_same(note.path.stem), note) for note in notes]
+        return next((note for name, note in names if wanted and name == wanted), None)
 
     def changed_since(self, known: Mapping[str, str]) -> NoteChanges:
-        """What an index has to learn and to forget.
+        """What an index has to learn and to forget; of a file that cannot be read now neither.
 
-        A file that cannot be read now is neither: what was known of it stays.
-
-        Args:
-            known: The digest that the index holds for each :attr:`Note.key`.
+        ``known``: The digest that the index holds for each :attr:`Note.key`.
         """
         notes = {note.key: note for note in self.all()}
-        unread = {f"note:{path.stem}" for path in self._store.problems()}
-        changed = [note for key, note in notes.items() if known.get(key) != note.digest]
-        return NoteChanges(
-            tuple(changed), tuple(key for key in known if key not in notes and key not in unread)
-        )
+        there = notes.keys() | {f"note:{path.stem}" for path in self._store.problems()}
+        changed = tuple(note for key, note in notes.items() if known.get(key) != note.digest)
+        return NoteChanges(changed, tuple(key for key in known if key not in there))
 
     @property
     def problems(self) -> list[str]:
@@ -152,8 +143,8 @@ class NoteBook:
                 or the file cannot be read or written.
         """
         title, text = check_title(title), _checked_text(text)
-        there = (note for note in self.all() if _same(note.title) == _same(title))
-        path = next((note.path for note in there), None) or self._new_path(title)
+        same = (note.path for note in self.all() if _same(note.title) == _same(title))
+        path = next(same, None) or self._new_path(title)
 
         def make(before: str | None, old: Note | None) -> str:
             if before is None or old is None:
@@ -218,23 +209,21 @@ def parse_note(path: Path, source: str, changed: datetime) -> Note:
     try:
         meta, body = frontmatter.parse(source)
         if source.startswith("---") and not meta:
-            raise _malformed(path, "has front matter that is not closed or holds no names")
-        created = time_of(meta.get("created"), changed)
+            raise ValueError("its front matter is not closed or holds no names")
         return Note(
             title=str(meta.get("title") or path.stem.replace("-", " ")).strip(),
             text=body.strip(),
-            created=created,
+            created=time_of(meta.get("created"), changed),
             updated=time_of(meta.get("updated"), changed),
             place=str(meta.get("place") or ""),
             reason=str(meta.get("reason") or ""),
             path=path,
         )
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise _malformed(path, f"cannot be read ({' '.join(str(error).split())})") from error
-
-
-def _malformed(path: Path, reason: str) -> NoteRefused:
-    return NoteRefused(f"The note {path} {reason}", "Mend the lines between its `---`")
+        reason = " ".join(str(error).split())
+        raise NoteRefused(
+            f"The note {path} cannot be read ({reason})", "Mend the lines between its `---`"
+        ) from error
 
 
 def _checked_text(text: str) -> str:

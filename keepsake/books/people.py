@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -65,7 +64,6 @@ class PeopleBook:
             lambda _, before, after: self._edited(before, after),
             report,
         )
-        self._turn = threading.RLock()
         self._through: int | None = None
         self._version: int | None = None
         self._paths: dict[str, Path] = {}
@@ -80,15 +78,14 @@ class PeopleBook:
 
     def look(self) -> None:
         """See which files people have changed; every other blocking method does it too."""
-        with self._turn:
-            paths = sorted(self.folder.glob("*.md"))
-            self._store.look([path for path in paths if path.name[0] != "."])
+        with self._store.lock:
+            self._store.look(vault_files.pages(self.folder))
             self._index()
 
     @property
     def through(self) -> int:
         """Number of the last memory that was looked at; give :meth:`take` all after it."""
-        with self._turn:
+        with self._store.lock:
             if self._through is None:
                 self.look()
                 self._through = _read_cursor(self.folder / _WORKED_IN)
@@ -128,58 +125,53 @@ class PeopleBook:
 
     # -- writing
 
-    def take(self, memories: Iterable[Memory]) -> int:
+    def take(self, memories: Iterable[Memory]) -> None:
         """Work memories in; those that are in already change nothing.
 
         ``memories``: All that the agent lived through after :attr:`through`, in one go or in
         several; what is left out is never worked in.
 
-        Returns:
-            How many pages changed.
-
         Raises:
             NoteRefused: A file could not be written. Nothing is lost: give the same again.
         """
-        with self._turn:
+        with self._store.lock:
             through = self.through
             fresh = sorted((m for m in memories if m.number > through), key=lambda m: m.number)
             if not fresh:
-                return 0
+                return
             self.look()
             work: dict[str, list[Memory]] = {}
             for memory in fresh:
                 if memory.kind is MemoryKind.PERCEPTION and (key := key_of(memory)):
                     work.setdefault(key, []).append(memory)
-            changed = sum(self._work_in(key, found) for key, found in work.items())
-            self._advance(fresh[-1].number)
-            return changed
+            for key, found in work.items():
+                self._work_in(key, found)
+            # Once the pages are on the disk, so that nothing is skipped.
+            text = json.dumps({"through": fresh[-1].number})
+            vault_files.change(self.folder / _WORKED_IN, lambda _: f"{text}\n")
+            self._through = fresh[-1].number
 
-    def conclude(self, key: str, edit: Callable[[PersonPage], PersonPage]) -> bool:
-        """Change what the agent makes of somebody, asleep; whether anything changed.
+    def conclude(self, key: str, edit: Callable[[PersonPage], PersonPage]) -> None:
+        """Change what the agent makes of somebody, asleep.
 
         Raises:
             NoteRefused: Its file cannot be read or written.
         """
-        with self._turn:
+        with self._store.lock:
             self.look()
             if (known := self.loaded(key)) is None:
-                return False
+                return
             old, new = self._write(self._paths[key], lambda page: edit(page or known))
             if old != new:
                 self._done("concluded", new, "night", size=len(new.portrait))
-            return old != new
 
-    # -- inside; it is one thread's turn
-
-    def _work_in(self, key: str, memories: Sequence[Memory]) -> bool:
+    def _work_in(self, key: str, memories: Sequence[Memory]) -> None:
         """Write one page; one that cannot be read is left as it is."""
-        path = self._path_of(key)
-        if path is not None and path in self._store.problems():
-            return False
-        through = known.through if (known := self.loaded(key)) else 0
+        path, known = self._path_of(key), self.loaded(key)
+        through = known.through if known else 0
         fresh = [each for each in memories if each.number > through]
-        if not fresh:
-            return False
+        if not fresh or path in self._store.problems():
+            return
         if path is None:
             name = folder_name(worked_in(None, key, fresh).name)
             path = vault_files.free_name(self.folder / f"{name}-{_suffix(key)}.md")
@@ -189,7 +181,6 @@ class PeopleBook:
         elif old.name != new.name:
             self._done("renamed", new, "rules", n=fresh[0].number)
         self._done("profile", new, "rules", n=fresh[-1].number, times=len(fresh))
-        return True
 
     def _write(
         self, path: Path, edit: Callable[[PersonPage | None], PersonPage]
@@ -197,12 +188,6 @@ class PeopleBook:
         old, new = self._store.change(path, lambda _, page: written(edit(page)))
         self._index()
         return old, new
-
-    def _advance(self, through: int) -> None:
-        """Keep the cursor, once the pages are on the disk, so that nothing is skipped."""
-        text = json.dumps({"through": through})
-        vault_files.change(self.folder / _WORKED_IN, lambda _: f"{text}\n")
-        self._through = through
 
     def _index(self) -> None:
         """Know everybody by key; of two files for one key the one that knows more counts."""
@@ -223,20 +208,15 @@ class PeopleBook:
 
     def _edited(self, before: PersonPage | None, after: PersonPage | None) -> None:
         """Tell of what a person has done to a file."""
-        if after is not None:
-            self._done("edit" if before else "met", after, "hand")
-        elif before is not None:
-            self._done("forgotten", before, "hand")
+        if page := after or before:
+            op = "forgotten" if after is None else "edit" if before else "met"
+            self._done(op, page, "hand")
 
     def _done(
         self, op: str, page: PersonPage, by: str, *, n: int = 0, size: int = 0, times: int = 1
     ) -> None:
-        name, of = page.name, "person"
-        self._tell(
-            MemoryChange(
-                agent=self._agent, op=op, n=n, of=of, size=size, times=times, by=by, about=name
-            )
-        )
+        facts = MemoryChange(agent=self._agent, op=op, n=n, size=size, times=times, by=by)
+        self._tell(replace(facts, of="person", about=page.name))
 
 
 def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:

@@ -114,10 +114,13 @@ def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
     try:
         meta, body = frontmatter.parse(source)
         if not meta:
-            raise _malformed(path, "does not begin with front matter")
+            raise ValueError("it does not begin with front matter")
         return _page(meta, body, changed)
     except (yaml.YAMLError, KeyError, ValueError, TypeError, RecursionError) as error:
-        raise _malformed(path, f"cannot be read ({' '.join(str(error).split())[:200]})") from error
+        raise NoteRefused(
+            f"The page {path} cannot be read ({' '.join(str(error).split())[:200]})",
+            "Mend the lines between its `---`, or move the file away and a new one is begun",
+        ) from error
 
 
 def written(page: PersonPage) -> str:
@@ -203,10 +206,3 @@ def _read(section: str, line: str) -> PageLine | None:
     said = len(text) > 2 and text[0] == text[-1] == '"'
     text = for_prompt(text[1:-1] if said else text, limit=LONGEST_LINE)
     return PageLine(text, numbers, time if time.tzinfo else time.astimezone(), said)
-
-
-def _malformed(path: Path, reason: str) -> NoteRefused:
-    return NoteRefused(
-        f"The page {path} {reason}",
-        "Mend the lines between its `---`, or move the file away and a new one is begun",
-    )

@@ -3,7 +3,7 @@
 A kind of record is a function that reads a file's text. The store does the rest: it parses a
 file again only when it changed, tells a person's edit from what the game itself writes, never
 replaces what it has not read, and keeps the last good state of a file that cannot be read,
-with a problem that names the cure.
+with a problem that names the cure. A file that a person has emptied is as none.
 """
 
 from __future__ import annotations
@@ -109,10 +109,10 @@ class RecordStore[T]:
             if stamp is not None:
                 _check_size(path, stamp[1])
             source = vault_files.read(path)
-            if source is None:
-                self._gone(path, by_hand=True)
-            else:
+            if source and source.strip():
                 self._take(path, stamp, source)
+            else:
+                self._gone(path, by_hand=True)
         except NoteRefused as problem:
             self._broken(path, stamp, str(problem))
         except (OSError, UnicodeDecodeError) as error:
@@ -151,8 +151,8 @@ class RecordStore[T]:
     def change(self, path: Path, make: Callable[[str | None, T | None], str]) -> tuple[T | None, T]:
         """Write a file anew from what it holds; a reader sees the old text or the new one.
 
-        ``make``: Gets text and record, None for no file, and gives the new text. Called
-        again when somebody else saved the file meanwhile.
+        ``make``: Gets text and record, None for no file or an empty one, and gives the new text.
+        Called again when somebody else saved the file meanwhile.
 
         Returns:
             The records before, None for no file, and after.
@@ -163,19 +163,19 @@ class RecordStore[T]:
         """
         tries: list[tuple[T | None, T]] = []
 
-        def text(source: str | None) -> str:
-            old = None
-            if source is None:
+        def new_text(source: str | None) -> str:
+            old, text = None, source if source and source.strip() else None
+            if text is None:
                 self._gone(path, by_hand=True)
             else:  # what a person has written since somebody looked
-                _check_size(path, len(source))
-                old = self._take(path, None, source)
-            made = make(source, old)
+                _check_size(path, len(text))
+                old = self._take(path, None, text)
+            made = make(text, old)
             tries.append((old, self._parse(path, made, datetime.now(UTC))))
             return made
 
         with self.lock:
-            source = vault_files.change(path, text)
+            source = vault_files.change(path, new_text)
             old, new = tries[-1]
             self._files[path] = _File(None, _digest(source), new)
             self.version += 1
