@@ -251,7 +251,7 @@ class TestPromises(PeopleWorld):
         verb, _, argument = line.partition(" ")
         done = []
         self.mind.memory.remember(line, MemoryKind.ACT)
-        self.mind.keeper.perform(Command(verb, argument), "The Inn").then(done.append)
+        self.mind.keeper.perform(Command(verb, argument), "The Inn").addCallback(done.append)
         self.settle(lambda: bool(done))
         return self.mind.memory.context().window[-1].text
 

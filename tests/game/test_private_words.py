@@ -179,7 +179,8 @@ class TestInConfidence(PrivateWorld):
     def start_services(self) -> Services:
         new = super().start_services()
         path = new.places.config / "people.md"
-        path.write_text(path.read_text().replace("whispers: private", "whispers: in confidence"))
+        text = path.read_text().replace("**whispers**: private", "**whispers**: in confidence")
+        path.write_text(text)
         new.people = ConfigFile(path, PeopleConfig.load, PeopleConfig())
         return new
 

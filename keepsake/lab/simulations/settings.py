@@ -37,8 +37,6 @@ _FILES: Mapping[str, type[FileSettings]] = {
     "people": PeopleConfig,
 }
 """The files whose settings can be given to a simulation, and what they are read into."""
-_IN_FRONT = ("people.in_confidence",)
-"""What is no setting of its file, but stands in the front matter."""
 
 
 def copy_config(source: Path, target: Path, model: str, seed: int, models: Path) -> None:
@@ -120,7 +118,7 @@ def _known() -> list[str]:
         for each in fields(config)
         if each.name not in RETIRED.get(f"{file}.md", ())
     )
-    return [name for name in names if name not in _IN_FRONT]
+    return list(names)
 
 
 def write_settings(folder: Path, settings: Mapping[str, str]) -> None:
