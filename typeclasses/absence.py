@@ -12,7 +12,7 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.naming import now
-from keepsake.agent.services import running, services
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.agent_names import time_of
@@ -41,7 +41,7 @@ def _look_back(character: Any, left: datetime) -> None:
     if not running() or character.pk is None:
         return
     if unopened():
-        services().timer.callLater(AGAIN, _look_back, character, left)
+        runtime().timer.callLater(AGAIN, _look_back, character, left)
         return
     ignored = dict(character.attributes.get("ignored") or {})
     who = Absentee(character.key, identity_of(character), left, ignored)
@@ -60,7 +60,7 @@ def _look_back(character: Any, left: datetime) -> None:
         log(f"[Error] {character.key} is not told of the time away: {failure.value!r}")
         _show(character, [])
 
-    services().in_thread(work, PATIENCE).addCallbacks(partial(_show, character), failed)
+    runtime().in_thread(work, PATIENCE).addCallbacks(partial(_show, character), failed)
 
 
 def _show(character: Any, found: list[News]) -> None:

@@ -18,7 +18,7 @@ from keepsake.agent.impulses import EventKind, PerceivedEvent
 from keepsake.agent.memory.named import MEMORY, PROFILE_FILE, memory_named, name_memory
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import begin, now
-from keepsake.agent.services import running, services
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.agent.thinking.hearing import event_of, words_of
 from keepsake.archive.records import POSE, SCENE, MemoryKind
@@ -148,7 +148,7 @@ class Agent(Character):
         self, event: PerceivedEvent, player: Any, line: str, facts: dict[str, Any]
     ) -> PerceivedEvent:
         """The event, as addressed to it where what a player said to the room is for it."""
-        now, to = services().seconds(), facts.get("to")
+        now, to = runtime().seconds(), facts.get("to")
         to_room = event.kind is EventKind.HEARD and facts.get("type") == "say" and to is None
         if to_room and answers_room(self, player, words_of(line), now):
             event = replace(event, kind=EventKind.ADDRESSED)
@@ -164,7 +164,7 @@ class Agent(Character):
         """
         if facts.get("type") != SCENE:
             return bool(getattr(from_obj, "unannounced", False))
-        is_old, moment = mind.hearsay.is_old, services().clock.now()
+        is_old, moment = mind.hearsay.is_old, runtime().clock.now()
         known = facts.get("work") and is_old(identity_of(from_obj), moment, days=1)
         return bool(known) or is_old(line, moment)
 
@@ -283,7 +283,7 @@ def _tell(agent: Agent, op: str, *, about: str = "") -> None:
     except KeepsakeError:  # its archive cannot be opened, which the component tells itself
         last = 0
     of, by = "agent", "builder"
-    services().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
+    runtime().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
 
 
 def free_name(name: str) -> str:
@@ -318,7 +318,7 @@ def keep_profile(agent: Agent) -> None:
     post = frontmatter.Post(
         str(agent.db.profile), name=agent.key, examples=list(agent.db.examples or ())
     )
-    path = services().places.agents / agent.memory_folder / PROFILE_FILE
+    path = runtime().places.agents / agent.memory_folder / PROFILE_FILE
     if memory := memory_named(path):
         post[MEMORY] = memory
     cure = "Free some disk space or mend the permissions"
@@ -332,7 +332,7 @@ def set_memory(agent: Agent, name: str) -> None:
     Raises:
         KeepsakeError: There is no such memory, or its profile cannot be written.
     """
-    path = services().places.agents / agent.memory_folder / PROFILE_FILE
+    path = runtime().places.agents / agent.memory_folder / PROFILE_FILE
     what, cure = f"The memory could not be kept in {path}", "Mend the file or its permissions"
     with refusing(what, cure, UnicodeDecodeError, yaml.YAMLError):
         name_memory(path, name)
@@ -341,7 +341,7 @@ def set_memory(agent: Agent, name: str) -> None:
 
 def has_lived(name: str) -> bool:
     """Whether the vault holds the memories of a former agent of that name."""
-    archive = services().places.agents / folder_name(name) / "archive"
+    archive = runtime().places.agents / folder_name(name) / "archive"
     return any(archive.glob("*.jsonl"))
 
 
@@ -351,7 +351,7 @@ def kept_profile(name: str) -> tuple[str, list[str]]:
     Raises:
         KeepsakeError: The file is there, but cannot be read.
     """
-    path = services().places.agents / folder_name(name) / PROFILE_FILE
+    path = runtime().places.agents / folder_name(name) / PROFILE_FILE
     try:
         post = frontmatter.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

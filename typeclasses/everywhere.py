@@ -5,11 +5,8 @@ from __future__ import annotations
 import evennia
 from evennia.objects.models import ObjectDB
 
-from keepsake.agent.services import Services
-
 TAG_CATEGORY = "keepsake"
 """Of the tags that say which object of the world's files something is."""
-NAMES_SECONDS = 30.0
 _BUILDER = "_:perm(Builder)"
 _NAMED = (
     "typeclasses.agents.Agent",
@@ -34,15 +31,7 @@ def tell_builders(text: str) -> None:
         who.msg(text)
 
 
-def known_names(services: Services) -> frozenset[str]:
-    """Everybody's and every place's name, as of half a minute ago at most.
-
-    Recall treats a mention of one differently from a plain word.
-    """
-    now = services.seconds()
-    asked_at, names = services.names
-    if asked_at is None or not asked_at <= now < asked_at + NAMES_SECONDS:
-        found = ObjectDB.objects.filter(db_typeclass_path__in=_NAMED)
-        names = frozenset(found.values_list("db_key", flat=True))
-        services.names = (now, names)
-    return names
+def known_names() -> frozenset[str]:
+    """Everybody's and every place's name. Recall treats a mention of one as more than a word."""
+    found = ObjectDB.objects.filter(db_typeclass_path__in=_NAMED)
+    return frozenset(found.values_list("db_key", flat=True))

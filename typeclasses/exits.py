@@ -7,7 +7,7 @@ from typing import Any
 from evennia.objects.objects import DefaultExit
 
 from keepsake.agent.mind import Mind
-from keepsake.agent.services import running, services
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import hosts_guests
 from keepsake.agent.thinking.following import FOLLOW_SECONDS
 from keepsake.prompt.verbs import Command
@@ -24,7 +24,7 @@ class Exit(ObjectParent, DefaultExit):
         if source_location is not None:
             self._lead_players(traversing_object, source_location)
         if running():
-            now = services().seconds()
+            now = runtime().seconds()
             for mind in list(open_minds()):
                 self._go_after(mind, traversing_object, source_location, now)
 

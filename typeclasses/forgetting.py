@@ -12,7 +12,7 @@ from django.db.models import Q
 from evennia.comms.models import Msg
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, Traces, forget, mask
 from keepsake.events.files import wait_until_packed
@@ -47,13 +47,13 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
             except (OSError, ValueError) as error:
                 problems.append(f"{agent.key}: {error}")
                 log(f"[Error] {agent.key}: forgetting broke off: {error!r}")
-            services().post(go_on)
+            runtime().post(go_on)
             return
         _of_database(character)
-        services().searchers.submit(partial(_of_logs, found, problems, ended))
+        runtime().workers.submit(partial(_of_logs, found, problems, ended))
 
     def ended() -> None:
-        if (indexes := services().indexes) is not None:
+        if (indexes := runtime().indexes) is not None:
             for folder in changed:
                 indexes.schedule_follow(folder)
         done(problems)
@@ -62,7 +62,7 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
 
 
 def _of_agent(agent: Agent, person: ForgottenPerson) -> Traces | None:
-    folder = services().places.agents / agent.memory_folder
+    folder = runtime().places.agents / agent.memory_folder
     close_mind(agent.id)
     try:
         return forget(folder, person, str(agent.db.profile or ""), partial(_distrust, agent))
@@ -71,7 +71,7 @@ def _of_agent(agent: Agent, person: ForgottenPerson) -> Traces | None:
 
 
 def _distrust(agent: Agent) -> None:
-    if (indexes := services().indexes) is not None:
+    if (indexes := runtime().indexes) is not None:
         indexes.distrust(agent.memory_folder)
 
 
@@ -90,10 +90,10 @@ def _of_database(character: Any) -> None:
 
 def _of_logs(found: list[Traces], problems: list[str], ended: Callable[[], None]) -> None:
     wait_until_packed(PACKING_SECONDS)  # what is being compressed is read before it is masked
-    for path in sorted(Path(services().places.logs).rglob("*")):
+    for path in sorted(Path(runtime().places.logs).rglob("*")):
         if path.is_file() and path.suffix != ".db":
             try:
                 mask(path, found)
             except (OSError, EOFError, zlib.error) as error:
                 problems.append(f"{path.name}: {error}")
-    services().post(ended)
+    runtime().post(ended)

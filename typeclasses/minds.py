@@ -10,7 +10,7 @@ has it opened right then, so nothing that is said to an agent is lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import evennia
@@ -22,7 +22,7 @@ from keepsake.agent.memory.named import PROFILE_FILE, memory_named
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import keep_former
 from keepsake.agent.offstage import living
-from keepsake.agent.services import Services, running, services
+from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 from typeclasses.everywhere import known_names
 
@@ -49,6 +49,8 @@ def mind_of(agent: Any) -> Mind | None:
         mind.begin()
         if _unopened.pop(agent.id, None) is not None:
             mind.thinker.start()
+        elif not _unopened:
+            mind.go_back()
         _tick_soon()
     return mind
 
@@ -69,38 +71,40 @@ def unopened() -> int:
     return len(_unopened)
 
 
-def open_in_turn(agents: Iterable[Any]) -> None:
+def open_in_turn(agents: Iterable[Any], all_open: Callable[[], None]) -> None:
     """Open the minds of these agents one after the other, and let them think.
 
-    Those near players come first. What waits in :meth:`Services.once_open` runs when all are open.
+    Those near players come first. What takes long and can wait begins when all are open, when
+    ``all_open`` is called.
     """
-    shared = services()
-    shared.opening()
+    shared = runtime()
     for agent in agents:
         _unopened[agent.id] = agent
         shared.taps.agent_ids[agent.key] = agent.id  # or the first would take others for players
-    shared.post(lambda: _open_next(shared))
+    shared.post(lambda: _open_next(shared, all_open))
 
 
-def _open_next(shared: Services) -> None:
-    if not running() or services() is not shared:
+def _open_next(shared: Runtime, all_open: Callable[[], None]) -> None:
+    if not running() or runtime() is not shared:
         return
     agent = _next_to_open()
     if agent is None:
-        shared.all_open()
+        for mind in open_minds():
+            mind.go_back()
+        all_open()
         return
     number = agent.id
 
     def prepared() -> None:
-        if running() and services() is shared:
+        if running() and runtime() is shared:
             with logged(f"{agent.key}: The mind could not be opened"):
                 mind_of(agent)
             _unopened.pop(number, None)
-            _open_next(shared)
+            _open_next(shared, all_open)
 
     with logged(f"{agent.key}: The mind could not be made"):
         # Its turn ends when that is read: reading two at once would only take longer for both.
-        reading = shared.openers.submit(_made(agent).memory.prepare)
+        reading = shared.workers.submit(_made(agent).memory.prepare)
         reading.add_done_callback(lambda _: shared.post(prepared))
         return
     shared.post(prepared)
@@ -155,7 +159,7 @@ def _tick_soon() -> None:
     """Have all minds told that a minute has passed; one call, however many there are."""
     global _next_tick  # noqa: PLW0603 - as above
     if _next_tick is None and running():
-        _next_tick = services().timer.callLater(TICK_SECONDS, _tick)
+        _next_tick = runtime().timer.callLater(TICK_SECONDS, _tick)
 
 
 def _tick() -> None:
@@ -166,10 +170,10 @@ def _tick() -> None:
             mind.sleeper.tick()
     if running():
         with logged("The agents' day could not go on"):  # or nobody would tick any more
-            living.live(list(open_minds()), services())
+            living.live(list(open_minds()), runtime())
     _ticks += 1
     if _ticks % LOOK_EACH == 0 and running():
-        services().searchers.submit(_look, list(open_minds()))
+        runtime().workers.submit(_look, list(open_minds()))
     _tick_soon()
 
 
@@ -180,7 +184,7 @@ def _look(minds: Sequence[Mind]) -> None:
 
 def _made(agent: Any) -> Mind:
     """Its mind, which may have to begin yet."""
-    number, shared = agent.id, services()
+    number, shared = agent.id, runtime()
     if number in _minds:
         return _minds[number]
     shared.taps.agent_ids[agent.key] = number
@@ -196,6 +200,6 @@ def _made(agent: Any) -> Mind:
 
     folder = shared.places.agents / agent.memory_folder
     memory = memory_named(folder / PROFILE_FILE)
-    life = Life(number, agent.key, folder, find, lambda: known_names(shared), memory)
+    life = Life(number, agent.key, folder, find, known_names, memory)
     _minds[number] = mind = Mind(life, shared)
     return mind

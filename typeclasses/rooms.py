@@ -10,7 +10,7 @@ from evennia.contrib.grid.extended_room import ExtendedRoom
 
 from keepsake.agent.almanac import Almanac, almanac_now
 from keepsake.agent.impulses import EventKind, PerceivedEvent
-from keepsake.agent.services import running, services
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.ports import SystemClock
 from typeclasses.appearance import RoomAppearance
@@ -40,7 +40,7 @@ class Room(RoomAppearance, ObjectParent, ExtendedRoom):
     @property
     def almanac(self) -> Almanac:
         """What this moment is like."""
-        return almanac_now(services().clock if running() else SystemClock())
+        return almanac_now(runtime().clock if running() else SystemClock())
 
     @property
     def room_states(self) -> list[str]:
@@ -109,7 +109,7 @@ class Room(RoomAppearance, ObjectParent, ExtendedRoom):
                 mind.thinker.notice(event if agent is first else seen)
         if kind is EventKind.ARRIVAL and not is_agent:
             self._call_hosts()
-            if running() and (warming := services().warming):
+            if running() and (warming := runtime().warming):
                 warming.want(awake_in(self))
 
     def _call_hosts(self) -> None:

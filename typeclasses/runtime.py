@@ -11,10 +11,10 @@ from twisted.internet import reactor
 from twisted.internet.task import Cooperator, LoopingCall
 from twisted.logger import Logger
 
-from keepsake.agent import services
+from keepsake.agent import runtime
 from keepsake.agent.naming import names_of
 from keepsake.agent.priming import prime
-from keepsake.agent.services import WORKERS, Services
+from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.surroundings import players_near
 from keepsake.agent.thinking.thought import PROFILE
 from keepsake.agent.warming import Warming
@@ -28,7 +28,6 @@ from typeclasses.minds import close_all, mind_of, open_in_turn, open_minds, unop
 HOUSEKEEPING_SECONDS = 2.0
 TURN_SECONDS = 0.01
 """How long housekeeping keeps others from the reactor."""
-COMPACTING_AT_ONCE = WORKERS - 1
 WARM_AFTER_SECONDS = 3.0
 
 _log = Logger()
@@ -37,19 +36,18 @@ _housekeeping: LoopingCall | None = None
 
 def start(taps: Taps | None = None) -> None:
     """Start the shared services, and have every agent's memory opened in its turn."""
-    shared = services.start(places(), reactor, taps=taps)
+    shared = runtime.start(places(), reactor, taps=taps)
     live(shared)
     shared.warming = Warming(shared.gateway, shared.timer, PROFILE, _head)
     # Who was connected before a reload is so again a moment after it.
     shared.timer.callLater(WARM_AFTER_SECONDS, _warm, shared)
 
 
-def live(shared: Services) -> None:
+def live(shared: Runtime) -> None:
     """Have every agent's memory opened over these services in its turn, and let all think."""
     global _housekeeping  # noqa: PLW0603 - one a process, like the services it looks after
     began = shared.clock.now()
-    open_in_turn(all_agents())
-    shared.once_open(lambda: _opened(shared, began))
+    open_in_turn(all_agents(), lambda: _opened(shared, began))
     shared.gateway.on_ready = _model_is_back
     turns = Cooperator(partial(_a_while, shared), partial(shared.timer.callLater, 0))
     _housekeeping = LoopingCall(lambda: turns.coiterate(_keep_house()))
@@ -57,7 +55,7 @@ def live(shared: Services) -> None:
     _housekeeping.start(HOUSEKEEPING_SECONDS, now=False).addErrback(_broken)
 
 
-def _opened(shared: Services, began: datetime) -> None:
+def _opened(shared: Runtime, began: datetime) -> None:
     """All agents are open: they are told what they did before the world began."""
     minds = [(mind.thinker.agent, mind.thinker.tally) for mind in open_minds()]
     prime([(names_of(agent), tally) for agent, tally in minds if agent], shared, began)
@@ -69,13 +67,13 @@ def _model_is_back() -> None:
         mind.thinker.model_is_back()
 
 
-def _a_while(shared: Services) -> Callable[[], bool]:
+def _a_while(shared: Runtime) -> Callable[[], bool]:
     """Tells when work that can wait is to leave the reactor to players for a moment."""
     end = shared.seconds() + TURN_SECONDS
     return lambda: shared.seconds() >= end
 
 
-def _warm(shared: Services) -> None:
+def _warm(shared: Runtime) -> None:
     """Have the prompts read of those whom players will speak to first."""
     if shared.warming is not None:
         awake = [agent for agent in all_agents() if not (agent.is_asleep or agent.db.paused)]
@@ -95,10 +93,10 @@ def stop(*, reload: bool) -> None:
     """Close every memory and end the services; a reload leaves the model server running."""
     if _housekeeping is not None and _housekeeping.running:
         _housekeeping.stop()
-    if services.running() and (warming := services.services().warming):
+    if runtime.running() and (warming := runtime.runtime().warming):
         warming.drop()
     close_all()
-    services.stop(reload=reload)
+    runtime.stop(reload=reload)
 
 
 def _keep_house() -> Iterator[None]:

@@ -12,7 +12,7 @@ from commands.wording import counted, quoted
 from keepsake.agent import tending
 from keepsake.agent.memory.named import told
 from keepsake.agent.mind import Mind
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.agent.thinking.thinker import SHORTEST_INTERVAL
 from keepsake.errors import KeepsakeError
 from keepsake.prompt.marks import Rendered
@@ -303,21 +303,21 @@ def _state(mind: Mind) -> str:
     if sleeper.fell_asleep is None:
         return "asleep"
     since, step = sleeper.fell_asleep, sleeper.nights.step
-    until = wakes_at(since, services().sleeping.current).astimezone()
+    until = wakes_at(since, runtime().sleeping.current).astimezone()
     work = f", {step.value}" if step else ", its work waits" if sleeper.working else ""
     return f"asleep {since.astimezone():%H:%M} to {until:%H:%M}{work}"
 
 
 def _tired(mind: Mind) -> str:
     """How tired it is; at 100% it goes to bed."""
-    config, tiredness = services().sleeping.current, mind.sleeper.tiredness
+    config, tiredness = runtime().sleeping.current, mind.sleeper.tiredness
     hours = timedelta(seconds=tiredness.awake_seconds) / timedelta(hours=config.awake_hours)
     tokens = tiredness.tokens / config.awake_tokens if config.awake_tokens else 0.0
     return f"{max(hours, tokens):.0%}"
 
 
 def _tiring() -> str:
-    config = services().sleeping.current
+    config = runtime().sleeping.current
     if not config.sleep:
         return "Agents do not tire here"
     tokens = f" or {config.awake_tokens:,} tokens" if config.awake_tokens else ""

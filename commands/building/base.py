@@ -19,7 +19,7 @@ from commands.base import player_named
 from commands.wording import counted, listed, quoted
 from keepsake.agent.agent_log import log
 from keepsake.agent.mind import Mind
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.errors import KeepsakeError
 from typeclasses.agents import Agent, all_agents, find_agents
 from typeclasses.minds import mind_of
@@ -89,7 +89,7 @@ class BuilderCommand(AuditedCommand):
 
     def answer(self, work: Callable[[], str]) -> None:
         """Make the answer in a worker thread, then show it."""
-        services().in_thread(work, PATIENCE).addCallbacks(self.page, self.failed)
+        runtime().in_thread(work, PATIENCE).addCallbacks(self.page, self.failed)
 
     def failed(self, failure: Failure) -> None:
         """Tell why no answer came from a worker thread."""

@@ -11,7 +11,7 @@ from twisted.python.failure import Failure
 from commands.building.base import PATIENCE, BuilderCommand, find_player, plain, table
 from commands.wording import counted, listed, quoted
 from keepsake.agent.offstage.days import Scene
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.errors import KeepsakeError
 from typeclasses.deeds.order import reset
 from typeclasses.deeds.progress import WorldDeed, all_deeds, doers, progress, records
@@ -85,11 +85,11 @@ class CmdDeed(BuilderCommand):
             why = "it took too long" if isinstance(error, TimeoutError) else str(error)
             self.caller.msg(f"|rNothing was changed:|n {plain(why)}")
 
-        services().in_thread(read, PATIENCE).addCallbacks(self._build, refused)
+        runtime().in_thread(read, PATIENCE).addCallbacks(self._build, refused)
 
     def _build(self, found: _Files) -> None:
         atlas, deeds, scenes = found
-        services().scenes = scenes
+        runtime().scenes = scenes
         built = build_world(atlas, deeds)
         lists = (("made", built.made), ("changed", built.changed), ("kept as it is", built.kept))
         told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in lists if ids]

@@ -8,7 +8,7 @@ from datetime import datetime
 from commands.building.base import Query, ago
 from commands.building.figures import hung
 from commands.wording import counted
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.archive import history
 from keepsake.errors import KeepsakeError
 from keepsake.sleep.history import HistoryEvent, events
@@ -27,7 +27,7 @@ def view(query: Query) -> Callable[[], str]:
     if kind and kind not in _KINDS:
         raise KeepsakeError(f"There is no kind {kind!r}", f"There are: {', '.join(_KINDS)}")
     archive, journal = mind.memory.memory.archive, mind.diary.journal
-    log, now = SleepLog(mind.memory.folder), services().clock.now()
+    log, now = SleepLog(mind.memory.folder), runtime().clock.now()
     return lambda: _told(name, events(log, history.compactions(archive), journal), kind, now)
 
 

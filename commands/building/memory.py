@@ -11,7 +11,7 @@ from commands.building.compaction import take_back
 from commands.building.recall import author_of
 from commands.wording import counted
 from keepsake.agent.memory.memory import Compacted, MemoryComponent
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
 from keepsake.errors import CompactionError, KeepsakeError
@@ -105,7 +105,7 @@ class CmdMemoryStatus(BuilderCommand):
 
     def _tokens(self, agent: Agent) -> None:
         """Weigh the very prompt that the agent would send now."""
-        mind, caller, shared = self.mind(agent), self.caller, services()
+        mind, caller, shared = self.mind(agent), self.caller, runtime()
         config = shared.compaction.current
         marks = {"low": config.low, "high": config.high, "emergency": config.emergency}
 
@@ -171,7 +171,7 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
     yield "Window", _window(memory.context())
     weighed = "" if load.overhead else "; the rest is known after its first act"
     yield "Prompt", f"{figures.load(load)}{weighed}"
-    yield "Counted by", services().tokens.source
+    yield "Counted by", runtime().tokens.source
     yield "Next compaction", _due(status)
     yield "Last compaction", _last(status, now)
     if status.last_number:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from commands.building.base import BuilderCommand, plain
 from commands.building.figures import labelled
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.models.queue import Priority
 from keepsake.models.status import READY, ServerStatus
 from typeclasses.minds import open_minds
@@ -31,7 +31,7 @@ class CmdLlmStatus(BuilderCommand):
 
     def run(self) -> None:
         """Show every server."""
-        gateway = services().gateway
+        gateway = runtime().gateway
         if problem := gateway.profiles.problem:
             self.caller.msg(f"|rllm.md is not in use:|n {plain(str(problem))}")
         text = "\n\n".join(describe(status) for status in gateway.statuses())

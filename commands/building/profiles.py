@@ -11,7 +11,7 @@ from commands.building import figures
 from commands.building.base import Query, ago, plain, shortened, table
 from commands.wording import counted, plural
 from keepsake.agent.memory.acquaintances import Acquaintances
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.books.people import PeopleBook
 from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.errors import KeepsakeError
@@ -22,7 +22,7 @@ MOST = 300
 def view(query: Query) -> Callable[[], str]:
     """``@people``: whom an agent knows, or its pages of one person."""
     name, who, known = query.name, query.words, query.mind.acquaintances
-    now = services().clock.now()
+    now = runtime().clock.now()
     return lambda: _shown(name, known, who, now)
 
 

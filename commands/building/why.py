@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from commands.building.base import Query, one_line, plain, shortened, when
 from commands.building.recall import author_of, memory_lines
 from keepsake.agent.naming import names_of
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.events.reasons import Leant, PromptSource, Under, Why
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
@@ -27,7 +27,7 @@ _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 def view(query: Query) -> Callable[[], str]:
     """``@why``: what set an act off, and on what it rested, from event log and archive."""
     n, names, archive = query.number(1), names_of(query.agent), query.mind.memory.memory.archive
-    folder, now, log = services().places.events, services().clock.now(), services().event_log
+    folder, now, log = runtime().places.events, runtime().clock.now(), runtime().event_log
     deep, everything = "deep" in query.options, "all" in query.options
 
     def work() -> str:

@@ -11,7 +11,7 @@ from evennia.utils.utils import time_format
 from commands.base import PlayerCommand
 from commands.wording import CannotDo
 from keepsake.agent.almanac import almanac_now
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from typeclasses.agents import Agent
 from typeclasses.clients import map_in_words, map_of, reads_aloud
 
@@ -47,7 +47,7 @@ class CmdTime(PlayerCommand):
 
     def act(self) -> None:
         """Say what the almanac says."""
-        now = almanac_now(services().clock)
+        now = almanac_now(runtime().clock)
         self.msg(now.sky if self.cmdstring in ("weather", "tide") else f"{now.clock} {now.sky}")
 
 

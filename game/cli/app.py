@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import signal
 import sys
 from dataclasses import asdict
@@ -71,7 +70,6 @@ def start(
     ] = False,
 ) -> None:
     """Start the world in the background and wait until a login works."""
-    _check_spans()
     here = places()
     if foreground:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -255,7 +253,6 @@ def simulate(
     from keepsake.lab.simulations.settings import settings_from  # noqa: PLC0415 - the same
     from keepsake.lab.simulations.simulate import create, resumed  # noqa: PLC0415 - the same
 
-    _check_spans()
     here = places()
     if resume:
         _refuse_beside_resume(context)
@@ -340,14 +337,6 @@ def evaluate_recall(
 
 eval_app.command("probes")(lab_commands.probes)
 eval_app.command("answers")(lab_commands.answers)
-
-
-def _check_spans() -> None:
-    """Refuse to live without the spans that the environment asks for."""
-    if any(name.startswith("OTEL_EXPORTER_OTLP") for name in os.environ):
-        from keepsake.agent.spans import check_spans  # noqa: PLC0415 - brings the models with it
-
-        check_spans()
 
 
 def _refuse_beside_resume(context: typer.Context) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from twisted.internet.threads import deferToThread
 
 from game.server import database_copy
-from keepsake.agent.services import running, services
+from keepsake.agent.runtime import running, runtime
 from keepsake.archive.log import segment_sizes
 from keepsake.errors import refusing
 from keepsake.paths import places
@@ -34,7 +34,7 @@ def snapshot(request: dict[str, Any]) -> Any:
     here, folder = places(), Path(str(request["folder"]))
     reader = database_copy.reader(here)
     with refusing("The world could not be read"):
-        if running() and services().spill.waiting():
+        if running() and runtime().spill.waiting():
             shutil.copyfile(here.spill, folder / here.spill.name)
         archives = {each.parent.name: segment_sizes(each) for each in here.agents.glob("*/archive")}
     copied = deferToThread(reader.copy_into, folder)

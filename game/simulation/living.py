@@ -20,14 +20,14 @@ from evennia.utils.dbserialize import from_pickle, to_pickle
 from game.server.private_files import read_or_create
 from game.simulation.inhabitants import atlas_for
 from game.simulation.players import Visitors, make_visitors
-from keepsake.agent import services
+from keepsake.agent import runtime as agent_runtime
 from keepsake.agent.memory.named import PROFILE_FILE, name_memory
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import wait_until_packed
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Taps
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
-from keepsake.lab.simulations.machinery import machinery
+from keepsake.lab.simulations.machinery import start_on
 from keepsake.lab.simulations.plan import HOUR, Lab, SimulationPlan
 from keepsake.lab.simulations.timeline import Timeline
 from keepsake.lab.simulations.visits import visits
@@ -132,8 +132,7 @@ class SimulatedLife:
         """
         timeline, plan, taps = self._timeline, self._plan, Taps()
         taps.on_event(self._tally.count)
-        hands = machinery(timeline, f"{plan.seed} {self._since:g}")
-        shared = services.start_on(hands, places(), taps)
+        shared = start_on(timeline, f"{plan.seed} {self._since:g}", places(), taps)
         shared.scenes = read_scenes()
         try:
             runtime.live(shared)
@@ -168,7 +167,7 @@ class SimulatedLife:
             self._report(self._seconds, self.counts())
         if self._seconds - self._flushed >= FLUSH_EACH:
             self._flushed = self._seconds
-            log = services.services().event_log
+            log = agent_runtime.runtime().event_log
             while log is not None and not log.flush(1.0):
                 self._check_log(log)
         if self._seconds >= (self._saved // HOUR + 1) * HOUR:

@@ -30,7 +30,7 @@ from game.web.shapes import (
 )
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.agent.thinking.thinker import AgentState
 from keepsake.agent.thinking.thought import Sent
 from keepsake.archive.log import Archive
@@ -126,7 +126,7 @@ def mind_with(number: int) -> Mind:
         KeepsakeError: The agents' services are not running.
     """
     agent = agent_with(number)
-    services()  # whose error says what to do when there are none
+    runtime()  # whose error says what to do when there are none
     if (mind := agent.mind) is None:
         raise NoSuchAgent(f"{agent.key} is being deleted", "GET /agents/api/agents lists all")
     return mind
@@ -138,7 +138,7 @@ def state_of(mind: Mind) -> str:
 
 
 def _row(agent: Agent, may_act: bool) -> AgentRow:
-    mind, shared = mind_by_number(agent.id), services()
+    mind, shared = mind_by_number(agent.id), runtime()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
         return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
@@ -192,7 +192,7 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
 
 
 def _overview(may_act: bool) -> Overview:
-    shared = services()
+    shared = runtime()
     return Overview(
         now=iso(shared.clock.now()) or "",
         agents=tuple(_row(each, may_act) for each in all_agents()),
@@ -204,7 +204,7 @@ def _overview(may_act: bool) -> Overview:
 
 def _servers() -> Iterator[ServerRow]:
     try:
-        statuses = services().gateway.statuses()
+        statuses = runtime().gateway.statuses()
     except KeepsakeError as error:  # a profile that cannot be used: all the more there is to see
         yield ServerRow(provider="llm.md", health=str(error))
         return
@@ -216,7 +216,7 @@ def _servers() -> Iterator[ServerRow]:
 def _prompt(number: int) -> PromptView:
     sent = mind_with(number).thinker.tally.sent
     if sent is None:
-        return PromptView(budget=services().compaction.current.budget)
+        return PromptView(budget=runtime().compaction.current.budget)
     lines = groupby(sent.prompt.lines, lambda line: line.section)
     stretches = (Stretch(name=title_of(each), text=_joined(of)) for each, of in lines)
     answer, cause = sent.answer, sent.impulse
@@ -250,7 +250,7 @@ def _tiers(number: int) -> TiersView:
     context, status = memory.context(), memory.status()
     bounds, views = Bounds.of(context, status.total), dict[str, SummaryView]()
     for each in context.summaries:
-        tokens = sum(services().tokens.each(each.text.splitlines()))
+        tokens = sum(runtime().tokens.each(each.text.splitlines()))
         views[each.tier.value] = summary_view(each, status.last_number, tokens)
     return TiersView(
         first=bounds.first,
@@ -270,7 +270,7 @@ def _access(number: int) -> ArchiveAccess:
 
 
 def _inhabitant(agent: Agent) -> Inhabitant:
-    return Inhabitant(agent.id, agent.key, services().places.agents / agent.memory_folder)
+    return Inhabitant(agent.id, agent.key, runtime().places.agents / agent.memory_folder)
 
 
 # -- in a view's thread; each raises NoSuchAgent, or KeepsakeError if the world cannot answer
@@ -318,12 +318,12 @@ def inhabitant(number: int) -> Inhabitant:
 
 def event_log() -> Path:
     """The folder of the event log."""
-    return services().places.events
+    return runtime().places.events
 
 
 def now() -> datetime:
     """The time by the agents' clock."""
-    return services().clock.now()
+    return runtime().clock.now()
 
 
 def ranked(number: int, question: str, limit: int) -> Sequence[Hit] | None:
@@ -335,7 +335,7 @@ def ranked(number: int, question: str, limit: int) -> Sequence[Hit] | None:
     recaller = on_reactor(lambda: mind_with(number).keeper.recaller)
     on_reactor(recaller.prepare)
     # In the threads of the agents' own searches.
-    searching = services().searchers.submit(recaller.rank, question, limit)
+    searching = runtime().workers.submit(recaller.rank, question, limit)
     try:
         return searching.result(PATIENCE)
     except (TookTooLong, CancelledError) as error:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.events.secrets import secrets_in
+from keepsake.events.types import Events, Fault
+from keepsake.paths import Places
 
 AGENTS_LOG_BYTES = 5_000_000
 _logger = logging.getLogger("keepsake.agents")
@@ -71,3 +75,34 @@ def open_log(path: Path, *beside: logging.Handler) -> None:
     _everything.setLevel(logging.INFO)
     # The agents' lines have a file of their own; Evennia's log stays readable.
     _everything.propagate = False
+
+
+_LEVELS = {"[Config]": "config", "[Error]": "error"}
+"""How the lines begin that tell of a fault, though they are logged like any other."""
+
+
+class FaultHandler(logging.Handler):
+    """Emits an event for every line of the agents' log that tells of a fault."""
+
+    def __init__(self, events: Events) -> None:
+        super().__init__()
+        self._events = events
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Emit a warning, an error, and what is wrong in a configuration file."""
+        text = record.getMessage()
+        level = _LEVELS.get(text.partition(" ")[0])
+        if level is None and record.levelno >= logging.WARNING:
+            level = "error" if record.levelno >= logging.ERROR else "warning"
+        if level is not None:
+            fault = f"{text} ({record.exc_info[1]!r})" if record.exc_info else text
+            self._events.emit(Fault(level=level, text=fault))
+
+
+def known_secrets(places: Places) -> list[str]:
+    """What nobody may be shown: keys, tokens, the admin's password."""
+    found = list(secrets_in(os.environ))
+    for path in (places.admin_password, places.secret_key):
+        with suppress(OSError, UnicodeDecodeError):
+            found.append(path.read_text(encoding="utf-8"))
+    return found

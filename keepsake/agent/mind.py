@@ -5,7 +5,7 @@ from __future__ import annotations
 from keepsake.agent.body import Life
 from keepsake.agent.memory.examining import Examiner
 from keepsake.agent.memory.remembering import Remembering
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.nights import Nights
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.thinking.thinker import Thinker
@@ -20,7 +20,7 @@ class Mind(Remembering):
         closed: Whether they have ended.
     """
 
-    def __init__(self, life: Life, services: Services) -> None:
+    def __init__(self, life: Life, services: Runtime) -> None:
         super().__init__(life, services)
         memory = self.memory
         self.examiner = Examiner(memory, self.keeper.recaller, services)
@@ -42,16 +42,15 @@ class Mind(Remembering):
         if self.plugged is not None:
             self.plugged.begin()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
-        self._services.openers.submit(self.look)
+        self._services.workers.submit(self.look)
         self.acquaintances.catch_up()
         self.sleeper.start()
-        self._services.once_open(self._go_back)
 
-    def _go_back(self) -> None:
-        """Take up what was lived before: that takes long, and nobody may wait for it."""
+    def go_back(self) -> None:
+        """Take up what was experienced before: that takes long, and can wait."""
         if not self.closed:
             self.examiner.resume()
-            self._services.learners.submit(self.read_back, self._services)
+            self._services.workers.submit(self.read_back, self._services)
 
     def may_compact(self) -> bool:
         """Whether its memory may be compacted because the agent sleeps."""

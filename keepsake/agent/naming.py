@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from keepsake.agent.services import running, services
+from keepsake.agent.runtime import running, runtime
 from keepsake.events.agent_names import Names, time_of
 
 FORMER = "former_names"
@@ -28,7 +28,7 @@ def names_of(agent: Any) -> Names:
 
 def now() -> datetime:
     """The present time by the clock of the event log, in UTC."""
-    return (services().clock.now() if running() else datetime.now(UTC)).astimezone(UTC)
+    return (runtime().clock.now() if running() else datetime.now(UTC)).astimezone(UTC)
 
 
 def keep_former(agent: Any, name: str) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from keepsake.agent.agent_log import logged
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.thinking.tally import ThoughtTally
 from keepsake.events.agent_names import Names
 from keepsake.events.recent_activity import Lately, lately
 
 
-def prime(agents: Sequence[tuple[Names, ThoughtTally]], shared: Services, before: datetime) -> None:
+def prime(agents: Sequence[tuple[Names, ThoughtTally]], shared: Runtime, before: datetime) -> None:
     """Have the agents' tallies told of the time before; reads the log once, in a worker thread."""
     names, tallies = [each for each, _ in agents], [tally for _, tally in agents]
 
@@ -26,4 +26,4 @@ def prime(agents: Sequence[tuple[Names, ThoughtTally]], shared: Services, before
             shared.post(lambda: give(found))
 
     if agents:
-        shared.searchers.submit(work)
+        shared.workers.submit(work)

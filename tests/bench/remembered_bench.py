@@ -86,7 +86,7 @@ def _in_prompt(found: Lived) -> int:
 
 def lived() -> Lived:  # noqa: C901 - a world of its own
     """Live the life, and ask."""
-    from keepsake.agent import services  # noqa: PLC0415 - with the world
+    from keepsake.agent import runtime  # noqa: PLC0415 - with the world
     from keepsake.agent.sleep.sleeper import ITS_HOUR  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.archive.records import MemoryKind  # noqa: PLC0415
@@ -107,7 +107,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
             new.indexes = IndexService(new.places, RecallConfig(), embedder, lambda _: None)
             new.indexes.start()
             new.embedder = embedder
-            new.recall = services.Fixed(RecallConfig(patience=30.0))
+            new.recall = runtime.Fixed(RecallConfig(patience=30.0))
             new.clock = FixedClock(BEGAN)
             if by_hand is not None:
                 path = new.places.config / "llm.md"

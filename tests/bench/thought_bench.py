@@ -37,7 +37,7 @@ def main() -> None:
 
 def _in_the_world() -> list[Figure]:
     from keepsake.agent.attention import EventKind, PerceivedEvent  # noqa: PLC0415 - with the world
-    from keepsake.agent.services import REST  # noqa: PLC0415
+    from keepsake.agent.runtime import REST  # noqa: PLC0415
     from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
     from keepsake.memory.config import CompactionConfig  # noqa: PLC0415
     from keepsake.memory.types import CompactReason  # noqa: PLC0415

@@ -25,12 +25,8 @@ from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 from twisted.internet.task import Clock
 
-from keepsake.agent import services
+from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
-from keepsake.agent.thinking_config import ThinkingConfig
-from keepsake.archive.log import Syncer
-from keepsake.markdown_config import ConfigFile
-from keepsake.memory.config import CompactionConfig
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places, Ports
@@ -128,7 +124,7 @@ class AgentsWorld(PeopleWorld):
 
     # -- services
 
-    def start_services(self) -> services.Services:
+    def start_services(self) -> runtime.Runtime:
         """The services as the game makes them, with a clock and a mailbox of the test's own."""
         vault = self.scratch / "vault"
         if not vault.exists():
@@ -137,28 +133,16 @@ class AgentsWorld(PeopleWorld):
                 _LLM.format(host=self.fake.address, form=self.FORM)
             )
         places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
-        new = services.Services(
+        new = runtime.Runtime(
             places=places,
             gateway=self.make_gateway(places),
-            compaction=ConfigFile(
-                vault / "config" / "memory_compaction.md",
-                CompactionConfig.load,
-                CompactionConfig(),
-            ),
-            thinking=ConfigFile(
-                vault / "config" / "thinking.md", ThinkingConfig.load, ThinkingConfig()
-            ),
-            syncer=Syncer(),
-            workers=CountedPool(2),
-            searchers=CountedPool(4),
-            openers=CountedPool(2),
-            learners=CountedPool(1),
+            workers=CountedPool(8),
             nights=CountedPool(2),
             post=self.posted.put,
             timer=self.clock,
             random=Random(7),
         )
-        services.install(new)
+        runtime.install(new)
         return new
 
     def make_gateway(self, places: Places) -> Gateway:
@@ -167,7 +151,7 @@ class AgentsWorld(PeopleWorld):
 
     def stop_services(self) -> None:
         close_all()
-        services.stop(reload=True)
+        runtime.stop(reload=True)
 
     def settle(self, until: Callable[[], bool] | None = None, seconds: float = 120.0) -> None:
         """Run what worker threads handed back, until ``until`` holds or nothing is left.
@@ -191,7 +175,7 @@ class AgentsWorld(PeopleWorld):
     def _at_work(self) -> bool:
         """Whether anything may still be handed back; what was is in the mailbox if not."""
         ours = self.services
-        pools = (ours.workers, ours.searchers, ours.openers, ours.learners, ours.nights)
+        pools = (ours.workers, ours.nights)
         jobs = sum(getattr(pool, "jobs", 1) for pool in pools)
         return bool(jobs) or any(each.running for each in ours.gateway.statuses())
 
@@ -333,4 +317,4 @@ class Building:
         return strip_ansi("\n".join(self.heard))
 
 
-FixedConfig = services.Fixed
+FixedConfig = runtime.Fixed

@@ -400,27 +400,6 @@ class TestCompacting(World):
         assert (folder / "recent.md").exists()
         assert (folder / "longterm.md").exists()
 
-    def test_one_that_waits_for_a_thread_is_not_asked_for_twice(self):
-        config = self.services.places.config / "memory_compaction.md"
-        config.write_text(
-            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
-        )
-        self.mira.db.paused = True
-        jobs = []
-        self.services.workers.submit = jobs.append
-        for number in range(12):
-            self.char1.execute_cmd(f"say I count {number} boats on the river.")
-        assert len(jobs) == 1, "whether it pays is thought over once"
-        jobs.pop()()
-        self.settle()
-        self.char1.execute_cmd("say Another boat.")
-        assert len(jobs) == 1, "the compaction"
-        jobs.pop()()
-        self.settle()
-        self.char1.execute_cmd("say One more boat.")
-        assert jobs == [], "the window has room again"
-        assert self.mind.memory.memory.status().compactions == 1
-
 
 def _full(record):
     raise ArchiveUnwritable("the disk is full", "Free some space")

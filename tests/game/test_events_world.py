@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 
-from keepsake.agent import agent_log, logged_events, services
+from keepsake.agent import agent_log, runtime
 from keepsake.events.log import EventLog
 from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import events
@@ -29,13 +29,13 @@ _KEY = "sk-a-key-of-somebody"
 class EventsWorld(AgentsWorld):
     """A world whose event log is real."""
 
-    def start_services(self) -> services.Services:
+    def start_services(self) -> runtime.Runtime:
         home = self.scratch / "home"
         self.log = EventLog(home / "logs" / "events", secrets=[_KEY], retry=0.05)
         self.addCleanup(self.log.close)
         new = super().start_services()
         new.events = self.log
-        logger, handler = logging.getLogger("keepsake"), logged_events.FaultHandler(self.log)
+        logger, handler = logging.getLogger("keepsake"), agent_log.FaultHandler(self.log)
         logger.addHandler(handler)
         self.addCleanup(logger.removeHandler, handler)
         self.addCleanup(logger.setLevel, logger.level)
@@ -177,7 +177,7 @@ class MemoriesTest(EventsWorld):
 
 
 class SummariesTest(EventsWorld):
-    def start_services(self) -> services.Services:
+    def start_services(self) -> runtime.Runtime:
         new = super().start_services()
         path = new.places.config / "llm.md"
         model = f"**provider**: ollama\n**host**: {self.fake.address}\n**model**: fake"

@@ -18,7 +18,7 @@ from typing import Any
 from django.test import override_settings
 from evennia.objects.models import ObjectDB
 
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import MemoryKind
 from keepsake.books.commitments import LIMIT as PROMISES_LIMIT
 from keepsake.books.pins import LIMIT as PINS_LIMIT
@@ -79,7 +79,7 @@ class InjectionWorld(PrivateWorld):
         self.fake.script = self.obeys
         self.heard_by_ann = self.hears(self.ann)
 
-    def start_services(self) -> Services:
+    def start_services(self) -> Runtime:
         """With a window in which some attacks stand beside each other, before it is compacted."""
         new = super().start_services()
         path = new.places.config / "memory_compaction.md"

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent import services
+from keepsake.agent import runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.config import JournalConfig
 from keepsake.books.entries import EntryOrigin, Judge
@@ -124,7 +124,7 @@ class TestDrawing(JournalWorld):
         assert "blue cup" not in window
         again = self.asks("And then?")[0]
         assert again.split(WINDOW)[0] == head, "what seldom changes stands before the window"
-        self.services.journal = services.Fixed(JournalConfig(budget=0))
+        self.services.journal = runtime.Fixed(JournalConfig(budget=0))
         assert MATTERED not in self.asks("And now?")[0]
 
 

@@ -17,7 +17,7 @@ from twisted.internet.task import Clock
 from game.web.agents import STATES
 from game.web.live.hub import StreamRecord
 from game.web.live.watching import Watching, watcher
-from keepsake.agent import services
+from keepsake.agent import runtime
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Tapped
 from keepsake.memory.types import CompactReason
@@ -41,7 +41,7 @@ class Reactor(Clock):
 class MetricsWorld(AgentsWorld):
     """A world that is watched."""
 
-    def start_services(self) -> services.Services:
+    def start_services(self) -> runtime.Runtime:
         new = super().start_services()
         self.watching = Watching(new.places, Reactor(self))
         new.taps = self.watching.taps

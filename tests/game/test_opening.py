@@ -5,7 +5,6 @@ Nothing goes on by itself here: what threads hand back waits in a mailbox until 
 
 from __future__ import annotations
 
-import threading
 from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
@@ -39,13 +38,6 @@ class OpeningWorld(AgentsWorld):
         self.addCleanup(runtime.stop, reload=True)
         runtime.live(self.services)
         assert unopened() == 4
-
-    def hold_back(self) -> threading.Event:
-        """Nothing that was lived before is looked at, until the event that this returns is set."""
-        gate = threading.Event()
-        self.addCleanup(gate.set)
-        self.services.learners.submit(gate.wait)
-        return gate
 
     def archived(self, agent) -> list[str]:
         memory = mind_by_number(agent.id).memory.memory
@@ -101,15 +93,6 @@ class TestOpenedInTurn(OpeningWorld):
             self.restart()
             self.settle(lambda: len(waited) == 4)
         assert waited == [0, 0, 0, 0]
-
-    def test_nobody_waits_with_it_for_what_others_search(self):
-        self.restart()
-        gate = threading.Event()
-        self.addCleanup(gate.set)
-        for _ in range(8):
-            self.services.searchers.submit(gate.wait)
-        self.settle(lambda: unopened() == 0)
-        assert {each.memory.name for each in open_minds()} == {"Ada", "Bram", "Mira", "Zoe"}
 
     def test_one_that_is_deleted_before_its_turn_keeps_nobody_from_theirs(self):
         self.restart()

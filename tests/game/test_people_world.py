@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from evennia.utils import create
 
-from keepsake.agent import services
+from keepsake.agent import runtime
 from keepsake.agent.memory.acquaintances import GATHER_SECONDS, SOON_SECONDS
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
@@ -140,7 +140,7 @@ class TestKnowing(PeopleWorld):
         self.known.settle()
         assert path.read_bytes() == b"\xff\xfe"
         assert any(path.name in problem for problem in self.known.book.problems)
-        self.services.people = services.Fixed(PeopleConfig(budget=0))
+        self.services.people = runtime.Fixed(PeopleConfig(budget=0))
         assert PEOPLE not in self.asks("Well?")[0]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.books.config import PeopleConfig
 from keepsake.markdown_config import ConfigFile
@@ -176,7 +176,7 @@ class TestPrivateWords(PrivateWorld):
 class TestInConfidence(PrivateWorld):
     """A builder has chosen that agents may think of whispers when they answer others."""
 
-    def start_services(self) -> Services:
+    def start_services(self) -> Runtime:
         new = super().start_services()
         path = new.places.config / "people.md"
         text = path.read_text().replace("**whispers**: private", "**whispers**: in confidence")

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent import services
+from keepsake.agent import runtime
 from keepsake.agent.memory import keeper as keeper_module
 from keepsake.index.service import IndexService
 from keepsake.models.clients.minilm import MiniLMEmbedder
@@ -37,7 +37,7 @@ class RecallWorld(AgentsWorld):
     def start_services(self):
         new = super().start_services()
         config = RecallConfig(chroma=self.chroma)
-        new.recall = services.Fixed(config)
+        new.recall = runtime.Fixed(config)
         new.indexes = IndexService(new.places, config, MiniLMEmbedder(), lambda _: None)
         new.indexes.start()
         (new.places.config / "memory_compaction.md").write_text(
@@ -78,12 +78,12 @@ class TestRelated(RecallWorld):
         assert first.index("\n---\n") < first.index(NOTES), "in the changing tail"
 
     def test_the_budget_holds(self):
-        self.services.recall = services.Fixed(RecallConfig(chroma=NONE, budget=40))
+        self.services.recall = runtime.Fixed(RecallConfig(chroma=NONE, budget=40))
         self.says(*FACTS, *CHATTER)
         prompt = self.asks("Edwin, brass key, ferry, Bram?", "say Hm?")[0]
         lines = self.after(prompt, PAST)
         assert 0 < sum(map(len, lines)) <= 4 * 40 + 2 * len(lines)
-        self.services.recall = services.Fixed(RecallConfig(chroma=NONE, budget=0))
+        self.services.recall = runtime.Fixed(RecallConfig(chroma=NONE, budget=0))
         assert PAST not in self.asks("And Edwin, my brother?", "say Who?")[0]
 
     def test_a_search_that_hangs_costs_half_a_second_and_a_line_in_the_log(self):

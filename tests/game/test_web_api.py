@@ -510,11 +510,11 @@ class TestRecall(WebWorld, RecallWorld):
         self.says(*FACTS)
         busy = _Busy()
         with patch.object(agents, "PATIENCE", 0.01):
-            ready, self.services.searchers = self.services.searchers, busy
+            ready, self.services.workers = self.services.workers, busy
             try:
                 told = self.get(self.of_mira("/recall"), 503, q="a brass key")
             finally:
-                self.services.searchers = ready
+                self.services.workers = ready
         assert "Try again" in told["error"]
         (search,) = busy.given
         assert search.cancelled()

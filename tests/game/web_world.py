@@ -11,7 +11,7 @@ from django.test import Client
 from evennia.utils import create
 
 from game.web.api import api
-from keepsake.agent import services
+from keepsake.agent import runtime
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Tapped
 from tests.game.agents_world import AgentsWorld
@@ -33,7 +33,7 @@ class WebWorld(AgentsWorld):
         self.builder = self.account_named("Bea", "Builder")
         self.web = self.client_of(self.builder)
 
-    def start_services(self) -> services.Services:
+    def start_services(self) -> runtime.Runtime:
         self.log = EventLog(self.scratch / "home" / "logs" / "events", retry=0.05)
         self.addCleanup(self.log.close)
         new = super().start_services()

@@ -9,7 +9,7 @@ from typing import Any
 
 from keepsake.agent.agent_log import logged
 from keepsake.agent.almanac import almanac_now
-from keepsake.agent.services import running, services
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of, place_of, players_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
@@ -55,7 +55,7 @@ def happened(player: Any, said: str = "", *, to: Any = None, how: str = "say") -
     if not player.has_account or player.location is None:
         return
     with logged(f"{player.key}: A deed broke off"):
-        clock = services().clock if running() else SystemClock()
+        clock = runtime().clock if running() else SystemClock()
         scene = DeedScene(player, said, to, how, almanac_now(clock))
         mine, world = progress(player), records()
         for deed in all_deeds():

@@ -8,7 +8,7 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from keepsake.agent.services import running, services
+from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.ports import SystemClock
 from typeclasses.deeds.effects import put, replace_words, unlock
@@ -47,7 +47,7 @@ def is_wanted_elsewhere(thing: Any, person: Any) -> bool:
 def put_in_order(place: Any) -> None:
     """Have what belongs in that place lie there again, if nobody who plays has had it for a day."""
     home = f"room:{id_of(place)}"
-    clock = services().clock if running() else SystemClock()
+    clock = runtime().clock if running() else SystemClock()
     for key in {key for deed in all_deeds() for key in deed.homes if deed.homes[key] == home}:
         thing = find("thing", key)
         if thing is None or thing.location in (None, place) or _is_with_a_player(thing):

@@ -23,12 +23,12 @@ from game.server.control import ControlServer
 from game.server.snapshot import snapshot
 from game.web.middleware import forget_old_sessions
 from keepsake.agent.agent_log import report
-from keepsake.agent.services import services
+from keepsake.agent.runtime import runtime
 from keepsake.child.serving import read_pid
 from keepsake.errors import KeepsakeError
 from keepsake.index.service import IndexService
 from keepsake.paths import places
-from typeclasses import runtime
+from typeclasses import runtime as agents
 from typeclasses.minds import open_minds, unopened
 from world.build import open_world
 from world.scenes import read_scenes
@@ -60,13 +60,13 @@ def at_server_start() -> None:
         _vault = vault_lock.take(places(), patience=_VAULT_SECONDS)
         if places().database_url:
             LoopingCall(close_old_connections).start(_RECONNECT_SECONDS)
-        runtime.start(watching().taps)
+        agents.start(watching().taps)
     except Exception as error:  # the world stays up without its agents
         _problem = f"The agents could not be woken: {error}"
         raise
     try:
         open_world()
-        services().scenes = read_scenes()
+        runtime().scenes = read_scenes()
     except KeepsakeError as error:  # a file of the world that cannot be read
         report(error)
 
@@ -74,13 +74,13 @@ def at_server_start() -> None:
 def at_server_reload_stop() -> None:
     """The Server goes down and comes back with fresh code."""
     _go_down()
-    runtime.stop(reload=True)
+    agents.stop(reload=True)
 
 
 def at_server_cold_stop() -> None:
     """The Server goes down for good, or for a reset."""
     _go_down()
-    runtime.stop(reload=False)
+    agents.stop(reload=False)
 
 
 def _go_down() -> None:
@@ -152,7 +152,7 @@ def _stop(_request: dict[str, Any]) -> bool:
 
 
 def _indexes() -> IndexService:
-    if (indexes := services().indexes) is None:
+    if (indexes := runtime().indexes) is None:
         raise KeepsakeError("This world keeps no recall index")
     return indexes
 

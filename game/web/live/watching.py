@@ -28,10 +28,10 @@ from game.web.live.hub import KEPT, Hub, as_written
 from game.web.live.metrics import CONTENT_TYPE, Lag, Metrics, Now
 from game.web.live.stream import LiveResource
 from game.web.middleware import HEADERS
-from keepsake.agent.logged_events import known_secrets
+from keepsake.agent.agent_log import known_secrets
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of
-from keepsake.agent.services import Services, running, services
+from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError
 from keepsake.events.agent_names import Names
@@ -95,7 +95,7 @@ class Watching:
         seen = Now(live_streams=self.hub.streams, reactor_lag_worst_seconds=self._lag.worst)
         if not running():
             return seen
-        minds, shared = list(open_minds()), services()
+        minds, shared = list(open_minds()), runtime()
         log = shared.event_log
         return replace(
             seen,
@@ -111,7 +111,7 @@ class Watching:
             up=True,
         )
 
-    def _servers(self, shared: Services) -> list[ServerStatus]:
+    def _servers(self, shared: Runtime) -> list[ServerStatus]:
         with suppress(KeepsakeError):  # a profile that cannot be used; `faults` tells of it
             clean = self._scrubber.clean
             return [replace(each, host=clean(each.host)) for each in shared.gateway.statuses()]

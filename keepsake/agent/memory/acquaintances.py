@@ -18,7 +18,7 @@ from typing import Any
 from keepsake.agent.agent_log import Complaints, logged
 from keepsake.agent.body import Life
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import identity_of, people_near
 from keepsake.agent.waiting import Alarm
 from keepsake.archive.log import Archive
@@ -48,7 +48,7 @@ class Acquaintances:
         book: Their pages.
     """
 
-    def __init__(self, life: Life, memory: MemoryComponent, services: Services) -> None:
+    def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
         name, emit = life.name, services.events.emit
         self._trouble = Complaints(f"[People] {name}")
         self.book = PeopleBook(life.folder, self._trouble, name, emit)
@@ -81,7 +81,7 @@ class Acquaintances:
     def catch_up(self) -> None:
         """Work in what is not on the pages yet, in a worker thread."""
         if not self._closed:
-            self._services.learners.submit(self.settle)
+            self._services.workers.submit(self.settle)
 
     def settle(self) -> None:
         """Work in all that is not on the pages yet; blocks, never raises.

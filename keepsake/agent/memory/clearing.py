@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.memory.memory import Compacted, MemoryComponent
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.language.perception import shorten
@@ -23,7 +23,7 @@ WORTH_IT = 4
 prompt is full: a small model that says the word all the time would wear its memory down."""
 
 
-def compact_for(memory: MemoryComponent, services: Services, place: str) -> Deferred[None]:
+def compact_for(memory: MemoryComponent, services: Runtime, place: str) -> Deferred[None]:
     """Compact, because the agent itself asked; its result becomes a memory.
 
     Returns:
@@ -50,7 +50,7 @@ def compact_for(memory: MemoryComponent, services: Services, place: str) -> Defe
     return finished
 
 
-def _why_not(component: MemoryComponent, services: Services) -> str:
+def _why_not(component: MemoryComponent, services: Runtime) -> str:
     """Why nothing is to be compacted now, in words for the agent; empty if it may."""
     config = services.ladder
     if not config.on_agent:

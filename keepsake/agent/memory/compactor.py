@@ -10,7 +10,7 @@ from keepsake.agent.agent_log import log, warn
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import compacted, not_used, undone
 from keepsake.agent.memory.owner import MemoryOwner
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent_memory import AgentMemory
 from keepsake.archive import integrity
 from keepsake.archive.integrity import IntegrityReport
@@ -34,7 +34,7 @@ class Compactor(ABC):
         no_room: Why the last compaction at the emergency mark made no room; None if it did.
     """
 
-    def __init__(self, life: Life, owner: MemoryOwner, services: Services) -> None:
+    def __init__(self, life: Life, owner: MemoryOwner, services: Runtime) -> None:
         self.name, self.folder = life.name, life.folder
         self.summaries = SummaryFolder(life.folder / "summaries", life.name)
         self.compacting = self._considering = False

@@ -12,7 +12,7 @@ from dataclasses import replace
 from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import (
@@ -57,7 +57,7 @@ class Diary:
         life: Life,
         memory: MemoryComponent,
         met: Callable[[Memory], bool],
-        services: Services,
+        services: Runtime,
     ) -> None:
         self._trouble = Complaints(f"[Journal] {life.name}")
         self.journal = Journal(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from keepsake.agent.agent_log import log, logged
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.waiting import Alarm
 from keepsake.archive import history
 from keepsake.archive.history import PastCompaction
@@ -32,7 +32,7 @@ PATIENCE = 120
 class Examiner:
     """Measures what one agent's compactions left."""
 
-    def __init__(self, memory: MemoryComponent, recaller: Recaller, services: Services) -> None:
+    def __init__(self, memory: MemoryComponent, recaller: Recaller, services: Runtime) -> None:
         self._name, self._memory = memory.name, memory
         self._recaller, self._services = recaller, services
         self._waiting = Alarm(services.timer)
@@ -58,7 +58,7 @@ class Examiner:
                 if past := history.standing(archive):
                     self._services.post(lambda: self._resumed(past[-1]))
 
-        self._services.openers.submit(work)
+        self._services.workers.submit(work)
 
     def _resumed(self, last: PastCompaction) -> None:
         # A compaction since then has its own questions, and they may be under way.
@@ -86,7 +86,7 @@ class Examiner:
             )
             return
         self._recaller.prepare()
-        self._services.searchers.submit(self._examine, number, questions)
+        self._services.workers.submit(self._examine, number, questions)
 
     def _examine(self, number: int, questions: tuple[RoundtripQuestion, ...]) -> None:
         """In a worker thread."""

@@ -21,7 +21,7 @@ from keepsake.agent.memory.diary import Diary
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PATIENCE, PluggedMemory
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY, Audience, outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.commitments import Commitment, CommitmentKind
@@ -66,7 +66,7 @@ class MemoryTools:
         life: Life,
         memory: MemoryComponent,
         diary: Diary,
-        services: Services,
+        services: Runtime,
         plugged: PluggedMemory | None = None,
     ) -> None:
         name, folder = life.name, life.folder
@@ -195,7 +195,7 @@ class MemoryTools:
             with logged(f"{self._name}: A promise that was kept could not be closed"):
                 self._memory.commitments.close(promise, by="rules")
 
-        self._services.searchers.submit(close)
+        self._services.workers.submit(close)
 
     def _page(self, argument: str, _place: str, _reason: str) -> str:
         first, _, last = argument.partition("-")

@@ -16,7 +16,7 @@ from keepsake.agent.happenings import remembered
 from keepsake.agent.memory.compactor import Compacted, Compactor
 from keepsake.agent.memory.opening import Opener
 from keepsake.agent.memory.owner import MemoryOwner
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent_memory import AgentMemory
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
@@ -53,7 +53,7 @@ class MemoryComponent(Compactor):
         commitments: What it has promised, and the rules that it keeps to.
     """
 
-    def __init__(self, life: Life, owner: MemoryOwner, services: Services) -> None:
+    def __init__(self, life: Life, owner: MemoryOwner, services: Runtime) -> None:
         super().__init__(life, owner, services)
         self.problem: KeepsakeError | None = None
         self.newest = self.last_act = 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent_memory import AgentMemory
 from keepsake.archive.log import Archive
 from keepsake.compaction.dependencies import Dependencies
@@ -31,7 +31,7 @@ class Opener:
         self,
         name: str,
         summaries: SummaryFolder,
-        services: Services,
+        services: Runtime,
         of_the_agent: Callable[..., Dependencies],
         known: Callable[[], tuple[frozenset[str], str]],
         *,

@@ -22,7 +22,7 @@ from keepsake.agent.agent_log import Complaints
 from keepsake.agent.body import Life
 from keepsake.agent.memory.brought import Brought, brought, by_number
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.waiting import Alarm
 from keepsake.archive.forgetting import PLUGGED
 from keepsake.archive.log import Archive
@@ -59,7 +59,7 @@ class PluggedMemory:
         brought: What it had for the last thought; from any thread.
     """
 
-    def __init__(self, life: Life, memory: MemoryComponent, services: Services) -> None:
+    def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
         self.name, self.brought = life.memory, Brought()
         self._agent, self._memory, self._services = life.name, memory, services
         self._folder = life.folder / PLUGGED / _UNSAFE.sub("_", life.memory)
@@ -214,7 +214,7 @@ class PluggedMemory:
             self._trouble(f"broke off: {error!r}")
 
 
-def _model(services: Services) -> LanguageModel | None:
+def _model(services: Runtime) -> LanguageModel | None:
     """What writes the summaries here; None where rules do."""
     name = services.compaction.current.profile
     if services.gateway.profiles.get(name).provider == EXTRACTIVE:
@@ -225,7 +225,7 @@ def _model(services: Services) -> LanguageModel | None:
 class _ProfileModel:
     """The model of a profile, asked for what a memory wants of it."""
 
-    def __init__(self, services: Services, profile: str) -> None:
+    def __init__(self, services: Runtime, profile: str) -> None:
         self._services, self._profile = services, profile
 
     def generate(self, request: GenerationRequest) -> Generation:

@@ -15,7 +15,7 @@ from keepsake.agent.body import Life
 from keepsake.agent.happenings import searched
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY, Audience, in_confidence, outward
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
@@ -45,7 +45,7 @@ class Recaller:
         life: Life,
         notes: NoteBook,
         memory: MemoryComponent,
-        services: Services,
+        services: Runtime,
         plugged: PluggedMemory | None = None,
     ) -> None:
         self._name, self._folder, self._find_names = life.name, life.folder, life.names

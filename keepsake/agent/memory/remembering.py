@@ -14,7 +14,7 @@ from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.offstage.hearsay import Hearsay
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory
 from keepsake.memory.protocol import OURS
 from keepsake.memory.types import CompactionResult
@@ -32,7 +32,7 @@ class Remembering(ABC):
         plugged: The memory that it has in place of ours; None for ours.
     """
 
-    def __init__(self, life: Life, services: Services) -> None:
+    def __init__(self, life: Life, services: Runtime) -> None:
         self.memory = memory = MemoryComponent(life, self, services)
         self.diary = diary = Diary(life, memory, self.met, services)
         self.acquaintances = Acquaintances(life, memory, services)
@@ -74,7 +74,7 @@ class Remembering(ABC):
         """Whether the agent knew who caused a memory."""
         return not memory.source_id or self.acquaintances.met(memory.source_id)
 
-    def read_back(self, services: Services) -> None:
+    def read_back(self, services: Runtime) -> None:
         """Read what it may tell others from what it has lived through; blocks, never raises."""
         with logged(f"{self.memory.name}: What it has to tell could not be read"):
             before = self.memory.lately()

@@ -29,7 +29,7 @@ from keepsake.agent.offstage.days import (
 )
 from keepsake.agent.offstage.hearsay import Rumour
 from keepsake.agent.offstage.walking import way_to
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import hosts_guests, identity_of, is_at_home, place_of, show
 from keepsake.archive.records import HEARSAY, SCENE, MemoryKind
 from keepsake.books.commitments import Commitment, CommitmentKind
@@ -47,7 +47,7 @@ OWN_WILL = timedelta(minutes=20)
 OLD_SCENE_DAYS = 14
 
 
-def live(minds: Sequence[Mind], services: Services) -> None:
+def live(minds: Sequence[Mind], services: Runtime) -> None:
     """A minute has passed: have everybody do what is theirs to do."""
     now = almanac_now(services.clock)
     free = [(mind, agent) for mind in minds if (agent := _free(mind)) is not None]
@@ -154,7 +154,7 @@ def _keep(mind: Mind, agent: Body, promise: Commitment, moment: datetime, now: A
 # -- meetings
 
 
-def _meet(company: Sequence[tuple[Mind, Body]], now: Almanac, services: Services) -> None:
+def _meet(company: Sequence[tuple[Mind, Body]], now: Almanac, services: Runtime) -> None:
     """Two of those who are in one room turn to each other, if they have not done so lately."""
     rested = [each for each in company if _rested(each[0], now.moment)]
     for one, other in combinations(rested, 2):

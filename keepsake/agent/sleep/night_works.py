@@ -15,7 +15,7 @@ from pathlib import Path
 from keepsake.agent.body import Life
 from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.remembering import Remembering
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, outward
 from keepsake.archive.records import Memory
@@ -46,7 +46,7 @@ class NightWorks:
         log: Which nights there were.
     """
 
-    def __init__(self, life: Life, mind: Remembering, services: Services) -> None:
+    def __init__(self, life: Life, mind: Remembering, services: Runtime) -> None:
         self._name, self._folder, self._services = life.name, life.folder, services
         self._mind = mind
         self.log = _logs.setdefault(life.folder, SleepLog(life.folder))

@@ -13,7 +13,7 @@ from keepsake.agent.agent_log import log, logged
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import not_used
 from keepsake.agent.memory.remembering import Remembering
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night_works import NightWorks
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.types import Sleep
@@ -35,7 +35,7 @@ class Nights(NightWorks):
         step: What the present night is at; None before it begins and when it is over.
     """
 
-    def __init__(self, life: Life, mind: Remembering, services: Services) -> None:
+    def __init__(self, life: Life, mind: Remembering, services: Runtime) -> None:
         super().__init__(life, mind, services)
         self.step: Step | None = None
         self._asking: NightAsk | None = None
@@ -96,7 +96,7 @@ class Nights(NightWorks):
             self._broken_off = []
         now = self._services.clock.now()
         self._services.events.emit(Sleep(agent=self._name, op="wakes", why=by))
-        self._services.searchers.submit(self._woke, by, now)
+        self._services.workers.submit(self._woke, by, now)
 
     def close(self) -> None:
         """The server stops; the agent sleeps on, and its night goes on when the server is back."""

@@ -15,7 +15,7 @@ from keepsake.agent.body import Body
 from keepsake.agent.impulses import EventKind, PerceivedEvent
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.offstage.walking import CALLED, STROLL, Walk
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.nights import Nights
 from keepsake.agent.surroundings import guests_wait, identity_of, place_of, players_near, show
 from keepsake.agent.thinking.hearing import event_of, words_of
@@ -53,7 +53,7 @@ class Sleeper:
         memory: MemoryComponent,
         thinker: Thinker,
         nights: Nights,
-        services: Services,
+        services: Runtime,
     ) -> None:
         self._services = services
         self._memory, self._thinker, self.nights = memory, thinker, nights

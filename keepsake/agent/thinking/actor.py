@@ -13,7 +13,7 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import (
     identity_of,
     people_near,
@@ -58,7 +58,7 @@ class Act:
 class Actor:
     """The hands and the voice of one agent."""
 
-    def __init__(self, memory: MemoryComponent, keeper: MemoryTools, services: Services) -> None:
+    def __init__(self, memory: MemoryComponent, keeper: MemoryTools, services: Runtime) -> None:
         self._memory = memory
         self._keeper = keeper
         self._services = services

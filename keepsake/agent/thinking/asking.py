@@ -16,7 +16,7 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body, Life
 from keepsake.agent.impulses import Impulse
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import people_near, show
 from keepsake.agent.thinking.fitting import Fitting
 from keepsake.agent.thinking.reports import ThoughtReports
@@ -61,7 +61,7 @@ class ThoughtAsker:
         life: Life,
         memory: MemoryComponent,
         reports: ThoughtReports,
-        services: Services,
+        services: Runtime,
         still_wanted: Callable[[Impulse], Impulse | None],
     ) -> None:
         self.reports, self.fitting = reports, Fitting(memory, services)

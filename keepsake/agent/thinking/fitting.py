@@ -9,7 +9,7 @@ from __future__ import annotations
 from keepsake.agent.agent_log import log, warn
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent_memory import AgentMemory
 from keepsake.errors import KeepsakeError
 from keepsake.models.profiles import SCRIPT, ModelProfile
@@ -30,7 +30,7 @@ _ANY_CURE = "Raise context_tokens in memory_compaction.md, if the model can look
 class Fitting:
     """The prompts of one agent, weighed; on the reactor thread."""
 
-    def __init__(self, memory: MemoryComponent, services: Services) -> None:
+    def __init__(self, memory: MemoryComponent, services: Runtime) -> None:
         self._name, self._memory, self._services = memory.name, memory, services
         self.costs: Costs | None = None
         """What the last prompt cost, whether it was sent or too large to be."""

@@ -12,7 +12,7 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.body import Body
 from keepsake.agent.impulses import IDLE, EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.agent.thinking.asking import ThoughtAsker
 from keepsake.agent.thinking.scene import SceneMaker, TurnContext
@@ -30,7 +30,7 @@ class PromptPreview:
     """Makes the prompts of one agent without sending them; on the reactor thread."""
 
     def __init__(
-        self, asker: ThoughtAsker, scenes: SceneMaker, memory: MemoryComponent, services: Services
+        self, asker: ThoughtAsker, scenes: SceneMaker, memory: MemoryComponent, services: Runtime
     ) -> None:
         self._asker, self._scenes = asker, scenes
         self._memory, self._services = memory, services

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from keepsake.agent.agent_log import log
 from keepsake.agent.happenings import NO_BASIS, Basis
 from keepsake.agent.impulses import Impulse
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.thinking.actor import Act
 from keepsake.agent.thinking.scene import ANSWERED
 from keepsake.agent.thinking.tally import ThoughtTally
@@ -31,7 +31,7 @@ class ThoughtReports:
         tally: What came of its thoughts, since the server started.
     """
 
-    def __init__(self, name: str, services: Services, spent: Callable[[int], None]) -> None:
+    def __init__(self, name: str, services: Runtime, spent: Callable[[int], None]) -> None:
         self._name, self._services, self._spent = name, services, spent
         self.tally = ThoughtTally()
 

@@ -10,7 +10,7 @@ from keepsake.agent.body import Body
 from keepsake.agent.happenings import Basis, basis_of
 from keepsake.agent.impulses import Impulse
 from keepsake.agent.memory.remembering import Remembering
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import (
     exits_of,
     hosts_guests,
@@ -56,7 +56,7 @@ class TurnContext:
 class SceneMaker:
     """Brings together what the turns of one agent are made from; on the reactor thread."""
 
-    def __init__(self, mind: Remembering, services: Services) -> None:
+    def __init__(self, mind: Remembering, services: Runtime) -> None:
         self._mind, self._services = mind, services
 
     def context_of(self, agent: Body, impulse: Impulse) -> TurnContext:

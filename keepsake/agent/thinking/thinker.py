@@ -17,7 +17,7 @@ from keepsake.agent.attention import Attention
 from keepsake.agent.body import Body, Life
 from keepsake.agent.impulses import DIRECT, EventKind, Impulse, PerceivedEvent
 from keepsake.agent.memory.remembering import Remembering
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import (
     identity_of,
     is_at_home,
@@ -68,7 +68,7 @@ class Thinker:
         self,
         life: Life,
         mind: Remembering,
-        services: Services,
+        services: Runtime,
         *,
         spent: Callable[[int], None],
         drowsy: Callable[[], bool],
@@ -297,7 +297,7 @@ class Thinker:
         """Whatever breaks ends the thought: the agent must be able to think again."""
         agent, error = self._find(), failure.value
         what = "The answer could not be acted out" if thought.answer else "The thought broke off"
-        log(f"[Thinker] {agent.key if agent else self._asker.key}: {what}: {error!r}")
+        log(f"[Error] {agent.key if agent else self._asker.key}: {what}: {error!r}")
         self._reports.ended(thought, "broke off", problem=repr(error))
         self._finish(None, thought)
 

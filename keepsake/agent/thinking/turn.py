@@ -9,7 +9,7 @@ from twisted.internet.defer import DeferredQueue
 
 from keepsake.agent.body import Body
 from keepsake.agent.memory.remembering import Remembering
-from keepsake.agent.services import Services
+from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import people_near, place_of
 from keepsake.agent.thinking.actor import Act, Actor
 from keepsake.agent.thinking.asking import TURN, ThoughtAsker, show_absent
@@ -71,7 +71,7 @@ class TurnThinking:
         scenes: SceneMaker,
         actor: Actor,
         mind: Remembering,
-        services: Services,
+        services: Runtime,
         *,
         heard: Callable[[], None],
     ) -> None:

@@ -1,4 +1,4 @@
-"""What the game's services run on in a simulation: a timeline, and chance that follows a seed."""
+"""What agents run on in a simulation: a timeline, and chance that follows a seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from random import Random
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.services import Changed, Machinery
+from keepsake.agent.runtime import Changed, Runtime, start
+from keepsake.events.subscribers import Taps
 from keepsake.index.service import IndexService
 from keepsake.lab.simulations.timeline import Asker, Timeline
 from keepsake.models.gateway import BuildFor, Gateway
@@ -21,14 +22,17 @@ from keepsake.ports import Embedder, Generation, GenerationRequest
 from keepsake.recall.config import RecallConfig
 
 
-def machinery(timeline: Timeline, seed: str) -> Machinery:
-    """The machinery of a simulation."""
-    return Machinery(
-        timer=timeline.timer,
-        post=timeline.post,
+def start_on(timeline: Timeline, seed: str, places: Places, taps: Taps) -> Runtime:
+    """Start what the agents of a simulation run on."""
+    return start(
+        places,
+        timeline.timer,
+        timeline.post,
+        taps,
         clock=timeline,
         random=Random(seed),
-        pool=lambda _threads, _name: timeline.workers(),
+        workers=timeline.workers(),
+        nights=timeline.workers(),
         wait=timeline.wait,
         gateway=lambda *what: TimelineGateway(timeline, *what),
         indexes=lambda *what: TimelineIndexes(timeline, *what),

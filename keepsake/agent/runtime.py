@@ -1,0 +1,315 @@
+"""What all agents run on: the models, the configuration, the disk, the log, threads and time.
+
+Opened by :func:`start` when Evennia's Server starts, ended by :func:`stop`. Tests install their
+own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
+from keepsake.agent.offstage.days import Scene
+from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.agent.waiting import in_thread
+from keepsake.agent.warming import Warming
+from keepsake.archive.log import Syncer
+from keepsake.archive.spill import Spill
+from keepsake.books.config import JournalConfig, PeopleConfig
+from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.events.log import EventLog
+from keepsake.events.subscribers import Tapped, Taps
+from keepsake.events.types import Events, Health, Nowhere, World
+from keepsake.index.service import IndexService
+from keepsake.markdown_config import ConfigFile, FileSettings
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.strategy import NARRATIVE, Strategies, Strategy
+from keepsake.models.clients.cached import CachedEmbedder, ClosableEmbedder
+from keepsake.models.embedding import EmbedderProfile, load_embedder
+from keepsake.models.embedding import embedder as make_embedder
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import EXTRACTIVE, ModelProfile, Profiles
+from keepsake.models.queue import Priority
+from keepsake.paths import REPOSITORY, Places
+from keepsake.ports import (
+    Clock,
+    Embedder,
+    Generation,
+    GenerationRequest,
+    SystemClock,
+    TargetModel,
+)
+from keepsake.prompt.tokens import Heuristic
+from keepsake.recall.config import RecallConfig
+from keepsake.sleep.config import SleepConfig
+from keepsake.tasks.task import Ask, Question
+from keepsake.tasks.task_prompts import TaskPrompts
+
+WORKERS, NIGHTS = 8, 2
+"""Threads for what somebody waits for (searches, tool calls, compactions), and for nights."""
+COMPACTING_AT_ONCE = 3
+"""Compactions that housekeeping begins; the other threads are for those that somebody waits for."""
+REST = 0.25
+"""Seconds in which a file of settings is not looked at again, as each look costs the reactor."""
+_SHIPPED = REPOSITORY / "vault" / "config"
+
+type Post = Callable[[Callable[[], None]], object]
+type Changed = Callable[[Health], None]
+
+
+@dataclass(frozen=True)
+class Fixed[T]:
+    """Settings that no file changes."""
+
+    current: T
+
+
+type Followed[T] = ConfigFile[T] | Fixed[T]
+"""Settings as they are now."""
+
+
+@dataclass
+class Runtime:
+    """What all agents run on. The settings are read again when their file changes."""
+
+    places: Places
+    gateway: Gateway
+    timer: Any  # the reactor, or a clock that stands in for it
+    post: Post  # runs a function on the reactor thread, from any thread
+    workers: Executor = field(default_factory=partial(ThreadPoolExecutor, WORKERS, "worker"))
+    nights: Executor = field(default_factory=partial(ThreadPoolExecutor, NIGHTS, "night"))
+    clock: Clock = field(default_factory=SystemClock)
+    random: Random = field(default_factory=Random)
+    # waits in a worker thread until an event is set, or that many seconds; whether it is set
+    wait: Callable[[threading.Event, float], bool] = threading.Event.wait
+    events: Events = field(default_factory=Nowhere)  # takes what happens, from any thread
+    taps: Taps = field(default_factory=Taps)  # who listens to events, log lines and memories
+    indexes: IndexService | None = None  # the recall indexes; None for a world without recall
+    embedder: ClosableEmbedder | None = None  # None for recall by words alone
+    warming: Warming | None = None  # has prompts read before anybody speaks
+    scenes: Sequence[Scene] = ()  # small scenes that agents play where they meet
+    # the most tokens of a prompt of the agents' chat model; 0 while they have none
+    chat_tokens: int = 0
+    rest: float = 0.0  # seconds in which a file of settings or a template is not looked at again
+
+    def __post_init__(self) -> None:
+        config = self.places.config
+        self.compaction = self._followed("memory_compaction.md", CompactionConfig)
+        self.thinking = self._followed("thinking.md", ThinkingConfig)
+        self.recall = self._followed("recall.md", RecallConfig)
+        self.sleeping = self._followed("sleep.md", SleepConfig)
+        self.journal = self._followed("journal.md", JournalConfig)
+        self.people = self._followed("people.md", PeopleConfig)
+        self.prompts = TaskPrompts(config, _SHIPPED, report, rest=self.rest)
+        self.tokens = Heuristic()
+        self.syncer = Syncer(failed=report)
+        folders = config / "compaction", _SHIPPED / "compaction"
+        self._strategies = Strategies(*folders, report, rest=self.rest)
+        self._strategy, self._problem = NARRATIVE, ""
+
+    def _followed[S: FileSettings](self, name: str, settings: type[S]) -> Followed[S]:
+        """A configuration file that is read again when it changes."""
+        path = self.places.config / name
+        return ConfigFile(path, settings.load, settings(), report, rest=self.rest)
+
+    def seconds(self) -> float:
+        """The time by a clock that is never set back; from any thread."""
+        return float(self.timer.seconds())
+
+    def in_thread[T](self, work: Callable[[], T], seconds: float) -> Deferred[T]:
+        """Run ``work``, which blocks, in a worker thread; see :func:`waiting.in_thread`."""
+        return in_thread(work, self.workers, self.post, self.timer, seconds)
+
+    def asker(
+        self,
+        profile: str,
+        priority: Priority = Priority.COMPACTION,
+        given_up: threading.Event | None = None,
+    ) -> Ask | None:
+        """How a task asks a model from a worker thread; None where the profile names none.
+
+        Raises:
+            ConfigError: There is no such profile.
+        """
+        if self.gateway.profiles.get(profile).provider == EXTRACTIVE:
+            return None
+
+        def ask(build: Callable[[TargetModel], Question]) -> Generation:
+            def request(current: ModelProfile) -> GenerationRequest:
+                return current.request_for(build(current))
+
+            return self.gateway.generate(profile, request, priority, given_up=given_up)
+
+        return ask
+
+    @property
+    def event_log(self) -> EventLog | None:
+        """The event log itself, behind whoever else is told; None where there is none."""
+        log = self.events.log if isinstance(self.events, Tapped) else self.events
+        return log if isinstance(log, EventLog) else None
+
+    @cached_property
+    def spill(self) -> Spill:
+        """What waits for archives that cannot be written; for the reactor thread."""
+        spill = Spill(self.places.spill)
+        self.syncer.add(spill)
+        return spill
+
+    @property
+    def ladder(self) -> CompactionConfig:
+        """The settings of compaction, for the model that the agents think with; any thread."""
+        return self.compaction.current.for_model(self.chat_tokens)
+
+    @property
+    def recalling(self) -> RecallConfig:
+        """The settings of recall, for the model that the agents think with; any thread."""
+        return self.recall.current.for_prompt(self.chat_tokens)
+
+    def strategy(self) -> Strategy:
+        """How summaries are written now: what ``memory_compaction.md`` names; any thread.
+
+        A template that is missing, or was never usable, leaves the one before it in place, and
+        the log says so once.
+        """
+        problem = ""
+        try:
+            self._strategy = self._strategies.get(self.compaction.current.strategy)
+        except ConfigError as error:
+            problem = f"Until it is mended, summaries go on as {self._strategy.name!r}: {error}"
+        if problem and problem != self._problem:
+            log(f"[Config] {problem}")
+        self._problem = problem
+        return self._strategy
+
+    def close(self, *, reload: bool) -> None:
+        """End all of it; after a reload the embedded model server lives on."""
+        self.gateway.shutdown(stop_embedded=not reload)
+        for pool in (self.workers, self.nights):
+            pool.shutdown(wait=False, cancel_futures=True)
+        hung = self.embedder.close if self.embedder is not None else None
+        if self.indexes is not None:
+            self.indexes.close(stop_server=not reload, break_off=hung)
+        if hung is not None:
+            hung()
+        self.syncer.stop()
+        self.events.emit(World(op="reloads" if reload else "stops"))
+        self.events.close()
+
+
+_current: Runtime | None = None
+
+
+def runtime() -> Runtime:
+    """What the agents of this process run on.
+
+    Raises:
+        KeepsakeError: The world has not been started.
+    """
+    if _current is None:
+        raise KeepsakeError("the agents are not running", "Start with `keepsake start`")
+    return _current
+
+
+def running() -> bool:
+    """Whether agents can run; they cannot in Evennia's own maintenance commands."""
+    return _current is not None
+
+
+def install(new: Runtime | None) -> None:
+    """Let the agents of this process run on that; None for nothing."""
+    global _current  # noqa: PLW0603 - one a process, like the reactor
+    _current = new
+
+
+def start(
+    places: Places,
+    timer: Any,
+    post: Post | None = None,
+    taps: Taps | None = None,
+    *,
+    clock: Clock | None = None,
+    gateway: Callable[[Profiles, Places, Changed], Gateway] | None = None,
+    indexes: Callable[[Places, RecallConfig, Embedder], IndexService] | None = None,
+    **given: Any,
+) -> Runtime:
+    """Make a runtime from the files in the vault, and install it.
+
+    What is wrong in a configuration file is logged, and its defaults serve until it is
+    mended; a model server that does not answer is no error here.
+
+    Args:
+        places: Where the files are.
+        timer: The reactor, or what stands in for it.
+        post: Runs a function on the reactor thread; the reactor's own when None.
+        taps: Who listens to what happens.
+        clock: The present time; the machine's when None.
+        gateway: Makes the way to the models; None for the real one.
+        indexes: Makes the recall indexes; None for the real ones.
+        given: Further fields of the runtime: ``random``, ``workers``, ``nights``, ``wait``.
+    """
+    taps, clock, config = taps or Taps(), clock or SystemClock(), places.config
+    post = post or timer.callFromThread
+    event_log = EventLog(
+        places.events,
+        clock=clock,
+        secrets=known_secrets(places),
+        told=lambda line: log(f"[Error] {line}"),
+        written=taps.written,
+        agent_ids=taps.agent_ids,
+    )
+    events = Tapped(event_log, taps)
+    open_log(places.logs / "agents.log", FaultHandler(events))
+    events.emit(World(op="starts"))
+    profiles, embedder = (
+        Profiles(config / "llm.md", report, rest=REST),
+        _embedder(config / "llm.md"),
+    )
+    if gateway is None:
+        asked = Gateway(profiles, places, post, changed=events.emit)
+    else:
+        asked = gateway(profiles, places, events.emit)
+    make = indexes or partial(IndexService, log=log)
+    new = Runtime(
+        places,
+        asked,
+        timer,
+        post,
+        clock=clock,
+        events=events,
+        taps=taps,
+        embedder=embedder,
+        rest=REST,
+        **given,
+    )
+    new.indexes = make(places, new.recall.current, embedder)
+    install(new)
+    new.gateway.start()
+    new.indexes.start()
+    if not new.spill.reserve():
+        log(f"[Memory] No room could be made in {places.spill} for what a full disk would refuse")
+    return new
+
+
+def stop(*, reload: bool) -> None:
+    """End the runtime of this process, if there is one."""
+    if (ending := _current) is not None:
+        install(None)
+        ending.close(reload=reload)
+
+
+def _embedder(path: Path) -> CachedEmbedder:
+    """What ``llm.md`` names; the shipped one if that cannot be used."""
+    try:
+        return CachedEmbedder(make_embedder(load_embedder(path)))
+    except ConfigError as problem:
+        report(problem)
+        return CachedEmbedder(make_embedder(EmbedderProfile()))
