@@ -22,7 +22,7 @@ DEFERREDS = ("twisted.internet.defer", "twisted.internet.task", "twisted.python.
 
 PURE = (
     *("archive", "books", "compaction", "events", "language", "prompt", "recall"),
-    *("sleep", "summaries", "tasks", "agent_memory", "errors", "json_lines", "markdown_config"),
+    *("summaries", "tasks", "agent_memory", "errors", "json_lines", "markdown_config"),
     *("memory", "names", "ports", "templates"),
 )
 """The parts of the library that know no framework and no client."""

@@ -13,10 +13,10 @@ from keepsake.agent import tending
 from keepsake.agent.memory.named import told
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
+from keepsake.agent.sleep.tiredness import wakes_at
 from keepsake.agent.thinking.thinker import SHORTEST_INTERVAL
 from keepsake.errors import KeepsakeError
 from keepsake.prompt.marks import Rendered
-from keepsake.sleep.tiredness import wakes_at
 from typeclasses.agents import (
     Agent,
     all_agents,

@@ -9,11 +9,10 @@ from commands.building.base import Query, ago
 from commands.building.figures import hung
 from commands.wording import counted
 from keepsake.agent.runtime import runtime
+from keepsake.agent.sleep.history import HistoryEvent, events
+from keepsake.agent.sleep.log import SleepLog, Step
 from keepsake.archive import history
 from keepsake.errors import KeepsakeError
-from keepsake.sleep.history import HistoryEvent, events
-from keepsake.sleep.log import SleepLog
-from keepsake.sleep.steps import Step
 
 MOST = 500
 _INDENT = 18

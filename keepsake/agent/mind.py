@@ -6,7 +6,9 @@ from keepsake.agent.body import Life
 from keepsake.agent.memory.examining import Examiner
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.sleep.nights import Nights
+from keepsake.agent.sleep.log import sleep_log
+from keepsake.agent.sleep.night import Nights
+from keepsake.agent.sleep.night_tasks import NightTasks
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.thinking.thinker import Thinker
 from keepsake.memory.types import CompactionResult
@@ -29,7 +31,9 @@ class Mind(Remembering):
         )
         self.actor, self.fitting = thinker.actor, thinker.fitting
         self.following = thinker.following
-        nights = Nights(life, self, services)
+        log = sleep_log(life.folder)
+        tasks = NightTasks(life, self, log, services).by_step()
+        nights = Nights(life.name, tasks, log, services)
         self.sleeper = Sleeper(life.number, memory, self.thinker, nights, services)
         self._services = services
         self.begun = self.closed = False

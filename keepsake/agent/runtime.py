@@ -19,6 +19,7 @@ from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
 from keepsake.agent.offstage.days import Scene
+from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.agent.waiting import in_thread
 from keepsake.agent.warming import Warming
@@ -50,7 +51,6 @@ from keepsake.ports import (
 )
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.config import RecallConfig
-from keepsake.sleep.config import SleepConfig
 from keepsake.tasks.task import Ask, Question
 from keepsake.tasks.task_prompts import TaskPrompts
 

@@ -8,12 +8,12 @@ import frontmatter
 import pytest
 
 from keepsake.agent.memory.plugged import QUIET, REOPEN_SECONDS
+from keepsake.agent.sleep.log import Step
+from keepsake.agent.sleep.night import NightAsk
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.errors import KeepsakeError
 from keepsake.models.clients.minilm import MiniLMEmbedder
-from keepsake.sleep.asking import NightAsk
-from keepsake.sleep.steps import Step
 from tests.game.agents_world import AgentsWorld, Building
 from tests.game.broken_memories import Keeps, Slow, Stumbles
 from typeclasses.agents import keep_profile, set_memory
@@ -115,9 +115,8 @@ class TestRag(PluggedWorld):
         system, nights = self.mind.plugged._system, self.mind.sleeper.nights
         before = self.fake.prompts()
         with patch.object(system, "rest", wraps=system.rest) as rest:
-            works = nights.works()
-            assert list(works) == list(Step)
-            assert all(work(NightAsk(None, 0)) == {} for work in works.values())
+            assert list(nights.tasks) == [Step.COMPACT]
+            assert nights.tasks[Step.COMPACT](NightAsk(None, 0)) == {}
         rest.assert_called_once_with(asleep=True)
         assert not (self.folder / "dreams").exists()
         assert self.fake.prompts() == before

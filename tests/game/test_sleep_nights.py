@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from keepsake.agent.sleep import nights as nights_module
+from keepsake.agent.sleep import night as nights_module
+from keepsake.agent.sleep.log import Step
 from keepsake.models.queue import Priority
-from keepsake.sleep.steps import Step
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import FixedConfig
 from tests.game.test_ladder_world import LadderWorld
@@ -188,7 +188,7 @@ class TestWithAModel(NightWorld):
         gate.set()
         self.fake.always("/api/generate", Reply())
         self.settle(lambda: not any(sleeper.working for sleeper in sleepers))
-        assert all(sleeper.nights.log.last.next_step is None for sleeper in sleepers)
+        assert all(sleeper.nights.log.last.left == () for sleeper in sleepers)
 
 
 class TestCompacting(LadderWorld):

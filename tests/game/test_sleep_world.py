@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from unittest import mock
 
 from keepsake.agent.sleep.sleeper import ITS_HOUR
+from keepsake.agent.sleep.tiredness import wakes_at
 from keepsake.agent.thinking.thinker import AgentState
 from keepsake.language import heard as hearing
 from keepsake.ports import FixedClock
-from keepsake.sleep.tiredness import wakes_at
 from tests.game.agents_world import AgentsWorld, FixedConfig
 from typeclasses.minds import close_all
 
@@ -340,7 +340,7 @@ class TestByHand(SleepWorld):
         self.passes(1)
         self.let_sleep()
         assert self.sleeper.fell_asleep is not None
-        assert self.sleeper.nights.log.last.next_step is None
+        assert self.sleeper.nights.log.last.left == ()
         self.mira.attributes.remove("asleep")
         self.passes(1)
         self.settle(lambda: self.sleeper.nights.log.last.woke is not None)

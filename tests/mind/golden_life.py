@@ -21,8 +21,6 @@ from keepsake.books.pins import Pinned
 from keepsake.events.log import EventLog
 from keepsake.events.types import MemoryChange
 from keepsake.memory.types import CompactReason
-from keepsake.sleep.log import SleepLog
-from keepsake.sleep.steps import Step, StepDone
 from tests.mind.acquaintances import TOM
 from tests.mind.lives import Life, ManualClock, live
 
@@ -38,7 +36,6 @@ def write_all(folder: Path) -> None:
     agent = folder / "vault" / "agents" / "Mira"
     for write in (_pins, _notes):
         write(agent, log.emit)
-    _sleep(agent)
     _archive(folder)
     log.close()
 
@@ -83,15 +80,6 @@ def _notes(agent: Path, tell: Tell) -> None:
     book.forget("old news")
     (book.folder / "plain.md").unlink()
     book.write("Bees", "Eleven hives.", now=later)
-
-
-def _sleep(agent: Path) -> None:
-    log = SleepLog(agent)
-    log.begin("16 hours awake", NOON)
-    log.done(StepDone(Step.CONSOLIDATE, NOON + timedelta(minutes=1), 2, {"merged": 1}))
-    log.done(StepDone(Step.PROFILES, NOON + timedelta(minutes=2), problem="no answer"))
-    log.woke("Tom", NOON + timedelta(hours=1))
-    log.begin("a builder said so", NOON + timedelta(hours=2))
 
 
 def _archive(folder: Path) -> None:

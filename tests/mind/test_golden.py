@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from keepsake.agent.sleep.log import SleepLog, Step
 from keepsake.books.commitments import Commitments
 from keepsake.books.entries import EntryOrigin, Importance, Judge
 from keepsake.books.journal import Journal
@@ -15,9 +16,6 @@ from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
 from keepsake.books.pins import Pinned
 from keepsake.events.reader import events
-from keepsake.sleep.log import SleepLog
-from keepsake.sleep.reflect import progress
-from keepsake.sleep.steps import Step
 from tests.mind.acquaintances import ADA, TOM
 from tests.mind.golden_life import GOLDEN, write_all
 from tests.mind.lives import Life, covered
@@ -92,7 +90,6 @@ def test_an_earlier_vault_opens(agent):
     assert (gathered.origin, gathered.importance.score) == (EntryOrigin.INFERRED, 1)
     assert [entry.id for entry in later] == ["20261123-1", "20261123-2"]
     assert journal.problems == (), "what stands in a code fence is no entry"
-    assert progress(agent / "journal" / "reflection.json") == "20261121-2"
     book = PeopleBook(agent)
     assert book.through == 12
     assert book.problems == []

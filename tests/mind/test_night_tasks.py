@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from keepsake.agent.sleep.log import THROUGH, Figures
+from keepsake.agent.sleep.night import NightAsk
+from keepsake.agent.sleep.night_tasks import reflect, write_day, write_portraits
+from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
-from keepsake.sleep.asking import NightAsk
-from keepsake.sleep.config import SleepConfig
-from keepsake.sleep.journal import write_day
-from keepsake.sleep.people import write_portraits
-from keepsake.sleep.reflect import reflect
-from keepsake.sleep.steps import Figures
 from keepsake.tasks import journal, people
 from keepsake.tasks import reflect as reflecting
 from keepsake.tasks.journal import JournalTask
@@ -127,8 +125,11 @@ def test_a_reflection_comes_when_enough_has_gathered_and_rests_on_the_journal(bo
     script = Script(lambda _: answer)
 
     def reflects() -> Figures:
-        return reflect(book, NightAsk(script, 9), config, REFLECT, "Mira", NOON, everybody)
+        args = (config, REFLECT, "Mira", NOON, everybody)
+        done.append(reflect(book, NightAsk(script, 9), *args, str(done[-1][THROUGH])))
+        return {key: value for key, value in done[-1].items() if key != THROUGH}
 
+    done: list[Figures] = [{THROUGH: ""}]
     assert reflects() == {"gathered": 6, "needed": 12}
     write(book, "Tom mended Ada's net.", 6, memories=(2,), who=("Tom-1",))
     assert reflects() == {"gathered": 12, "insights": 1}

@@ -23,6 +23,15 @@ from typing import Any
 
 import pytest
 
+from keepsake.agent.sleep.log import Figures, Night, SleepLog, Step
+from keepsake.agent.sleep.night import NightAsk, NightTask, work_through
+from keepsake.agent.sleep.night_tasks import (
+    reflect,
+    tidy,
+    write_day,
+    write_portraits,
+)
+from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Memory
 from keepsake.books.entries import EntryOrigin, JournalEntry
@@ -33,16 +42,6 @@ from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, TargetModel
-from keepsake.sleep.asking import NightAsk, Work
-from keepsake.sleep.config import SleepConfig
-from keepsake.sleep.history import insights
-from keepsake.sleep.journal import write_day
-from keepsake.sleep.log import SleepLog
-from keepsake.sleep.night import run
-from keepsake.sleep.people import write_portraits
-from keepsake.sleep.reflect import NAME, progress, reflect
-from keepsake.sleep.steps import Figures, Night, Step
-from keepsake.sleep.tidy import tidy
 from keepsake.tasks import journal, people
 from keepsake.tasks import reflect as reflecting
 from keepsake.tasks.task import Question
@@ -128,14 +127,12 @@ class World:
         archive = self.memory.archive
         return list(archive.read(1, archive.last_number))
 
-    def works(self) -> dict[Step, Work]:
+    def tasks(self) -> dict[Step, NightTask]:
         now = self.clock.now()
         return {
             Step.CONSOLIDATE: self._consolidate,
             Step.PROFILES: self._profiles,
-            Step.REFLECT: lambda ask: reflect(
-                self.journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True
-            ),
+            Step.REFLECT: self._reflect,
             Step.COMPACT: self._compact,
             Step.TIDY: lambda _: tidy(self.folder, self.journal, now),
         }
@@ -143,6 +140,10 @@ class World:
     def _consolidate(self, ask: NightAsk) -> Figures:
         now = self.clock.now()
         return write_day(self.journal, self.lived(), ask, JOURNAL, "Mira", now)
+
+    def _reflect(self, ask: NightAsk) -> Figures:
+        now, through = self.clock.now(), self.log.through(Step.REFLECT)
+        return reflect(self.journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True, through)
 
     def _profiles(self, ask: NightAsk) -> Figures:
         self.book.take(self.lived())
@@ -242,7 +243,7 @@ def end_of(folder: Path, clock: ManualClock) -> End:
         return End(
             entries=world.journal.entries(),
             people=tuple(sorted(world.book.all(), key=lambda each: each.key)),
-            reflection=progress(folder / "journal" / NAME),
+            reflection=world.log.through(Step.REFLECT),
             covered=tuple(covered(world.memory.context())),
             compactions=len(compactions(world.memory.archive)),
             steps=tuple(each.step for night in world.log.nights() for each in night.steps),
@@ -275,14 +276,14 @@ class Bed:
         """The night as far as it comes; None if it was killed."""
         world = World(self.folder, self.clock)
         asking = NightAsk(accident.ask if with_model else None, 24)
-        told: list[str] = []
         try:
             with waylaid(accident, self._monkeypatch):
-                night = run("Mira", world.works(), world.log, asking, self.clock, told.append)
+                night = work_through(world.tasks(), world.log, asking, self.clock)
         except Killed:
             return None
         finally:
             world.memory.archive.close()  # as the system does it when a process dies
+        assert night is not None
         assert [each.problem for each in night.steps if each.problem] == []
         return night
 
@@ -300,7 +301,7 @@ def undisturbed(
         bed = Bed(evening, tmp_path_factory.mktemp("quiet"), monkeypatch)
         night = bed.sleep(accident, with_model=request.param)
     assert night is not None
-    assert night.next_step is None
+    assert night.left == ()
     return request.param, bed.end(), accident.places
 
 
@@ -310,7 +311,7 @@ def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]
     assert end.compactions == 1
     assert {each.name for each in end.people} == {"Tom", "Ada"}
     assert [bool(each.portrait) for each in end.people] == [with_model] * 2
-    assert len(list(insights(end.entries))) == (1 if with_model else 0)
+    assert sum(each.is_insight for each in end.entries) == (1 if with_model else 0)
     assert bool(end.reflection) is with_model
     assert places.count("ask") == (4 if with_model else 0)
     assert len(places) > (20 if with_model else 10)
@@ -330,7 +331,7 @@ def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(
         assert (night is None) == (at <= len(places))
         again = bed.sleep(Accident(), with_model=with_model)
         assert again is not None
-        assert again.next_step is None
+        assert again.left == ()
         assert bed.end() == quiet, f"killed before {places[at - 1 : at]}, place {at}"
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.sleep.log import NAME, SleepLog
-from keepsake.sleep.steps import Step, StepDone
+from keepsake.agent.sleep.log import NAME, SleepLog, Step, StepDone
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 ALL = tuple(Step)
@@ -25,9 +24,9 @@ def test_a_night_is_read_as_it_was_written(tmp_path: Path):
     assert log.nights() == ()
     assert log.last is None
     begun = log.begin("16 hours awake", NIGHT)
-    assert (begun.number, begun.plan, begun.next_step) == (1, ALL, Step.CONSOLIDATE)
-    log.done(StepDone(Step.CONSOLIDATE, NIGHT, 2, {"merged": 3, "by": "a model"}))
-    log.done(StepDone(Step.PROFILES, NIGHT, 0, {}, "nobody answers"))
+    assert (begun.number, begun.plan, begun.left) == (1, ALL, ALL)
+    log.done(StepDone(Step.CONSOLIDATE, NIGHT, 2, {"merged": 3, "by": "a model"}), 1)
+    log.done(StepDone(Step.REFLECT, NIGHT, 0, {}, "nobody answers"), 1)
     log.woke("Tom", NIGHT + timedelta(hours=1))
     (night,) = SleepLog(tmp_path).nights()
     assert night == log.last
@@ -36,10 +35,10 @@ def test_a_night_is_read_as_it_was_written(tmp_path: Path):
         "Tom",
         NIGHT + timedelta(hours=1),
     )
-    assert [each.step for each in night.steps] == [Step.CONSOLIDATE, Step.PROFILES]
+    assert [each.step for each in night.steps] == [Step.CONSOLIDATE, Step.REFLECT]
     assert night.steps[0].figures == {"merged": 3, "by": "a model"}
     assert night.steps[1].problem == "nobody answers"
-    assert (night.next_step, night.calls) == (Step.REFLECT, 2)
+    assert (night.left, night.calls) == (ALL[2:], 2)
 
 
 @pytest.mark.parametrize("torn", [b'{"type":"step","ni', b"\xff\xfe", b'{"type":"woke"}', b"[]"])
@@ -49,9 +48,9 @@ def test_a_torn_line_is_passed_over_and_never_written_into(tmp_path: Path, torn:
     with (tmp_path / NAME).open("ab") as file:
         file.write(torn)
     again = SleepLog(tmp_path)
-    again.done(done(Step.CONSOLIDATE))
+    again.done(done(Step.CONSOLIDATE), 1)
     (night,) = SleepLog(tmp_path).nights()
-    assert night.next_step is Step.PROFILES
+    assert night.left == ALL[1:]
     assert torn in (tmp_path / NAME).read_bytes()
 
 
@@ -62,8 +61,16 @@ def test_whatever_stands_in_the_file_it_can_be_slept(
     folder = tmp_path_factory.mktemp("Mira")
     (folder / NAME).write_bytes(b"\n".join(lines))
     log = SleepLog(folder)
-    log.begin("tired", NIGHT)
-    log.done(done(Step.CONSOLIDATE))
+    log.done(done(Step.CONSOLIDATE), log.begin("tired", NIGHT).number)
     last = SleepLog(folder).last
     assert last is not None
-    assert last.next_step is Step.PROFILES
+    assert last.left == ALL[1:]
+
+
+def test_a_night_that_was_broken_off_leaves_its_rest_to_the_next(tmp_path: Path):
+    log = SleepLog(tmp_path)
+    log.done(done(Step.CONSOLIDATE), log.begin("tired", NIGHT).number)
+    log.woke("Tom", NIGHT + timedelta(hours=1))
+    assert log.begin("tired", NIGHT + timedelta(hours=2)).plan == ALL[1:]
+    log.woke("Tom", NIGHT + timedelta(hours=3))
+    assert log.begin("16 hours awake", NIGHT + timedelta(hours=20)).plan == ALL, "another night"

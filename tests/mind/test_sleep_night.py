@@ -1,58 +1,35 @@
-"""A night: its steps in order, its limit on calls, its faults, and its end."""
+"""A night: its steps in order, its limit on calls, its faults."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from keepsake.errors import (
-    ModelTimeout,
-    NoteRefused,
-)
-from keepsake.sleep.asking import NightAsk, Work
-from keepsake.sleep.log import SleepLog
-from keepsake.sleep.night import run
-from keepsake.sleep.steps import Figures, Night, Step
+from keepsake.agent.sleep.log import Figures, SleepLog, Step
+from keepsake.agent.sleep.night import NightAsk, NightTask, work_through
+from keepsake.errors import KeepsakeError, ModelTimeout, NoteRefused
 from tests.mind.lives import ManualClock
 from tests.mind.sleepers import Script, says
 
-ALL = list(Step)
 
+def asking(step: Step, times: int) -> NightTask:
+    """A task that asks the model again and again."""
 
-class Sleeper:
-    """An agent whose steps only ask the model, so often as they are told to."""
+    def task(ask: NightAsk) -> Figures:
+        for number in range(times):
+            ask(says(f"{step.value} {number}"))
+        return {"asked": times}
 
-    def __init__(self, folder: Path, **works: Callable[[NightAsk], Figures]) -> None:
-        self.log = SleepLog(folder)
-        self.clock = ManualClock()
-        self.did: list[Step] = []
-        self.told: list[str] = []
-        self.works: dict[Step, Work] = {step: self.does(step) for step in Step}
-        self.works |= {Step(name): work for name, work in works.items()}
-
-    def does(self, step: Step, asks: int = 0) -> Work:
-        def work(ask: NightAsk) -> Figures:
-            self.did.append(step)
-            for number in range(asks):
-                ask(says(f"{step.value} {number}"))
-            return {"asked": asks}
-
-        return work
-
-    def sleep(self, ask: NightAsk | None = None, works: Mapping[Step, Work] | None = None) -> Night:
-        chosen = self.works if works is None else works
-        asking = ask or NightAsk(None, 0)
-        return run("Mira", chosen, self.log, asking, self.clock, self.told.append)
+    return task
 
 
 @pytest.fixture
-def sleeper(tmp_path: Path) -> Sleeper:
-    sleeper = Sleeper(tmp_path)
-    sleeper.log.begin("tired", sleeper.clock.now())
-    return sleeper
+def log(tmp_path: Path) -> SleepLog:
+    log = SleepLog(tmp_path)
+    log.begin("tired", ManualClock().now())
+    return log
 
 
 @pytest.mark.parametrize(
@@ -61,38 +38,40 @@ def sleeper(tmp_path: Path) -> Sleeper:
         (ModelTimeout("no answer within 60 s", "Raise time_limit"), "no answer within 60 s"),
         (NoteRefused("the file is broken", "Mend it"), "Mend it"),
         (ZeroDivisionError("division by zero"), "a fault of this program"),
-        (KeyError("who"), "a fault of this program"),
     ],
 )
 def test_a_step_that_fails_is_told_and_the_next_is_done(
-    sleeper: Sleeper, error: Exception, said: str, caplog: pytest.LogCaptureFixture
+    log: SleepLog, error: Exception, said: str, caplog: pytest.LogCaptureFixture
 ):
-    def fails(ask: NightAsk) -> Figures:
+    def fails(_: NightAsk) -> Figures:
         raise error
 
-    sleeper.works[Step.PROFILES] = fails
+    tasks = {step: asking(step, 0) for step in Step} | {Step.REFLECT: fails}
     with caplog.at_level(logging.ERROR):
-        night = sleeper.sleep()
-    assert [each for each in ALL if each not in sleeper.did] == [Step.PROFILES]
-    assert said in night.steps[1].problem
-    assert [bool(each.problem) for each in night.steps].count(True) == 1
-    assert said in sleeper.told[0]
-    assert night.next_step is None
+        night = work_through(tasks, log, NightAsk(None, 0), ManualClock())
+    assert night is not None
+    assert night.left == ()
+    assert [said in each.problem for each in night.steps] == [False, True, False, False, False]
+    assert bool(caplog.records) is not isinstance(error, KeepsakeError)
 
 
-def test_no_step_can_spend_the_calls_of_the_others(sleeper: Sleeper):
+def test_no_step_spends_more_than_is_left_and_that_is_no_fault(log: SleepLog):
     script = Script()
-    for step in Step:
-        sleeper.works[step] = sleeper.does(step, asks=100)
-    night = sleeper.sleep(NightAsk(script, 24))
-    calls = {each.step: each.calls for each in night.steps}
-    assert sum(calls.values()) == night.calls == len(script.prompts) == 24
-    assert min(calls[s] for s in (Step.CONSOLIDATE, Step.PROFILES, Step.REFLECT)) >= 4
-    assert calls[Step.COMPACT] >= 1
-    assert calls[Step.TIDY] == 0
-    assert night.next_step is None
-    assert night.steps[0].figures == {"calls spent": 1}
+    tasks = {Step.CONSOLIDATE: asking(Step.CONSOLIDATE, 2), Step.PROFILES: asking(Step.PROFILES, 9)}
+    night = work_through(tasks, log, NightAsk(script, 5), ManualClock())
+    assert night is not None
+    assert night.calls == len(script.prompts) == 5
     assert not any(each.problem for each in night.steps)
+    assert night.steps[2].figures == {"calls spent": 1}
+    assert night.left == ()
 
 
-# -- waking
+def test_whatever_is_closed_under_a_sleeper_that_wakes_is_no_fault(log: SleepLog):
+    def wakes(ask: NightAsk) -> Figures:
+        ask.woken.set()
+        raise NoteRefused("closed")
+
+    with pytest.raises(KeepsakeError, match="has woken"):
+        work_through({Step.CONSOLIDATE: wakes}, log, NightAsk(None, 0), ManualClock())
+    assert log.last is not None
+    assert log.last.steps == ()

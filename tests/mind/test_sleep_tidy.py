@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from keepsake.agent.sleep.night_tasks import tidy
 from keepsake.books import files as vault_files
-from keepsake.sleep.tidy import tidy
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 

@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from keepsake.sleep.config import SleepConfig
-from keepsake.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
+from keepsake.agent.sleep.tiredness import SleepConfig, Tiredness, is_loud, tired, wakes_at
 from tests.sentences import table
 
 HOUR = 3600.0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from game.cli.checks.finding import Finding
 from game.cli.world.home import SHIPPED_CONFIG
+from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.errors import ConfigError
@@ -18,7 +19,6 @@ from keepsake.models.catalogue import load_catalogue
 from keepsake.models.embedding import load_embedder
 from keepsake.paths import Places
 from keepsake.recall.config import RecallConfig
-from keepsake.sleep.config import SleepConfig
 from keepsake.tasks import task_prompts
 
 LOADERS: dict[str, Callable[[Path], object]] = {

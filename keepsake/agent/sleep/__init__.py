@@ -1,1 +1,1 @@
-"""When an agent sleeps, and what it does at night."""
+"""Sleep: when an agent tires and wakes, and what it does at night."""

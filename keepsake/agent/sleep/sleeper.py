@@ -16,13 +16,13 @@ from keepsake.agent.impulses import EventKind, PerceivedEvent
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.offstage.walking import CALLED, STROLL, Walk
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.sleep.nights import Nights
+from keepsake.agent.sleep.night import Nights
+from keepsake.agent.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 from keepsake.agent.surroundings import guests_wait, identity_of, place_of, players_near, show
 from keepsake.agent.thinking.hearing import event_of, words_of
 from keepsake.agent.thinking.thinker import Thinker
 from keepsake.archive.records import MemoryKind
 from keepsake.language.heard import RULED
-from keepsake.sleep.tiredness import Tiredness, is_loud, tired, wakes_at
 
 TICK_SECONDS = 60.0
 """How often somebody looks whether an agent is tired, or has slept enough."""
@@ -259,7 +259,7 @@ class Sleeper:
         agent.db.fell_asleep = fell_asleep.isoformat()
         self._thinker.break_off()
         if before is not None:
-            self.nights.go_on(_ASLEEP_BEFORE, fell_asleep)
+            self.nights.begin(_ASLEEP_BEFORE, fell_asleep, again=True)
         else:
             self.nights.begin(_BY_HAND, fell_asleep)
 

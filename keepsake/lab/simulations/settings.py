@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 
+from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
@@ -16,7 +17,6 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.models.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
 from keepsake.paths import REPOSITORY
 from keepsake.recall.config import RecallConfig
-from keepsake.sleep.config import SleepConfig
 
 AGENT = "agent"
 """The profile that agents think by."""
