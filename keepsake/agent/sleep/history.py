@@ -48,8 +48,12 @@ def _compaction(past: PastCompaction) -> HistoryEvent:
     covered = f"memories {past.covered[0]}-{past.covered[1]}" if past.covered else "summaries only"
     taken_back = ", taken back" if past.undone else ""
     title = f"Compaction {past.number}: {covered}, {past.outcome.value} ({past.reason}){taken_back}"
-    figures = {"tokens before": past.tokens_before, "tokens after": past.tokens_after}
-    figures |= {"calls": past.calls, "seconds": round(past.seconds, 1)}
+    figures: Figures = {
+        "tokens before": past.tokens_before,
+        "tokens after": past.tokens_after,
+        "calls": past.calls,
+        "seconds": round(past.seconds, 1),
+    }
     return HistoryEvent(past.time, COMPACTION, title, figures)
 
 

@@ -138,7 +138,7 @@ def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
     lived = [e for e in everything if e.origin is not EntryOrigin.INFERRED and may(e.memories)]
     fresh = [each for each in lived if _order(each.id) > _order(through)]
     gathered = sum(each.importance.score for each in fresh)
-    figures = {"gathered": gathered, THROUGH: through}
+    figures: Figures = {"gathered": gathered, THROUGH: through}
     if gathered < config.reflect_after or not ask.available:
         return {**figures, "needed": config.reflect_after}
     shown = lived[-_ENTRIES:]
