@@ -21,8 +21,8 @@ DEFERREDS = ("twisted.internet.defer", "twisted.internet.task", "twisted.python.
 """What the agent may use of Twisted: no reactor and no network."""
 
 PURE = (
-    *("archive", "books", "compaction", "events", "language", "prompt", "recall"),
-    *("summaries", "tasks", "agent_memory", "errors", "json_lines", "markdown_config"),
+    *("archive", "books", "events", "language", "prompt", "recall"),
+    *("tasks", "errors", "json_lines", "markdown_config"),
     *("memory", "names", "ports", "templates"),
 )
 """The parts of the library that know no framework and no client."""

@@ -22,9 +22,9 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import Compacted
 from keepsake.agent.mind import Mind
-from keepsake.agent_memory import AgentMemory
 from keepsake.archive.records import Summary, Tier
 from keepsake.errors import CompactionError, KeepsakeError
+from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome, Undone

@@ -125,7 +125,6 @@ def compacted(
         rungs={step.rung.value: step.tokens_before - step.tokens_after for step in outcome.steps},
         good=verdict.good if verdict else None,
         wanted=verdict.wanted if verdict else 0,
-        put_back=len(verdict.put_back) if verdict else 0,
         tries=verdict.tries if verdict else 0,
         problem=" ".join(verdict.problems) if verdict else "",
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-_COUNTS, _LISTS = ("wanted", "seen", "tries"), ("put_back", "problems")
+_COUNTS = ("wanted", "seen", "tries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +14,7 @@ class SummaryVerdict:
     """What the check of a compaction found."""
 
     wanted: int = 0  # pins and open promises before the compaction
-    seen: int = 0  # those of them that the prompt shows word for word after it
-    # those of them that only the summary shows, where the compaction has put them back
-    put_back: tuple[str, ...] = ()
+    seen: int = 0  # those of them that the prompt still shows word for word after it
     # what is wrong, one sentence each; empty for a good one
     problems: tuple[str, ...] = ()
     tries: int = 1  # how often a model was asked for one summary
@@ -27,7 +25,6 @@ class SummaryVerdict:
         parts = []
         if self.wanted:
             parts.append(f"{self.seen} of {self.wanted} pins and promises kept")
-            parts += [f"{len(self.put_back)} put back word for word"] if self.put_back else []
         if self.tries > 1:
             parts.append(f"written {self.tries} times")
         return "; ".join([*parts, *self.problems])
@@ -45,7 +42,7 @@ class SummaryVerdict:
     def from_record(cls, record: Mapping[str, Any]) -> SummaryVerdict:
         """Read it back; a line of an earlier version has other fields, which are passed over."""
         values: dict[str, Any] = {key: int(record[key]) for key in _COUNTS if key in record}
-        values |= {key: tuple(map(str, record[key])) for key in _LISTS if key in record}
+        values["problems"] = tuple(map(str, record.get("problems", ())))
         if "seen" not in values:  # it put back whatever was missing
             values["seen"] = values.get("wanted", 0)
         return cls(**values)

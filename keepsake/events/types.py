@@ -230,10 +230,6 @@ class Compaction:
     #: Whether its check found the summaries good; None where none was made.
     good: bool | None = None
     wanted: int = 0  #: Constraints and open loops that had to survive.
-    put_back: int = 0  #: How many of them had not, and were put back word for word.
-    details: int = 0  #: Names, places and numbers in what was summarised.
-    vanished: int = 0  #: How many of them the agent no longer sees.
-    invented: int = 0  #: Names and numbers in the summaries that nothing before them held.
     tries: int = 0  #: How often summaries were written until these were taken.
     problem: str = ""  #: Why it failed, or what is wrong with the summaries.
 

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.compaction.importance_cache import who
 from keepsake.language.perception import PROMPT_LIMIT, shorten
 from keepsake.prompt.tool_results import LISTED, PINNED, RECALLED, RESULTS, UNPINNED
 
@@ -30,8 +29,9 @@ SHORTEST_FOLDED = 28
 """Characters of a repeated line that folds. Where one is gone, a script may need a line for
 the time or a count in its place; both together are shorter."""
 
-MOST_UNSHORTENED = 6
-"""Of nobody more lines stay as they are because they matter; a hostile player's all do."""
+UNSHORTENED, MOST_UNSHORTENED = 7, 6
+"""From this importance on a line stays as it is; this many of one person do, as a hostile player's
+all matter."""
 
 _HEAD, _LIST, _TAIL = 72, 120, 500
 """Characters of a title or opening, of a list of people or things, and of a look's end."""
@@ -60,13 +60,8 @@ def beyond(boundary: int) -> int:
     return (boundary // STEP + 1) * STEP
 
 
-def nothing_matters(_: Memory) -> bool:
-    """What holds where nobody judges."""
-    return False
-
-
 def mask(
-    window: Sequence[Memory], through: int, matters: Callable[[Memory], bool] = nothing_matters
+    window: Sequence[Memory], through: int, matters: Callable[[Memory], bool] = lambda _: False
 ) -> tuple[Memory, ...]:
     """The window with its memories up to number ``through`` masked; numbers stay in order.
 
@@ -82,38 +77,19 @@ def mask(
 
 
 class Mask:
-    """:func:`mask`, remembered while the boundary stands still; it never fails.
+    """:func:`mask`, remembered while what is masked stays the same."""
 
-    Args:
-        matters: As in :func:`mask`; its answers must not change while the boundary stands
-            still, or they are not heard before it moves.
-    """
-
-    def __init__(
-        self,
-        log: Callable[[str], None] = lambda _: None,
-        matters: Callable[[Memory], bool] = nothing_matters,
-    ) -> None:
-        self._log = log
+    def __init__(self, matters: Callable[[Memory], bool] = lambda _: False) -> None:
         self._matters = matters
-        self._told = ""
         self._cached: tuple[tuple[Memory, ...], tuple[Memory, ...]] = ((), ())
 
     def view(self, window: Sequence[Memory], through: int) -> tuple[Memory, ...]:
-        """The masked window; the originals where masking fails."""
-        try:
-            end = _end(window, through)
-            head = tuple(window[:end])
-            source, masked = self._cached
-            if head != source:  # mostly the same objects, which compare at once
-                masked = mask(head, through, self._matters)
-                self._cached = (head, masked)
-            return (*masked, *window[end:])
-        except Exception as error:  # whatever an old archive holds: the thought goes on
-            if repr(error) != self._told:
-                self._told = repr(error)
-                self._log(f"Old memories could not be shortened ({error!r}); all are shown in full")
-            return tuple(window)
+        """The masked window."""
+        end = _end(window, through)
+        head = tuple(window[:end])
+        if head != self._cached[0]:  # mostly the same objects, which compare at once
+            self._cached = head, mask(head, through, self._matters)
+        return (*self._cached[1], *window[end:])
 
 
 def _end(window: Sequence[Memory], through: int) -> int:
@@ -128,9 +104,10 @@ class _Exempt:
     count: Counter[str] = field(default_factory=Counter)
 
     def take(self, memory: Memory) -> bool:
-        if self.count[who(memory)] >= MOST_UNSHORTENED or not self.matters(memory):
+        who = memory.source_id or memory.source
+        if self.count[who] >= MOST_UNSHORTENED or not self.matters(memory):
             return False
-        self.count[who(memory)] += 1
+        self.count[who] += 1
         return True
 
 

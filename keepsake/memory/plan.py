@@ -29,10 +29,9 @@ class MemorySnapshot:
     longterm: Summary | None
     recent: Summary | None
     window: tuple[Memory, ...]
-    shown: tuple[Memory, ...]  # the same as a prompt shows them, masked
-    # what each of them costs as it is shown; 0 for one that is folded away
+    # what each of them costs as it is shown, masked; 0 for one that is folded away
     weights: tuple[int, ...]
-    plain: int
+    plain: int  # what all of them cost unmasked
     longterm_tokens: int
     recent_tokens: int
     overhead: int
@@ -68,7 +67,6 @@ class CompactionPlan:
     staying: tuple[Memory, ...]
     saving: int  # tokens that each later prompt is expected to have less
     least: int  # what the prompt costs at least afterwards, its summaries squeezed
-    squeezed: int = 0  # how many memories were to stay verbatim, where so many do not fit
 
     @property
     def replaces(self) -> bool:
@@ -114,7 +112,7 @@ def make_plan(
     to the low mark.
     """
     room = _Room(strategy.layout, config, now)
-    leave, squeezed = _leave(reason, room)
+    leave = _leave(reason, room)
     shrinks = now.recent is not None and (
         now.longterm_tokens > config.longterm_tokens or now.used > config.high_tokens
     )
@@ -129,7 +127,6 @@ def make_plan(
         staying=now.window[leave:],
         saving=now.used - room.used(leave),
         least=room.tight(leave),
-        squeezed=squeezed,
     )
 
 
@@ -170,26 +167,25 @@ class _Room:
         return next((n for n in range(self.count + 1) if cost(n) <= limit), self.count)
 
 
-def _leave(reason: CompactReason, room: _Room) -> tuple[int, int]:
-    """How many memories leave, and how many were to stay where they do not all fit."""
-    config, now = room.config, room.now
-    going_on = _index(now.window, now.open_from)
-    opened, cut_short = _bounded(going_on, room)
+def _leave(reason: CompactReason, room: _Room) -> int:
+    """How many memories leave."""
+    config = room.config
+    going_on = _index(room.now.window, room.now.open_from)
+    opened = _fitting(going_on, room)
     if room.layout is Layout.REPLACE:
-        return opened, cut_short
+        return opened
     target = config.low_tokens
-    newest, squeezed = _bounded(_preserved_from(room), room)
-    newest, squeezed = min(newest, opened), max(squeezed, cut_short)
-    if reason is CompactReason.COUNT or reason.asked:
-        due = max(room.count - config.immediate_window, 0)
-        by_count = min(due, going_on)
-        if reason is CompactReason.COUNT and by_count * 2 < due:
-            by_count = 0  # nearly all of it is going on: wait, rather than nibble at each turn
-        bearable = target if reason.asked else config.high_tokens
-        if by_count <= opened and room.used(by_count) <= bearable:
-            return by_count, 0
-        return max(min(room.least_leave(target), newest), min(by_count, opened)), squeezed
-    return min(room.least_leave(target), newest), squeezed
+    newest = min(_fitting(_preserved_from(room), room), opened)
+    if reason is not CompactReason.COUNT and not reason.asked:
+        return min(room.least_leave(target), newest)
+    due = max(room.count - config.immediate_window, 0)
+    by_count = min(due, going_on)
+    if reason is CompactReason.COUNT and by_count * 2 < due:
+        by_count = 0  # nearly all of it is going on: wait, rather than nibble at each turn
+    bearable = target if reason.asked else config.high_tokens
+    if by_count <= opened and room.used(by_count) <= bearable:
+        return by_count
+    return max(min(room.least_leave(target), newest), min(by_count, opened))
 
 
 def _preserved_from(room: _Room) -> int:
@@ -201,7 +197,7 @@ def _preserved_from(room: _Room) -> int:
     return min(start, max(room.count - room.config.preserve_memories, 0))
 
 
-def _bounded(start: int, room: _Room) -> tuple[int, int]:
+def _fitting(start: int, room: _Room) -> int:
     """``start``, or a later index where what begins there does not fit into the budget at all.
 
     It is then cut down to the low mark, since with less every further memory would start
@@ -209,11 +205,10 @@ def _bounded(start: int, room: _Room) -> tuple[int, int]:
     """
     limit = room.config.emergency_tokens
     if room.tight(start) <= limit:
-        return start, 0
+        return start
     fits = room.least_leave(room.config.low_tokens)
     barely = room.least_leave(limit, tight=True)
-    fits = max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
-    return fits, (room.count - start if fits > start else 0)
+    return max(start, min(fits, max(barely, room.count - LEAST_VERBATIM)))
 
 
 def _index(window: Sequence[Memory], number: int | None) -> int:

@@ -71,7 +71,7 @@ class ModelSummarizer:
         merge = Summarise(
             brief, prompts, older, "", lambda _: extractive.summarize(source), merges=True
         )
-        merge.contradicted = partial(self._contradicted, model, source.must_keep)
+        merge.contradicted = partial(self._contradicted, model, source.constraints)
         return self._written(merge, model)
 
     def _piece(self, source: SummarySource, model: _Model) -> tuple[Draft, int]:
@@ -83,7 +83,7 @@ class ModelSummarizer:
         def contradicted(text: str) -> Sequence[str]:
             if task.taken < len(source.memories):  # a later piece is asked about what this one says
                 return ()
-            return self._contradicted(model, source.must_keep, text)
+            return self._contradicted(model, source.constraints, text)
 
         lines, older = numbered(source.memories), "\n\n".join(source.older)
         prompts = self.prompts.of("summarise")

@@ -5,76 +5,65 @@ mark. Between the mark that starts a compaction and the low mark that it goes do
 the hysteresis. What a compaction is expected to save has to exceed ``min_saving_tokens``.
 One that left the prompt over the mark that started it is in vain: the next waits until
 there is as much more to save. None of that holds where the prompt is over its budget and
-can be brought under it: it could not be sent, and whoever speaks to the agent would wait
-for ever.
+can be brought under it: it could not be sent.
 """
 
 from __future__ import annotations
 
-from keepsake.compaction.dependencies import MemoryParts
-from keepsake.memory.plan import CompactionPlan, MemorySnapshot, make_plan
+from keepsake.archive.tiers import Tiers
+from keepsake.memory.host import MemoryHost
+from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.strategy import Layout
 from keepsake.memory.types import CompactReason, Load
-from keepsake.memory.window import View
+from keepsake.memory.window import Window
 
 ASK_AGAIN_AFTER = 4
 """Memories after which a compaction that did not pay is thought over again."""
-FAR_FROM_IT = 0.1
-"""So far under the emergency mark a load that was added up a few memories ago is enough."""
 _MARKED = (CompactReason.HIGH, CompactReason.SLEEP, CompactReason.EMERGENCY)
 """What goes by the load; the mark is the setting of the same name."""
 
 
 class Triggers:
-    """Decides for one memory; for callers that hold the lock of its tiers, but for a plan."""
+    """Decides for one memory; for callers that hold the lock of its tiers."""
 
-    def __init__(self, parts: MemoryParts, view: View) -> None:
-        self._tiers, self._view, self._outside = parts.tiers, view, parts.outside
+    def __init__(self, tiers: Tiers, window: Window, host: MemoryHost) -> None:
+        self._tiers, self._window, self._host = tiers, window, host
         self._left: Load | None = None
         """What the last compaction left, if it was in vain."""
         self._declined: dict[CompactReason, int] = {}
 
     def holding(self) -> list[CompactReason]:
         """What asks for one in the background, without a plan that tells if it would pay; quick."""
-        config, load = self._outside.config(), self._view.load()
-        full = self._tiers.last_number >= self.next_due()
+        if self._host.strategy().layout is Layout.SLIDING:
+            return []
+        config, load = self._host.config(), self._window.load()
+        asleep = config.on_sleep and load.share >= config.sleep and self._host.asleep()
         holds = {
             CompactReason.HIGH: config.on_high and load.share >= config.high,
-            CompactReason.SLEEP: config.on_sleep
-            and load.share >= config.sleep
-            and self._outside.asleep(),
-            CompactReason.COUNT: config.on_count and full,
+            CompactReason.SLEEP: asleep,
+            CompactReason.COUNT: config.on_count and self._tiers.last_number >= self.next_due(),
         }
-        reasons = [reason for reason, now in holds.items() if now]
-        if not reasons or self._outside.strategy().layout is Layout.SLIDING:
+        if self._undone_just_now and load.used <= load.budget:
             return []
-        if self._held and load.used <= load.budget:
-            return []
-        return [reason for reason in reasons if not self._declines(reason, load)]
+        return [reason for reason, now in holds.items() if now and not self._declines(reason, load)]
 
-    def emergency(self, *, busy: bool) -> bool:
-        """Whether one must be made before the next thought; ``busy`` while one is under way.
+    def pressing(self, *, busy: bool) -> Load | None:
+        """The load if one may have to be made before the next thought; None if not.
 
-        A prompt over its budget cannot be sent at all, so then there is no question whether
-        it pays.
+        ``busy``: Whether one is under way.
         """
-        config, load = self._outside.config(), self._view.load()
-        if not config.on_emergency or load.share < config.emergency - FAR_FROM_IT:
-            return False
-        self._view.weight.stale()  # so near the mark every line is added up anew
-        load = self._view.load()
-        if load.used > load.budget:
-            return True
-        if load.share < config.emergency or busy or self._held:
-            return False
-        reason = CompactReason.EMERGENCY
-        if self._declines(reason, load):
-            return False
-        return self.due(reason, self.plan(reason, self._view.snapshot()))
+        config, load = self._host.config(), self._window.load()
+        if not config.on_emergency or load.share < config.emergency:
+            return None
+        if load.used <= load.budget and (
+            busy or self._undone_just_now or self._declines(CompactReason.EMERGENCY, load)
+        ):
+            return None
+        return load
 
     def due(self, reason: CompactReason, plan: CompactionPlan | None) -> bool:
         """Whether ``plan`` brings the prompt under its budget, or is worth it."""
-        load = self._view.load()
+        load = self._window.load()
         if self._declines(reason, load):
             return False
         if plan is not None:
@@ -90,27 +79,23 @@ class Triggers:
         That the rest of the prompt has grown is no reason: nothing of it can be saved. That it
         has shrunk, or that the budget is another one, is.
         """
-        left, load = self._left, self._view.load()
+        left, load = self._left, self._window.load()
         if left is None or load.budget != left.budget:
             return False
         grown = load.summaries + load.window - left.summaries - left.window
         shrunk = left.overhead - load.overhead
-        return max(grown, shrunk) < max(self._outside.config().min_saving_tokens, 1)
+        return max(grown, shrunk) < max(self._host.config().min_saving_tokens, 1)
 
     def next_due(self) -> int:
         """The memory number at which the window is full."""
-        config, tiers = self._outside.config(), self._tiers
+        config, tiers = self._host.config(), self._tiers
         due = tiers.state.summarised + config.immediate_window + config.recent_window
         return due if tiers.state.recent else due + 1
-
-    def plan(self, reason: CompactReason, now: MemorySnapshot) -> CompactionPlan | None:
-        """What a compaction would do; None if there is nothing to do. Needs no lock."""
-        return make_plan(reason, self._outside.strategy(), self._outside.config(), now)
 
     def compacted(self, reason: CompactReason, left: Load) -> None:
         """One was made, and left the prompt at ``left``, without what came meanwhile."""
         self.forget()
-        if reason in _MARKED and left.share >= getattr(self._outside.config(), reason.value):
+        if reason in _MARKED and left.share >= getattr(self._host.config(), reason.value):
             self._left = left
 
     def forget(self) -> None:
@@ -119,9 +104,9 @@ class Triggers:
         self._left = None
 
     @property
-    def _held(self) -> bool:
+    def _undone_just_now(self) -> bool:
         """Whether a compaction was taken back just now: it is not made again at once."""
-        since, few = self._tiers.undone_at, self._outside.config().recent_window
+        since, few = self._tiers.undone_at, self._host.config().recent_window
         return since is not None and self._tiers.last_number < since + few
 
     def _declines(self, reason: CompactReason, load: Load) -> bool:

@@ -1,126 +1,144 @@
-"""What of a memory stands in a prompt, masked, and what it costs there."""
+"""What of a memory stands in a prompt, masked, and what it costs there in tokens."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from keepsake.archive.privacy import outward
-from keepsake.archive.tier_lines import SummaryState
-from keepsake.compaction.costs import RunningWeight
-from keepsake.compaction.dependencies import MemoryParts
-from keepsake.memory import exchange, masking
+from keepsake.archive.records import Memory, Summary
+from keepsake.archive.tiers import Tiers
+from keepsake.books.importance import importance
+from keepsake.memory import masking
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.exchange import open_exchange
+from keepsake.memory.host import MemoryHost
 from keepsake.memory.plan import MemorySnapshot
 from keepsake.memory.types import Load, MemoryContext
+from keepsake.ports import Tokens
+from keepsake.prompt.script import script_line
+from keepsake.prompt.tokens import Heuristic
+
+_KNOWN = 512
+"""Weights that are kept before all are forgotten: a model server corrects the estimate."""
 
 
-class View:
+class TokenCounter:
+    """Counts what memories, as lines of a prompt, and summaries cost one agent."""
+
+    def __init__(self, agent: str, tokens: Tokens) -> None:
+        self.agent, self._tokens = agent, tokens
+        self._known: dict[int, tuple[Memory, int]] = {}
+
+    @property
+    def source(self) -> str:
+        """Who counts."""
+        return self._tokens.source
+
+    def memory(self, memory: Memory) -> int:
+        """Tokens of one memory."""
+        known = self._known.get(memory.number)
+        if known is None or known[0] is not memory:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            known = memory, self._tokens.of(script_line(memory, self.agent))
+            self._known[memory.number] = known
+        return known[1]
+
+    def memories(self, memories: Iterable[Memory]) -> int:
+        """Tokens of several."""
+        return sum(map(self.memory, memories))
+
+    def text(self, text: str) -> int:
+        """Tokens of a summary, line by line."""
+        return sum(self._tokens.each([line for line in text.splitlines() if line.strip()]))
+
+    def summaries(self, *summaries: Summary | None) -> int:
+        """Tokens of those that there are."""
+        return sum(self.text(summary.text) for summary in summaries if summary)
+
+    def forget(self) -> None:
+        """Count everything anew."""
+        self._known.clear()
+
+
+class Window:
     """The tiers as a prompt shows them; for callers that hold the lock of the tiers."""
 
-    def __init__(self, parts: MemoryParts) -> None:
+    def __init__(self, agent: str, tiers: Tiers, host: MemoryHost) -> None:
         self.overhead = 0
         """Tokens of the prompt beside summaries and window, as last heard."""
-        self.weight = RunningWeight(parts.counter)
-        self._tiers, self._scale, self._config = parts.tiers, parts.counter, parts.outside.config
-        self._promised = parts.outside.promised
-        self._mask = masking.Mask(parts.log, parts.importance.unshortened)
+        self.counter = TokenCounter(agent, host.tokens or Heuristic())
+        self._tiers, self._host = tiers, host
+        # How much a memory matters, 1 to 10.
+        self.importance = host.importance or (lambda memory: importance(memory, agent).score)
+        self._mask = masking.Mask(self.matters)
         self._through = 0
-        self._context: MemoryContext | None = None
-        self._made_of: tuple[object, ...] = ()
-        self._summaries = 0
-        """Tokens of the summaries of :attr:`_weighed`."""
-        self._weighed: SummaryState | None = None
-        self._looked: tuple[int, int, CompactionConfig] | None = None
-        """For which window and settings the boundary was looked for last."""
+
+    def matters(self, memory: Memory) -> bool:
+        """Whether the mask leaves a memory as it is."""
+        return self.importance(memory) >= masking.UNSHORTENED
 
     def context(self) -> MemoryContext:
         """What stands in the prompt now."""
-        tiers, config = self._tiers, self._config()
+        window, state = self._tiers.window, self._tiers.state
+        config = self._host.config()
+        masked = None
         if config.mask:
-            self._look_for_boundary(config)
-        window = tiers.window
-        # None of it changes, but the list grows at its end. A thought asks for the context six
-        # times, and it is the same each time.
-        made_of = (
-            *(window, len(window), window[-1] if window else None, self._through, config.mask),
-            tiers.state,
-        )
-        if self._context is None or made_of != self._made_of:
-            masked = self._mask.view(window, self._through) if config.mask else None
-            self._made_of = made_of
-            state = tiers.state
-            self._context = MemoryContext(
-                state.longterm, state.recent, tuple(window), masked, state.standing
-            )
-        return self._context
+            self._move_boundary(config)
+            masked = self._mask.view(window, self._through)
+        return MemoryContext(state.longterm, state.recent, tuple(window), masked, state.standing)
 
     def mask_as_far_as_it_goes(self) -> None:
         """Let the first rung do all it can, when the prompt is to change anyhow."""
-        config = self._config()
+        config = self._host.config()
         if config.mask:
             self._mask_through(max(self._tiers.last_number - self._preserved(config), 0))
-        self.weight.stale()
+        self.counter.forget()
 
     def forget(self) -> None:
-        """Memories came back, or all went: what was known of them holds no longer."""
-        self._through, self._looked, self._context = 0, None, None
-        self.weight.stale()
+        """Memories came back, or all went: nothing is masked any more."""
+        self._through = 0
+        self.counter.forget()
 
-    def _look_for_boundary(self, config: CompactionConfig) -> None:
-        now = (self._tiers.last_number, len(self._tiers.window), config)
-        if now == self._looked:
-            return
-        self._looked = now
-        # It moves if no more than so many stay as they are: mostly that is seen before all of
-        # them are weighed.
-        most = now[0] - masking.beyond(self._through)
-        if most >= config.preserve_memories and self._preserved(config, most) <= most:
-            self._mask_through(masking.boundary(now[0], self._preserved(config)))
+    def _move_boundary(self, config: CompactionConfig) -> None:
+        last = self._tiers.last_number
+        # It moves if no more than this many stay as they are: mostly that is seen at once.
+        most = last - masking.beyond(self._through)
+        if most >= config.preserve_memories and (preserved := self._preserved(config)) <= most:
+            self._mask_through(masking.boundary(last, preserved))
 
     def _mask_through(self, number: int) -> None:
         # Never back: what was shown masked once stays so, and the head of the prompt with it.
         self._through = max(self._through, number)
 
-    def _preserved(self, config: CompactionConfig, most: int | None = None) -> int:
-        """How many of the newest memories always stay as they are; counted to ``most`` and one."""
+    def _preserved(self, config: CompactionConfig) -> int:
+        """How many of the newest memories always stay as they are."""
         room, count = int(config.preserve_share * config.budget), 0
         for memory in reversed(self._tiers.window):
-            if (room := room - self._scale.memory(memory)) < 0 or (
-                most is not None and count > most
-            ):
+            if (room := room - self.counter.memory(memory)) < 0:
                 break
             count += 1
         return max(count, config.preserve_memories)
 
     def load(self) -> Load:
-        """What the prompt costs: as it was last added up, and what came to the window since."""
-        window = self.weight.value(self._added_up)
-        if self._weighed is not (state := self._tiers.state):
-            self._summaries = self._scale.summaries(state.longterm, state.recent)
-            self._weighed = state
-        return Load(self.overhead, self._summaries, window, self._config().budget)
+        """What the prompt costs."""
+        state, budget = self._tiers.state, self._host.config().budget
+        summaries = self.counter.summaries(state.longterm, state.recent)
+        return Load(self.overhead, summaries, self.counter.memories(self.context().shown), budget)
 
-    def _added_up(self) -> int:
-        self._weighed = None  # the estimate may have been corrected, too
-        return self._scale.memories(self.context().shown)
-
-    def snapshot(self) -> MemorySnapshot:
-        """All of it, weighed memory by memory, for a plan."""
-        return self.weighed(self.context())
-
-    def weighed(self, context: MemoryContext) -> MemorySnapshot:
-        """The snapshot of what was in the prompt at a moment; takes long, and needs no lock."""
-        scale = self._scale
-        numbers = [memory.number for memory in context.shown]
-        weights = dict(zip(numbers, scale.each(context.shown), strict=True))
+    def snapshot(self, context: MemoryContext) -> MemorySnapshot:
+        """A context, weighed memory by memory, for a plan; takes long, and needs no lock."""
+        counter, promised = self.counter, self._host.promised()
+        weights = {memory.number: counter.memory(memory) for memory in context.shown}
         return MemorySnapshot(
             longterm=context.longterm,
             recent=context.recent,
             # What summaries are made of, and whoever reads them may know.
             window=tuple(map(outward, context.window)),
-            shown=tuple(map(outward, context.shown)),
             weights=tuple(weights.get(memory.number, 0) for memory in context.window),
-            plain=scale.memories(context.window),
-            longterm_tokens=scale.summaries(context.longterm),
-            recent_tokens=scale.summaries(context.recent),
+            plain=counter.memories(context.window),
+            longterm_tokens=counter.summaries(context.longterm),
+            recent_tokens=counter.summaries(context.recent),
             overhead=self.overhead,
-            open_from=exchange.open_exchange(context.window, scale.agent, self._promised()),
+            open_from=open_exchange(context.window, counter.agent, promised),
         )

@@ -15,11 +15,11 @@ from pathlib import Path
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.books.people import PeopleBook
-from keepsake.compaction.dependencies import Dependencies
 from keepsake.index.agent_index import AgentIndex
 from keepsake.index.follower import AgentSources
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.host import MemoryHost
 from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
@@ -70,7 +70,7 @@ def _live(folder: Path, name: str, lines: Sequence[Line]) -> int:
         name,
         Archive(folder / "archive"),
         SummaryFolder(folder / "summaries", name),
-        Dependencies(
+        MemoryHost(
             config=lambda: config,
             summarizer=ExtractiveSummarizer,
             clock=clock,

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from keepsake.archive.log import Archive
-from keepsake.compaction.dependencies import Dependencies
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.host import MemoryHost
 from keepsake.memory.source import Draft, SummarySource
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
@@ -60,7 +60,7 @@ def _open(folder: Path) -> CascadeMemory:
         "Mira",
         Archive(folder / "archive"),
         SummaryFolder(folder / "summaries", "Mira"),
-        Dependencies(
+        MemoryHost(
             config=lambda: config,
             summarizer=_Shortened,
             clock=SystemClock(),

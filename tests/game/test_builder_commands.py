@@ -116,7 +116,7 @@ class TestMemoryCommands(Building, AgentsWorld):
             def summarize(self, source):
                 raise ModelUnavailable("nobody answers on port 1", "Start the server")
 
-        compacting = self.mind.memory.memory._maker
+        compacting = self.mind.memory.memory._compactor
         compacting._outside = replace(compacting._outside, summarizer=Dead)
         shown = self.type("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown

@@ -22,9 +22,9 @@ from keepsake.agent.thinking import fitting as fitting_module
 from keepsake.archive import history
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.errors import ModelUnavailable
+from keepsake.memory.agent_memory import SlidingMemory
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.sliding import SlidingMemory
 from keepsake.memory.types import CompactReason
 from keepsake.prompt.budget import costs_of
 from keepsake.prompt.marks import FRAME
@@ -86,7 +86,7 @@ class LadderWorld(AgentsWorld):
 
     def summarizer(self, make):
         """Have the summaries written by what ``make`` gives, called in a worker thread."""
-        compacting = self.mind.memory.memory._maker
+        compacting = self.mind.memory.memory._compactor
         real = compacting._outside.summarizer
         compacting._outside = replace(compacting._outside, summarizer=lambda: make(real))
 

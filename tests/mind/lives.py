@@ -11,10 +11,10 @@ from typing import Any
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind, Tier
-from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import ModelUnavailable
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.host import MemoryHost
 from keepsake.memory.source import Draft, SummarySource
 from keepsake.memory.strategy import NARRATIVE, Layout, Strategy
 from keepsake.memory.summary_files import SummaryFolder
@@ -110,8 +110,7 @@ class Life:
     summarizer: ScriptedSummarizer = field(default_factory=ScriptedSummarizer)
     log: list[str] = field(default_factory=list)
     strategy: Strategy = NARRATIVE
-    must_keep: tuple[str, ...] = ()
-    standing: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
     asleep: bool = False
     tokens: Tokens = field(default_factory=WordTokens)
     more: dict[str, Any] = field(default_factory=dict)
@@ -122,15 +121,14 @@ class Life:
             Archive(self.folder / "archive"),
             SummaryFolder(self.folder / "summaries", "Mira"),
             replace(
-                Dependencies(
+                MemoryHost(
                     config=lambda: self.config,
                     summarizer=lambda: self.summarizer,
                     clock=self.clock,
                     log=self.log.append,
                     tokens=self.tokens,
                     strategy=lambda: self.strategy,
-                    must_keep=lambda: self.must_keep,
-                    standing=lambda: self.standing,
+                    constraints=lambda: self.constraints,
                     asleep=lambda: self.asleep,
                 ),
                 **self.more,

@@ -85,7 +85,7 @@ def test_after_any_flood_the_prompt_is_within_its_budget(
         numbers, later = itertools.count(1), iter(meanwhile)
         life = Life(Path(folder) / "Mira", SHIPPED, strategy=strategy, tokens=ByteTokens())
         life.summarizer = Slow(bad=bad, meanwhile=lambda: pour(memory, next(later, ()), numbers))
-        life.must_keep = tuple(f"Otto told you: rule {n} 🐟🐟🐟🐟🐟🐟🐟🐟" for n in range(8))
+        life.constraints = tuple(f"Otto told you: rule {n} 🐟🐟🐟🐟🐟🐟🐟🐟" for n in range(8))
         memory = life.open()
         for burst, overhead in zip(before, itertools.cycle(overheads), strict=False):
             memory.weigh(overhead)

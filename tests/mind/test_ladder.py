@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from keepsake.compaction.costs import TokenCounter
 from keepsake.errors import CompactionError
 from keepsake.memory.types import CompactReason, Outcome
+from keepsake.memory.window import TokenCounter
 from tests.mind.lives import (
     SMALL,
     WIDE,

@@ -218,18 +218,3 @@ def test_the_remembered_view_is_the_true_one(window, data):
         length = data.draw(st.integers(0, len(window)))
         through = data.draw(_marks(window))
         assert view.view(window[:length], through) == mask(window[:length], through)
-
-
-# -- the remembered view
-
-
-def test_whatever_fails_the_originals_are_shown_and_it_is_told_once():
-    told: list[str] = []
-    window = life((ACT, "look"), (RESULT, INN))
-    broken = (*window, replace(window[0], number=3, text=None))
-    view = Mask(told.append)
-    assert view.view(broken, 3) == broken
-    assert view.view(broken, 3) == broken
-    assert len(told) == 1
-    assert "shown in full" in told[0]
-    assert view.view(window, 2)[1].text == "The Kettle. … (memory 2)"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.archive.records import Memory, MemoryKind
-from keepsake.compaction.importance_cache import ImportanceCache
 from keepsake.memory.strategy import NARRATIVE
 from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.types import CompactReason
@@ -19,13 +17,6 @@ MANUAL, AGENT = CompactReason.MANUAL, CompactReason.AGENT
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 CONFIG = replace(WIDE, longterm_tokens=200)
 CUP = 'Tom says to you, "The cup is yours, keep it."'
-
-
-def memories(count, source="Tom"):
-    return [
-        Memory(n, START + timedelta(minutes=n), MemoryKind.PERCEPTION, f"Thing {n}.", source=source)
-        for n in range(1, count + 1)
-    ]
 
 
 @pytest.fixture
@@ -39,12 +30,6 @@ def life(tmp_path, scores):
     life = Life(tmp_path / "Mira", CONFIG)
     life.more = {"importance": lambda memory: scores.get(memory.number, 2)}
     return life
-
-
-# -- judging
-
-
-# -- in summaries
 
 
 def plain_and_weighty(life, memory, scores, strategy, cycles):
@@ -71,11 +56,3 @@ def test_plain_words_that_matter_outlive_many_compactions(life, memory, scores, 
     cup = plain_and_weighty(life, memory, scores, strategy, 3)
     assert cup == 5
     assert "The cup is yours" in told(memory)
-
-
-def test_rules_that_fail_are_told_once_and_everything_is_routine():
-    told: list[str] = []
-    mine = ImportanceCache(lambda memory: 1 // 0, told.append)
-    assert [mine.of(m) for m in memories(5)] == [1] * 5
-    assert len(told) == 1
-    assert "counts as routine" in told[0]

@@ -19,8 +19,8 @@ from keepsake.books.people import PeopleBook
 from keepsake.books.pins import Pinned
 from keepsake.errors import NoteRefused
 from keepsake.events.types import OPERATIONS
+from keepsake.memory.agent_memory import SlidingMemory
 from keepsake.memory.cascade import CascadeMemory
-from keepsake.memory.sliding import SlidingMemory
 from tests.mind.acquaintances import TOM, Days, eventful
 from tests.mind.journals import NOON, write
 
@@ -42,10 +42,10 @@ BOOKS = {
     CascadeMemory: {"clear": "clear", "record_rate": "rate", "adopt_edits": "edit", "check": "edit"}
     | {"append": BELOW, "compact": BELOW, "undo": BELOW}
     | dict.fromkeys(["context", "load", "next_turn", "weigh", "status", "close"], READ)
-    | dict.fromkeys(["is_empty", "may_be_due", "before_thought"], READ),
+    | dict.fromkeys(["may_be_due", "before_thought", "log"], READ),
     SlidingMemory: {"clear": "clear", "append": BELOW, "compact": BELOW, "undo": BELOW}
     | dict.fromkeys(["context", "load", "next_turn", "weigh", "status", "close"], READ)
-    | dict.fromkeys(["is_empty", "may_be_due", "before_thought", "record_rate"], READ),
+    | dict.fromkeys(["may_be_due", "before_thought", "record_rate", "check", "log"], READ),
     Archive: {"append": BELOW, "append_memory": BELOW}
     | dict.fromkeys(["last_number", "sync", "close", "backwards", "forwards"], READ)
     | dict.fromkeys(["changes", "lines_back", "lines_with", "read", "size"], READ),

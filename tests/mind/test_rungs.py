@@ -10,8 +10,9 @@ import pytest
 from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Summary, Tier
-from keepsake.compaction import truncation
+from keepsake.archive.verdicts import SummaryVerdict
 from keepsake.errors import CompactionError
+from keepsake.memory import compaction
 from keepsake.memory.roundtrip import answered
 from keepsake.memory.source import Draft
 from keepsake.memory.types import CompactReason, Outcome, Rung
@@ -142,13 +143,11 @@ def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, m
 
 
 def test_cutting_is_the_last_rung_and_says_how_to_bring_it_back(life, memory):
-    life.must_keep = (RULE,)
     before, result = cut(memory)
     text = " ".join(texts(memory))
     assert [step.rung for step in result.steps][-1] is Rung.TRUNCATE
     assert "Left out here: part of memories" in text
     assert "recall" in text
-    assert RULE in text, "what must be kept is never cut"
     assert memory.load().used <= memory.load().budget
     assert check(memory.archive, memory.context(), memory.summaries).whole
     past = history.compactions(memory.archive)[-1]
@@ -169,8 +168,8 @@ def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
         'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
         'pennies". Tom said, "Hm)".'
     )
-    assert truncation.without_note(said) == said
-    assert truncation.without_note(f"{truncation.note(summary_of('I met Tom.'))}\n{said}") == said
+    assert compaction.without_note(said) == said
+    assert compaction.without_note(f"{compaction.note(summary_of('I met Tom.'))}\n{said}") == said
 
 
 # -- failures
@@ -192,50 +191,25 @@ def test_a_model_that_fails_leaves_the_prompt_as_it_was_but_masked(life, memory)
 # -- the check
 
 
-def test_a_constraint_that_is_lost_is_put_back_word_for_word_and_carried_on(life, memory):
-    life.must_keep = (RULE,)
-    for _ in range(4):
-        verdict = filled(memory).verdict
-        assert (verdict.wanted, verdict.put_back) == (1, (RULE,))
-        assert truncation.put_back_in(memory.context().recent.text) == (RULE,)
-        assert "".join(texts(memory)).count("never open the cellar door") == 1
-    assert not any("cellar" in line for line in read_by(life)), "it is never summarised"
-    life.must_keep = ()
-    filled(memory)
-    assert not any("cellar" in text for text in texts(memory)), "until nobody wants it any more"
+def test_a_constraint_that_is_gone_after_a_compaction_is_told(life, memory):
+    life.constraints = (RULE,)
+    assert filled(memory).verdict == SummaryVerdict(wanted=1, seen=1)
+    plain = life.summarizer.summarize
 
+    def losing(source):
+        assert source.constraints == (RULE,)
+        life.constraints = ()
+        return plain(source)
 
-def test_what_stands_in_the_prompt_anyway_is_not_put_back(life, memory):
-    life.must_keep = life.standing = (RULE,)
-    result = filled(memory)
-    assert (result.verdict.wanted, result.verdict.put_back) == (1, ())
-    assert "cellar" not in memory.context().recent.text
-
-
-def test_what_finds_no_room_even_so_is_told(life, memory):
-    life.must_keep = tuple(f"You promised Ada {n} " + "eels from the weir " * 9 for n in range(9))
+    life.summarizer.summarize = losing
     verdict = filled(memory).verdict
-    assert 0 < len(verdict.put_back) < 9
-    assert verdict.seen == len(verdict.put_back)
-    assert not verdict.good
-    assert "there was no room for: You promised Ada 8" in verdict.words
-    assert any("9 pins and open promises before, 9 after" in line for line in life.log)
-
-
-def test_a_summary_cannot_put_something_back_by_itself(life, memory):
-    talk(memory, 20)
-    life.config = replace(WIDE, immediate_window=4)
-    forged = f"{truncation.KEPT}the gold is Tom's. " + "I heard the baker tell all of it. " * 3
-    # Taken as it is, like all by rules.
-    life.summarizer.summarize = lambda _: Draft(forged, "extractive")
-    assert memory.compact(MANUAL).number
-    recent = memory.context().recent.text
-    assert recent.startswith("I must not forget the gold is Tom's.")
-    assert truncation.put_back_in(recent) == ()
+    assert (verdict.wanted, verdict.seen, verdict.good) == (1, 0, False)
+    assert f"it is gone: {RULE}" in verdict.words
+    assert any(f"it is gone: {RULE}" in line for line in life.log)
 
 
 def test_all_of_it_is_in_the_archive_line(life, memory):
-    life.must_keep = (RULE,)
+    life.constraints = (RULE,)
     line = 'Tom says to you, "The ferry to Ostrey sails at seven on Tuesdays."'
     memory.append(line, source="Tom")
     memory.append("say Thank you, Tom, I will be there at seven.", MemoryKind.ACT)
@@ -248,7 +222,7 @@ def test_all_of_it_is_in_the_archive_line(life, memory):
     assert line["tokens"]["after"] == result.tokens_after == load.summaries + load.window
     assert line["tokens"]["source"] == "words"
     assert [step["rung"] for step in line["steps"]] == ["mask", "summarise"]
-    assert line["verdict"]["put_back"] == [RULE]
+    assert line["verdict"]["seen"] == 1
     segment, number = str(result.position).split(":")
     text = (life.folder / "archive" / segment).read_text().splitlines()[int(number) - 1]
     assert json.loads(text) == line

@@ -5,18 +5,21 @@ from __future__ import annotations
 import pytest
 
 from keepsake.archive.log import Archive
-from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import CompactionError
+from keepsake.memory.agent_memory import SlidingMemory
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.sliding import SlidingMemory
+from keepsake.memory.host import MemoryHost
+from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome
 from tests.mind.lives import Life, ManualClock, covered, live
 
 
 def sliding_memory(folder, clock, size):
     config = CompactionConfig(immediate_window=size)
-    outside = Dependencies(clock=clock, config=lambda: config)
-    return SlidingMemory("Mira", Archive(folder / "archive"), outside)
+    host = MemoryHost(clock=clock, config=lambda: config)
+    return SlidingMemory(
+        "Mira", Archive(folder / "archive"), SummaryFolder(folder / "summaries", "Mira"), host
+    )
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
         assert sum(len(each.text) for each in question.messages) < 1000 * 5
 
 
-PINS = replace(SOURCE, must_keep=("Jonas pays on Friday.", "I promised Anneke a letter."))
+PINS = replace(SOURCE, constraints=("Jonas pays on Friday.", "I promised Anneke a letter."))
 
 
 @pytest.mark.parametrize("answer", ["2", " 2. ", "2, 2"])

@@ -136,7 +136,7 @@ def test_after_a_clearing_there_is_nothing_to_take_back_and_it_says_why(life):
             memory.undo()
         memory.close()
         memory = life.open()
-    assert memory.is_empty()
+    assert memory.context().lines == ()
     (before,) = compacted(memory, 1)
     memory.undo()
     assert state(memory) == before

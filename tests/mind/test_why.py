@@ -7,13 +7,13 @@ import pytest
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
-from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog
 from keepsake.events.types import Recalled, Thought
 from keepsake.events.why import why_did
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
+from keepsake.memory.host import MemoryHost
 from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
@@ -43,7 +43,7 @@ class Life:
             "Mira",
             self.archive,
             SummaryFolder(folder / "mira" / "summaries", "Mira"),
-            Dependencies(
+            MemoryHost(
                 config=lambda: CompactionConfig(immediate_window=4, recent_window=4),
                 summarizer=ExtractiveSummarizer,
                 clock=self.clock,

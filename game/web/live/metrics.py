@@ -70,8 +70,6 @@ _COUNTERS: dict[str, tuple[str, tuple[str, ...], Known]] = {
     "compactions": ("Compactions", ("reason", "outcome"), (CompactReason, (*Outcome, _FAILED))),
     "compaction_tokens": ("Tokens spent on summaries", ("kind",), (("prompt", "completion"),)),
     "compaction_saved_tokens": ("Tokens that compactions saved", (), ()),
-    "compaction_invented": ("Names and numbers made up in summaries", (), ()),
-    "compaction_put_back": ("What had to survive and was put back", (), ()),
     "recalls": ("Searches in memories", ("by", "result"), (_BY, _RESULTS)),
     "faults": ("Warnings and errors in the agents' log", ("level",), (_LEVELS,)),
     "sleep_events": (
@@ -210,8 +208,6 @@ class Metrics:
             self._add("compaction_saved_tokens", by=saved)
         self._add("compaction_tokens", "prompt", by=event.prompt_tokens)
         self._add("compaction_tokens", "completion", by=event.completion_tokens)
-        self._add("compaction_invented", by=event.invented)
-        self._add("compaction_put_back", by=event.put_back)
 
     def _add(self, name: str, *labels: str, by: int = 1) -> None:
         counter = self._counters[name]

@@ -11,12 +11,10 @@ from keepsake.agent.body import Life
 from keepsake.agent.happenings import compacted, not_used, undone
 from keepsake.agent.memory.owner import MemoryOwner
 from keepsake.agent.runtime import Runtime
-from keepsake.agent_memory import AgentMemory
-from keepsake.archive import integrity
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.books.persona import open_lines
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
-from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactionResult, CompactReason, Load, Undone
 
@@ -174,7 +172,7 @@ class Compactor(ABC):
         def work() -> None:
             report: IntegrityReport | KeepsakeError
             try:
-                report = _checked(memory, self.summaries)
+                report = memory.check()
             except KeepsakeError as error:
                 report = error
             except OSError as error:
@@ -188,12 +186,6 @@ def _first_paragraph(life: Life) -> str:
     body = life.body()
     page = str(body.db.profile or "") if body is not None else ""
     return " ".join(open_lines(page.strip().partition("\n\n")[0]))
-
-
-def _checked(memory: AgentMemory, summaries: SummaryFolder) -> IntegrityReport:
-    if isinstance(memory, CascadeMemory):
-        return memory.check()
-    return integrity.check(memory.archive, memory.context(), summaries, cascade=False)
 
 
 def _loaded(load: Load) -> str:

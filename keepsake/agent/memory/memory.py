@@ -17,15 +17,15 @@ from keepsake.agent.memory.compactor import Compacted, Compactor
 from keepsake.agent.memory.opening import Opener
 from keepsake.agent.memory.owner import MemoryOwner
 from keepsake.agent.runtime import Runtime
-from keepsake.agent_memory import AgentMemory
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.spill import Line, not_yet_in
 from keepsake.books.commitments import Commitments
-from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
+from keepsake.memory.agent_memory import AgentMemory
+from keepsake.memory.host import MemoryHost
 from keepsake.memory.protocol import OURS
 from keepsake.memory.types import MemoryContext
 
@@ -69,9 +69,8 @@ class MemoryComponent(Compactor):
         self._unkept: list[Line] = []
         self._try_again_at = 0.0
         of_the_agent = partial(
-            Dependencies,
-            standing=self.always_shown,
-            must_keep=self.always_shown,
+            MemoryHost,
+            constraints=self.always_shown,
             promised=self.promised,
             asleep=lambda: self._asleep,
             importance=owner.importance,
@@ -204,10 +203,6 @@ class MemoryComponent(Compactor):
         """Promises and rules of before memory ``before``, as far as the audience may hear them."""
         may = partial(self.private.may_hear, audience=audience)
         return self.commitments.lines_before(before, may)
-
-    def must_keep(self) -> tuple[str, ...]:
-        """What no compaction may lose: what stands in every prompt; in any thread."""
-        return self.always_shown()
 
     def promised(self) -> frozenset[int]:
         """The numbers of the memories on which open promises and rules rest; in any thread."""

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Runtime
-from keepsake.agent_memory import AgentMemory
 from keepsake.archive.log import Archive
-from keepsake.compaction.dependencies import Dependencies
+from keepsake.memory.agent_memory import AgentMemory, SlidingMemory
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.sliding import SlidingMemory
+from keepsake.memory.host import MemoryHost
 from keepsake.memory.source import Summarizer
 from keepsake.memory.strategy import Layout
 from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
@@ -32,7 +31,7 @@ class Opener:
         name: str,
         summaries: SummaryFolder,
         services: Runtime,
-        of_the_agent: Callable[..., Dependencies],
+        of_the_agent: Callable[..., MemoryHost],
         known: Callable[[], tuple[frozenset[str], str]],
         *,
         plugged: bool = False,
@@ -46,14 +45,14 @@ class Opener:
         """The memory that the configuration names; the plain one if that cannot be built."""
         needs = self._dependencies()
         if self._slides():
-            return SlidingMemory(self._name, archive, needs)
+            return SlidingMemory(self._name, archive, self._summaries, needs)
         try:
             return CascadeMemory(self._name, archive, self._summaries, needs)
         except Exception as error:
             # Whatever an archive holds that this code cannot read: the agent lives on with
             # its newest memories, and the log says what to look at.
             log(f"[Memory] {self._name}: The tiers cannot be read ({error!r}); sliding window only")
-            return SlidingMemory(self._name, archive, needs)
+            return SlidingMemory(self._name, archive, self._summaries, needs)
 
     def followed(self, memory: AgentMemory) -> AgentMemory:
         """``memory``, or another kind over its archive when the strategy has changed to one.
@@ -67,7 +66,7 @@ class Opener:
         log(f"[Memory] {self._name}: The strategy has changed to {how}")
         return self.opened(memory.archive)
 
-    def _dependencies(self) -> Dependencies:
+    def _dependencies(self) -> MemoryHost:
         return self._of_the_agent(
             config=lambda: self._config,
             summarizer=self._summarizer,
@@ -75,7 +74,7 @@ class Opener:
             log=log,
             tokens=self._services.tokens,
             strategy=self._services.strategy,
-            tell=self._services.events.emit,
+            emit=self._services.events.emit,
             ticks=self._services.seconds,
         )
 

@@ -10,8 +10,8 @@ from keepsake.agent.agent_log import log, warn
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent_memory import AgentMemory
 from keepsake.errors import KeepsakeError
+from keepsake.memory.agent_memory import AgentMemory
 from keepsake.models.profiles import SCRIPT, ModelProfile
 from keepsake.prompt.budget import Costs
 

@@ -14,7 +14,6 @@ from keepsake.archive.log import Archive
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.commitments import Commitments
-from keepsake.compaction.dependencies import Dependencies
 from keepsake.errors import CompactionError, KeepsakeError, ModelError
 from keepsake.index.sources import memory_document
 from keepsake.lab.memories import settings
@@ -22,6 +21,7 @@ from keepsake.lab.memories.line_index import LineIndex
 from keepsake.lab.memories.windows import first_within
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import FOLDER, CompactionConfig
+from keepsake.memory.host import MemoryHost
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated
 from keepsake.memory.source import Summarizer
 from keepsake.memory.strategy import Layout, Strategies
@@ -52,10 +52,10 @@ class LivedCascade(CascadeMemory):
             ArchiveUnwritable: Nothing was remembered.
             ValueError: Its number is neither the newest nor the one after it.
         """
-        with self._lock:
-            if memory.number != self._tiers.last_number:
+        with self.lock:
+            if memory.number != self.tiers.last_number:
                 self._added(memory.repeated(1))
-            window = self._tiers.window  # empty after a clearing
+            window = self.tiers.window  # empty after a clearing
             if window and memory.repeats > (last := window[-1]).repeats:
                 self._repeated(last, memory.time, memory.repeats)
 
@@ -76,14 +76,13 @@ class KeepsakeMemory:
             given.agent,
             Archive(given.folder / "archive"),
             SummaryFolder(given.folder / "summaries", given.agent),
-            Dependencies(
+            MemoryHost(
                 clock=given.clock,
                 config=lambda: self._config,
                 summarizer=lambda: summarizer or _summarizer(given),
                 strategy=lambda: ways.get(self._config.strategy),
                 tokens=given.tokens,
-                must_keep=lambda: self._commitments.lines,
-                standing=lambda: self._commitments.lines,
+                constraints=lambda: self._commitments.lines,
                 asleep=lambda: self._asleep,
             ),
         )

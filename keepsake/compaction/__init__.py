@@ -1,1 +1,0 @@
-"""When and how memories leave the window: the ladder of compaction."""

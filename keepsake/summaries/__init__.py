@@ -1,1 +1,0 @@
-"""How summaries are written, checked, and kept as files."""
