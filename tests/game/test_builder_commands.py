@@ -117,7 +117,7 @@ class TestMemoryCommands(Building, AgentsWorld):
                 raise ModelUnavailable("nobody answers on port 1", "Start the server")
 
         compacting = self.mind.memory.memory._compactor
-        compacting._outside = replace(compacting._outside, summarizer=Dead)
+        compacting._host = replace(compacting._host, summarizer=Dead)
         shown = self.type("@compact-memories Mira", "failed")
         assert "nobody answers on port 1. Start the server" in shown
         archive = self.mind.memory.memory.archive

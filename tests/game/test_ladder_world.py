@@ -87,8 +87,8 @@ class LadderWorld(AgentsWorld):
     def summarizer(self, make):
         """Have the summaries written by what ``make`` gives, called in a worker thread."""
         compacting = self.mind.memory.memory._compactor
-        real = compacting._outside.summarizer
-        compacting._outside = replace(compacting._outside, summarizer=lambda: make(real))
+        real = compacting._host.summarizer
+        compacting._host = replace(compacting._host, summarizer=lambda: make(real))
 
     def slow(self):
         """Let summaries wait until the event is set."""
