@@ -32,7 +32,7 @@ _NOTES = re.compile(
 
 
 @dataclass(slots=True)
-class Compaction:
+class MemoryCompaction:
     """One compaction on its way up the ladder; :meth:`make` fills what it came to."""
 
     plan: CompactionPlan

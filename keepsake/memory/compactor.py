@@ -19,7 +19,7 @@ from keepsake.archive.verdicts import RoundtripQuestion
 from keepsake.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
 from keepsake.memory import roundtrip
 from keepsake.memory.agent_memory import AgentMemory
-from keepsake.memory.compaction import Compaction
+from keepsake.memory.compaction import MemoryCompaction
 from keepsake.memory.plan import CompactionPlan
 from keepsake.memory.source import Summarizer
 from keepsake.memory.strategy import Layout
@@ -90,7 +90,7 @@ class Compactor:
             f"{warning}Starting compaction ({memory.tiers.last_number} memories, "
             f"{len(plan.staying)} immediate, {len(plan.leaving)} recent)"
         )
-        compaction = Compaction(
+        compaction = MemoryCompaction(
             plan,
             memory.window,
             self._summarizer(plan, again=again),
@@ -136,7 +136,7 @@ class Compactor:
         return again or too_much or (plan.reason is CompactReason.EMERGENCY and failed)
 
     def _committed(
-        self, compaction: Compaction, result: CompactionResult, questions: Questions
+        self, compaction: MemoryCompaction, result: CompactionResult, questions: Questions
     ) -> CompactionResult:
         memory, tiers = self._memory, self._memory.tiers
         with memory.lock:
@@ -222,7 +222,7 @@ class Compactor:
         return summaries + counter.memories(tiers.window)
 
 
-def _result(compaction: Compaction, seconds: float) -> CompactionResult:
+def _result(compaction: MemoryCompaction, seconds: float) -> CompactionResult:
     """What a compaction is told as, before it has its number."""
     plan, recent, longterm = compaction.plan, compaction.recent, compaction.longterm
     span = f"memories {recent.first}-{recent.last}"
@@ -258,7 +258,7 @@ def _result(compaction: Compaction, seconds: float) -> CompactionResult:
 
 
 def _details(
-    compaction: Compaction, result: CompactionResult, source: str, questions: Questions
+    compaction: MemoryCompaction, result: CompactionResult, source: str, questions: Questions
 ) -> dict[str, Any]:
     """The figures in the archive line, which the tiers do not need."""
     return {

@@ -10,9 +10,8 @@ from keepsake.archive.tiers import Tiers
 from keepsake.books.importance import importance
 from keepsake.memory import masking
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.exchange import open_exchange
 from keepsake.memory.host import MemoryHost
-from keepsake.memory.plan import MemorySnapshot
+from keepsake.memory.plan import MemorySnapshot, open_exchange
 from keepsake.memory.types import Load, MemoryContext
 from keepsake.ports import Tokens
 from keepsake.prompt.script import script_line

@@ -9,7 +9,7 @@ import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import Utterance, heard
-from keepsake.memory.exchange import FARTHEST, open_exchange
+from keepsake.memory.plan import FARTHEST, open_exchange
 from tests.sentences import table
 
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)

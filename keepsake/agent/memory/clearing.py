@@ -11,7 +11,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.language.perception import shorten
-from keepsake.memory.exchange import open_exchange
+from keepsake.memory.plan import open_exchange
 from keepsake.memory.types import CompactReason, Outcome
 from keepsake.prompt.tool_results import COMPACTED
 from keepsake.recall.related import LONGEST_RESULT

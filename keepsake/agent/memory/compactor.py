@@ -22,7 +22,7 @@ Compacted = CompactionResult | CompactionError
 """How a compaction ended."""
 
 
-class Compactor(ABC):
+class BackgroundCompactor(ABC):
     """What compacts one agent's memory; on the reactor thread, the work itself in others.
 
     Attributes:

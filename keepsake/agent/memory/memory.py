@@ -13,7 +13,7 @@ from typing import Any, Unpack
 from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import remembered
-from keepsake.agent.memory.compactor import Compacted, Compactor
+from keepsake.agent.memory.compactor import BackgroundCompactor, Compacted
 from keepsake.agent.memory.opening import Opener
 from keepsake.agent.memory.owner import MemoryOwner
 from keepsake.agent.runtime import Runtime
@@ -40,7 +40,7 @@ LATELY = 1000
 """Memories in which whose words are whose is looked up."""
 
 
-class MemoryComponent(Compactor):
+class MemoryComponent(BackgroundCompactor):
     """The memory of one agent.
 
     It runs on the reactor thread, but for what is said to be asked from others.
@@ -170,7 +170,7 @@ class MemoryComponent(Compactor):
 
     @property
     def memory(self) -> AgentMemory:
-        """The memory itself; see :class:`Compactor`."""
+        """The memory itself; see :class:`BackgroundCompactor`."""
         if not self.open():
             raise self.problem or KeepsakeError(f"{self.name}'s memory is closed")
         assert self._memory is not None
