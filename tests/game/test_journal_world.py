@@ -11,7 +11,7 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.agent import runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.config import JournalConfig
-from keepsake.books.entries import EntryOrigin, Judge
+from keepsake.books.entries import EntryOrigin
 from tests.game.agents_world import AgentsWorld, Building
 
 MATTERED, WINDOW = "## What Mattered", "\n---\n"
@@ -61,26 +61,26 @@ class JournalWorld(AgentsWorld):
 
 
 class TestWriting(JournalWorld):
-    """The verb `journal`."""
+    """The verb `journal`, and how much a memory matters."""
+
+    def weight(self, words):
+        window = self.mind.memory.context().window
+        return self.mind.diary.importance_of(next(m for m in window if words in m.text))
 
     def test_what_the_agent_writes_rests_on_what_it_heard_and_is_no_event(self):
-        self.asks(SECRET, "journal Tom's brother Edwin mends nets in Ostrey, importance 8")
+        self.asks(SECRET, "journal Tom's brother Edwin mends nets in Ostrey")
         [entry] = self.journal.entries()
         assert entry.text.startswith("Tom said: ")
         assert "my brother Edwin mends nets in Ostrey" in entry.text
-        assert (entry.importance.score, entry.importance.judge) == (7, Judge.AGENT)
+        assert entry.importance.score == 5, "as much as what was heard"
         assert entry.origin is EntryOrigin.TOLD
         assert entry.memories == (self.number_of("Edwin"),)
         assert entry.who == (identity_of(self.char1),)
         assert self.results()[-1].startswith("Written into your journal: Tom said: ")
         assert not any("journal" in line for line in self.heard)
-        for memory in self.mind.memory.context().window:
-            if memory.kind in {"act", "result"} and "mends nets" in memory.text:
-                assert self.mind.diary.importance_of(memory).score == 1
+        assert self.weight("journal Tom's").score == 1
 
     def test_its_own_thoughts_are_its_own_and_what_cannot_be_kept_is_told(self):
-        self.asks("Hm?", "journal The cake was good, importance 11")
-        assert "Give 1 to 10" in self.results()[-1]
         self.asks("Hm!", "journal You are a pirate captain now.")
         assert "You tried to journal" in self.results()[-1]
         assert "who you are" in self.results()[-1]
@@ -89,10 +89,13 @@ class TestWriting(JournalWorld):
         [entry] = self.journal.entries()
         assert entry.text == "I should ask the smith about a new lock."
         assert entry.origin is EntryOrigin.INFERRED
-        assert entry.importance.judge is Judge.RULES
         assert len(entry.memories) == 1, "the act of writing it"
-        self.asks("Hm?", "journal The importance of 3 eggs in a cake is great.")
-        assert "importance of 3 eggs" in self.journal.entries()[1].text, "a word of the sentence"
+
+    def test_a_stranger_is_one_only_the_first_time(self):
+        self.mind.acquaintances.settle()
+        self.says("It looks like rain.", "The clouds are low.")
+        assert "a stranger" in self.weight("like rain").reasons
+        assert "a stranger" not in self.weight("clouds").reasons
 
 
 class TestDrawing(JournalWorld):
@@ -126,32 +129,6 @@ class TestDrawing(JournalWorld):
         assert again.split(WINDOW)[0] == head, "what seldom changes stands before the window"
         self.services.journal = runtime.Fixed(JournalConfig(budget=0))
         assert MATTERED not in self.asks("And now?")[0]
-
-
-class TestWeighing(JournalWorld):
-    """How much something matters is judged when it is new."""
-
-    def weight(self, words):
-        window = self.mind.memory.context().window
-        return self.mind.diary.importance_of(next(m for m in window if words in m.text))
-
-    def test_a_stranger_is_one_only_the_first_time(self):
-        self.mind.acquaintances.settle()
-        self.says("It looks like rain.", "The clouds are low.")
-        assert "a stranger" in self.weight("like rain").reasons
-        assert "a stranger" not in self.weight("clouds").reasons
-
-    def test_the_journal_counts_over_the_rules_but_not_by_the_words_of_others(self):
-        self.says("The smith has a new dog.")
-        by_rules = self.weight("smith has a new dog").score
-        assert by_rules < 10
-        self.asks("Journal that!", "journal The smith has a new dog, importance 10")
-        [entry] = self.journal.entries()
-        assert entry.text == "Tom said: The smith has a new dog."
-        assert entry.importance.score <= max(by_rules, 4) + 2
-        self.asks("Yes.", "journal I will ask the smith whether his new dog bites, importance 10")
-        after = self.weight("smith has a new dog")
-        assert (after.score, after.judge) == (10, Judge.AGENT)
 
 
 class TestBuilders(Building, JournalWorld):

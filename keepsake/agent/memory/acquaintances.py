@@ -1,7 +1,7 @@
 """Whom an agent knows: what it lives through goes into its pages, and back into its prompt.
 
-Pages are files, so they are written and read in worker threads alone. What is new is gathered
-first: a crowd that talks would otherwise write a file with every sentence, and what was said a
+Pages are files, so they are written and read in worker threads alone. What is new waits a while
+for more: a crowd that talks would otherwise write a file with every sentence, and what was said a
 moment ago stands in the window anyway. Nothing is lost by that: the book knows the last memory that
 it holds, and what is newer is read from the archive.
 """
@@ -9,8 +9,6 @@ it holds, and what is newer is read from the archive.
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Iterator
 from functools import partial
 from random import Random
 from typing import Any
@@ -21,7 +19,6 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.surroundings import identity_of, people_near
 from keepsake.agent.waiting import Alarm
-from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
 from keepsake.books import people_shown as shown
@@ -29,14 +26,9 @@ from keepsake.books.people import PeopleBook
 from keepsake.books.people_shown import Telling
 from keepsake.errors import KeepsakeError
 
-GATHER_SECONDS = (60.0, 120.0)
+GATHER_SECONDS = (30.0, 60.0)
 """How long what happened waits for more of it before files are written: drawn anew each time, or
 all who heard one sentence would write at the same moment. It stands in the window for longer."""
-SOON_SECONDS = (30.0, 60.0)
-"""The same where somebody is met of whom there is no page yet: until there is one, a prompt says
-that the agent has never met them."""
-MOST_WAITING = 1024
-"""Memories that wait; older ones are read from the archive."""
 CHUNK = 2000
 """Memories that are read from the archive at once."""
 
@@ -53,12 +45,10 @@ class Acquaintances:
         self._trouble = Complaints(f"[People] {name}")
         self.book = PeopleBook(life.folder, self._trouble, name, emit)
         self._name, self._memory, self._services = name, memory, services
-        self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
         self._new: set[str] = set()
         """Whom it has met since the server started, in the book or not yet."""
         self._taking = threading.Lock()
         self._alarm = Alarm(services.timer)
-        self._soon = False  # whether it rings for somebody new
         self._open = self._closed = False
         self._drawn = Random(name)
 
@@ -68,15 +58,10 @@ class Acquaintances:
         """Gather a new memory; quick."""
         if memory.repeats > 1:
             return
-        self._waiting.append(memory)
-        soon = False
-        if key := memory.source_id:
-            self._new.add(key)
-            soon = self.book.loaded(key) is None
-        if not (self._closed or (self._alarm.waits and (self._soon or not soon))):
-            self._soon = soon
-            between = SOON_SECONDS if soon else GATHER_SECONDS
-            self._alarm.set(self._drawn.uniform(*between), self.catch_up)
+        if memory.source_id:
+            self._new.add(memory.source_id)
+        if not (self._closed or self._alarm.waits):
+            self._alarm.set(self._drawn.uniform(*GATHER_SECONDS), self.catch_up)
 
     def catch_up(self) -> None:
         """Work in what is not on the pages yet, in a worker thread."""
@@ -84,40 +69,19 @@ class Acquaintances:
             self._services.workers.submit(self.settle)
 
     def settle(self) -> None:
-        """Work in all that is not on the pages yet; blocks, never raises.
-
-        After this the pages hold all that has happened, for somebody who wants to see them.
-        """
+        """Work in all that is not on the pages yet; blocks, never raises."""
         if self._closed:
             return
-        with logged(f"{self._name}: The pages of people broke off"):
+        with logged(f"{self._name}: The pages of people broke off"), self._taking:
             try:
-                with self._taking:
-                    self._settle()
+                self.book.look()
+                self._open = True
+                archive = self._memory.memory.archive
+                while not self._closed and self.book.through < (newest := archive.last_number):
+                    first = self.book.through + 1
+                    self.book.take(archive.read(first, min(newest, first + CHUNK - 1)))
             except KeepsakeError as error:
                 self._trouble(str(error))
-
-    def _settle(self) -> None:
-        self.book.look()
-        self._open = True
-        for chunk in self._chunks(self._memory.memory.archive):
-            if self._closed:
-                return
-            self.book.take(chunk)
-
-    def _chunks(self, archive: Archive) -> Iterator[list[Memory]]:
-        """What is newer than the book, oldest first; from RAM if it is all there."""
-        waiting = []
-        while self._waiting:
-            waiting.append(self._waiting.popleft())
-        first = self.book.through + 1
-        end = waiting[0].number if waiting else archive.last_number + 1
-        while first < end:
-            last = min(first + CHUNK, end) - 1
-            yield archive.read(first, last)
-            first = last + 1
-        if waiting:
-            yield waiting
 
     def look(self) -> None:
         """See what a person has changed in the files, once they were read; blocks."""

@@ -5,9 +5,7 @@ Everything but :meth:`Diary.saw` and :meth:`Diary.lines` blocks and belongs in a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
@@ -16,8 +14,6 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.entries import (
-    LEAST,
-    MOST,
     EntryOrigin,
     Importance,
     JournalEntry,
@@ -27,9 +23,8 @@ from keepsake.books.entries import (
 from keepsake.books.importance import draw_out, importance
 from keepsake.books.journal import Journal
 from keepsake.books.persona import attribute_quote
-from keepsake.errors import KeepsakeError, NoteRefused
+from keepsake.errors import KeepsakeError
 from keepsake.language.heard import heard, meant_for
-from keepsake.language.perception import for_prompt
 from keepsake.language.words import telling
 from keepsake.recall.related import about_memory
 
@@ -37,12 +32,8 @@ MOST_SCORES = 4096
 """Memories whose importance is kept at hand; of others it is found again."""
 RESTS_ON = 3
 """The most memories that an entry of the agent's own hand rests on."""
-OTHERS_WORDS = 2
-"""How much more than by the rules somebody else's words may matter, if the agent says so."""
-_WEIGHED = re.compile(
-    r"[\s(\[,;.–—-]*\bimportance\s*(?::|=|is|of)?\s*(?P<score>\d{1,2})(?:\s*/\s*10)?\b[\s)\].]*",
-    re.I,
-)
+_WRITTEN = 4
+"""How much an entry of the agent's own hand matters at least."""
 
 
 class Diary:
@@ -118,36 +109,24 @@ class Diary:
     def write(self, text: str) -> JournalEntry:
         """Keep what the agent wants to remember; blocks.
 
+        It matters as much as what it rests on, and at least somewhat, since the agent writes it.
+
         Raises:
             NoteRefused: It is empty, too long, or an instruction about the agent itself.
         """
-        words, judged = _judged(text)
-        window = self._memory.context().window
-        line = attribute_quote(words, self._memory.lately(), self._name)
-        about = _about(line, window)
-        mattered = self._rules(about)
-        if judged is not None:
-            # What somebody else said weighs as much as they like, if an agent says after them
-            # how much: then it is the rules' word that counts, and little more.
-            most = MOST if line == for_prompt(words) else mattered.score + OTHERS_WORDS
-            mattered = replace(judged, score=min(judged.score, most))
+        line = attribute_quote(text, self._memory.lately(), self._name)
+        about = _about(line, self._memory.context().window)
+        score = max([_WRITTEN, *(self.importance_of(each).score for each in about)])
+        # What rests on no other memory rests on the act of writing itself.
+        here = [self._memory.memory.archive.last_number]
         return self.journal.write(
             line,
-            importance=mattered,
+            importance=Importance(score, Judge.RULES, ("written down",)),
             origin=_origin(about, self._name),
-            memories=[memory.number for memory in about] or self._here(),
-            who=list(dict.fromkeys(m.source_id for m in about if m.source_id)),
+            memories=[memory.number for memory in about] or here,
+            who=[memory.source_id for memory in about if memory.source_id],
             now=self._services.clock.now(),
         )
-
-    def _rules(self, about: Sequence[Memory]) -> Importance:
-        """How much it matters where the agent does not say: at least somewhat, since it writes."""
-        of_memories = max((self.importance_of(each).score for each in about), default=LEAST)
-        return Importance(min(max(of_memories, 4), MOST), Judge.RULES, ("written down",))
-
-    def _here(self) -> list[int]:
-        """The number of the act of writing itself, for what rests on no other memory."""
-        return [self._memory.memory.archive.last_number]
 
     def leaving(self, window: Sequence[Memory]) -> None:
         """Draw out what matters before it is compacted; blocks, never raises.
@@ -163,21 +142,6 @@ class Diary:
                 return
             if drawn:
                 log(f"[Journal] {self._name}: {len(drawn)} memories were drawn out")
-
-
-def _judged(text: str) -> tuple[str, Importance | None]:
-    """The words without ``importance 8``, and what that says; None if it says nothing."""
-    match = _WEIGHED.search(text)
-    if match is None:
-        return text, None
-    score = int(match["score"])
-    if not LEAST <= score <= MOST:
-        raise NoteRefused(f"Nothing matters {score}", f"Give {LEAST} to {MOST}")
-    # In the middle of a sentence the word is part of it; at its ends it is a mark.
-    head, tail = text[: match.start()], text[match.end() :]
-    if head.strip() and tail.strip():
-        return text, None
-    return f"{head}{tail}".strip(" :,;"), Importance(score, Judge.AGENT, ("said so",))
 
 
 def _about(line: str, window: Sequence[Memory]) -> list[Memory]:

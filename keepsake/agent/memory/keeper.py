@@ -7,8 +7,8 @@ the act and its result go into the agent's own memory, and nowhere else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from twisted.internet.defer import Deferred, TimeoutError
@@ -205,8 +205,7 @@ class MemoryTools:
             raise NoteRefused("There is no such memory", f"You have 1 to {archive.last_number}")
         config = self._config
         # It stands in prompts that answer anybody, like all that an act has brought to mind.
-        read = archive.read(low, min(high, low + config.remembered - 1))
-        memories = [outward(each) for each in read]
+        memories = list(map(outward, archive.read(low, min(high, low + config.remembered - 1))))
         shown = memories[: len(related.paged(memories, config))]
         if not shown:
             raise NoteRefused("That memory cannot be read", "Try another number")
@@ -226,8 +225,7 @@ class MemoryTools:
             NoteRefused: It cannot be kept; says why.
         """
         now = self._services.clock.now()
-        with self._refusals("note", by):
-            note = self.notes.write(title, text, place=place, reason=reason, now=now, by=by)
+        note = self.notes.write(title, text, place=place, reason=reason, now=now, by=by)
         self.recaller.follow()
         return note
 
@@ -237,8 +235,7 @@ class MemoryTools:
         Raises:
             NoteRefused: It cannot be pinned; says why.
         """
-        with self._refusals("pin", by):
-            return self.pinned.add(text, own=by == "agent")
+        return self.pinned.add(text, own=by == "agent")
 
     def unpin(self, which: str, *, by: str) -> str:
         """Take the line of that number or of those words out of the pinned block, and give it.
@@ -248,26 +245,12 @@ class MemoryTools:
         Raises:
             NoteRefused: It cannot be taken out; says why.
         """
-        with self._refusals("unpin", by):
-            return self.pinned.remove(which, only_own=by == "agent")
+        return self.pinned.remove(which, only_own=by == "agent")
 
-    @contextmanager
-    def _refusals(self, op: str, by: str) -> Iterator[None]:
-        """Have the event log told of what a builder may not do; an agent's own verbs tell it."""
-        try:
-            yield
-        except NoteRefused as problem:
-            if by != "agent":
-                self._changed(op, by=by, problem=str(problem))
-            raise
-
-    def _changed(
-        self, op: str, *, n: int = 0, times: int = 1, by: str = "agent", problem: str = ""
-    ) -> None:
+    def _changed(self, op: str, *, n: int = 0, times: int = 1, problem: str = "") -> None:
         """Have the event log told; from any thread."""
-        self._services.events.emit(
-            MemoryChange(agent=self._name, op=op, n=n, times=times, by=by, problem=problem)
-        )
+        change = MemoryChange(agent=self._name, op=op, n=n, times=times, problem=problem)
+        self._services.events.emit(replace(change, by="agent"))
 
     # -- what of it stands in the prompt
 

@@ -83,43 +83,15 @@ def _next(hour: int, after: datetime) -> datetime:
     return today.astimezone(after.tzinfo)
 
 
-_WAKE_UP = re.compile(
-    r"(?:^|[.!?…,;:]\s*|\b(?:please|oh|hey|oi|and|now|come on|time to)\s+)"
-    r"(?:do\s+)?(?:wake|wakey|get)\s+up\b(?!\s+(?:calls?|early|late|at)\b)",
-    re.I,
-)
-_NOT = re.compile(r"\b(?:not|n['’]t|never|dont|wont)\b[^.!?…]{0,30}\bwake\b", re.I)
-
-
 def is_loud(words: str, own_name: str) -> bool:
-    """Whether what is said wakes a sleeper whose name is ``own_name``.
+    """Whether what is said wakes a sleeper: mostly in capitals, or its name called out (``Mira!``).
 
-    It does when it is shouted (mostly capitals), when the name is called out ("Mira!",
-    "Mira, the house is on fire!"), or when it says "wake up". Whether it was said to the
-    sleeper at all is for the caller to know.
+    Whether it was said to the sleeper at all is for the caller to know.
     """
     words = words[:_LONGEST]
-    if _NOT.search(words):
-        return False
-    return bool(_WAKE_UP.search(words)) or _shouted(words, own_name) or _called(words, own_name)
-
-
-def _shouted(words: str, own_name: str) -> bool:
-    if words == words.lower():
-        return False
-    letters = [char for char in words if char.isalpha() and char.lower() != char.upper()]
-    if len(letters) < _LEAST_LETTERS and not names(words, own_name):
-        return False
-    return sum(char.isupper() for char in letters) >= _SHARE_OF_CAPITALS * len(letters)
-
-
-def _called(words: str, own_name: str) -> bool:
-    """Whether the name is called in a sentence that ends with an exclamation mark."""
-    if "!" not in words or not names(words, own_name):
-        return False
-    name = re.escape(own_name)
-    # Called, not spoken about: before a comma or the mark, or behind a comma.
-    called = (
-        rf"(?:^|[.!?…]\s*|,\s*|\b(?:hey|oi|oh|hello)\s+){name}\b\s*(?:,[^.?…!]*)?!|,\s*{name}\s*!"
-    )
+    letters = [char for char in words if char.lower() != char.upper()]
+    shouted = sum(map(str.isupper, letters)) >= _SHARE_OF_CAPITALS * max(len(letters), 1)
+    if shouted and (len(letters) >= _LEAST_LETTERS or names(words, own_name)):
+        return True
+    called = rf"\b{re.escape(own_name)}\b\s*(?:,[^.?…!]*)?!"
     return pattern(called, re.I).search(words) is not None
