@@ -6,7 +6,6 @@ import threading
 
 from keepsake.agent.sleep import night as nights_module
 from keepsake.agent.sleep.log import Step
-from keepsake.models.queue import Priority
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import FixedConfig
 from tests.game.test_ladder_world import LadderWorld
@@ -75,24 +74,20 @@ class TestWithoutAModel(NightWorld):
 
 
 class TestWithAModel(NightWorld):
-    def test_the_next_night_writes_only_of_what_is_new(self):
+    def test_a_night_writes_pages_and_the_next_only_of_what_is_new(self):
         self.with_model()
         self.put_to_bed()
+        assert self.steps() == ALL
         seen = self.figures(Step.CONSOLIDATE)["through"]
         assert seen == self.mind.memory.memory.archive.last_number
+        assert any(READ_AGAIN in prompt for prompt in self.asked())
+        tom = self.mind.acquaintances.book.find("Tom")[0]
+        assert tom.portrait == "Tom is worried about his brother Ostrey."
         self.sleeper.wake("a test")
         self.types("talk mira I hate onions.")
         self.pass_time(2)
         self.put_to_bed()
         assert self.figures(Step.CONSOLIDATE)["through"] > seen
-
-    def test_what_it_makes_of_somebody_stands_on_the_page(self):
-        self.with_model()
-        self.put_to_bed()
-        assert self.steps() == ALL
-        assert any(READ_AGAIN in prompt for prompt in self.asked())
-        tom = self.mind.acquaintances.book.find("Tom")[0]
-        assert tom.portrait == "Tom is worried about his brother Ostrey."
 
     def test_sleeps_that_are_broken_off_share_the_calls_of_one_night(self):
         self.with_model(calls=3)
@@ -159,37 +154,6 @@ class TestWithAModel(NightWorld):
         assert [done.step for done in nights[0].steps] == ALL
         assert nights[0].woke is None
 
-    def test_a_thought_of_another_goes_before_the_night(self):
-        gate = self.begun()
-        waiting = []
-        gateway = self.services.gateway
-        gateway.submit("agent", Priority.SLEEP, None, lambda _: waiting.append("sleep"), _nothing)
-        gateway.submit("agent", Priority.IDLE, None, lambda _: waiting.append("idle"), _nothing)
-        gate.set()
-        self.settle(lambda: len(waiting) == 2)
-        assert waiting == ["idle", "sleep"]
-        self.sleeper.wake("a test")
-        self.let_sleep()
-
-    def test_two_nights_at_once_and_not_more(self):
-        self.with_model()
-        others = [self.another_agent(name) for name in ("Bram", "Nell")]
-        for words in ("I work as a baker.", "I fear the river.", "My name is Tom, by the way."):
-            for other in others:
-                self.types(f"talk {other.key} {words}")
-        self.pass_time(2)
-        gate = self.hold()
-        sleepers = [agent.mind.sleeper for agent in (self.mira, *others)]
-        for sleeper in sleepers:
-            sleeper.fall_asleep("a test said so")
-        self.settle(lambda: sum(s.nights.step is not None for s in sleepers) == 2)
-        assert all(sleeper.working for sleeper in sleepers)
-        assert sum(sleeper.nights.step is None for sleeper in sleepers) == 1
-        gate.set()
-        self.fake.always("/api/generate", Reply())
-        self.settle(lambda: not any(sleeper.working for sleeper in sleepers))
-        assert all(sleeper.nights.log.last.left == () for sleeper in sleepers)
-
 
 class TestCompacting(LadderWorld):
     def test_the_memory_is_compacted_in_its_turn(self):
@@ -227,14 +191,3 @@ class TestCompacting(LadderWorld):
         figures = next(done.figures for done in last.steps if done.step is Step.COMPACT)
         assert figures["compactions"] == 1
         assert figures["tokens after"] < figures["tokens before"]
-
-    def test_below_its_mark_nothing_is_compacted(self):
-        self.fill(0.3, context_tokens=1600)
-        self.budget(context_tokens=1600)
-        self.mind.sleeper.fall_asleep("a test said so")
-        self.settle(lambda: not self.mind.sleeper.working)
-        assert self.past() == []
-
-
-def _nothing(_):
-    """Nobody wants the answer."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,8 @@ import pytest
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books import importance as drawing
 from keepsake.books.entries import EntryOrigin, Importance, JournalEntry, local_day
-from keepsake.books.importance import draw_out, importance, tell
+from keepsake.books.importance import draw_out, importance
 from keepsake.books.journal import Journal
-from keepsake.errors import NoteRefused
 from tests.mind.journals import NOON, days_ago, did, result, seen, told, write
 
 
@@ -111,20 +109,6 @@ def test_what_an_entry_rests_on_is_not_drawn_out(journal: Journal):
     assert 2 not in {entry.memories[0] for entry in draw(journal, DAY)}
 
 
-def test_what_was_only_thought_about_is_still_drawn_out(journal: Journal):
-    write(journal, "Tom works hard.", memories=(2,), origin=EntryOrigin.INFERRED)
-    assert 2 in {entry.memories[0] for entry in draw(journal, DAY)}
-
-
-def test_two_threads_that_draw_out_the_same_write_it_once(journal: Journal):
-    with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(draw, journal, DAY) for _ in range(2)]:
-            done.result()
-    texts = [entry.text for entry in journal.entries()]
-    assert sorted(texts) == sorted(set(texts))
-    assert draw(journal, DAY) == ()
-
-
 def test_only_so_many_are_drawn_the_weightiest_first(journal: Journal):
     written = draw(journal, DAY, most=2)
     assert [entry.memories for entry in written] == [(5,), (6,)]
@@ -193,14 +177,3 @@ def test_a_gesture_that_looks_like_more_is_only_seen(journal: Journal, text: str
     assert entry.text.startswith('I saw: "Tom ')
     assert entry.text.count('"') == 2
     assert entry.who == ("Tom-1",)
-
-
-def test_what_has_no_words_is_left_out():
-    assert tell(told(1, "..."), "Mira") is None
-
-
-def test_a_file_that_cannot_be_read_is_said(journal: Journal):
-    journal.folder.mkdir()
-    (journal.folder / f"{local_day(NOON).isoformat()}.md").write_bytes(b"\xff\xfe")
-    with pytest.raises(NoteRefused):
-        draw(journal, DAY)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import pytest
 
@@ -67,12 +66,6 @@ def test_no_name_breaks_out_of_the_folder_or_the_file(tmp_path, name):
     assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {book.folder}
 
 
-def test_by_rule_nothing_is_said(tmp_path):
-    days = Days()
-    days.memories = [replace(days.says("Tom", TOM, "They say that Ada left."), event="hearsay")]
-    assert said(taken(tmp_path, days), TOM) == []
-
-
 def test_what_a_person_writes_stays(tmp_path):
     days = eventful()
     book = taken(tmp_path, days)
@@ -105,15 +98,18 @@ def test_a_file_that_cannot_be_read_is_named_and_left_alone(tmp_path):
     assert "Mended." in said(book, ADA)
 
 
-def test_a_page_that_was_thrown_away_begins_anew(tmp_path):
+@pytest.mark.parametrize("emptied", [False, True])
+def test_a_page_that_was_thrown_away_or_emptied_begins_anew(tmp_path, emptied):
     days = eventful()
     book = taken(tmp_path, days)
-    next(book.folder.glob("Ada-*.md")).unlink()
+    path = next(book.folder.glob("Ada-*.md"))
+    path.write_text(" \n") if emptied else path.unlink()
     book.take(days.memories)
     assert book.page(ADA) is None
     days.says("Ada", ADA, "Here again.")
     book.take(days.memories)
     assert said(book, ADA) == ["Here again."]
+    assert book.problems == []
 
 
 def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):

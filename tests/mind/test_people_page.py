@@ -92,16 +92,6 @@ def test_a_page_that_november_wrote_opens(path):
     assert parse_page(path, written(page), START) == page
 
 
-def test_what_was_said_is_kept_word_for_word():
-    days = Days()
-    days.says("Tom", TOM, 'My sister said "never", and then:\t## Facts - **bold**')
-    page = worked_in(None, TOM, days.memories)
-    (line,) = page.lines
-    assert line.said
-    assert line.text == 'My sister said "never", and then: ## Facts - **bold**'
-    assert parsed(written(page)) == page
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -116,9 +106,6 @@ def test_a_page_that_cannot_be_read_says_why_and_how_to_mend_it(text, why):
     with pytest.raises(NoteRefused, match=why) as refused:
         parsed(text)
     assert "Mend" in refused.value.cure
-
-
-def test_a_page_by_hand_needs_little():
     page = parsed("---\nkey: tom-1\nnames: Tom\n---\n\nA smith.\n")
     assert (page.name, page.remarks, page.lines) == ("Tom", ("A smith.",), ())
 
