@@ -115,7 +115,14 @@ def names_beside(path: Path) -> Iterator[Path]:
 
 def free_name(path: Path) -> Path:
     """The first of :func:`names_beside` that no file has yet, or an empty one."""
-    return next(name for name in names_beside(path) if not name.exists() or not name.stat().st_size)
+    return next(name for name in names_beside(path) if not name.exists() or _is_blank(name))
+
+
+def _is_blank(path: Path) -> bool:
+    try:
+        return path.stat().st_size < 1000 and not (read(path) or "").strip()
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def unusable(path: Path, error: Exception) -> NoteRefused:

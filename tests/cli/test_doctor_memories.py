@@ -68,13 +68,23 @@ def test_what_is_no_file_is_named(here):
     assert "0000000011.jsonl cannot be read" in told
 
 
-@pytest.mark.parametrize("make", [lambda p: p.mkdir(), lambda p: p.write_bytes(b"- rule \xff\n")])
-def test_a_file_beside_an_archive_that_cannot_be_read_is_named(here, make):
-    path = here.agents / "Mira" / "noticed.md"
-    path.unlink()
-    make(path)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("noticed.md", b"- rule \xff\n"),
+        ("pinned.md", b"\xff\xfe-\x00"),
+        ("profile.md", b"\xff"),
+        ("notes/well.md", b"---\ntitle: [\n---\n"),
+        ("people/Tom-1.md", b"Tom, without anything at its head."),
+        ("journal/2026-11-21.md", b"## 20261121-1\n\n- **importance**: 99\n"),
+    ],
+)
+def test_a_file_that_a_person_broke_is_named(here, name, text):
+    path = here.agents / "Mira" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text)
     (told,) = wrong(here)
-    assert f"{path} cannot be read" in told
+    assert str(path) in told
 
 
 def test_what_waits_for_the_next_start_is_told(here):

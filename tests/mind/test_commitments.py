@@ -88,14 +88,6 @@ def test_which_one_is_meant(book):
             book.meant(wrong)
 
 
-def test_a_file_that_is_no_text_stops_no_thought(book):
-    book.add(promise("soup"))
-    book.path.write_bytes(b"\xff\xfe")
-    assert book.lines == ("You promised Jonas: soup (memory 241)",)
-    with pytest.raises(NoteRefused):
-        book.add(promise("more"))
-
-
 _TEXT = st.text(max_size=60)
 
 

@@ -242,40 +242,12 @@ def test_a_copied_entry_counts_once(journal: Journal):
     assert "no entry of this day" in problems
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00broken", b"x" * 5_000_000], ids=["utf", "long"])
-def test_a_file_that_cannot_be_read_is_never_overwritten(
-    journal: Journal, log: list[str], content: bytes
-):
-    write(journal, "Yesterday.", now=days_ago(1))
-    path = file_of(journal)
-    path.write_bytes(content)
-    with pytest.raises(NoteRefused):
-        write(journal, "Today.")
-    assert path.read_bytes() == content
-    assert [entry.text for entry in journal.entries()] == ["Yesterday."]
-    assert len(journal.problems) == 1
-    assert path.name in log[0]
-    journal.entries()
-    assert len(log) == 1
-    path.unlink()
-    assert write(journal, "Today.")
-
-
 def test_other_files_in_the_folder_are_nobodys_days(journal: Journal):
     write(journal, "Today.")
     for name in ("2026-02-31.md", "notes.md", ".2026-11-20.md", "2026-11-20.md~", "٢٠٢٦-11-20.md"):
         (journal.folder / name).write_text("## 20261120-1\n\nNo entry.\n")
     (journal.folder / "2026-11-19.md").mkdir()
     assert [entry.text for entry in journal.entries()] == ["Today."]
-
-
-def test_line_ends_of_another_system_stay(journal: Journal):
-    write(journal, "One.")
-    path = file_of(journal)
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    write(journal, "Two.")
-    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
-    assert [entry.text for entry in journal.entries()] == ["One.", "Two."]
 
 
 # -- crashes and threads

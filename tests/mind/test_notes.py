@@ -76,7 +76,6 @@ def test_files_by_hand_are_notes(book, source, title, text):
         b"---\n- a\n- b\n---\nx",
         b"---\ntitle: a\ncreated: soon\n---\nx",
         b"---\ntitle: a\ncreated: 2026-13-45\n---\nx",
-        b"\xff\xfe\x00",
     ],
 )
 def test_a_malformed_note_is_reported_once_and_left_alone(book, reports, bad):

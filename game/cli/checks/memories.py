@@ -10,6 +10,11 @@ from game.cli.checks.finding import Finding
 from game.cli.world import client
 from keepsake.archive.scan import ArchiveScan, scan
 from keepsake.archive.spill import Spill
+from keepsake.books.commitments import Commitments
+from keepsake.books.journal import Journal
+from keepsake.books.notes import NoteBook
+from keepsake.books.people import PeopleBook
+from keepsake.books.pins import Pinned
 from keepsake.errors import KeepsakeError
 from keepsake.paths import Places
 
@@ -20,6 +25,8 @@ MOST_BYTES = 256_000_000
 _MOST_FILE = 16_000_000
 _SHOWN = 5
 _TEXTS = (".md", ".jsonl")
+_BOOKS = {"archive", "notes", "journal", "people", "pinned.md", "noticed.md"}
+"""What other checks look at, in an agent's folder."""
 
 
 def waiting(here: Places) -> Iterator[Finding]:
@@ -67,21 +74,31 @@ def archives(here: Places) -> Iterator[Finding]:
 
 
 def files(here: Places) -> Iterator[Finding]:
-    """What people and the game write beside the archives can be read."""
-    late, looked, wrong = _deadline(), 0, 0
-    texts = (each for each in here.agents.rglob("*") if each.suffix in _TEXTS)
-    for path in texts:
-        if late():
-            break
-        if "archive" in path.parts:
+    """What people and the game write beside the archives can be read, books as the game does it."""
+    late, problems, looked = _deadline(), list[str](), 0
+    cure = "Mend it, or take it away: the game leaves it alone, and goes without"
+    for agent in sorted(here.agents.glob("*")):
+        if late() or not agent.is_dir():
             continue
         looked += 1
-        if problem := _unreadable(path):
-            wrong += 1
-            cure = "Mend it, or take it away: the game leaves it alone, and goes without"
-            yield Finding("Files", False, f"{path} cannot be read ({problem})", cure)
-    if not wrong:
-        yield Finding("Files", True, f"{looked:,} files of the agents can be read")
+        problems += (problem for book in _books(agent) for problem in book.problems)
+        texts = (each for each in agent.rglob("*") if each.suffix in _TEXTS)
+        for path in texts:
+            if not _BOOKS & {*path.relative_to(agent).parts} and (problem := _unreadable(path)):
+                problems.append(f"{path} cannot be read ({problem})")
+    yield from (Finding("Files", False, problem, cure) for problem in problems)
+    if not problems:
+        yield Finding("Files", True, f"those of {looked} agents can be read")
+
+
+def _books(agent: Path) -> tuple[NoteBook | Journal | PeopleBook | Pinned | Commitments, ...]:
+    return (
+        NoteBook(agent / "notes"),
+        Journal(agent / "journal"),
+        PeopleBook(agent),
+        Pinned(agent / "pinned.md"),
+        Commitments(agent / "noticed.md"),
+    )
 
 
 def _unreadable(path: Path) -> str:
