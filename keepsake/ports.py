@@ -83,9 +83,6 @@ class GenerationRequest:
     temperature: float = 0.7
     seed: int | None = None
     repeat_penalty: float = 1.0  # 1.0 is none
-    # how strongly runs of words that stand in the prompt already are held back (DRY sampling), 0 is
-    # not at all; only llama.cpp reads it
-    dry_multiplier: float = 0.0
     # JSON schema the answer must match, where the server can
     json_schema: Mapping[str, Any] | None = None
     # who asks; calls with one key share a prompt cache slot where the server has them

@@ -295,7 +295,7 @@ def serve_recall() -> None:
     """Answer JSON lines on standard input with JSON lines on standard output."""
     # Here, since onnxruntime and numpy take their time and no other command needs them.
     from game.cli import recall  # noqa: PLC0415 - other commands need not wait
-    from keepsake.models.clients.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
+    from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
 
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):  # whatever the locale says, JSON is UTF-8
@@ -316,7 +316,7 @@ def evaluate_recall(
 ) -> None:
     """Ask the questions of a file and show how much of their evidence recall finds."""
     from game.cli import recall  # noqa: PLC0415 - other commands need not wait
-    from keepsake.models.clients.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
+    from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415 - other commands need not wait
 
     if memory:
         from game.cli.lab import evaluating  # noqa: PLC0415 - the same

@@ -16,7 +16,7 @@ from keepsake.errors import ConfigError, KeepsakeError, ModelMissing
 from keepsake.markdown_config import with_settings
 from keepsake.models import catalogue
 from keepsake.models.catalogue import SHIPPED, CatalogueModel
-from keepsake.models.profiles import AUTO, EMBEDDED, ModelProfile, Profiles, load
+from keepsake.models.profiles import EMBEDDED, ModelProfile, Profiles, load
 from keepsake.paths import Places, places
 
 AGENT = "agent"
@@ -91,7 +91,7 @@ def _settings(model: CatalogueModel) -> dict[str, str]:
     return {
         "provider": EMBEDDED,
         "model_file": "" if model.name == SHIPPED else Path(model.file).name,
-        "form": AUTO,
+        "form": "",
     }
 
 

@@ -34,9 +34,13 @@ from keepsake.index.service import IndexService
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.strategy import NARRATIVE, Strategies, Strategy
-from keepsake.models.clients.cached import CachedEmbedder, ClosableEmbedder
-from keepsake.models.embedding import EmbedderProfile, load_embedder
-from keepsake.models.embedding import embedder as make_embedder
+from keepsake.models.embedders import (
+    CachedEmbedder,
+    ClosableEmbedder,
+    EmbedderProfile,
+    load_embedder,
+)
+from keepsake.models.embedders import embedder as make_embedder
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import EXTRACTIVE, ModelProfile, Profiles
 from keepsake.models.queue import Priority

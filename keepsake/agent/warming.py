@@ -69,7 +69,7 @@ class Warming:
             profile = self._gateway.profiles.get(self._profile)
         except ConfigError:
             return False
-        return profile.provider == EMBEDDED or getattr(profile, "server", "") == "llama.cpp"
+        return profile.provider == EMBEDDED
 
     def _go_on(self) -> None:
         if self._ticket is not None or self._later.waits or not self._waiting:

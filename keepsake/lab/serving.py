@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 
 from keepsake.errors import KeepsakeError, ModelError
-from keepsake.models.embedded.supervisor import Embedded
+from keepsake.models.embedded import Embedded
+from keepsake.models.model import AskedModel, build
 from keepsake.models.profiles import OLLAMA, OPENAI, ModelProfile, Profiles
-from keepsake.models.servers import GuardedModel, build
 from keepsake.paths import Places
 
 _ASKED = ("agent", "summarizer")
 """The profiles without which nothing is lived."""
 
 
-def answering(places: Places, profile: ModelProfile, what: str, cure: str = "") -> GuardedModel:
+def answering(places: Places, profile: ModelProfile, what: str, cure: str = "") -> AskedModel:
     """The client of a profile whose server is there and has its model; blocks.
 
     Raises:

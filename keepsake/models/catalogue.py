@@ -1,17 +1,16 @@
-"""The models that can be fetched, read from ``vault/config/models.md``."""
+"""The models that can be fetched, and families of models, read from ``vault/config/models.md``."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from string import hexdigits
 
 from keepsake.errors import ConfigError, ModelMissing
 from keepsake.markdown_config import ConfigSection, between, parse
-from keepsake.models.embedded import weights
-from keepsake.models.profiles import FORMS
+from keepsake.models.profiles import FORMS, SHIPPED_FILE
 
 SHIPPED = "shipped"
 """The name of the model that comes with Keepsake."""
@@ -19,14 +18,6 @@ SHIPPED = "shipped"
 FORMS_SECTION = "forms"
 """The heading under which families of models are named that another form suits than they say."""
 UNMEASURED = "not measured"
-_OLD = {"reply_tokens", "second_look"}
-"""Settings of earlier versions, which say nothing any more."""
-_PATTERNS = {
-    "repo": (r"[\w.-]+/[\w.-]+", "is no owner/name"),
-    "file": (r"(?:[\w.-]+/)*[\w-][\w.-]*\.gguf", "is no GGUF file"),
-    "revision": (r"(?:[0-9a-f]{40})?", "is not the full number in hexadecimal digits"),
-    "sha256": (r"(?:[0-9a-f]{64})?", "is not the full number in hexadecimal digits"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +76,21 @@ def named(catalogue: Mapping[str, CatalogueModel], name: str) -> CatalogueModel:
 
 
 def _model(section: ConfigSection) -> CatalogueModel:
-    entries = {key: entry for key, entry in section.entries.items() if key not in _OLD | {"name"}}
     for key in ("size", "licence"):
         section.text(key)  # refuses a section without it
-    found = replace(section, entries=entries).into(CatalogueModel)
-    name = section.name.lower()
-    if name == SHIPPED:
-        return replace(found, name=name, repo="", file=weights.NAME)
-    for key, (pattern, wrong) in _PATTERNS.items():
-        if not re.fullmatch(pattern, written := getattr(found, key)):
-            raise section.refuse(key, f"{written!r} {wrong}")
-    return replace(found, name=name)
+    found = replace(section.into(CatalogueModel), name=section.name.lower())
+    if found.name == SHIPPED:
+        return replace(found, repo="", file=SHIPPED_FILE)
+    if len(found.repo.split("/")) != 2 or not all(found.repo.split("/")):
+        raise section.refuse("repo", f"{found.repo!r} is no owner/name")
+    file = PurePosixPath(found.file)
+    if file.suffix != ".gguf" or file.is_absolute() or ".." in file.parts:
+        raise section.refuse("file", f"{found.file!r} is no GGUF file")
+    for key, digits in (("revision", 40), ("sha256", 64)):
+        written = getattr(found, key)
+        if written and (len(written) != digits or set(written) - set(hexdigits)):
+            raise section.refuse(key, f"{written!r} is not the full number in hexadecimal digits")
+    return found
 
 
 def load_forms(path: Path) -> Mapping[str, str]:
@@ -109,8 +104,8 @@ def load_forms(path: Path) -> Mapping[str, str]:
         if section.name.lower() == FORMS_SECTION:
             section.only(FORMS[1:])
             for form, written in section.entries.items():
-                names = (each.value for each in written.items or (written,))
-                found |= {each.strip("`").lower(): form for name in names for each in name.split()}
+                names = written.value.replace(",", " ").split()
+                found |= {each.strip("`").lower(): form for each in names}
     return found
 
 

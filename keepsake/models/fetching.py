@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from typing import Any
 
 from keepsake.errors import ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.models.catalogue import CatalogueModel
-from keepsake.models.embedded.gguf import MAGIC
+from keepsake.models.embedded import MAGIC
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA256_DIGITS = 64
 _SPARE_BYTES = 64 << 20
 _SECONDS = 20.0
 
@@ -84,7 +83,7 @@ def _source(hub: Any, model: CatalogueModel, endpoint: str | None) -> _Source:
     )
     with _named(model, url):
         said = hub.get_hf_file_metadata(url, timeout=_SECONDS, endpoint=endpoint)
-    digest = said.etag if said.etag and _SHA256.fullmatch(said.etag) else ""
+    digest = said.etag if said.etag and len(said.etag) == _SHA256_DIGITS else ""
     if model.revision and said.commit_hash != model.revision:
         raise _another(model, "revision", model.revision, str(said.commit_hash))
     if model.sha256 and digest and digest != model.sha256:

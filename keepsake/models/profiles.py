@@ -7,52 +7,35 @@ used is refused as a whole and the last good one stays.
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from keepsake.errors import ConfigError
-from keepsake.markdown_config import (
-    ConfigFile,
-    ConfigSection,
-    Setting,
-    between,
-    note,
-    one_of,
-    parse,
-)
-from keepsake.models.embedded import weights
+from keepsake.markdown_config import ConfigFile, ConfigSection, between, one_of, parse
 from keepsake.ports import GenerationRequest
 from keepsake.tasks.task import Question
 
-log = logging.getLogger("keepsake.llm")
-
 EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE = "embedded", "ollama", "openai", "extractive"
 SCRIPTED = "scripted"
+PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
+"""Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
+either: agents that follow rules, see :mod:`keepsake.models.scripted`."""
+LLAMA_CPP, VLLM, OTHER = "llama.cpp", "vllm", "other"
+"""What a server behind the provider ``openai`` is; it is asked."""
 AUTO, DIALOGUE, SCRIPT, CHAT = "auto", "dialogue", "script", "chat"
 FORMS = (AUTO, CHAT, DIALOGUE, SCRIPT)
 """The forms of a prompt: messages of a chat, a dialogue as raw text to continue, or the transcript
 of ``thinking.md``, which asks for one command. ``auto`` is what the model was made for, as its
 family in ``models.md`` or its server says."""
 YES, NO = "yes", "no"
-LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER = "llama.cpp", "vllm", "ollama", "other"
-SERVERS = (AUTO, LLAMA_CPP, VLLM, OLLAMA_SERVER, OTHER)
-"""What a server behind the provider ``openai`` is; ``auto`` asks it."""
-PROVIDERS = (EMBEDDED, OLLAMA, OPENAI, EXTRACTIVE, SCRIPTED)
-"""Who can answer; ``extractive`` is no model at all: summaries by selection. ``scripted`` is none
-either: agents that follow rules, see :mod:`keepsake.models.scripted.model`."""
 
-_NO_HOST = (EMBEDDED, EXTRACTIVE, SCRIPTED)
-IN_FLIGHT, MOST_IN_FLIGHT = 2, 64
-AS_LEARNED = 0
-"""As ``in_flight``: what the server says of its slots, else :data:`IN_FLIGHT`."""
-
-
+SHIPPED_FILE = "gemma-3-270m-q4_k_m.gguf"
+"""The weights that come with Keepsake."""
+EMBEDDER = "embedder"
+"""The section that names what embeds texts: no model that writes."""
 LARGEST_PROMPT = 8000
 """Tokens of a prompt that no ``prompt_tokens`` of a profile allows more of."""
 CHAT_ANSWER, LINE_ANSWER = 400, 60
@@ -73,37 +56,29 @@ class ModelProfile:
     model: str = ""  # the model's name there; ``embedded`` has its own
     temperature: float = between(0.7, high=5.0)  # sampling temperature, 0 is greedy
     max_tokens: int = between(CHAT_ANSWER, low=1, high=32768)  # of an answer; 0 for the form's
-    stop: tuple[str, ...] | None = ()  # strings that end an answer; None for the form's
     # seconds that one answer may take, retries included
     time_limit: float = between(60.0, low=0.1, high=3600.0)
     repeat_penalty: float = between(1.0, high=5.0)  # 1.0 is none
-    # how strongly whole runs of words are kept from coming again; 0 is not at all. Only llama.cpp,
-    # which the embedded model is, reads it, and no chat is sent it
-    dry_multiplier: float = between(0.0, high=5.0)
     seed: int | None = None  # fixed seed, or None for a new one each time
     context_tokens: int | None = None  # tokens that the model looks at; None for what it says
-    keep_alive: str = "30m"  # how long Ollama keeps the model loaded, such as ``30m``
-    # calls that the server may work on at once; :data:`AS_LEARNED` for as many as it has slots
-    in_flight: int = IN_FLIGHT
+    in_flight: int = between(2, low=1, high=64)  # calls that the server may work on at once
     form: str = one_of(AUTO, FORMS)
     # the most tokens of a prompt; 0 for three quarters of the context, and 8,000 at most
     prompt_tokens: int = between(0, low=256, high=1_000_000)
     # seconds that the evaluation of the new part of a prompt may take
     evaluate_seconds: float = between(2.0, low=0.1, high=600.0)
     tools: str = one_of(AUTO, (AUTO, YES, NO))  # whether tools are offered; ``auto`` if it says so
-    server: str = one_of(AUTO, SERVERS)  # for ``openai``
     # GGUF file for ``embedded``, absolute or in ``$KEEPSAKE_HOME/models``; empty for the shipped
     # model
     model_file: str = ""
     # -- not written in the file, but learnt
     takes_tools: bool = False  # the model can call tools
     tail_tokens: int = 0  # tokens that may be new in a prompt since the last one; 0 for any number
-    note: str = ""  # what people should know of it
 
     @property
     def is_stopgap(self) -> bool:
         """Whether it is the shipped 270M model."""
-        return self.provider == EMBEDDED and Path(self.model_file).name in ("", weights.NAME)
+        return self.provider == EMBEDDED and Path(self.model_file).name in ("", SHIPPED_FILE)
 
     def suited(self, form: str, context: int = 0) -> ModelProfile:
         """The profile with what it leaves open, for a model.
@@ -113,15 +88,12 @@ class ModelProfile:
             context: Tokens that the model looks at; 0 if that is not known.
         """
         form = form if self.form == AUTO else self.form
-        chat = form == CHAT
         share = context * 3 // 4 or LARGEST_PROMPT
         return replace(
             self,
             form=form,
             prompt_tokens=self.prompt_tokens or min(share, LARGEST_PROMPT),
-            max_tokens=self.max_tokens or (CHAT_ANSWER if chat else LINE_ANSWER),
-            stop=(() if chat else ("\n",)) if self.stop is None else self.stop,
-            dry_multiplier=0.0 if chat else self.dry_multiplier,
+            max_tokens=self.max_tokens or (CHAT_ANSWER if form == CHAT else LINE_ANSWER),
         )
 
     def request(self, prompt: str, **given: Any) -> GenerationRequest:
@@ -129,11 +101,9 @@ class ModelProfile:
         own = GenerationRequest(
             prompt,
             max_tokens=self.max_tokens or CHAT_ANSWER,
-            stop=self.stop or (),
             temperature=self.temperature,
             seed=self.seed,
             repeat_penalty=self.repeat_penalty,
-            dry_multiplier=self.dry_multiplier,
         )
         return replace(own, **{name: it for name, it in given.items() if it is not None})
 
@@ -151,22 +121,16 @@ class ModelProfile:
         )
 
 
-EMBEDDER = "embedder"
-"""The section that names what embeds texts."""
-
 SHIPPED: Mapping[str, ModelProfile] = {
-    "agent": ModelProfile("agent", stop=None, max_tokens=0),
-    "summarizer": ModelProfile("summarizer"),
+    "agent": ModelProfile("agent", max_tokens=0, repeat_penalty=1.05),
+    "summarizer": ModelProfile("summarizer", time_limit=120.0, repeat_penalty=1.15),
 }
-"""What counts until a good ``llm.md`` has been read."""
+"""What counts until a good ``llm.md`` has been read, and where it says nothing."""
 
-_LEARNT = {"name", "takes_tools", "tail_tokens", "note"}
-_KEYS = frozenset(f.name for f in fields(ModelProfile)) - _LEARNT
-_OLD = {"format", "reply_tokens", "second_look"}
-"""Settings of earlier versions: the first is ``form`` now, and the others say nothing any more."""
-_READ = {"host", "stop", "seed", "context_tokens", "in_flight", "model_file"}
-"""Settings that take more to read than a field says."""
-_PLAIN = tuple(each for each in fields(ModelProfile) if each.name in _KEYS - _READ)
+_READ = {"name", "host", "seed", "context_tokens", "model_file", "takes_tools", "tail_tokens"}
+"""Fields that take more to read than they say, or are not read."""
+_PLAIN = tuple(each for each in fields(ModelProfile) if each.name not in _READ)
+_KEYS = {"host", "seed", "context_tokens", "model_file", *(each.name for each in _PLAIN)}
 
 
 class Profiles:
@@ -185,6 +149,7 @@ class Profiles:
         *,
         rest: float = 0.0,
     ) -> None:
+        self.path = path
         self._file = ConfigFile[Mapping[str, ModelProfile]](
             path, load, SHIPPED, on_problem, rest=rest
         )
@@ -193,11 +158,6 @@ class Profiles:
     def problem(self) -> ConfigError | None:
         """Why the newest state of the file is not in use; None when it is."""
         return self._file.problem
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._file.path
 
     def all(self) -> Mapping[str, ModelProfile]:
         """Every profile by name."""
@@ -211,12 +171,9 @@ class Profiles:
         """
         known = self._file.current
         if name not in known:
-            raise ConfigError(
-                self.path,
-                0,
-                f"there is no profile {name!r}",
-                f"Add a section '## {name}', or use one of {', '.join(sorted(known))}",
-            )
+            names = ", ".join(sorted(known))
+            cure = f"Add a section '## {name}', or use one of {names}"
+            raise ConfigError(self.path, 0, f"there is no profile {name!r}", cure)
         return known[name]
 
     def __iter__(self) -> Iterator[ModelProfile]:
@@ -232,9 +189,7 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
     found: dict[str, ModelProfile] = {}
     for section in parse(path):
         if section.name.lower() == EMBEDDER:
-            continue  # no model that writes: see keepsake.models.embedding
-        if old := sorted(section.entries.keys() & _OLD - {"format"}):
-            log.info("[Note] %s: %s", path, note(old))
+            continue  # see keepsake.models.embedders
         profile = _profile(section)
         if profile.name in found:
             raise ConfigError(path, section.line, f"there are two profiles {profile.name!r}")
@@ -245,8 +200,9 @@ def load(path: Path) -> Mapping[str, ModelProfile]:
     shared = embedded_profile(path, found.values())  # refuses two that name different files
     if shared is None:
         return found
+    file, context = shared.model_file, shared.context_tokens
     return {
-        name: replace(each, model_file=shared.model_file, context_tokens=shared.context_tokens)
+        name: replace(each, model_file=file, context_tokens=context)
         if each.provider == EMBEDDED
         else each
         for name, each in found.items()
@@ -278,20 +234,23 @@ def embedded_profile(path: Path, profiles: Iterable[ModelProfile]) -> ModelProfi
     return replace((naming or embedded)[0], context_tokens=max(contexts, default=None))
 
 
+def model_name(profile: ModelProfile) -> str:
+    """The name of a profile's model, for people."""
+    if profile.provider == EMBEDDED:
+        return Path(profile.model_file).name or SHIPPED_FILE
+    return profile.model or profile.provider
+
+
 def _profile(section: ConfigSection) -> ModelProfile:
-    section, others = _of_one_server(section)
-    section.only(_KEYS | _OLD)
-    if "format" in section.entries:
-        section = replace(section, entries={"form": section.entries["format"], **section.entries})
+    section.only(_KEYS)
     default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
+    written, number = section.text, section.integer
     profile = ModelProfile(
         name=section.name.lower(),
         host=host_of(section),
-        stop=_stop(section, default.stop),
-        seed=section.integer("seed") if section.text("seed", "") else None,
-        context_tokens=_context(section),
-        in_flight=_in_flight(section, default.in_flight),
-        model_file=section.text("model_file", "").strip("`"),
+        seed=number("seed") if written("seed", "") else None,
+        context_tokens=number("context_tokens", low=256) if written("context_tokens", "") else None,
+        model_file=written("model_file", "").strip("`"),
         **{each.name: section.value(each, getattr(default, each.name)) for each in _PLAIN},
     )
     if profile.model_file and profile.provider != EMBEDDED:
@@ -301,41 +260,7 @@ def _profile(section: ConfigSection) -> ModelProfile:
             "Write **provider**: embedded, or take model_file out",
         )
     require_server(section, profile.provider, profile.model, profile.host)
-    if not others:
-        return profile
-    told = f"One server answers a profile: {profile.host} is asked, {' and '.join(others)} not."
-    note = f"{told} Put a gateway in front of several, see docs/models.md."
-    log.warning("[Note] %s, section %s: %s", section.path, section.name, note)
-    return replace(profile, note=note)
-
-
-def _of_one_server(section: ConfigSection) -> tuple[ConfigSection, list[str]]:
-    """The section with the first of the servers that ``host`` lists, and the addresses of others.
-
-    Earlier versions took several, with commas or in a list, each with settings of its own behind
-    it: ``http://10.0.0.5:8000, model: qwen``.
-    """
-    if (host := section.entries.get("host")) is None:
-        return section, []
-    if section.text("provider", "") in _NO_HOST:  # ``keepsake model use`` leaves the list
-        return replace(section, entries={**section.entries, "host": Setting("", host.line)}), []
-    lines = host.items or (host,)
-    first, *rest = [part.strip() for line in lines for part in line.value.split(",")]
-    own = [part.split(": ", 1) for part in takewhile(lambda part: ": " in part, rest)]
-    entries = {key: Setting(value.strip(), lines[0].line) for key, value in [("host", first), *own]}
-    others = [part for part in rest if part and ": " not in part]
-    return replace(section, entries={**section.entries, **entries}), others
-
-
-def _in_flight(section: ConfigSection, default: int) -> int:
-    if section.text("in_flight", str(default)) == "auto":
-        return AS_LEARNED
-    return section.integer("in_flight", default, low=1, high=MOST_IN_FLIGHT)
-
-
-def _context(section: ConfigSection) -> int | None:
-    written = section.text("context_tokens", "")
-    return section.integer("context_tokens", low=256) if written else None
+    return profile
 
 
 def require_server(section: ConfigSection, provider: str, model: str, host: str) -> None:
@@ -354,11 +279,9 @@ def host_of(section: ConfigSection) -> str:
     """The server's base address; empty when the section names none.
 
     Raises:
-        ConfigError: What it names is no address, or it lists several.
+        ConfigError: What it names is no address, or several.
     """
     written = section.text("host", "").strip("<>").rstrip("/")
-    if "host" in section.entries and section.entries["host"].items:
-        raise section.refuse("host", "one address is taken here, and no list", "Leave one of them")
     if not written:
         return ""
     parts = urlsplit(written if "//" in written else f"http://{written}")
@@ -368,19 +291,6 @@ def host_of(section: ConfigSection) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise section.refuse("host", f"{written!r} is no address", "Such as http://127.0.0.1:11434")
+        cure = "Such as http://127.0.0.1:11434; for several servers put a gateway in front of them"
+        raise section.refuse("host", f"{written!r} is no address", cure)
     return parts.geturl()
-
-
-def _stop(section: ConfigSection, default: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    if "stop" not in section.entries:
-        return default
-    written = section.text("stop", "[]").strip("`")
-    try:
-        given = json.loads(written)
-    except json.JSONDecodeError:
-        given = None
-    if not isinstance(given, list) or not all(isinstance(each, str) and each for each in given):
-        cure = 'Write a JSON list of strings, such as ["\\n"]'
-        raise section.refuse("stop", f"{written!r} is not a list of strings", cure)
-    return tuple(given)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from keepsake.errors import ModelError
 from keepsake.models.queue import Priority
-from keepsake.ports import Generation, GenerationRequest
+from keepsake.ports import Generation
 
 READY, UNASKED = "ready", "not asked yet"
+_KEEP = 200
+"""Of how many calls latencies are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,44 +35,30 @@ class Figures:
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
 
 
-Sink = Callable[[GenerationRequest, Generation | ModelError, float], None]
-"""Called after each call with what was asked, what came, and the seconds it took."""
-
-
 class Recorder:
-    """Counts for one server.
+    """Counts for one server; safe in any thread."""
 
-    Args:
-        keep: Of how many calls latencies are kept.
-        sink: Called after each call, in the calling thread.
-    """
-
-    def __init__(self, keep: int = 200, sink: Sink | None = None) -> None:
-        self.sink = sink
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._seconds: deque[float] = deque(maxlen=keep)
+        self._seconds: deque[float] = deque(maxlen=_KEEP)
         self._figures = Figures()
 
-    def add(
-        self, request: GenerationRequest, outcome: Generation | ModelError, seconds: float
-    ) -> None:
+    def add(self, outcome: Generation | ModelError, seconds: float) -> None:
         """Count one call."""
         with self._lock:
             before = replace(self._figures, calls=self._figures.calls + 1)
             if isinstance(outcome, ModelError):
                 failures = before.failures + 1
                 self._figures = replace(before, failures=failures, last_error=str(outcome))
-            else:
-                self._seconds.append(seconds)
-                self._figures = replace(
-                    before,
-                    last_error="",
-                    prompt_tokens=before.prompt_tokens + outcome.prompt_tokens,
-                    cached_tokens=before.cached_tokens + outcome.cached_tokens,
-                    completion_tokens=before.completion_tokens + outcome.completion_tokens,
-                )
-        if self.sink is not None:
-            self.sink(request, outcome, seconds)
+                return
+            self._seconds.append(seconds)
+            self._figures = replace(
+                before,
+                last_error="",
+                prompt_tokens=before.prompt_tokens + outcome.prompt_tokens,
+                cached_tokens=before.cached_tokens + outcome.cached_tokens,
+                completion_tokens=before.completion_tokens + outcome.completion_tokens,
+            )
 
     def figures(self) -> Figures:
         """The counts as they are now."""
@@ -85,15 +73,14 @@ class ServerStatus:
 
     provider: str  # ``embedded``, ``ollama``, ``openai``
     host: str  # its address
-    # profile and model of all that is asked there, such as ``agent: llama3``
-    models: tuple[str, ...]
+    models: tuple[str, ...]  # profile and model of all that is asked there: ``agent: llama3``
     kind: str  # what the server is, and the form and the size of its prompts
     health: str  # ``ready``, or what is wrong and what to do
     waiting: Mapping[Priority, int]  # jobs that wait, by priority
     running: int  # calls in flight
     in_flight: int  # calls that may be in flight at once
     figures: Figures  # counts since the start
-    notes: tuple[str, ...] = ()  # what calls, or its profiles, have shown that people should know
+    notes: tuple[str, ...] = ()  # what calls have shown that people should know
 
 
 def _percentile(ordered: list[float], share: float) -> float:

@@ -18,7 +18,7 @@ import psutil
 
 from game.cli.world import client
 from keepsake.index.service import alone
-from keepsake.models.embedding import EmbedderProfile, embedder
+from keepsake.models.embedders import EmbedderProfile, embedder
 from keepsake.paths import REPOSITORY
 from keepsake.recall.config import RecallConfig
 from tests.bench.busy_model import LOWER, UPPER, only_once
@@ -33,7 +33,7 @@ _LLM = """\
 **provider**: ollama
 **host**: {host}
 **model**: fake
-**format**: dialogue
+**form**: dialogue
 **in_flight**: {in_flight}
 **time_limit**: 600
 

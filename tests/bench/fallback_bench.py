@@ -23,7 +23,7 @@ from keepsake.index.sources import text_of
 from keepsake.index.words import Fts5Index
 from keepsake.lab.local_vectors import LocalVectors
 from keepsake.language.heard import heard
-from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Embedder, FixedClock
 from keepsake.recall.documents import Document, DocumentKind, Hit

@@ -36,7 +36,7 @@ _LLM = """\
 **provider**: ollama
 **host**: {host}
 **model**: fake
-**format**: script
+**form**: script
 **in_flight**: 64
 **time_limit**: 30
 

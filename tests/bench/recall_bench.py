@@ -24,7 +24,7 @@ from keepsake.index.words import Fts5Index
 from keepsake.lab.conversation import Conversation, ConversationTurn, MarkedQuestion
 from keepsake.lab.local_vectors import LocalVectors
 from keepsake.lab.measure import Answered, RetrievalScore, scores
-from keepsake.models.clients.minilm import DIMENSION, MiniLMEmbedder
+from keepsake.models.minilm import DIMENSION, MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.ports import SystemClock
 from keepsake.recall.documents import Document, DocumentKind

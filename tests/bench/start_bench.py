@@ -33,7 +33,7 @@ MOST_SECONDS = 900.0
 _LLM = """\
 ## agent
 **provider**: scripted
-**format**: script
+**form**: script
 
 ## summarizer
 **provider**: extractive

@@ -21,8 +21,8 @@ from keepsake.memory.config import CompactionConfig
 from keepsake.memory.source import Draft, Summarizer, SummarySource
 from keepsake.memory.strategy import Layout, Strategies, Strategy
 from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
+from keepsake.models.model import build
 from keepsake.models.profiles import CHAT, OPENAI, ModelProfile
-from keepsake.models.servers import build
 from keepsake.paths import REPOSITORY
 from keepsake.tasks.task_prompts import TaskPrompts
 from tests.bench.figures import Figure

@@ -10,7 +10,7 @@ import pytest
 from game.cli.recall import RecallServer, as_json, evaluate
 from keepsake.errors import ModelUnavailable
 from keepsake.lab.conversation import Conversation
-from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from tests.lab.in_process import keepsake
 from tests.recall_data import read_data

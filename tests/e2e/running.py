@@ -15,8 +15,7 @@ SCRIPTED = """\
 ## agent
 **provider**: ollama
 **model**: comma
-**format**: script
-**stop**: ["\\n"]
+**form**: script
 **time_limit**: 120
 
 ## summarizer

@@ -32,7 +32,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from keepsake.models.clients.capabilities import LLAMA_CPP_DEFAULT_TEMPLATE
+from keepsake.models.capabilities import LLAMA_CPP_DEFAULT_TEMPLATE
 
 DIMENSION = 16
 

@@ -46,9 +46,8 @@ _LLM = """\
 **provider**: ollama
 **host**: {host}
 **model**: fake
-**stop**: ["\\n"]
 **time_limit**: 60
-**format**: {form}
+**form**: {form}
 
 ## summarizer
 **provider**: extractive

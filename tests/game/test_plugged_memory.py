@@ -13,7 +13,7 @@ from keepsake.agent.sleep.night import NightAsk
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.errors import KeepsakeError
-from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.models.minilm import MiniLMEmbedder
 from tests.game.agents_world import AgentsWorld, Building
 from tests.game.broken_memories import Keeps, Slow, Stumbles
 from typeclasses.agents import keep_profile, set_memory

@@ -15,7 +15,7 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.agent import runtime
 from keepsake.agent.memory import keeper as keeper_module
 from keepsake.index.service import IndexService
-from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.recall.config import NONE, RecallConfig
 from tests.game.agents_world import AgentsWorld, Building
 

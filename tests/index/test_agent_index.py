@@ -17,7 +17,7 @@ from keepsake.errors import BadAnswer, IndexUnavailable
 from keepsake.index.agent_index import AgentIndex, _is_damage, stale_mark
 from keepsake.index.chroma_server import ChromaServer, data_folder
 from keepsake.index.vectors import Chroma, ChromaVectors
-from keepsake.models.clients.cached import CachedEmbedder
+from keepsake.models.embedders import CachedEmbedder
 from keepsake.ports import SystemClock
 from keepsake.recall.documents import DocumentKind
 from keepsake.recall.recall import MemorySearch

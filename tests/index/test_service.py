@@ -21,7 +21,7 @@ from keepsake.errors import IndexUnavailable, KeepsakeError, ModelUnavailable
 from keepsake.index.chroma_server import ChromaServer, data_folder
 from keepsake.index.service import IndexService, alone
 from keepsake.index.vectors import Chroma
-from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.names import folder_name
 from keepsake.paths import Places
 from keepsake.recall.config import RecallConfig

@@ -25,7 +25,6 @@ PROFILES = """\
 **provider**: openai
 **host**: {host}
 **model**: fake
-**stop**: []
 """
 KNOWN = {"parrot": "Admiral.", "Who laid the cable": "Nadia's brother Piet"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from keepsake.models.embedded.supervisor import Embedded
+from keepsake.models.embedded import Embedded
 from keepsake.paths import Places, Ports
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_base

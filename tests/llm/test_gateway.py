@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from keepsake.errors import ConfigError, ModelMissing, ModelTimeout, ModelUnavailable
-from keepsake.models import watch
-from keepsake.models.embedded.supervisor import Embedded
+from keepsake.models import gateway as gateways
+from keepsake.models.embedded import Embedded
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import ModelProfile, Profiles
 from keepsake.models.queue import Outcome, Priority
@@ -47,8 +47,8 @@ def configure(
 
 @pytest.fixture(autouse=True)
 def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "WATCH_SECONDS", 0.05)
-    monkeypatch.setattr(watch, "PROBE_SECONDS", 0.1)
+    monkeypatch.setattr(gateways, "WATCH_SECONDS", 0.05)
+    monkeypatch.setattr(gateways, "PROBE_SECONDS", 0.1)
 
 
 @contextmanager
@@ -237,7 +237,7 @@ def test_no_prompt_is_built_before_the_model_is_known(
         until(lambda: seen)
         (profile,) = seen
         assert (profile.form, profile.prompt_tokens, profile.max_tokens) == ("chat", 3072, 400)
-        assert (profile.takes_tools, profile.stop, profile.is_stopgap) == (True, (), False)
+        assert (profile.takes_tools, profile.is_stopgap) == (True, False)
         assert "ollama, chat, with tools; prompts of 3,072" in ollama_status(gateway, owner).kind
 
 
@@ -278,7 +278,7 @@ def test_a_server_that_only_chats_is_asked_nothing_else(
 
 def test_models_md_names_the_form_of_a_family(home: Places, owner: Owner, fake: FakeModelServer):
     fake.template, fake.models = "{{ .System }} {{ .Prompt }}", ["qwen2.5-coder:0.5b"]
-    (home.config / "models.md").write_text("## forms\n**dialogue**:\n- qwen2.5-coder*0.5b*\n")
+    (home.config / "models.md").write_text("## forms\n**dialogue**: tiny, qwen2.5-coder*0.5b*\n")
     configure(home, fake.address, model="qwen2.5-coder:0.5b")
     with running(home, owner) as gateway:
         gateway.generate("agent", request("x"))
@@ -378,13 +378,14 @@ def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: Fa
 def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):
     home = embedded._places
     (home.config / "llm.md").write_text(
-        '## agent\n**stop**: ["\\n"]\n**time_limit**: 300\n'
-        "## summarizer\n**provider**: extractive\n"
+        "## agent\n**time_limit**: 300\n## summarizer\n**provider**: extractive\n"
     )
     with running(home, owner, embedded=embedded) as gateway:
         prompt = 'Tom says, "Good morning, Mira!"\n~Mira> say Good morning, Tom!\n~Mira> say'
-        answer = gateway.generate("agent", lambda profile: profile.request(prompt))
-        again = gateway.generate("agent", lambda profile: profile.request(prompt))
+        answer, again = (
+            gateway.generate("agent", lambda profile: profile.request(prompt, stop=("\n",)))
+            for _ in range(2)
+        )
         assert answer.text.strip()
         assert "\n" not in answer.text
         assert again.cached_tokens >= again.prompt_tokens - 2

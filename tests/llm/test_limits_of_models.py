@@ -13,10 +13,10 @@ from time import monotonic, time
 import pytest
 
 from keepsake.errors import ModelBusy, ModelTimeout, PromptTooLong
-from keepsake.models import watch
-from keepsake.models.clients.messages import alternating
-from keepsake.models.clients.refusals import ServerWords, from_status, retry_after
+from keepsake.models import gateway as gateways
+from keepsake.models.client import alternating
 from keepsake.models.gateway import Gateway
+from keepsake.models.http import ServerWords, from_status, retry_after
 from keepsake.models.profiles import ModelProfile, Profiles
 from keepsake.models.queue import Outcome, Priority
 from keepsake.paths import Places
@@ -300,7 +300,7 @@ def test_a_cancelled_call_does_not_wait(home: Places, owner: Owner, fake: FakeMo
 def test_it_is_told_when_a_server_that_missed_a_call_answers_again(
     home: Places, owner: Owner, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(watch, "WATCH_SECONDS", 0.05)
+    monkeypatch.setattr(gateways, "WATCH_SECONDS", 0.05)
     with world(home, owner, fake, "**provider**: openai") as it:
         until(lambda: owner.call(it.gateway.statuses)[0].health == "ready")
         told: list[int] = []

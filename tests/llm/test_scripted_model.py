@@ -3,8 +3,7 @@
 import pytest
 
 from keepsake.errors import ModelRejected
-from keepsake.models.scripted.model import ScriptedModel
-from keepsake.models.scripted.scene import SceneUtterance, read
+from keepsake.models.scripted import SceneUtterance, ScriptedModel, read
 from keepsake.ports import GenerationRequest
 from keepsake.prompt.options import Options
 from keepsake.prompt.verbs import VERBS, Command

@@ -8,7 +8,7 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.memories.conformance import BEGAN, WordHashes, life
 from keepsake.lab.memories.generative_agents import GenerativeAgents, normalised
 from keepsake.memory.protocol import Surroundings
-from keepsake.models.clients.openai import OpenAIModel
+from keepsake.models.openai import OpenAIModel
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 

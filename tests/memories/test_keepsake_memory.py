@@ -13,8 +13,8 @@ from keepsake.lab.measure import DEPTHS, Answered, scores
 from keepsake.lab.memories.conformance import BEGAN, life
 from keepsake.lab.memories.keepsake import KeepsakeMemory
 from keepsake.memory.protocol import Surroundings
-from keepsake.models.clients.minilm import MiniLMEmbedder
-from keepsake.models.clients.openai import OpenAIModel
+from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.openai import OpenAIModel
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.recall_data import read_data

@@ -11,7 +11,7 @@ from keepsake.lab.memories.conformance import BEGAN, MemoryConformance, WordHash
 from keepsake.lab.memories.mem0 import Mem0Memory
 from keepsake.memory import protocol
 from keepsake.memory.protocol import Surroundings
-from keepsake.models.clients.openai import OpenAIModel
+from keepsake.models.openai import OpenAIModel
 from keepsake.ports import FixedClock
 from tests.fakes.model_server import FakeModelServer, Reply
 

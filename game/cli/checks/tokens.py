@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from game.cli.checks.finding import Finding
 from keepsake.errors import ConfigError
 from keepsake.memory.config import CompactionConfig
-from keepsake.models.embedded.server import CONTEXT
+from keepsake.models.embedded_server import CONTEXT
 from keepsake.models.profiles import (
     EMBEDDED,
     OLLAMA,

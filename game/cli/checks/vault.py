@@ -16,7 +16,7 @@ from keepsake.memory.config import FOLDER, CompactionConfig
 from keepsake.memory.strategy import load_strategy
 from keepsake.models import profiles
 from keepsake.models.catalogue import load_catalogue
-from keepsake.models.embedding import load_embedder
+from keepsake.models.embedders import load_embedder
 from keepsake.paths import Places
 from keepsake.recall.config import RecallConfig
 from keepsake.tasks import task_prompts

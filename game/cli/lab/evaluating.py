@@ -32,7 +32,7 @@ from keepsake.lab.trials.measures import (
     measured,
 )
 from keepsake.lab.trials.scoring import EXACT, F1, RIGHT, ROUGE_L
-from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import Places
 
 RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")

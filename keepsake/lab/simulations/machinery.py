@@ -64,8 +64,8 @@ class TimelineGateway(Gateway):
         else:
             super().start()
             # Here, and not when the watcher comes to it: prompts depend on what a server takes.
-            self.watch.look_at_embedded()
-            self.watch.look()
+            self.look_at_embedded()
+            self.look()
 
     def generate(
         self,

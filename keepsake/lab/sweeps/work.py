@@ -14,7 +14,7 @@ from keepsake.lab.sweeps.record import CellRecord, record_of
 from keepsake.lab.sweeps.worlds import lived_world
 from keepsake.lab.trials.cell import WORLD, TrialCell, run_cell
 from keepsake.lab.trials.journal import RowJournal
-from keepsake.models.clients.minilm import MiniLMEmbedder
+from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import Places
 from keepsake.ports import Embedder
 

@@ -9,7 +9,6 @@ from keepsake.errors import BadAnswer, ConfigError, KeepsakeError
 from keepsake.lab.serving import answering
 from keepsake.lab.trials.living import Asking
 from keepsake.lab.trials.scoring import NOT_KNOWN
-from keepsake.models.embedded.supervisor import Embedded, model_name
 from keepsake.models.profiles import (
     AUTO,
     CHAT,
@@ -19,7 +18,7 @@ from keepsake.models.profiles import (
     SCRIPTED,
     ModelProfile,
     Profiles,
-    embedded_profile,
+    model_name,
 )
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, LanguageModel, Tokens
@@ -68,7 +67,7 @@ class AnsweringModel:
         seed: int = 0,
     ) -> None:
         suited = profile.suited(CHAT if chat else DIALOGUE)
-        self.profile = replace(suited, repeat_penalty=1.0, dry_multiplier=0.0, seed=seed)
+        self.profile = replace(suited, repeat_penalty=1.0, seed=seed)
         self.chat, self.model, self.close = chat, model, close
 
     @property
@@ -85,8 +84,7 @@ class AnsweringModel:
         """
         text = prompt if self.chat else f"{prompt}\n{opening}"
         messages = (ChatMessage("user", prompt),) if self.chat else ()
-        own = self.profile.stop or ()
-        stop = own if self.chat else (*own, "\n")
+        stop = () if self.chat else ("\n",)
         try:
             made = self.model.generate(self.profile.request(text, stop=stop, messages=messages))
         except BadAnswer:
@@ -120,20 +118,11 @@ def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
         told = f"The profile {name!r} is no model (provider {profile.provider})"
         raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
     cure = "Start the world" if profile.provider == EMBEDDED else ""
-    guarded = answering(here, profile, f"The model of the profile {name!r} does not answer", cure)
-    chat = _form(here, profiles, profile, guarded.client.capabilities.form) == CHAT
+    asked = answering(here, profile, f"The model of the profile {name!r} does not answer", cure)
+    form = asked.client.capabilities.form if profile.form == AUTO else profile.form
     # The embedded one is a process of the world's; nobody here waits until it is loaded.
-    model = guarded.client if profile.provider == EMBEDDED else guarded.model
-    return AnsweringModel(profile, chat, model, guarded.client.close, seed)
-
-
-def _form(here: Places, profiles: Profiles, profile: ModelProfile, learned: str) -> str:
-    if profile.form != AUTO or profile.provider != EMBEDDED:
-        return learned if profile.form == AUTO else profile.form
-    served = embedded_profile(profiles.path, profiles.all().values()) or profile
-    embedded = Embedded(here)
-    embedded.use(served.model_file, served.context_tokens)
-    return embedded.capabilities.form
+    model = asked.client if profile.provider == EMBEDDED else asked
+    return AnsweringModel(profile, form == CHAT, model, asked.client.close, seed)
 
 
 def prompt_for(asking: Asking, budget: int, tokens: Tokens) -> str:

@@ -9,10 +9,10 @@ often it has come counts too, or nothing would ever happen again.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -21,9 +21,9 @@ from random import Random
 import yaml
 
 from keepsake.errors import ModelRejected
-from keepsake.models.clients.capabilities import of_kind
-from keepsake.models.profiles import SCRIPTED
-from keepsake.models.scripted.scene import PromptScene, SceneUtterance, read
+from keepsake.language.words import words
+from keepsake.models.capabilities import Capabilities, Lessons
+from keepsake.models.profiles import SCRIPT, SCRIPTED
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.tokens import Heuristic
 
@@ -32,6 +32,14 @@ _READ, _WRITTEN = 4000.0, 60.0
 """Tokens a second that it pretends to read and to write."""
 _CACHES = 1024
 _TRIES = 8
+_SPEECH = ("says", "asks", "shouts", "whispers")
+_COMES = (" arrives", " has entered the game", " comes", " enters", " walks in")
+_TAKES, _PARTS = ("You pick up ", "You get ", "You take "), ("You drop ", "You give ")
+_RECALLS = ("you recall ", "you remember ", "you called back ", "you search your memory")
+_EXITS, _HERE, _ASLEEP = "Exits: ", "Also here: ", " (asleep)"
+_OWN_LATELY = 6
+_LATELY = 60
+"""Lines of the window that are read."""
 
 
 class ScriptedModel:
@@ -42,7 +50,8 @@ class ScriptedModel:
     """
 
     def __init__(self, seed: int = 0) -> None:
-        self.capabilities = of_kind(SCRIPTED)
+        self.capabilities = Capabilities(SCRIPTED, known=True, form=SCRIPT)
+        self.lessons = Lessons()
         self._seed = seed
         self._tokens = Heuristic()
         self._lock = threading.Lock()
@@ -96,7 +105,7 @@ class ScriptedModel:
 def _lines() -> Mapping[str, Sequence[str]]:
     """What it says, by the occasion."""
     found: Mapping[str, Sequence[str]] = yaml.safe_load(
-        Path(__file__).with_name("lines.yaml").read_text("utf-8")
+        Path(__file__).with_suffix(".yaml").read_text("utf-8")
     )
     return found
 
@@ -183,17 +192,122 @@ def _filled(
         thing = dice.choice(scene.things) if scene.things else "lamp"
     if not who:
         line = line.replace(", {who}", "").replace("{who}", "nobody")
-    words = {"who": who, "topic": topic, "thing": thing}
-    return re.sub(r"\{(\w+)\}", lambda gap: words[gap[1]], line).replace("|", "/")
+    return line.format(who=who, topic=topic, thing=thing).replace("|", "/")
 
 
-def _topic(words: str) -> str:
+def _topic(said: str) -> str:
     """The last of the longest words of what was said."""
-    found = reversed(re.findall(r"[\w'’-]+", words))
-    return max(found, key=len, default="weather").casefold()
+    return max(reversed(words(said)), key=len, default="weather").casefold()
 
 
 def _cut(text: str, tokens: int) -> str:
     """So many words of it that it keeps within its tokens."""
-    words = text.split(" ")
-    return " ".join(words[: max(int(tokens / 1.5), 1)])
+    return " ".join(text.split(" ")[: max(int(tokens / 1.5), 1)])
+
+
+# -- what it reads out of a prompt
+
+
+@dataclass(frozen=True, slots=True)
+class SceneUtterance:
+    """Something that somebody said."""
+
+    who: str
+    words: str
+    to_me: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PromptScene:
+    """A prompt, as far as the scripted model understands it."""
+
+    name: str  # whose turn it is
+    exits: tuple[str, ...] = ()  # the exits
+    people: tuple[str, ...] = ()  # who is there and awake
+    things: tuple[str, ...] = ()  # what lies there
+    said: tuple[SceneUtterance, ...] = ()  # what was said since it last did something, oldest first
+    came: tuple[str, ...] = ()  # who has come since then
+    gave: tuple[tuple[str, str], ...] = ()  # who gave it what since then: pairs of name and thing
+    holds: tuple[str, ...] = ()  # things that it has taken or was given lately, and not parted with
+    looked_up: bool = False  # whether it has just looked into its memory
+    nudged: bool = False  # whether its last answer was refused
+    # the last things that it did, as commands: nobody does the same again at once
+    lately: tuple[str, ...] = ()
+
+
+def read(prompt: str) -> PromptScene | None:
+    """The scene of a prompt; None for one that is no thought of an agent."""
+    lines = prompt.rstrip().split("\n")
+    own = lines[-1].rstrip()
+    name = own[1:-1]
+    if not (own.startswith("~") and own.endswith(">") and name and "~" not in name):
+        return None
+    here = _listed(lines, _HERE)
+    window = _window(lines[:-1])
+    last = max((n for n, line in enumerate(window) if line.startswith(own)), default=-1)
+    new = window[last + 1 :]
+    awake = [each for each in here if not each.endswith(_ASLEEP)]
+    acts = [line.removeprefix(own) for line in window if line.startswith(own)]
+    said = [found for line in new if (found := _said(line)) and found.who != name]
+    return PromptScene(
+        name=name,
+        exits=_listed(lines, _EXITS),
+        people=tuple(each for each in awake if each[:1].isupper()),
+        things=tuple(each for each in awake if not each[:1].isupper()),
+        said=tuple(said),
+        came=tuple(who for line in new if (who := _comer(line))),
+        gave=tuple(filter(None, map(_gift, new))),
+        holds=_held(window),
+        looked_up=any(line.lower().startswith(_RECALLS) for line in new),
+        nudged=len(lines) > 1 and lines[-2].startswith("You ") and _HERE not in lines[-2],
+        lately=tuple(act.partition(" | ")[0].strip() for act in acts)[-_OWN_LATELY:],
+    )
+
+
+def _window(lines: list[str]) -> list[str]:
+    """The newest lines of the script: those before the last mark that ends it."""
+    marks = [number for number, line in enumerate(lines) if line == "---"]
+    return lines[: marks[-1] if marks else len(lines)][-_LATELY:]
+
+
+def _listed(lines: list[str], head: str) -> tuple[str, ...]:
+    line = next((each for each in reversed(lines) if each.startswith(head)), head)
+    named = line.removeprefix(head).split(", ")
+    return tuple(each for each in named if each and each not in ("none", "nobody"))
+
+
+def _said(line: str) -> SceneUtterance | None:
+    head, sign, spoken = line.partition(', "')
+    who, _, how = head.partition(" ")
+    verb, _, to = how.partition(" ")
+    if not (sign and spoken.endswith('"') and who[:1].isupper() and verb in _SPEECH):
+        return None
+    return SceneUtterance(who, spoken[:-1], to == "to you") if to in ("", "to you") else None
+
+
+def _comer(line: str) -> str:
+    who, _, _ = line.partition(" ")
+    return who if who[:1].isupper() and line[len(who) :].startswith(_COMES) else ""
+
+
+def _gift(line: str) -> tuple[str, str] | None:
+    who, sign, thing = line.partition(" gives you ")
+    return (who, thing.rstrip(".")) if sign and who[:1].isupper() and " " not in who else None
+
+
+def _held(window: list[str]) -> tuple[str, ...]:
+    held: dict[str, None] = {}
+    for line in window:
+        if taken := next((line.removeprefix(x) for x in _TAKES if line.startswith(x)), ""):
+            held[_bare(taken)] = None
+        elif gift := _gift(line):
+            held[_bare(gift[1])] = None
+        elif given := next((line.removeprefix(x) for x in _PARTS if line.startswith(x)), ""):
+            held.pop(_bare(given.rpartition(" to ")[0] or given), None)
+    return tuple(held)
+
+
+def _bare(thing: str) -> str:
+    """A thing without its article and the full stop."""
+    article, _, rest = thing.rstrip(".").partition(" ")
+    return rest if article in ("a", "an", "the") else thing.rstrip(".")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
-from keepsake.models.profiles import CHAT, LLAMA_CPP, OLLAMA_SERVER, OTHER, SCRIPT, SCRIPTED, VLLM
+from keepsake.models.profiles import CHAT
 
 log = logging.getLogger("keepsake.llm")
 
@@ -31,37 +31,25 @@ class Capabilities:
     context: int = 0  # tokens of prompt and answer that it looks at; 0 where nobody says
     tools: bool = False  # it can call tools
     thinks: bool = False  # it thinks aloud and cannot be asked not to
-    slots: int = 0  # prompts that it works on at once; 0 where it does not say
 
 
 @dataclass(slots=True)
 class Lessons:
-    """What calls have shown of one model at one server; outlives the clients that ask it.
+    """What calls have shown of one model at one server; outlives the clients that ask it."""
 
-    Attributes:
-        capabilities: What the server said last; None if nobody has asked yet.
-        context: The tokens that it was seen to look at, where it said more or nothing; 0 if it
-            kept its word.
-        share: The share of the context that a prompt may fill.
-        roles: How messages are sent: 0 as they are, 1 with roles that alternate, 2 without a
-            system message as well.
-        thinks: It thought though it was asked not to.
-        refused: Parts of a request that it does not take.
-        rate: Tokens of a prompt that it evaluates in a second; 0 while that is not known.
-        note: What people should know of it; empty if nothing.
-    """
-
-    capabilities: Capabilities | None = None
+    capabilities: Capabilities | None = None  # what the server said last
+    # tokens that it was seen to look at, where it said more or nothing; 0 if it kept its word
     context: int = 0
-    share: float = PROMPT_SHARE
+    share: float = PROMPT_SHARE  # of the context, that a prompt may fill
+    # how messages are sent: 0 as they are, 1 with roles that alternate, 2 without a system message
     roles: int = 0
-    thinks: bool = False
-    refused: set[str] = field(default_factory=set)
-    rate: float = 0.0
-    note: str = ""
+    thinks: bool = False  # it thought though it was asked not to
+    refused: set[str] = field(default_factory=set)  # parts of a request that it does not take
+    rate: float = 0.0  # tokens of a prompt that it evaluates in a second; 0 while not known
+    note: str = ""  # what people should know of it
 
     def evaluated(self, tokens: int, seconds: float) -> None:
-        """So many new tokens of a prompt took so long."""
+        """This many new tokens of a prompt took this long."""
         if tokens >= _NEW_TOKENS and seconds > 0:
             seen = tokens / seconds
             self.rate = self.rate + _WEIGHT * (seen - self.rate) if self.rate else seen
@@ -91,20 +79,6 @@ class Lessons:
         """The server was gone: it may come back with another context or template."""
         self.context, self.share, self.note = 0, PROMPT_SHARE, ""
         self.roles, self.refused = 0, set()
-
-
-_KINDS = {
-    LLAMA_CPP: Capabilities(LLAMA_CPP),
-    VLLM: Capabilities(VLLM),
-    OLLAMA_SERVER: Capabilities(OLLAMA_SERVER),
-    OTHER: Capabilities(OTHER),
-    SCRIPTED: Capabilities(SCRIPTED, known=True, form=SCRIPT),
-}
-
-
-def of_kind(kind: str) -> Capabilities:
-    """What servers of that kind take, before one is asked; unknown kinds are ``other``."""
-    return _KINDS.get(kind, _KINDS[OTHER])
 
 
 LLAMA_CPP_DEFAULT_TEMPLATE = (

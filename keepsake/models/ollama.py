@@ -7,41 +7,52 @@ template around it. What the model was made for comes from ``/api/show``.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from keepsake.errors import BadAnswer
-from keepsake.models.clients.base import LOOK_SECONDS, HttpModel
-from keepsake.models.clients.capabilities import (
+from keepsake.models.capabilities import (
     Capabilities,
     Lessons,
     is_chat_template,
     is_ollama_chat,
     thinks_aloud,
 )
-from keepsake.models.clients.http import client_settings, named_errors
-from keepsake.models.clients.messages import as_sent, tools_as_sent
-from keepsake.models.clients.raw import RawAnswer, count
-from keepsake.models.clients.refusals import ServerWords, from_status, shown
-from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA_SERVER
+from keepsake.models.client import (
+    LOOK_SECONDS,
+    HttpModel,
+    RawAnswer,
+    as_sent,
+    count,
+    tools_as_sent,
+)
+from keepsake.models.http import (
+    ServerWords,
+    client_settings,
+    from_status,
+    in_time,
+    named_errors,
+    shown,
+)
+from keepsake.models.profiles import CHAT, DIALOGUE, LARGEST_PROMPT, OLLAMA
 from keepsake.ports import GenerationRequest
 
 if TYPE_CHECKING:
     from ollama import ChatResponse, Client, GenerateResponse
 
-DEFAULT_HOST = "http://127.0.0.1:11434"
+DEFAULT_PORT = 11434
+KEEP_ALIVE = "30m"
+"""How long a model stays loaded after a call."""
 _STEP = 1024
-_NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 
 
 def ollama_host(host: str = "", environ: Mapping[str, str] = os.environ) -> str:
     """The address to use: the profile's, else ``OLLAMA_HOST``, else Ollama's own default."""
-    found = host or environ.get("OLLAMA_HOST", "").strip() or DEFAULT_HOST
+    found = host or environ.get("OLLAMA_HOST", "").strip() or "127.0.0.1"
     if "//" not in found:
-        found = f"http://{found}" if ":" in found else f"http://{found}:11434"
+        found = f"http://{found}" if ":" in found else f"http://{found}:{DEFAULT_PORT}"
     # 0.0.0.0 is where a server listens, not where a client connects.
     return found.replace("//0.0.0.0", "//127.0.0.1")
 
@@ -65,7 +76,7 @@ def connected(host: str, server: ServerWords) -> Client:
 
 @contextmanager
 def asked(server: ServerWords, seconds: float) -> Iterator[None]:
-    """Limit a call to so many seconds, and give what the client raises a name.
+    """Limit a call to this many seconds, and give what the client raises a name.
 
     Raises:
         ModelError: In place of its errors.
@@ -77,11 +88,9 @@ def asked(server: ServerWords, seconds: float) -> Iterator[None]:
             yield
     except ollama.ResponseError as error:  # amid a stream
         raise from_status(500, str(error.error), server) from error
-    except (ValueError, TypeError) as error:  # JSON, and pydantic's errors, are ValueErrors
-        raise BadAnswer(
-            f"{server.name} sent what is not Ollama's protocol ({str(error)[:120]})",
-            "Check that host in llm.md is an Ollama",
-        ) from error
+    except (TypeError, AttributeError) as error:
+        what = f"{server.name} sent what is not Ollama's protocol ({str(error)[:120]})"
+        raise BadAnswer(what, "Check that host in llm.md is an Ollama") from error
 
 
 class OllamaModel(HttpModel):
@@ -91,7 +100,6 @@ class OllamaModel(HttpModel):
         host: Base address.
         model: The model's name, such as ``llama3.2:1b``.
         time_limit: Seconds an answer may take.
-        keep_alive: How long the model stays loaded after a call.
         context_tokens: Tokens that it is to look at; None for as many as prompts need.
         prompt_tokens: The most tokens of a prompt.
         lessons: What calls have shown of the model so far.
@@ -103,14 +111,12 @@ class OllamaModel(HttpModel):
         model: str,
         *,
         time_limit: float = 60.0,
-        keep_alive: str = "30m",
         context_tokens: int | None = None,
         prompt_tokens: int = 0,
         lessons: Lessons | None = None,
     ) -> None:
-        super().__init__(words(host, model), model, OLLAMA_SERVER, lessons)
+        super().__init__(words(host, model), model, OLLAMA, lessons)
         self._client, self._time_limit = connected(host, self.server), time_limit
-        self._keep_alive = keep_alive
         self._context_tokens = context_tokens
         # A quarter is left for the answer. In steps, as the model is loaded anew for another size.
         self._needed = -(-(prompt_tokens or LARGEST_PROMPT) * 4 // 3 // _STEP) * _STEP
@@ -146,33 +152,33 @@ class OllamaModel(HttpModel):
 
     def _context(self, info: Mapping[str, Any], parameters: str) -> int:
         """Tokens that it is told to look at: as the profile or its own file says, or as needed."""
-        if self._context_tokens:
-            return self._context_tokens
-        if (written := _NUM_CTX.search(parameters)) is not None:
-            return int(written[1])
+        rows = (line.split() for line in parameters.splitlines())
+        written = {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit()}
+        if own := self._context_tokens or written.get("num_ctx"):
+            return own
         sizes = [count(size) for name, size in info.items() if name.endswith(".context_length")]
         return min([self._needed, *(size for size in sizes if size)])
 
     def _pieces(self, request: GenerationRequest) -> Iterator[RawAnswer]:
-        chat, streamed = bool(request.messages), request.on_text is not None
+        chat = bool(request.messages)
         question: dict[str, Any] = {
             "model": self.model,
-            "stream": streamed,
+            "stream": True,
             "options": self._options(request),
-            "keep_alive": _keep_alive(self._keep_alive),
+            "keep_alive": KEEP_ALIVE,
             "format": request.json_schema and dict(request.json_schema),
         }
         if chat:
             question["messages"] = as_sent(request.messages)
-            question["tools"] = tools_as_sent(request.tools) or None
+            question["tools"] = tools_as_sent(request.tools)
             # Only a model that can think may be asked not to: the others answer with HTTP 400.
             question["think"] = False if self._may_think else None
         else:
             question |= {"prompt": request.prompt, "raw": True}
         question = {key: it for key, it in question.items() if key not in self.lessons.refused}
-        with asked(self.server, self._time_limit):
-            came: Any = (self._client.chat if chat else self._client.generate)(**question)
-            for each in came if streamed else (came,):
+        ask: Any = self._client.chat if chat else self._client.generate
+        with asked(self.server, self._time_limit), closing(ask(**question)) as came:
+            for each in in_time(came):
                 yield _answer(each, chat=chat)
 
     def _options(self, request: GenerationRequest) -> dict[str, Any]:
@@ -202,11 +208,3 @@ def _answer(body: GenerateResponse | ChatResponse, *, chat: bool) -> RawAnswer:
         model=body.model,
         tool_calls=calls,
     )
-
-
-def _keep_alive(written: str) -> float | str:
-    """Seconds when it is a bare number, as Ollama reads a string only with its unit."""
-    try:
-        return float(written)
-    except ValueError:
-        return written

@@ -10,21 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+_NAMES = ("think", "thinking", "thought", "reasoning")
+_OPEN = (*(f"<{name}>" for name in _NAMES), "[THINK]", "◁think▷")
+_CLOSE = (*(f"</{name}>" for name in _NAMES), "[/THINK]", "◁/think▷")
+_CHANNEL, _MESSAGE = "<|channel|>", "<|message|>"
+_ENDS = ("<|start|>assistant", "<|start|>", "<|end|>", "<|return|>", "<|call|>")
 _MARK = re.compile(
-    r"(?P<open><(?:think|thinking|thought|reasoning)>|(?-i:\[THINK\])|◁think▷"
-    r"|<\|channel\|>(?!final)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>)"
-    r"|(?P<close></(?:think|thinking|thought|reasoning)>|(?-i:\[/THINK\])|◁/think▷)"
-    r"|(?P<label><\|start\|>(?:assistant)?|<\|channel\|>final[^<]*<\|message\|>"
-    r"|<\|(?:end|return|call)\|>)",
-    re.IGNORECASE,
+    rf"(?P<open>{'|'.join(map(re.escape, _OPEN))})|(?P<close>{'|'.join(map(re.escape, _CLOSE))})"
+    rf"|(?P<end>{'|'.join(map(re.escape, _ENDS))})"
+    r"|<\|channel\|>(?P<channel>[^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
-_MARKS = (
-    *("<think>", "<thinking>", "<thought>", "<reasoning>", "[think]", "◁think▷"),
-    *("</think>", "</thinking>", "</thought>", "</reasoning>", "[/think]", "◁/think▷"),
-    *("<|start|>assistant", "<|channel|>", "<|end|>", "<|return|>", "<|call|>"),
-)
-_THOUGHT = re.compile(r"\s*thoughts?:", re.IGNORECASE)
-_ANSWER = re.compile(r"(?:\A|\n)\s*(?:final\s+)?answer\s*:\s*", re.IGNORECASE)
+_LABELS, _ANSWERS = ("thought:", "thoughts:"), ("answer:", "final answer:")
 
 
 class AnswerText:
@@ -66,8 +62,6 @@ class AnswerText:
     def finish(self) -> str:
         """Nothing more comes: the answer."""
         if not self.ended:
-            if self._labelled is None:
-                self._labelled = False
             if not self._labelled:
                 self._read(len(self._buffer))
             self._hold = False
@@ -78,13 +72,19 @@ class AnswerText:
         """Whether the beginning is behind us, or not a thought by its label."""
         if self._labelled is None:
             start = self._buffer.lstrip().lower()
-            if "thoughts:".startswith(start) or "thought:".startswith(start):
+            self._labelled = self.thought = start.startswith(_LABELS)
+            if not self._labelled and any(each.startswith(start) for each in _LABELS):
+                self._labelled = None
                 return False
-            self._labelled = self.thought = bool(_THOUGHT.match(self._buffer))
         if self._labelled:
-            if (answer := _ANSWER.search(self._buffer)) is None:
-                return False
-            self._buffer, self._labelled = self._buffer[answer.end() :], False
+            lines = self._buffer.splitlines(keepends=True)
+            for at, line in enumerate(lines):
+                bare = line.strip().lower()
+                if label := next((each for each in _ANSWERS if bare.startswith(each)), ""):
+                    rest = "".join(lines[at:]).lstrip()
+                    self._buffer, self._labelled = rest[len(label) :].lstrip(), False
+                    return True
+            return False
         return True
 
     def _read(self, end: int) -> None:
@@ -97,7 +97,8 @@ class AnswerText:
         self._buffer = self._buffer[end:]
 
     def _pass(self, mark: re.Match[str]) -> None:
-        if mark["open"]:
+        channel = mark["channel"]
+        if mark["open"] or (channel is not None and not channel.startswith("final")):
             self._inside = self.thought = True
         elif mark["close"]:
             if not self._inside:  # it was opened in the prompt: all before was a thought
@@ -125,9 +126,10 @@ class AnswerText:
 def _undecided(text: str) -> int:
     """Where what may become a mark begins; the length of the text if nowhere."""
     for at in (at for at, letter in enumerate(text) if letter in "<[◁"):
-        rest = text[at:].lower()
-        channel = rest.startswith("<|channel|>") and "<|message|>" not in rest
-        if channel or any(mark.startswith(rest) for mark in _MARKS):
+        rest = text[at:]
+        channel = rest.startswith(_CHANNEL) and _MESSAGE not in rest
+        marks = (*_OPEN, *_CLOSE, *_ENDS, _CHANNEL)
+        if channel or any(mark.startswith(rest) and mark != rest for mark in marks):
             return at
     return len(text)
 

@@ -1,6 +1,6 @@
 """The child process that serves the embedded model: llama.cpp on loopback.
 
-    python -m keepsake.models.embedded.server --port 4007 --model FILE --pid-file FILE
+    python -m keepsake.models.embedded_server --port 4007 --model FILE --pid-file FILE
         --watch-pid 123 --watch-file portal.pid
 
 It keeps the model's warm caches over a reload of the game; see :mod:`keepsake.child`.
@@ -29,7 +29,7 @@ _server: Any = None
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to end, or until nobody is left to serve; the exit status."""
-    parser = serving.parser("keepsake.models.embedded.server")
+    parser = serving.parser("keepsake.models.embedded_server")
     parser.add_argument("--model", type=Path, required=True, help="the weights' file")
     parser.add_argument("--context", type=int, default=CONTEXT, help="tokens for one agent")
     parser.add_argument("--pool", type=int, default=POOL, help="tokens that all slots share")

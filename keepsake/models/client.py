@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from keepsake.errors import (
@@ -25,13 +25,11 @@ from keepsake.errors import (
     PromptTooLong,
     PromptUnfit,
 )
-from keepsake.models.clients.capabilities import Capabilities, Lessons, of_kind
-from keepsake.models.clients.messages import NO_SYSTEM, alternating
-from keepsake.models.clients.raw import RawAnswer, add_piece, count, seconds
-from keepsake.models.clients.refusals import ServerWords
-from keepsake.models.clients.thoughts import AnswerText
-from keepsake.models.profiles import OLLAMA_SERVER
-from keepsake.ports import Generation, GenerationRequest, ToolCall
+from keepsake.models.capabilities import Capabilities, Lessons
+from keepsake.models.http import ServerWords
+from keepsake.models.profiles import OLLAMA
+from keepsake.models.thoughts import AnswerText
+from keepsake.ports import ChatMessage, Generation, GenerationRequest, Tool, ToolCall
 from keepsake.prompt.tokens import Heuristic
 
 THOUGHT_TOKENS = 1024
@@ -40,18 +38,18 @@ LOOK_SECONDS = 10.0
 """What a question about the server itself may take."""
 CUT_TOKENS = 1000
 """Tokens from which on it is looked whether the server evaluated the whole prompt."""
+SYSTEM, USER, ASSISTANT = "system", "user", "assistant"
+NO_SYSTEM = 2
+"""The level of :attr:`Lessons.roles` from which on no system message is sent."""
 _SHAPES = 5
 """Ways in which a request is sent before its refusal counts."""
 _AGENTS = 64
 """Agents whose last prompt is remembered for that."""
+_NOBODY_SPOKE = "…"
 
-_ROLES = re.compile(
-    r"system.{0,20}(?:role|message|prompt)|roles?\b.{0,40}\balternate|"
-    r"only (?:support )?user(?:,| and) (?:assistant|model)",
-    re.IGNORECASE | re.DOTALL,
-)
+_SYSTEM_REFUSED = ("system role", "system message", "system prompt")
+_ROLES_REFUSED = ("alternate", "only user and assistant", "only support user and assistant")
 """What templates say that take no system message, or no two messages of one role in a row."""
-_SYSTEM = re.compile(r"system.{0,20}(?:role|message|prompt)", re.IGNORECASE | re.DOTALL)
 _PARTS = {
     "stream_options": "stream_options",
     "chat_template_kwargs": "chat_template_kwargs",
@@ -60,6 +58,43 @@ _PARTS = {
     "temperature": "'temperature' does not support",
 }
 """Parts of a request that may be left out, and what a server says that refuses one."""
+
+
+@dataclass(slots=True)
+class RawAnswer:
+    """A piece of an answer, or the whole, as a server sent it: any of it may be of a wrong type."""
+
+    text: Any = None
+    thought: Any = None
+    finish_reason: Any = None
+    prompt_tokens: Any = None
+    cached_tokens: Any = None
+    completion_tokens: Any = None
+    evaluation_seconds: Any = None
+    model: Any = None
+    tool_calls: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, part: RawAnswer) -> None:
+        """Add the piece that came next; its text goes its own way."""
+        self.thought = self.thought or part.thought
+        self.finish_reason = self.finish_reason or part.finish_reason
+        for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+            if (value := getattr(part, name)) is not None:
+                setattr(self, name, value)
+        self.evaluation_seconds = part.evaluation_seconds or self.evaluation_seconds
+        self.model = part.model or self.model
+        for call in part.tool_calls:
+            at = call.get("index")
+            begun = next((c for c in self.tool_calls if at is not None and c["index"] == at), None)
+            if begun is None:
+                self.tool_calls.append(call)
+            elif isinstance(more := call.get("arguments"), str):
+                begun["arguments"] = f"{begun.get('arguments') or ''}{more}"
+
+
+def count(value: Any) -> int:
+    """A count as a server sent it; 0 when it sent none."""
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 class HttpModel(ABC):
@@ -79,8 +114,8 @@ class HttpModel(ABC):
         self, server: ServerWords, model: str, kind: str, lessons: Lessons | None = None
     ) -> None:
         self.model, self.server = model, server
-        self.capabilities = of_kind(kind)
         self.lessons = lessons or Lessons()
+        self.capabilities = replace(self.lessons.capabilities or Capabilities(kind), known=False)
         self._names: list[str] = []
         self._before: OrderedDict[str | None, str] = OrderedDict()
         """The last prompt of each agent: the server may have what the next begins with."""
@@ -98,9 +133,9 @@ class HttpModel(ABC):
         asked = replace(request, stop=(), max_tokens=more) if aloud else request
         words = AnswerText(request.on_text, request.stop if aloud else (), hold=aloud)
         raw = self._asked(asked, words)
-        text = words.finish()
-        if request.messages and (raw.thought or words.thought):
-            self.lessons.thinks = True
+        text, thought = words.finish(), bool(raw.thought or words.thought)
+        self.lessons.thinks |= bool(request.messages) and thought
+        took = raw.evaluation_seconds
         answer = Generation(
             text=text,
             finish_reason="length" if raw.finish_reason == "length" else "stop",
@@ -110,10 +145,10 @@ class HttpModel(ABC):
             seconds=time.monotonic() - started,
             model=str(raw.model or self.model),
             tool_calls=self._tool_calls(raw.tool_calls),
-            evaluation_seconds=seconds(raw.evaluation_seconds),
+            evaluation_seconds=float(took) if isinstance(took, int | float) and took > 0 else 0.0,
         )
         self._learn_from(request, answer)
-        self._require_words(answer, thought=bool(raw.thought or words.thought))
+        self._require_words(answer, thought=thought)
         return answer
 
     def check(self) -> str:
@@ -137,8 +172,7 @@ class HttpModel(ABC):
             raise
         if not self.capabilities.known or names != self._names:
             with suppress(ModelError):  # it serves all the same, and is asked again
-                self.capabilities = self._learn(rows)
-                self.lessons.capabilities = self.capabilities
+                self.capabilities = self.lessons.capabilities = self._learn(rows)
                 self._names = names
         return "ready"
 
@@ -173,7 +207,7 @@ class HttpModel(ABC):
         raise AssertionError("the last try returns or raises")
 
     def _once(self, request: GenerationRequest, words: AnswerText) -> RawAnswer:
-        whole, streamed = RawAnswer(), request.on_text is not None
+        whole, given_up = RawAnswer(), request.given_up or (lambda: False)
         with closing(self._pieces(request)) as pieces:  # type: ignore[type-var]
             for part in pieces:
                 if isinstance(part.text, str):
@@ -181,12 +215,12 @@ class HttpModel(ABC):
                 elif part.text is not None:
                     what = f"{self.server.name} sent {type(part.text).__name__} in place of text"
                     raise BadAnswer(what, "Look at its log")
-                add_piece(whole, part)
+                whole.add(part)
                 if words.ended:
                     return whole
-                if streamed and request.given_up is not None and request.given_up():
+                if given_up():
                     raise CallGivenUp("The call was given up", "Nobody wants its answer")
-        if streamed and whole.finish_reason is None:
+        if whole.finish_reason is None:
             what = f"{self.server.name} broke off amid its answer"
             raise ModelUnavailable(what, self.server.cure_absent)
         return whole
@@ -204,15 +238,17 @@ class HttpModel(ABC):
         Raises:
             PromptUnfit: The prompt must be built anew.
         """
-        lessons, said = self.lessons, error.said
+        lessons, said = self.lessons, error.said.lower()
         for part, refusal in _PARTS.items():
-            if refusal in said:
+            if refusal.lower() in said:
                 lessons.refused.add(part)
                 return True
-        if request.messages and roles < NO_SYSTEM and _ROLES.search(said):
-            lessons.roles = max(lessons.roles, NO_SYSTEM if _SYSTEM.search(said) else roles + 1)
+        no_system = any(each in said for each in _SYSTEM_REFUSED)
+        refused = no_system or any(each in said for each in _ROLES_REFUSED)
+        if request.messages and roles < NO_SYSTEM and refused:
+            lessons.roles = max(lessons.roles, NO_SYSTEM if no_system else roles + 1)
             return True
-        if request.tools and "tool" in said.lower():
+        if request.tools and "tool" in said:
             lessons.refused.add("tools")
             raise PromptUnfit(f"{self.server.name} takes no tools", error.cure) from error
         return False
@@ -220,7 +256,7 @@ class HttpModel(ABC):
     def _learn_from(self, request: GenerationRequest, answer: Generation) -> None:
         """What the figures of an answer tell of the server."""
         read = answer.prompt_tokens - answer.cached_tokens
-        if self.capabilities.kind == OLLAMA_SERVER:  # it may count what it had cached or not
+        if self.capabilities.kind == OLLAMA:  # it may count what it had cached or not
             fresh = self._fresh(request)
             if fresh >= CUT_TOKENS and 0 < read < fresh / 2:
                 self.lessons.cut(read, fresh)
@@ -245,11 +281,9 @@ class HttpModel(ABC):
                 f"The model used up{used} tokens while it was thinking",
                 "Raise max_tokens in llm.md, or use a model that does not think",
             )
-        if thought:
-            what = f"{self.server.name} sent a thought and no answer"
-            raise BadAnswer(what, "Ask again, or use a model that does not think")
-        what = f"{self.server.name} sent an empty answer"
-        raise BadAnswer(what, "Ask again, or change stop in llm.md")
+        what = "a thought and no answer" if thought else "an empty answer"
+        cure = "Ask again, or use a model that does not think" if thought else "Ask again"
+        raise BadAnswer(f"{self.server.name} sent {what}", cure)
 
     def _tool_calls(self, sent: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
         """The calls of an answer.
@@ -286,7 +320,48 @@ class HttpModel(ABC):
 
     @abstractmethod
     def _pieces(self, request: GenerationRequest) -> Iterator[RawAnswer]:
-        """The answer: whole, or in pieces where it is to be heard; raises ModelError."""
+        """The answer, in pieces as it is written; raises ModelError."""
+
+
+# -- messages and tools as servers take them
+
+
+def as_sent(messages: Sequence[ChatMessage]) -> list[dict[str, str]]:
+    """The messages, as every server takes them."""
+    return [{"role": each.role, "content": each.text} for each in messages]
+
+
+def tools_as_sent(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
+    """The tools, as every server takes them; None for none."""
+    named = [
+        {"name": each.name, "description": each.description, "parameters": dict(each.parameters)}
+        for each in tools
+    ]
+    return [{"type": "function", "function": each} for each in named] or None
+
+
+def alternating(messages: Sequence[ChatMessage], level: int) -> tuple[ChatMessage, ...]:
+    """The messages for a template that refuses some.
+
+    Args:
+        messages: As they were written.
+        level: 0 for all as they are; 1 for user and assistant in turn, after one system message
+            at most; 2 for the same without it.
+    """
+    if not level:
+        return tuple(messages)
+    head = [each for each in messages[:1] if each.role == SYSTEM and level < NO_SYSTEM]
+    rest = [
+        ChatMessage(USER if each.role == SYSTEM else each.role, each.text)
+        for each in messages[len(head) :]
+    ]
+    if rest and rest[0].role == ASSISTANT:  # templates begin with the user
+        rest.insert(0, ChatMessage(USER, _NOBODY_SPOKE))
+    merged = [
+        ChatMessage(role, "\n\n".join(each.text for each in of_one))
+        for role, of_one in groupby(rest, key=lambda each: each.role)
+    ]
+    return (*head, *merged)
 
 
 def _text(request: GenerationRequest) -> str:

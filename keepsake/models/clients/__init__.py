@@ -1,1 +1,0 @@
-"""Clients of model servers and embedders."""

@@ -1,1 +1,0 @@
-"""A model that is none: an agent played by rules."""
