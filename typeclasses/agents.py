@@ -14,13 +14,12 @@ from evennia.utils import create
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.impulses import EventKind, PerceivedEvent
+from keepsake.agent.attention import EventKind, PerceivedEvent
 from keepsake.agent.memory.named import MEMORY, PROFILE_FILE, memory_named, name_memory
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import begin, now
 from keepsake.agent.runtime import running, runtime
-from keepsake.agent.surroundings import identity_of
-from keepsake.agent.thinking.hearing import event_of, words_of
+from keepsake.agent.surroundings import event_of, identity_of, words_of
 from keepsake.archive.records import POSE, SCENE, MemoryKind
 from keepsake.books.files import replace_file
 from keepsake.errors import KeepsakeError, NameRefused, refusing

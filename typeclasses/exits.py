@@ -9,7 +9,7 @@ from evennia.objects.objects import DefaultExit
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import hosts_guests
-from keepsake.agent.thinking.following import FOLLOW_SECONDS
+from keepsake.agent.thinking.acting import FOLLOW_SECONDS
 from keepsake.prompt.verbs import Command
 from typeclasses.minds import open_minds
 from typeclasses.objects import ObjectParent
@@ -38,7 +38,7 @@ class Exit(ObjectParent, DefaultExit):
 
     def _go_after(self, mind: Mind, leader: Any, start: Any, now: float) -> None:
         """Somebody has left ``start`` by this way: who follows them takes it too, or loses them."""
-        agent, following = mind.thinker.agent, mind.following
+        agent, following = mind.thinker.agent, mind.actor.following
         if agent is None or following.leader != leader.id:
             return
         able = not (agent.is_asleep or agent.db.paused or hosts_guests(agent))

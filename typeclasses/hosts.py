@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsake.agent.conversations import TALK_SECONDS
-from keepsake.agent.surroundings import people_near, players_near, talkativeness
-from keepsake.agent.thinking.hearing import is_named
+from keepsake.agent.attention import TALK_SECONDS
+from keepsake.agent.surroundings import is_named, people_near, players_near, talkativeness
 
 _AGENT = "typeclasses.agents.Agent"
 

@@ -9,7 +9,7 @@ from typing import Any
 from evennia.contrib.grid.extended_room import ExtendedRoom
 
 from keepsake.agent.almanac import Almanac, almanac_now
-from keepsake.agent.impulses import EventKind, PerceivedEvent
+from keepsake.agent.attention import EventKind, PerceivedEvent
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.ports import SystemClock

@@ -13,10 +13,10 @@ from twisted.logger import Logger
 
 from keepsake.agent import runtime
 from keepsake.agent.naming import names_of
-from keepsake.agent.priming import prime
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.surroundings import players_near
-from keepsake.agent.thinking.thought import PROFILE
+from keepsake.agent.thinking.reports import prime
+from keepsake.agent.thinking.turn import PROFILE
 from keepsake.agent.warming import Warming
 from keepsake.events.subscribers import Taps
 from keepsake.models.profiles import ModelProfile

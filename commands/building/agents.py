@@ -9,9 +9,8 @@ from evennia.locks.lockhandler import check_lockstring
 from commands.building import compaction, history, journal, notes, profiles, recall, rules, why
 from commands.building.base import BuilderCommand, Query, View, plain, shortened, table
 from commands.wording import counted, quoted
-from keepsake.agent import tending
 from keepsake.agent.memory.named import told
-from keepsake.agent.mind import Mind
+from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
 from keepsake.agent.sleep.tiredness import wakes_at
 from keepsake.agent.thinking.thinker import SHORTEST_INTERVAL
@@ -173,10 +172,11 @@ class CmdAgent(BuilderCommand):
         agent = self.agent_named(self.lhs)
         partner = self.caller if self.rhs else None
 
-        def show(prompt: Rendered, _budget: int) -> None:
-            self.page(plain(prompt.text))
+        def show(found: tuple[Rendered, int]) -> None:
+            self.page(plain(found[0].text))
 
-        self.mind(agent).thinker.preview.show(agent, show, partner, self.rhs)
+        preview = self.mind(agent).thinker.preview
+        preview.show(agent, partner, self.rhs).addCallbacks(show, self.failed)
 
     def _rules(self, *, drop: bool) -> None:
         wanted = self.args.strip()
@@ -257,24 +257,24 @@ class CmdAgent(BuilderCommand):
 
     def _pause(self) -> None:
         agent = self.agent_named(self.lhs)
-        self._tended(agent, tending.pause(agent, self.mind(agent)))
+        self._tended(agent, self.mind(agent).pause(agent))
 
     def _resume(self) -> None:
         agent = self.agent_named(self.lhs)
-        self._tended(agent, tending.resume(agent, self.mind(agent)))
+        self._tended(agent, self.mind(agent).resume(agent))
 
     def _sleep(self, *, here: bool) -> None:
         if not self.args.strip() and not here:
             self.page(f"{_all()}\n{_tiring()}; |wvault/config/sleep.md|n.")
             return
         agent, who = self.agent_named(self.args), plain(self.caller.key)
-        self._tended(agent, tending.put_to_bed(agent, self.mind(agent), who, here=here))
+        self._tended(agent, self.mind(agent).put_to_bed(agent, who, here=here))
 
     def _wake(self) -> None:
         agent = self.agent_named(self.args)
-        self._tended(agent, tending.wake(agent, self.mind(agent), self.caller.key))
+        self._tended(agent, self.mind(agent).wake(agent, self.caller.key))
 
-    def _tended(self, agent: Agent, outcome: tending.Tended) -> None:
+    def _tended(self, agent: Agent, outcome: Tended) -> None:
         """Show what was done, unless it was done before the caller's eyes."""
         done, said = outcome
         if not done:

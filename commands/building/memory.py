@@ -109,15 +109,16 @@ class CmdMemoryStatus(BuilderCommand):
         config = shared.compaction.current
         marks = {"low": config.low, "high": config.high, "emergency": config.emergency}
 
-        def show(prompt: Rendered, budget: int) -> None:
+        def show(found: tuple[Rendered, int]) -> None:
+            prompt, budget = found
             lines = chart(costs_of(prompt, shared.tokens, budget), marks)
-            if mind.fitting.counted:
-                ours, true = mind.fitting.counted
+            if mind.thinker.turns.fitting.counted:
+                ours, true = mind.thinker.turns.fitting.counted
                 lines.append(f"The last prompt: {ours:,} by our count, {true:,} by the server's.")
             title = f"|w{agent.key}'s prompt|n"
             caller.msg("\n".join([title, *map(plain, lines)]))
 
-        mind.thinker.preview.show(agent, show)
+        mind.thinker.preview.show(agent).addCallbacks(show, self.failed)
 
     def _all(self) -> str:
         rows = [self._row(agent) for agent in all_agents()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Literal
 
@@ -17,11 +16,10 @@ from game.web.agents import agent_with, mind_with, state_of
 from game.web.log_in import address_of
 from game.web.on_reactor import on_reactor
 from game.web.shapes import Done, Refused, iso
-from keepsake.agent import tending
 from keepsake.agent.agent_log import log
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import Compacted
-from keepsake.agent.mind import Mind
+from keepsake.agent.mind import Mind, Tended
 from keepsake.archive.records import Summary, Tier
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory.agent_memory import AgentMemory
@@ -37,7 +35,7 @@ HASTE = 1.0
 BUILDER = "builder"
 """Who writes, as the commands say it."""
 
-type Deed = Callable[[Agent, Mind, str], tending.Tended]
+type Deed = Callable[[Agent, Mind, str], Tended]
 """What is done on the reactor thread for the account of that name."""
 
 router = Router()
@@ -85,25 +83,30 @@ class SummaryEdit(_Body):
 @router.post(f"{ONE}/pause", response=_RESPONSES)
 def pause(request: HttpRequest, number: int) -> Done:
     """Let an agent perceive and remember, but not think."""
-    return _done(request, number, "pause", lambda agent, mind, _: tending.pause(agent, mind))
+    return _done(request, number, "pause", lambda agent, mind, _: mind.pause(agent))
 
 
 @router.post(f"{ONE}/resume", response=_RESPONSES)
 def resume(request: HttpRequest, number: int) -> Done:
     """Let it think again."""
-    return _done(request, number, "resume", lambda agent, mind, _: tending.resume(agent, mind))
+    return _done(request, number, "resume", lambda agent, mind, _: mind.resume(agent))
 
 
 @router.post(f"{ONE}/sleep", response=_RESPONSES)
 def sleep(request: HttpRequest, number: int, body: SleepPlace = SleepPlace()) -> Done:  # noqa: B008 - frozen
     """Send it to bed, or have it lie down where it is."""
-    return _done(request, number, "sleep", partial(tending.put_to_bed, here=body.here))
+    return _done(
+        request,
+        number,
+        "sleep",
+        lambda agent, mind, who: mind.put_to_bed(agent, who, here=body.here),
+    )
 
 
 @router.post(f"{ONE}/wake", response=_RESPONSES)
 def wake(request: HttpRequest, number: int) -> Done:
     """Wake it, or keep it from going to bed."""
-    return _done(request, number, "wake", tending.wake)
+    return _done(request, number, "wake", lambda agent, mind, who: mind.wake(agent, who))
 
 
 @router.post(f"{ONE}/compact", response=_RESPONSES)
@@ -133,7 +136,7 @@ def _awaited[T](
     number: int,
     what: str,
     deed: Callable[[Agent, Mind, Callable[[T], None]], str],
-    in_words: Callable[[T], tending.Tended],
+    in_words: Callable[[T], Tended],
 ) -> Done:
     """Begin it, and wait a moment for the outcome."""
     outcomes: SimpleQueue[T] = SimpleQueue()

@@ -31,8 +31,8 @@ from game.web.shapes import (
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of
 from keepsake.agent.runtime import runtime
+from keepsake.agent.thinking.reports import Sent
 from keepsake.agent.thinking.thinker import AgentState
-from keepsake.agent.thinking.thought import Sent
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
 from keepsake.errors import KeepsakeError
@@ -143,7 +143,7 @@ def _row(agent: Agent, may_act: bool) -> AgentRow:
     if mind is None:
         return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
     memories, next_due, due, failure = _figures(mind)
-    thinker, tally, costs = mind.thinker, mind.thinker.tally, mind.fitting.costs
+    thinker, tally, costs = mind.thinker, mind.thinker.tally, mind.thinker.turns.fitting.costs
     problem = mind.memory.problem or mind.memory.no_room or tally.problem or failure
     return AgentRow(
         id=agent.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsake.agent.body import Life
+from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.examining import Examiner
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
@@ -12,6 +12,9 @@ from keepsake.agent.sleep.night_tasks import NightTasks
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.thinking.thinker import Thinker
 from keepsake.memory.types import CompactionResult
+
+type Tended = tuple[bool, str]
+"""Whether anything was done, and what, in words."""
 
 
 class Mind(Remembering):
@@ -29,8 +32,7 @@ class Mind(Remembering):
         self.thinker = thinker = Thinker(
             life, self, services, spent=self._spent, drowsy=lambda: self.sleeper.walking
         )
-        self.actor, self.fitting = thinker.actor, thinker.fitting
-        self.following = thinker.following
+        self.actor = thinker.actor
         log = sleep_log(life.folder)
         tasks = NightTasks(life, self, log, services).by_step()
         nights = Nights(life.name, tasks, log, services)
@@ -66,6 +68,52 @@ class Mind(Remembering):
 
     def _spent(self, tokens: int) -> None:
         self.sleeper.spent(tokens)
+
+    # -- what builders do, typed in the game or at the dashboard's buttons
+
+    def pause(self, agent: Body) -> Tended:
+        """Let it perceive and remember, but not think."""
+        if agent.db.paused:
+            return False, f"{agent.key} is paused already"
+        agent.db.paused = True
+        if self.sleeper.asleep:
+            return True, f"{agent.key} is paused: it sleeps on, and will not think once it wakes"
+        rest = ", and goes home to sleep all the same" if self.sleeper.going_home else ""
+        return True, f"{agent.key} is paused: it perceives and remembers, but does not think{rest}"
+
+    def resume(self, agent: Body) -> Tended:
+        """Let it think again."""
+        if not agent.db.paused:
+            return False, f"{agent.key} is not paused"
+        agent.attributes.remove("paused")
+        self.thinker.start()
+        if self.sleeper.asleep:
+            return True, f"{agent.key} is not paused any more; to think again it wakes first"
+        if self.sleeper.going_home:
+            return True, f"{agent.key} thinks again, of those who turn to it on its way to bed"
+        return True, f"{agent.key} thinks again"
+
+    def put_to_bed(self, agent: Body, who: str, *, here: bool) -> Tended:
+        """Send it to bed, or have it lie down where it is."""
+        sleeper, why = self.sleeper, f"{who} said so"
+        if sleeper.asleep:
+            return False, f"{agent.key} is asleep already"
+        if sleeper.going_home and not here:
+            return False, f"{agent.key} is on its way home to sleep already"
+        sleeper.fall_asleep(why) if here else sleeper.go_to_bed(why)
+        if sleeper.asleep:
+            return True, f"{agent.key} sleeps"
+        return True, f"{agent.key} goes home to sleep, to {agent.home.key}"
+
+    def wake(self, agent: Body, who: str) -> Tended:
+        """Wake it as fresh as after a whole night, or keep it from going to bed."""
+        still = "; it is still paused, and does not think" if agent.db.paused else ""
+        if self.sleeper.wake(who, rested=True):
+            return True, f"{agent.key} wakes up{still}"
+        if self.sleeper.going_home:
+            self.sleeper.stay_up()
+            return True, f"{agent.key} stays up{still}"
+        return False, f"{agent.key} is awake{still}"
 
     def close(self) -> None:
         """Stop thinking and bring the memory to the disk."""

@@ -18,9 +18,9 @@ from typing import Any
 from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
+from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.offstage.days import Scene
 from keepsake.agent.sleep.tiredness import SleepConfig
-from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.agent.waiting import in_thread
 from keepsake.agent.warming import Warming
 from keepsake.archive.log import Syncer

@@ -1,12 +1,20 @@
-"""What is around somebody: people, things, exits; and what sort of somebody that is."""
+"""What is around somebody: people, things, exits, what can be done; and who is meant by a line."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
+from keepsake.agent.attention import EventKind, PerceivedEvent
 from keepsake.agent.body import Body
+from keepsake.language.words import pattern
+from keepsake.prompt.options import Options
+
+_SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})
+_CALLED = ("say", "shout")
 
 
 def people_near(character: Any) -> list[Any]:
@@ -34,6 +42,26 @@ def exits_of(character: Any) -> list[str]:
     if character.location is None:
         return []
     return [way.key for way in character.location.exits if way.access(character, "view")]
+
+
+def options_of(agent: Body, *, stays: bool | None = None) -> Options:
+    """What the agent can do something with or to: people, things and exits."""
+
+    def names(objects: Any) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(str(each.key) for each in objects))
+
+    things, place = things_near(agent), agent.location
+    ways = place.exits if place else ()
+    passable = {str(each.key) for each in ways if each.access(agent, "traverse")}
+    details = (str(each) for each in (place.db.details or {})) if place is not None else ()
+    return Options(
+        exits=tuple(each for each in exits_of(agent) if each in passable),
+        people=names(people_near(agent)),
+        things=(*names(things), *details),
+        lying=names(thing for thing in things if thing.access(agent, "get")),
+        carried=names(agent.contents),
+        stays=agent.stays if stays is None else stays,
+    )
 
 
 def place_of(character: Any) -> str:
@@ -110,3 +138,50 @@ def identity_of(somebody: Any) -> str:
 @lru_cache(maxsize=4096)  # asked of everybody near, many times a thought
 def _identity(number: int, made: datetime) -> str:
     return f"{number}-{made.astimezone(UTC) if made.tzinfo else made:%Y%m%d%H%M%S}"
+
+
+# -- who is meant
+
+
+def present(agent: Body) -> set[str]:
+    """Who is here: everybody's name, and what tells them from others of that name."""
+    here = people_near(agent)
+    return {person.key for person in here} | {identity_of(person) for person in here}
+
+
+def event_of(
+    agent: Any, speaker: Any, line: str, facts: Mapping[str, Any]
+) -> PerceivedEvent | None:
+    """What ``line`` from ``speaker`` asks of the agent's attention; None for nothing.
+
+    ``facts``: The message's ``type`` and, for directed speech, ``to``: a database number.
+    """
+    kind, to = str(facts.get("type", "")), facts.get("to")
+    if to == agent.id and kind in ("give", "wake"):
+        meant = EventKind.GIVEN if kind == "give" else EventKind.ADDRESSED
+    elif kind not in _SPEECH:
+        return None
+    elif to == agent.id or (kind == "whisper" and to is None):
+        meant = EventKind.ADDRESSED
+    elif to is not None:
+        if not getattr(speaker, "has_account", False):
+            return None  # what an agent says to somebody else is no reason to join in
+        meant = EventKind.HEARD
+    elif is_named(line, agent.key):
+        meant = EventKind.ADDRESSED if kind in _CALLED else EventKind.NAMED
+    elif kind in _CALLED and people_near(agent) == [speaker]:
+        meant = EventKind.ADDRESSED  # two alone in a room: all that one says is for the other
+    else:
+        meant = EventKind.HEARD
+    player = bool(getattr(speaker, "has_account", False))
+    return PerceivedEvent(meant, player, speaker.key, source_id=identity_of(speaker))
+
+
+def words_of(line: str) -> str:
+    """What is said in a perceived line, without who says it: between the quotation marks."""
+    return line.partition('"')[2].removesuffix('"')
+
+
+def is_named(line: str, name: str) -> bool:
+    """Whether that name stands in a line, as a word."""
+    return pattern(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE).search(line) is not None

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from keepsake.agent.thinking.scene import ANSWERED
+from keepsake.agent.attention import ANSWERED
 from keepsake.events.reader import newest_first
 from keepsake.json_lines import Record
 from keepsake.paths import Places

@@ -8,8 +8,8 @@ from evennia.utils import create
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keepsake.agent.thinking.following import FOLLOW_SECONDS
-from keepsake.agent.thinking.options import options_of
+from keepsake.agent.surroundings import options_of
+from keepsake.agent.thinking.acting import FOLLOW_SECONDS
 from keepsake.prompt.verbs import VERBS, Command
 from keepsake.tasks.deed import read_deed
 from tests.game.test_talk_world import TalkWorld
@@ -87,7 +87,7 @@ class TestFollowing(DeedsWorld):
         self.room1.exits[0].locks.add("traverse:not holds() and perm(Developer)")
         self.room1.exits[0].at_traverse(self.char1, self.room2)
         assert self.mira.location is self.room1
-        assert self.mind.following.leader is None
+        assert self.mind.actor.following.leader is None
 
     def test_neither_a_sleeper_follows_nor_anybody_ten_minutes_after_the_talk(self):
         self.follow()
@@ -96,7 +96,7 @@ class TestFollowing(DeedsWorld):
         assert self.mira.location is self.room1
         self.mira.attributes.remove("asleep")
         self.char1.execute_cmd("inn")
-        self.mind.following.begin(self.char1, self.clock.seconds() - FOLLOW_SECONDS)
+        self.mind.actor.following.begin(self.char1, self.clock.seconds() - FOLLOW_SECONDS)
         self.char1.execute_cmd("door")
         assert self.mira.location is self.room1
 
@@ -104,7 +104,7 @@ class TestFollowing(DeedsWorld):
         self.mira.home, self.mira.db.keeps = self.room1, True
         self.asks("Go through the door.", "Very well.\n> go door")
         assert self.mira.location is self.room1
-        self.mind.following.begin(self.char2, self.clock.seconds())
+        self.mind.actor.following.begin(self.char2, self.clock.seconds())
         self.char2.location = self.room1
         self.room1.exits[0].at_traverse(self.char2, self.room2)
         assert self.mira.location is self.room1

@@ -338,12 +338,8 @@ class TestLongAfter(DeedsVillage):
         self.settle(lambda: not self.mind.memory.compacting)
         assert not any("rosemary" in m.text for m in self.memories("mira"))
         shown: list[str] = []
-        self.mind.thinker.preview.show(
-            self.mira,
-            lambda prompt, _: shown.append(prompt.text),
-            self.char1,
-            "Who brought you rosemary?",
-        )
+        found = self.mind.thinker.preview.show(self.mira, self.char1, "Who brought you rosemary?")
+        found.addCallback(lambda prompt: shown.append(prompt[0].text))
         self.settle(lambda: bool(shown))
         assert "Who brought you rosemary?" in shown[0]
         assert "fresh rosemary" in shown[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from keepsake.agent.thinking.thought import PROFILE
+from keepsake.agent.thinking.turn import PROFILE
 from keepsake.agent.warming import AGAIN_SECONDS, MOST_WAITING, Warming
 from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Nowhere, Thought

@@ -126,7 +126,8 @@ class LadderWorld(AgentsWorld):
     def prompt(self):
         """The prompt that Mira would send now."""
         shown = []
-        self.mind.thinker.preview.show(self.mira, lambda prompt, _: shown.append(prompt))
+        found = self.mind.thinker.preview.show(self.mira)
+        found.addCallback(lambda prompt: shown.append(prompt[0]))
         self.settle(lambda: bool(shown))
         return shown[0]
 
@@ -143,7 +144,7 @@ class TestBudget(LadderWorld):
         self.budget()
         assert self.load().overhead == 0
         prompt = self.thinks("Good day.")[-1]
-        load, (ours, true) = self.load(), self.mind.fitting.counted
+        load, (ours, true) = self.load(), self.mind.thinker.turns.fitting.counted
         assert true == self.words(prompt)
         assert 0 < load.overhead < load.used
         assert abs(ours - load.used) <= 0.25 * ours + load.window

@@ -227,7 +227,8 @@ class TestAsleep(SleepWorld):
         oswin.execute_cmd("talk mira Good evening.")
         assert "Mira is asleep, and does not hear you." in heard
         shown = []
-        oswin.mind.thinker.preview.show(oswin, lambda prompt, _: shown.append(prompt.text))
+        found = oswin.mind.thinker.preview.show(oswin)
+        found.addCallback(lambda prompt: shown.append(prompt[0].text))
         self.settle(lambda: bool(shown))
         assert "Mira (asleep)" in shown[0]
 

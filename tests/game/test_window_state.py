@@ -13,7 +13,7 @@ from game.web.live.hub import Hub, StreamRecord, as_written
 from game.web.live.stream import StreamQuery
 from game.web.live.watching import _names_of, _window_of
 from keepsake.agent.naming import FORMER, MOST, keep_former, names_of
-from keepsake.agent.thinking.tally import ThoughtTally
+from keepsake.agent.thinking.reports import ThoughtTally
 from keepsake.events.agent_names import Names
 from keepsake.events.reader import events
 from keepsake.events.recent_activity import Lately, lately

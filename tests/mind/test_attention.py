@@ -5,10 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.agent.attention import Attention
-from keepsake.agent.conversations import GREETED_SECONDS
-from keepsake.agent.impulses import EventKind, Impulse, PerceivedEvent
-from keepsake.agent.thinking_config import ThinkingConfig
+from keepsake.agent.attention import (
+    GREETED_SECONDS,
+    Attention,
+    EventKind,
+    Impulse,
+    PerceivedEvent,
+    ThinkingConfig,
+)
 
 CONFIG = ThinkingConfig()
 

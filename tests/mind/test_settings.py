@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from game.cli.checks.vault import LOADERS
+from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
-from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import RETIRED, ConfigFile, merged, parse

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from game.cli.checks.finding import Finding
 from game.cli.world.home import SHIPPED_CONFIG
+from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
-from keepsake.agent.thinking_config import ThinkingConfig
 from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import RETIRED, merged, note, retired

@@ -11,15 +11,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from keepsake.agent.agent_log import log
+from keepsake.agent.attention import EventKind, PerceivedEvent
 from keepsake.agent.body import Body
-from keepsake.agent.impulses import EventKind, PerceivedEvent
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.offstage.walking import CALLED, STROLL, Walk
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.tiredness import SleepConfig, Tiredness, is_loud, tired, wakes_at
-from keepsake.agent.surroundings import guests_wait, identity_of, place_of, players_near, show
-from keepsake.agent.thinking.hearing import event_of, words_of
+from keepsake.agent.surroundings import (
+    event_of,
+    guests_wait,
+    identity_of,
+    place_of,
+    players_near,
+    show,
+    words_of,
+)
 from keepsake.agent.thinking.thinker import Thinker
 from keepsake.archive.records import MemoryKind
 from keepsake.language.heard import RULED

@@ -11,7 +11,6 @@ from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.errors import KeepsakeError
-from keepsake.memory.agent_memory import AgentMemory
 from keepsake.models.profiles import SCRIPT, ModelProfile
 from keepsake.prompt.budget import Costs
 
@@ -30,8 +29,8 @@ _ANY_CURE = "Raise context_tokens in memory_compaction.md, if the model can look
 class Fitting:
     """The prompts of one agent, weighed; on the reactor thread."""
 
-    def __init__(self, memory: MemoryComponent, services: Runtime) -> None:
-        self._name, self._memory, self._services = memory.name, memory, services
+    def __init__(self, memory: MemoryComponent, runtime: Runtime) -> None:
+        self._name, self._memory, self._runtime = memory.name, memory, runtime
         self.costs: Costs | None = None
         """What the last prompt cost, whether it was sent or too large to be."""
         self._fits = False
@@ -51,7 +50,7 @@ class Fitting:
         most = profile.prompt_tokens
         if profile.form != SCRIPT:
             return most, most
-        budget = min(self._services.ladder.budget, most)
+        budget = min(self._runtime.ladder.budget, most)
         return budget, budget - self._off
 
     def takes(self, costs: Costs, room: int) -> bool:
@@ -64,7 +63,7 @@ class Fitting:
         memory = self._memory.memory
         load = memory.load()
         self._memories = load.summaries + load.window
-        self._weigh(memory, costs.used + self._off)
+        memory.weigh(max(costs.used + self._off - self._memories, 0))
         self.costs, self._fits = costs, costs.used <= room
         if self._fits and self._told is not None:
             self._told = None
@@ -77,12 +76,12 @@ class Fitting:
         if costs is None or not self._fits or prompt_tokens <= 0:
             return
         self.counted = (costs.used, prompt_tokens)
-        self._services.tokens.heard(costs.used, prompt_tokens)
+        self._runtime.tokens.heard(costs.used, prompt_tokens)
         # What was counted too much last time may be counted too little the next: ours is only
         # ever raised, for a prompt that seems to fit must fit.
         self._off = min(max(prompt_tokens - costs.used, 0), int(costs.used * MOST_OFF))
         try:
-            self._weigh(self._memory.memory, costs.used + self._off)
+            self._memory.memory.weigh(max(costs.used + self._off - self._memories, 0))
         except KeepsakeError:  # the archive is closed by now; the memory itself says so
             return
 
@@ -103,6 +102,3 @@ class Fitting:
         )
         warn(f"[Thinker] {line}")
         agent.tell_builders(f"|r[{self._name}]|n {line.replace('|', '||')}")
-
-    def _weigh(self, memory: AgentMemory, used: int) -> None:
-        memory.weigh(max(used - self._memories, 0))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from twisted.internet.defer import Deferred
 
-from keepsake.agent.agent_log import log
+from keepsake.agent.attention import IDLE, EventKind, Impulse
 from keepsake.agent.body import Body
-from keepsake.agent.impulses import IDLE, EventKind, Impulse
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import identity_of
-from keepsake.agent.thinking.asking import ThoughtAsker
-from keepsake.agent.thinking.scene import SceneMaker, TurnContext
-from keepsake.agent.thinking.thought import PROFILE
+from keepsake.agent.surroundings import identity_of, place_of
+from keepsake.agent.thinking.scene import TurnContext
+from keepsake.agent.thinking.turn import PROFILE, Turns
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.models.profiles import CHAT, DIALOGUE, SHIPPED, ModelProfile
@@ -29,56 +26,47 @@ from keepsake.tasks.talk_scene import TalkPrompt
 class PromptPreview:
     """Makes the prompts of one agent without sending them; on the reactor thread."""
 
-    def __init__(
-        self, asker: ThoughtAsker, scenes: SceneMaker, memory: MemoryComponent, services: Runtime
-    ) -> None:
-        self._asker, self._scenes = asker, scenes
-        self._memory, self._services = memory, services
+    def __init__(self, turns: Turns, memory: MemoryComponent, runtime: Runtime) -> None:
+        self._turns, self._memory, self._runtime = turns, memory, runtime
 
     def show(
-        self,
-        agent: Body,
-        show: Callable[[Rendered, int], None],
-        partner: Any = None,
-        words: str = "",
-    ) -> None:
-        """Hand over the prompt of the agent's next thought, and the tokens that it may have.
+        self, agent: Body, partner: Any = None, words: str = ""
+    ) -> Deferred[tuple[Rendered, int]]:
+        """The prompt of the agent's next thought, and the tokens that it may have.
 
         Args:
             agent: The agent.
-            show: Called with both once recall has answered, and not if its memory is closed.
             partner: Who says something to it; None for a thought of its own accord.
             words: What they say.
 
-        Raises:
-            KeepsakeError: The memory or a template cannot be read.
+        Returns:
+            Both, once recall has answered. It fails with a KeepsakeError where the memory or a
+            template cannot be read.
         """
-        said = self._said(agent, partner, words) if partner is not None else None
-        turn = self._scenes.context_of(agent, IDLE)
-        if said is not None:
+        return Deferred.fromCoroutine(self._show(agent, partner, words))
+
+    async def _show(self, agent: Body, partner: Any, words: str) -> tuple[Rendered, int]:
+        said, turn = None, self._turns.scenes.context_of(agent, IDLE)
+        if partner is not None:
+            said = self._said(agent, partner, words)
             asked = Impulse(
                 EventKind.ADDRESSED, True, said.source, source_id=said.source_id, priority="player"
             )
-            turn = replace(self._scenes.context_of(agent, asked), words=words)
+            turn = replace(self._turns.scenes.context_of(agent, asked), words=words)
         try:
-            profile = self._asker.profile()
+            profile = self._turns.profile()
         except KeepsakeError:  # no model can be asked: that is told when one is
             profile = SHIPPED[PROFILE].suited(CHAT)
-
-        def found(result: SearchResult | None) -> None:
-            prompt, budget = self._prompt(agent, turn, result, profile, said)
-            show(prompt.rendered, budget)
-
-        searching = Deferred.fromCoroutine(self._scenes.relate(agent, turn, by="builder"))
-        searching.addCallback(found).addErrback(
-            lambda failure: log(f"[Error] {agent.key}: No prompt to show: {failure.value!r}")
-        )
+        found = await self._turns.scenes.relate(agent, turn, by="builder")
+        prompt, budget = self._prompt(agent, turn, found, profile, said)
+        return prompt.rendered, budget
 
     def head(self, agent: Body, profile: ModelProfile) -> GenerationRequest | None:
         """The prompt of an answer to nobody, for a server's cache; None if no model is asked."""
         if profile.is_stopgap and profile.form == DIALOGUE:
             return None
-        prompt, _ = self._prompt(agent, self._scenes.context_of(agent, IDLE), None, profile)
+        context = self._turns.scenes.context_of(agent, IDLE)
+        prompt, _ = self._prompt(agent, context, None, profile)
         return profile.request_for(prompt.question)
 
     def _prompt(
@@ -90,18 +78,18 @@ class PromptPreview:
         said: Memory | None = None,
     ) -> tuple[TalkPrompt, int]:
         """A prompt, and the tokens that it may have."""
-        budget, room = self._asker.fitting.sizes(profile)
-        talk, _ = self._scenes.talk(agent, turn, found, said)
+        budget, room = self._turns.fitting.sizes(profile)
+        talk, _ = self._turns.scenes.talk(agent, turn, found, said)
         return talk.prompt(replace(profile, prompt_tokens=room)), budget
 
     def _said(self, agent: Body, partner: Any, words: str) -> Memory:
         """Words as the agent would remember them, had they been said now."""
         return Memory(
             number=self._memory.newest + 1,
-            time=self._services.clock.now(),
+            time=self._runtime.clock.now(),
             kind=MemoryKind.PERCEPTION,
             text=f'{partner.key} says to you, "{words}"',
-            place=agent.location.key if agent.location else "",
+            place=place_of(agent),
             source=partner.key,
             source_id=identity_of(partner),
         )

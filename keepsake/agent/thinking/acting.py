@@ -10,20 +10,18 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log
+from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.body import Body
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import (
-    identity_of,
-    people_near,
-    place_of,
-)
+from keepsake.agent.surroundings import identity_of, people_near, place_of
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
 from keepsake.language.perception import perceive
 from keepsake.prompt.verbs import PRIVATE, Command
 
+FOLLOW_SECONDS = TALK_SECONDS + 600.0
+"""Silence between the two after which an agent follows no longer: ten minutes after their talk."""
 _LOOKUPS = frozenset({"recall", "page", "look", "examine"})
 """Deeds whose result comes back in the same turn."""
 _ECHOES = frozenset({"say", "talk", "whisper", "pose"})
@@ -35,33 +33,54 @@ class Act:
 
     command: Command | None  # what was done; None if nothing was
     refusal: str = ""  # why nothing was done, told to the agent; empty if something was
-    # comes when the act is done and what it brought is in the memory; None where nothing is done
+    # fires when the act is done and what it brought is in the memory; None where nothing is done
     result: Deferred[Any] | None = None
     memory: int = 0  # number of the memory of it; 0 if it is not remembered, or not yet
 
     @property
+    def verb(self) -> str:
+        """What was done; empty if nothing was."""
+        return self.command.verb if self.command is not None else ""
+
+    @property
     def spoke(self) -> bool:
         """Whether others heard something."""
-        return self.command is not None and self.command.verb in ("say", "whisper")
+        return self.verb in ("say", "whisper")
 
     @property
     def looked_up(self) -> bool:
         """Whether it brought something that the agent wants to use in the same turn."""
-        return self.command is not None and self.command.verb in _LOOKUPS
+        return self.verb in _LOOKUPS
 
-    @property
-    def waited(self) -> bool:
-        """Whether the agent chose to do nothing."""
-        return self.command is not None and self.command.verb == "wait"
+
+@dataclass
+class Following:
+    """Whom one agent goes after, because they asked it to; no model is asked for it."""
+
+    leader: int | None = None  # their database number; None for nobody
+    spoke_at: float = 0.0  # when they last had words, in seconds of the runtime's timer
+
+    def begin(self, leader: Any, now: float) -> None:
+        """Go after them from now on."""
+        self.leader, self.spoke_at = int(leader.id), now
+
+    def end(self) -> None:
+        """Stay where one is."""
+        self.leader = None
 
 
 class Actor:
-    """The hands and the voice of one agent."""
+    """The hands and the voice of one agent.
 
-    def __init__(self, memory: MemoryComponent, keeper: MemoryTools, services: Runtime) -> None:
-        self._memory = memory
-        self._keeper = keeper
-        self._services = services
+    Attributes:
+        following: Whom it goes after.
+    """
+
+    def __init__(
+        self, memory: MemoryComponent, keeper: MemoryTools, seconds: Callable[[], float]
+    ) -> None:
+        self.following = Following()
+        self._memory, self._keeper, self._seconds = memory, keeper, seconds
         self._acting: Command | None = None
 
     def do(
@@ -78,7 +97,11 @@ class Actor:
         """
         if command.verb == "wait":
             return Act(command)
-        place, whom = place_of(agent), _spoken_to(agent, command, to)
+        if command.verb in ("follow", "stay"):
+            command = self._follow(agent, command)
+        place, window = place_of(agent), self._memory.context().window if seen else ()
+        # What was perceived since the prompt was made is not answered by it.
+        late = any(m.number > seen and m.kind is MemoryKind.PERCEPTION for m in window)
         saved = self._memory.remember(
             command.line,
             MemoryKind.ACT,
@@ -86,12 +109,24 @@ class Actor:
             reason=command.reason,
             event=event,
             to=to,
-            to_id=whom,
-            answers=self._answers(seen),
+            to_id=_spoken_to(agent, command, to),
+            answers=seen if late else 0,
         )
         # Before it is done: what comes of it is remembered too.
         number = self._memory.last_act if saved else 0
-        return Act(command, result=self._perform(agent, command, to, place), memory=number)
+        if command.verb in PRIVATE:
+            return Act(command, result=self._keeper.perform(command, place), memory=number)
+
+        def over(result: Any) -> None:
+            self._acting = None
+            if isinstance(result, Failure):
+                log(f"[Error] {agent.key}: {command.line!r} broke off: {result.value!r}")
+
+        line = command.line
+        if command.verb == "say" and to in {person.key for person in people_near(agent)}:
+            line = f"talk {to} = {command.argument}"
+        self._acting = command
+        return Act(command, result=agent.do(line).addBoth(over), memory=number)
 
     def speak(
         self,
@@ -105,30 +140,22 @@ class Actor:
         seen: int = 0,
     ) -> Act:
         """Say words to somebody: speech, whatever is in it, and never a command."""
-        here = any(person.key == partner for person in people_near(agent))
-        if whispered and not here:
+        leader = next((each for each in people_near(agent) if each.key == partner), None)
+        if whispered and leader is None:
             return Act(None, f"{partner} has gone, and it was for nobody else")
+        if leader is not None and leader.id == self.following.leader:
+            self.following.spoke_at = self._seconds()
         verb, line = (WHISPER, f"{partner} = {words}") if whispered else ("say", words)
-        command = Command(verb, line, reason)
-        return self.do(agent, command, partner, event=event, seen=seen)
+        return self.do(agent, Command(verb, line, reason), partner, event=event, seen=seen)
 
-    def _answers(self, seen: int) -> int:
-        """``seen`` where something was perceived since; else 0."""
-        window = self._memory.context().window if seen else ()
-        since = [m for m in reversed(window) if m.number > seen]
-        return seen if any(m.kind is MemoryKind.PERCEPTION for m in since) else 0
-
-    def _perform(self, agent: Body, command: Command, to: str, place: str) -> Deferred[Any]:
-        if command.verb in PRIVATE:
-            return self._keeper.perform(command, place)
-
-        def over(result: Any) -> None:
-            self._acting = None
-            if isinstance(result, Failure):
-                log(f"[Error] {agent.key}: {command.line!r} broke off: {result.value!r}")
-
-        self._acting = command
-        return agent.do(_typed(agent, command, to)).addBoth(over)
+    def _follow(self, agent: Body, command: Command) -> Command:
+        """Go with somebody from now on, or with nobody; others see it as a gesture."""
+        self.following.end()
+        if command.verb == "stay":
+            return Command("emote", "stays here.", command.reason)
+        leader = next(each for each in people_near(agent) if each.key == command.argument)
+        self.following.begin(leader, self._seconds())
+        return Command("emote", f"goes with {leader.key} from now on.", command.reason)
 
     def own_result(
         self, agent: Body, text: str, kind: str, from_obj: Any, keep: Callable[[str], None]
@@ -160,10 +187,3 @@ def _spoken_to(agent: Body, command: Command, to: str) -> str:
     if whispered and not found:  # as the command finds them
         found = [each for each in near if each.key.casefold().startswith(name)]
     return identity_of(found[0]) if len(found) == 1 else ""
-
-
-def _typed(agent: Body, command: Command, to: str) -> str:
-    """The command as a player would type it; speech goes to whoever spoke, if they are here."""
-    if command.verb == "say" and to in {person.key for person in people_near(agent)}:
-        return f"talk {to} = {command.argument}"
-    return command.line
