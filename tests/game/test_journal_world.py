@@ -101,13 +101,6 @@ class TestWriting(JournalWorld):
 class TestDrawing(JournalWorld):
     """What matters is drawn out before it is compacted."""
 
-    def test_a_disk_that_refuses_stops_no_compaction(self):
-        folder = self.journal.folder
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.write_text("a file where a folder should be")
-        self.lives()
-        assert self.mind.memory.memory.status().compactions >= 1
-
     def test_a_promise_and_a_secret_become_entries_and_stand_in_the_prompt_later(self):
         assert MATTERED not in self.asks(PROMISE, "say Thank you, Tom.")[0]
         assert MATTERED not in self.asks(SECRET, "say Nobody will hear of it.")[0]
@@ -158,24 +151,6 @@ class TestBuilders(Building, JournalWorld):
         broken.write_bytes(b"\xff\xfe\x00")
         assert "2020-01-01.md" in self.type("@journal Mira")
         assert broken.read_bytes() == b"\xff\xfe\x00"
-
-    def test_markup_in_it_is_shown_not_obeyed(self):
-        self.says("Mira, I promise to bring the |rred|n cup to you.", *CHATTER)
-        self.heard.clear()
-        self.char1.execute_cmd("@journal Mira")
-        self.settle(lambda: bool(self.heard))
-        assert "|rred" not in "\n".join(self.heard).replace("||", "")
-
-    def test_bad_input_is_told_with_a_cure(self):
-        assert "is empty" in self.type("@journal Mira")
-        for line, cure in (
-            ("@journal Nobody", "There are: Mira"),
-            ("@journal Mira 2026-13-45", "There is no day"),
-        ):
-            shown = self.type(line)
-            assert "did not work" in shown, line
-            assert cure in shown, (line, shown)
-        assert "@agent/create" in self.type("help @journal")
 
 
 class TestPlayers(JournalWorld):

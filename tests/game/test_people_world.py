@@ -7,11 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from evennia.utils import create
 
-from keepsake.agent import runtime
-from keepsake.agent.memory.acquaintances import GATHER_SECONDS
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.records import MemoryKind
-from keepsake.books.config import PeopleConfig
 from keepsake.memory.config import CompactionConfig
 from keepsake.ports import FixedClock
 from keepsake.prompt.verbs import Command
@@ -100,15 +97,6 @@ class TestKnowing(PeopleWorld):
         assert "stone" in known.known_of(tom, frozenset({identity_of(tom)}))
         assert "stone" not in " ".join(known.lines(self.mira))
 
-    def test_what_happened_is_gathered_before_files_are_written(self):
-        self.known.settle()
-        self.settle()
-        self.says(self.char1, "I work as a miller, Mira.")
-        assert self.known.book.page(identity_of(self.char1)) is None
-        assert self.known.met(identity_of(self.char1)), "but it is not forgotten meanwhile"
-        self.clock.advance(max(GATHER_SECONDS) + 1)
-        self.settle(lambda: self.known.book.page(identity_of(self.char1)) is not None)
-
     def test_nothing_is_lost_or_doubled_by_a_crash(self):
         self.says(self.char1, *CHAT)
         before = self.said_by(self.char1)
@@ -116,18 +104,6 @@ class TestKnowing(PeopleWorld):
         self.stop_services()
         self.services = self.start_services()
         assert self.said_by(self.char1) == [*before, "I work as a miller, Mira."]
-
-    def test_a_broken_page_is_named_and_left_alone_and_she_thinks_on(self):
-        self.says(self.char1, "I work as a miller, Mira.")
-        self.known.settle()
-        [path] = (self.mind.memory.folder / "people").glob("Tom*.md")
-        path.write_bytes(b"\xff\xfe")
-        assert len(self.asks("Good day!", "say Hello!")) == 1
-        self.known.settle()
-        assert path.read_bytes() == b"\xff\xfe"
-        assert any(path.name in problem for problem in self.known.book.problems)
-        self.services.people = runtime.Fixed(PeopleConfig(budget=0))
-        assert PEOPLE not in self.asks("Well?")[0]
 
 
 class TestIdentity(PeopleWorld):
@@ -145,26 +121,6 @@ class TestIdentity(PeopleWorld):
         self.says(other, "Good evening, everybody.")
         assert self.said_by(other) == ["Good evening, everybody."]
         assert "I work as a miller, Mira." in self.said_by(self.char1)
-
-    def test_two_characters_of_one_account_are_two_people_and_agents_are_people_too(self):
-        piet, bram = self.comes("Piet", self.account), self.another_agent("Bram")
-        everybody = (self.char1, piet, bram)
-        for who in everybody:
-            self.says(who, f"My name is {who.key}, Mira.")
-        assert len({identity_of(each) for each in everybody}) == 3
-        for who in everybody:
-            assert self.said_by(who) == [f"My name is {who.key}, Mira."]
-        assert identity_of(self.account) == identity_of(self.room1) == "", "no characters"
-        piet.delete()
-        assert identity_of(piet) == ""
-
-    def test_the_same_words_of_two_are_two_memories(self):
-        other = self.comes("Tom")
-        self.says(self.char1, "Good day to all.")
-        self.says(other, "Good day to all.")
-        last = self.mind.memory.context().window[-2:]
-        assert [m.text for m in last] == ['Tom says, "Good day to all."'] * 2
-        assert {m.source_id for m in last} == {identity_of(self.char1), identity_of(other)}
 
 
 class TestHostile(PeopleWorld):

@@ -186,12 +186,6 @@ class TestGoingHome(SleepWorld):
         assert self.mira.location is self.room1, "there is no way on foot"
         assert any("comes home" in line for line in self.heard)
 
-    def test_without_a_home_it_sleeps_where_it_is(self):
-        self.mira.home = None
-        self.sleeper.go_to_bed("a test said so")
-        assert self.mira.location is self.quay
-        assert self.mira.db.asleep
-
 
 class TestAsleep(SleepWorld):
     def setUp(self):
@@ -388,13 +382,6 @@ class TestBuilders(SleepWorld):
         assert "stays up" in self.types("@wake mira")
         assert "Mira sleeps" in self.types("@sleep/here mira")
         assert self.mira.location is quay
-
-    def test_who_is_not_there_and_who_may_not(self):
-        assert "There is no agent" in self.types("@sleep Hamlet")
-        assert "Mira is awake" in self.types("@wake")
-        assert "not available" in self.types_as(self.char2, "@sleep mira")
-        assert "not available" in self.types_as(self.char2, "@wake mira")
-        assert not self.mira.db.asleep
 
     def test_woken_by_a_builder_it_is_fresh_and_shaken_awake_as_tired_as_its_sleep_was_short(self):
         self.set_sleep(awake_hours=1.0, quiet_minutes=2.0, sleep_hours=2.0, wake_hour=23)

@@ -96,6 +96,8 @@ def test_segments_roll_over_and_read_back(life, monkeypatch):
     assert len(list((life.folder / "archive").glob("0*.jsonl"))) == 5
     assert [m.number for m in memory.archive.read(4, 17)] == list(range(4, 18))
     assert memory.archive.read(30, 40) == []
+    alone = [each.number for n in range(1, 24) for each in memory.archive.read(n, n)]
+    assert alone == list(range(1, 24)), "also the last of a segment"
     memory.compact(CompactReason.MANUAL)
     before = memory.context()
     memory.close()

@@ -1,4 +1,4 @@
-"""How much a memory matters without a model, and which deeds are told of."""
+"""How much a memory matters without a model, and what outlives summaries because it does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from keepsake.archive.records import POSE, SCENE, Memory
 from keepsake.books.importance import importance, tell
 from keepsake.books.people import line_of
 from keepsake.language.heard import GIVE
+from keepsake.memory.strategy import NARRATIVE
+from keepsake.memory.summarizer import ExtractiveSummarizer
+from keepsake.memory.types import CompactReason
 from tests.mind.journals import did, result, seen, told
+from tests.mind.lives import REPLACE, STRUCTURED, WIDE, Life, fill, talk
 
 SHORT, LONG = (
     "I see.",
@@ -59,3 +63,20 @@ def test_a_deed_is_no_repeat_of_the_pose_before_it():
     pose = replace(seen(1, "Tom gives you a crown."), event=POSE)
     assert pose.is_repeated_by(replace(pose, number=2))
     assert not pose.is_repeated_by(replace(pose, number=2, event=GIVE))
+
+
+@pytest.mark.parametrize("strategy", [NARRATIVE, STRUCTURED, REPLACE])
+def test_plain_words_that_matter_outlive_many_compactions(tmp_path, strategy):
+    life = Life(tmp_path / "Mira", replace(WIDE, longterm_tokens=200))
+    life.more = {"importance": lambda memory: 8 if memory.number == 5 else 2}
+    life.summarizer, life.strategy = ExtractiveSummarizer(), strategy
+    memory = life.open()
+    talk(memory, 4)
+    memory.append('Tom says to you, "The cup is yours, keep it."', source="Tom")
+    for _ in range(3):
+        fill(memory, 0.88)
+        assert memory.compact(CompactReason.HIGH).number
+    context = memory.context()
+    memory.close()
+    kept = " ".join(each.text for each in (context.longterm, context.recent) if each)
+    assert "The cup is yours" in kept

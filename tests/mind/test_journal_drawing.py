@@ -14,7 +14,7 @@ from keepsake.books import importance as drawing
 from keepsake.books.entries import EntryOrigin, Importance, JournalEntry, local_day
 from keepsake.books.importance import draw_out, importance
 from keepsake.books.journal import Journal
-from tests.mind.journals import NOON, days_ago, did, result, seen, told, write
+from tests.mind.journals import NOON, days_ago, did, result, seen, told
 
 
 @pytest.fixture
@@ -104,11 +104,6 @@ def test_killed_after_any_entry_and_done_again(tmp_path: Path):
         assert [entry.text for entry in again.entries()] == whole
 
 
-def test_what_an_entry_rests_on_is_not_drawn_out(journal: Journal):
-    write(journal, "Tom is a baker, I wrote.", memories=(2,))
-    assert 2 not in {entry.memories[0] for entry in draw(journal, DAY)}
-
-
 def test_only_so_many_are_drawn_the_weightiest_first(journal: Journal):
     written = draw(journal, DAY, most=2)
     assert [entry.memories for entry in written] == [(5,), (6,)]
@@ -126,15 +121,6 @@ def test_what_is_older_than_the_day_names_its_own(journal: Journal):
     (entry,) = draw(journal, [replace(told(1, BAKER), time=days_ago(3))])
     day = local_day(days_ago(3))
     assert entry.text == f'On {day.day} Nov: Tom told me: "{BAKER}"'
-
-
-def test_two_people_of_one_name_are_not_mixed_up(journal: Journal):
-    both = [told(1, "Hello."), replace(told(2, BAKER), source_id="Tom-2")]
-    mine = Memory(3, NOON, MemoryKind.ACT, f"say {KEY} {BAKER}", to="Tom")
-    written = draw(journal, [*both, mine], least=5)
-    assert [entry.who for entry in written] == [("Tom-2",), ("name:Tom",)]
-    nobody = replace(told(4, f"{BAKER} So."), source_id="")
-    assert draw(journal, [nobody])[0].who == ("name:Tom",)
 
 
 FORGED = [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.day_file import BY_HAND, appended, parse
+from keepsake.books.day_file import appended, parse
 from keepsake.books.entries import (
     LONGEST,
     MOST_NUMBERS,
@@ -18,12 +18,10 @@ from keepsake.books.entries import (
     Importance,
     JournalEntry,
     Judge,
-    checked,
     clean,
     line,
     normal,
 )
-from keepsake.errors import NoteRefused
 from tests.mind.journals import NOON
 
 DAY = NOON.astimezone().date()
@@ -182,15 +180,3 @@ def test_any_file_can_be_read_and_nothing_of_it_is_lost(source: str):
         for text in (source.rstrip(), longer)
     )
     assert [line.rstrip() for line in after][: len(before)] == [line.rstrip() for line in before]
-
-
-def test_of_a_field_that_a_person_wrote_twice_the_first_counts():
-    source = f"## {PREFIX}-1\n\nTwice.\n\n- **importance**: 4\n- **importance**: 5\n"
-    assert parse(DAY, source).entries[0].importance == Importance(4, Judge.AGENT)
-    without = parse(DAY, f"## {PREFIX}-1\n\nBy hand.\n").entries[0]
-    assert (without.importance, without.origin) == (BY_HAND, EntryOrigin.INFERRED)
-
-
-def test_text_that_only_looks_short_is_refused():
-    with pytest.raises(NoteRefused, match="at most"):
-        checked(replace(entry(1, "x"), text="a " * 10_000))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import threading
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from keepsake.books import people as book_module
 from keepsake.books.people import PeopleBook
-from keepsake.errors import NoteRefused
+from keepsake.books.people_shown import Telling, known_of, lines
 from tests.mind.acquaintances import ADA, RUAN, TOM, Days, book_of, eventful, files, taken, there
+from tests.mind.lives import WordTokens
 
 
 def said(book: PeopleBook, key: str) -> list[str]:
@@ -129,35 +131,59 @@ def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
         assert files(taken(folder, days).folder) == whole
 
 
-def test_a_disk_that_cannot_be_written_costs_nothing(tmp_path, monkeypatch):
-    days = eventful()
-    book = book_of(tmp_path)
-
-    def full(*_):
-        raise NoteRefused("the disk is full")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(book_module.vault_files, "change", full)
-        with pytest.raises(NoteRefused):
-            book.take(days.memories)
-    book.take(days.memories)
-    assert files(book.folder) == files(taken(tmp_path / "other", days).folder)
-
-
-def test_two_threads_at_once(tmp_path):
-    days = eventful()
-    book = book_of(tmp_path)
-    threads = [threading.Thread(target=book.take, args=(days.memories,)) for _ in range(2)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert files(book.folder) == files(taken(tmp_path / "other", days).folder)
-
-
 def test_of_two_files_for_one_person_the_fuller_one_counts(tmp_path):
     book = taken(tmp_path, eventful())
     (path,) = book.folder.glob("Ada-*.md")
     (book.folder / "copy.md").write_text(path.read_text().replace("through: 8", "through: 2"))
     assert said(book_of(tmp_path), ADA) == ["Nobody may know where it is."]
     assert any("copy.md is not used" in problem for problem in book_of(tmp_path).problems)
+
+
+# -- in a prompt
+
+BOTH = ((TOM, "Thomas"), (ADA, "Ada"))
+
+
+def telling(days: Days, **more) -> Telling:
+    return Telling(days.now + timedelta(days=1), WordTokens(), **more)
+
+
+def test_one_line_says_when_they_met_what_is_thought_and_what_they_said(tmp_path):
+    days = eventful()
+    tom = replace(there(taken(tmp_path, days), TOM), portrait="A miller who became a baker.")
+    line = known_of("Thomas", tom, 300, telling(days))
+    assert line.startswith(
+        "Thomas (you knew them as Tom), met 1 November: A miller who became a baker; last said: "
+    )
+    assert "'I've left the mill. I'm a baker now.' (4 November)" in line
+    assert line.index("baker now") < line.index("lighthouse"), "the oldest first"
+
+
+def test_what_the_window_shows_or_others_may_not_hear_is_left_out(tmp_path):
+    days = eventful()
+    ada = there(taken(tmp_path, days), ADA)
+    assert "Nobody may know" in known_of("Ada", ada, 300, telling(days))
+    private = telling(days, may=lambda numbers: days.memories[-1].number not in numbers)
+    assert "Nobody may know" not in known_of("Ada", ada, 300, private)
+    assert "blue cup" in known_of("Ada", ada, 300, private)
+    assert known_of("Ada", ada, 300, telling(days, before=1)) == "Ada, met 1 November"
+
+
+def test_what_was_confided_comes_before_what_was_said_last(tmp_path):
+    days = eventful()
+    secret = days.memories[-1].number
+    for number in range(8):
+        days.says("Ada", ADA, f"I have baked loaf {number}.")
+    how = telling(days, confided=lambda numbers: secret in numbers)
+    line = known_of("Ada", there(taken(tmp_path, days), ADA), 300, how)
+    assert "told you in confidence: 'Nobody may know" in line
+    assert line.index("Nobody may know") < line.index("loaf 7")
+    assert "loaf 2" not in line, "of what is open the newest"
+
+
+@pytest.mark.parametrize("budget", range(0, 120, 5))
+def test_the_budget_holds(tmp_path, budget):
+    days = eventful()
+    how = telling(days)
+    found = lines(BOTH, taken(tmp_path, days), budget, how)
+    assert sum(map(how.tokens.of, found)) <= budget

@@ -1,17 +1,90 @@
-"""A night: its steps in order, its limit on calls, its faults."""
+"""A night: its steps in order, its limit on calls, its faults, its log, and what it tidies away."""
 
 from __future__ import annotations
 
 import logging
+import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from keepsake.agent.sleep.log import Figures, SleepLog, Step
+from keepsake.agent.sleep.log import NAME, Figures, SleepLog, Step, StepDone
 from keepsake.agent.sleep.night import NightAsk, NightTask, work_through
+from keepsake.agent.sleep.night_tasks import tidy
+from keepsake.books import files as vault_files
 from keepsake.errors import KeepsakeError, ModelTimeout, NoteRefused
 from tests.mind.lives import ManualClock
 from tests.mind.sleepers import Script, says
+
+NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
+ALL = tuple(Step)
+
+
+def done(step: Step, minutes: int = 1, **figures: int) -> StepDone:
+    return StepDone(step, NIGHT + timedelta(minutes=minutes), 1, figures)
+
+
+def test_a_night_is_read_as_it_was_written(tmp_path: Path):
+    log = SleepLog(tmp_path)
+    assert log.nights() == ()
+    assert log.last is None
+    begun = log.begin("16 hours awake", NIGHT)
+    assert (begun.number, begun.plan, begun.left) == (1, ALL, ALL)
+    log.done(StepDone(Step.CONSOLIDATE, NIGHT, 2, {"merged": 3, "by": "a model"}), 1)
+    log.done(StepDone(Step.REFLECT, NIGHT, 0, {}, "nobody answers"), 1)
+    log.woke("Tom", NIGHT + timedelta(hours=1))
+    (night,) = SleepLog(tmp_path).nights()
+    assert night == log.last
+    assert (night.why, night.woken_by, night.woke) == (
+        "16 hours awake",
+        "Tom",
+        NIGHT + timedelta(hours=1),
+    )
+    assert [each.step for each in night.steps] == [Step.CONSOLIDATE, Step.REFLECT]
+    assert night.steps[0].figures == {"merged": 3, "by": "a model"}
+    assert night.steps[1].problem == "nobody answers"
+    assert (night.left, night.calls) == (ALL[2:], 2)
+
+
+@pytest.mark.parametrize("torn", [b'{"type":"step","ni', b"\xff\xfe", b'{"type":"woke"}', b"[]"])
+def test_a_torn_line_is_passed_over_and_never_written_into(tmp_path: Path, torn: bytes):
+    log = SleepLog(tmp_path)
+    log.begin("tired", NIGHT)
+    with (tmp_path / NAME).open("ab") as file:
+        file.write(torn)
+    again = SleepLog(tmp_path)
+    again.done(done(Step.CONSOLIDATE), 1)
+    (night,) = SleepLog(tmp_path).nights()
+    assert night.left == ALL[1:]
+    assert torn in (tmp_path / NAME).read_bytes()
+
+
+@given(lines=st.lists(st.binary(max_size=120) | st.text(max_size=60).map(str.encode), max_size=12))
+def test_whatever_stands_in_the_file_it_can_be_slept(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
+):
+    folder = tmp_path_factory.mktemp("Mira")
+    (folder / NAME).write_bytes(b"\n".join(lines))
+    log = SleepLog(folder)
+    log.done(done(Step.CONSOLIDATE), log.begin("tired", NIGHT).number)
+    last = SleepLog(folder).last
+    assert last is not None
+    assert last.left == ALL[1:]
+
+
+def test_a_night_that_was_broken_off_leaves_its_rest_to_the_next(tmp_path: Path):
+    log = SleepLog(tmp_path)
+    log.done(done(Step.CONSOLIDATE), log.begin("tired", NIGHT).number)
+    log.woke("Tom", NIGHT + timedelta(hours=1))
+    assert log.begin("tired", NIGHT + timedelta(hours=2)).plan == ALL[1:]
+    log.woke("Tom", NIGHT + timedelta(hours=3))
+    assert log.begin("16 hours awake", NIGHT + timedelta(hours=20)).plan == ALL, "another night"
+
+
+# -- its work
 
 
 def asking(step: Step, times: int) -> NightTask:
@@ -75,3 +148,70 @@ def test_whatever_is_closed_under_a_sleeper_that_wakes_is_no_fault(log: SleepLog
         work_through({Step.CONSOLIDATE: wakes}, log, NightAsk(None, 0), ManualClock())
     assert log.last is not None
     assert log.last.steps == ()
+
+
+# -- tidying
+
+
+def aged(path: Path, hours: float) -> Path:
+    time = (NIGHT - timedelta(hours=hours)).timestamp()
+    os.utime(path, (time, time), follow_symlinks=False)
+    return path
+
+
+def put(path: Path, hours: float = 48, text: str = "x") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return aged(path, hours)
+
+
+@pytest.fixture
+def crashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """What is left behind when the game is killed in the middle of writing, by the real code."""
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", lambda *_, **__: None)  # killed before it could clear up
+        vault_files.change(tmp_path / "notes" / "a long title of a note.md", lambda _: "text")
+        vault_files.change(tmp_path / "journal" / "2026-11-20.md", lambda _: "text")
+        vault_files.create_beside(tmp_path / "summaries" / "recent-1.md", "text")
+    return [aged(path, 48) for path in tmp_path.rglob("*.tmp")]
+
+
+def test_what_a_crash_left_is_removed(tmp_path: Path, crashed: list[Path]):
+    assert len(crashed) == 3
+    assert tidy(tmp_path, None, NIGHT)["temporary files"] == 3
+    assert not any(path.exists() for path in crashed)
+    assert (tmp_path / "notes" / "a long title of a note.md").read_text() == "text"
+    assert (tmp_path / "journal" / "2026-11-20.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "hours"),
+    [
+        (".recent-abcd1234.tmp", 23),  # it may be in use
+        *((name, 10_000) for name in ("recent-abcd1234.tmp", ".recent-abcd1234.md", ".lock")),
+        *((name, 10_000) for name in (".recent.tmp", ".recent-ABCD1234.tmp", "notes.tmp")),
+        *((name, 10_000) for name in (".recent-abcd1234.tmp.md", ".~lock.recent.md#")),
+    ],
+)
+def test_what_is_not_ours_stays_and_the_folders_that_hold_it(
+    tmp_path: Path, name: str, hours: float
+):
+    path = put(tmp_path / "notes" / name, hours)
+    aged(path.parent, 480)
+    nothing = {"temporary files": 0, "empty folders": 0, "unreadable": 0}
+    assert tidy(tmp_path, None, NIGHT) == tidy(tmp_path / "nobody", None, NIGHT) == nothing
+    assert path.exists()
+
+
+def test_links_lead_nowhere(tmp_path: Path):
+    folder, outside = tmp_path / "Mira", tmp_path / "outside"
+    target = put(outside / ".recent-abcd1234.tmp")
+    folder.mkdir()
+    (folder / "elsewhere").symlink_to(outside)
+    link = folder / ".other-abcd1234.tmp"
+    link.symlink_to(target)
+    aged(link, 480)
+    assert tidy(folder, None, NIGHT)["temporary files"] == 0
+    assert target.exists()
+    assert link.is_symlink()
+    assert (folder / "elsewhere").is_symlink()
