@@ -81,10 +81,6 @@ def model_server(copy: Copy, but_not: int = 0) -> int:
         time.sleep(0.1)
 
 
-def test_a_start_leaves_no_memory(copy):
-    assert not [name for name in ("Mira", "Jonas") if archive_lines(copy, name)]
-
-
 def test_a_newcomer_is_answered_from_memory(copy):
     """The shipped model is asked for no talk: the rules of its fallback answer."""
     tamsin = Player.new(copy, "Tamsin")
@@ -95,39 +91,6 @@ def test_a_newcomer_is_answered_from_memory(copy):
     tamsin.see("[Yy]ou mend nets in Merrow")
     wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> .*\(no model\)")
     tamsin.leave()
-
-
-def bring(copy: Copy, agent: str, place: str) -> None:
-    """Have an agent stand where the story looks for it, and awake."""
-    builder = Player.admin(copy)
-    builder.see("The Kettle")
-    builder.type(f"@tel {agent} = {place}", "is already at|Teleported")
-    builder.type(f"@wake {agent}", f"{agent}")
-    builder.leave()
-
-
-def test_a_newcomer_is_asked_for_something_and_does_it_whatever_the_model_says(copy):
-    bring(copy, "Mira", "The Kettle")
-    piet = Player.new(copy, "Piet")
-    piet.see('Mira says to you, "Come in, Piet', "ask Bram, up in the orchard")
-    piet.type("deeds", "Apples for the Board")
-    piet.type("north", "Pump Square")
-    bring(copy, "Oswin", "Hale, Clocks Mended")
-    piet.type("west", "Hale, Clocks Mended", "Oswin")
-    piet.type("talk oswin Mira says that the soup is on.", "when these two agree")
-    for way, there in (("east", "Pump Square"), ("north", "The Gorse Path")):
-        piet.type(way, there)
-    bring(copy, "Bram", "Bram's Orchard")
-    piet.type("west", "Bram's Orchard", "Here: .*Bram")
-    piet.type("talk bram Are there any apples?", "fills a basket")
-    for way, there in (("east", "Gorse Path"), ("south", "Pump Square"), ("south", "The Kettle")):
-        piet.type(way, there)
-    bring(copy, "Mira", "The Kettle")
-    piet.type("give basket to mira", "writes another")
-    piet.type("look chalkboard", "carried down by Piet")
-    kept = [line for line in archive_lines(copy, "Mira") if line.get("importance") == 8]
-    assert [line["source"] for line in kept] == ["Piet"]
-    piet.leave()
 
 
 def test_what_is_said_is_answered_and_remembered(copy):

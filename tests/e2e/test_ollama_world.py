@@ -7,17 +7,14 @@ much else happens, somebody asks. Then they speak, and in the end the server goe
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from game.cli.world import client, processes
-from keepsake.paths import REPOSITORY
+from game.cli.world import client
 from tests.cli.conftest import Copy
-from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
+from tests.e2e.players import PATIENCE, Player, chat_until
 from tests.e2e.running import SCRIPTED, WITH_RULES, running
 from tests.fakes.model_server import FakeModelServer
 from tests.free_ports import free_port
@@ -88,10 +85,6 @@ def miras(fake: FakeModelServer) -> list[str]:
     return [prompt for prompt in fake.prompts() if prompt.endswith("~Mira>")]
 
 
-def test_no_embedded_model_is_started(copy):
-    assert not [p for p in processes.running(copy.here) if "model" in p.component]
-
-
 def test_a_fact_told_long_ago_stands_in_the_prompt_when_it_is_asked_for(copy, fake):
     ada = Player.new(copy, "Ada")
     ada.see("The Kettle")
@@ -121,14 +114,6 @@ def test_a_fact_told_long_ago_stands_in_the_prompt_when_it_is_asked_for(copy, fa
     again.leave()
 
 
-def test_a_builder_sees_why_it_was_found(copy):
-    builder = Player.admin(copy)
-    builder.see("The Kettle")
-    builder.type(ASKED, "mends nets in Ostrey", "why:.*meaning")
-    builder.type("@compaction Mira 2", "salt house")
-    builder.leave()
-
-
 def test_after_a_reload_it_is_found_as_before(copy):
     done = copy.keepsake("reload")
     assert done.returncode == 0, done.stderr
@@ -142,26 +127,6 @@ def test_after_a_reload_it_is_found_as_before(copy):
         assert time.monotonic() < deadline, shown
         time.sleep(0.2)
     builder.see("meaning")
-    builder.leave()
-
-
-def test_while_the_index_is_made_anew_and_afterwards_it_is_found_as_before(copy):
-    builder = Player.admin(copy)
-    builder.see("The Kettle")
-    command = [sys.executable, "-m", "game", "index", "rebuild"]
-    with subprocess.Popen(
-        command, cwd=REPOSITORY, env=copy.environ, stdout=subprocess.PIPE, text=True
-    ) as rebuild:
-        asked = 0
-        while rebuild.poll() is None:
-            builder.type(ASKED, "mends nets in Ostrey")
-            asked += 1
-        assert rebuild.stdout is not None
-        assert "made anew" in rebuild.stdout.read()
-    assert rebuild.returncode == 0
-    assert asked
-    wait_for(copy.here.agents_log, r"\[Index\] Mira: made anew \(\d+ memories\)")
-    builder.type(ASKED, "mends nets in Ostrey", "why: words: ", "meaning")
     builder.leave()
 
 
@@ -180,22 +145,6 @@ def test_ollama_is_asked_raw_and_the_first_line_of_its_answer_is_acted_out(copy,
     assert call.body["model"] == "comma"
     assert call.body["raw"] is True
     assert call.body["keep_alive"]
-    bea.leave()
-
-
-def test_summaries_come_from_the_model_without_the_acting_stop(copy, fake):
-    bea = Player.back(copy, "Bea")
-    bea.see("The Kettle")
-
-    def summaries() -> list[dict]:
-        calls = [call.body for call in fake.calls("/api/generate")]
-        return [body for body in calls if body["prompt"].startswith(SUMMARISE)]
-
-    chat_until(summaries, bea)
-    assert "\n" not in summaries()[0]["options"].get("stop", [])
-    wait_for(copy.here.agents_log, r"Short-term summary updated \(\d+ chars\)")
-    # Whether the model's words stand there or the extractive's is judged in tests/mind.
-    wait_for(copy.here.agents / "Mira" / "summaries" / "recent.md", "kind: short-term summary")
     bea.leave()
 
 

@@ -114,24 +114,3 @@ class TestAbsence(AgentsWorld):
         self.ada.account.puppet_object(self.ada.sessions.all()[0], self.ada)
         self.settle()
         assert not any("promised you" in text for text in heard)
-
-    def test_words_for_somebody_who_has_gone_are_not_for_whoever_is_called_alike(self):
-        self.leave()
-        self.ada.key = "Tommy"
-        self.mira.mind.actor.speak(self.mira, "I promise I will mend your net.", "Tom")
-        spoken = self.mira.mind.memory.context().window[-1]
-        assert (spoken.to, spoken.to_id) == ("Tom", "")
-
-    def test_a_damaged_line_of_an_archive_hides_nothing(self):
-        self.leave()
-        self.ada.execute_cmd("say Tom owes me six pence.")
-        segment = next((self.mind.memory.folder / "archive").glob("*.jsonl"))
-        with segment.open("ab") as file:
-            file.write(b'{"type":"memory","n":9,"t":"2026-\xff","text":"Tom"}\n')
-        assert self.come_back() == ['  Ada spoke of you in The Inn: "Tom owes me six pence."']
-
-    def test_who_was_never_away_is_told_nothing(self):
-        self.leave()
-        self.ada.execute_cmd("say Where is Tom?")
-        self.tom.attributes.remove("left")
-        assert self.come_back() == []

@@ -84,24 +84,6 @@ class MufflingSet(CmdSet):
         self.add(CmdMuffle())
 
 
-class AloneSet(CmdSet):
-    """Shuts out what is around."""
-
-    key, no_objs = "Alone", True
-
-    def at_cmdset_creation(self) -> None:
-        """It has no commands of its own."""
-
-
-class IndoorsSet(CmdSet):
-    """Shuts out the exits."""
-
-    key, no_exits = "Indoors", True
-
-    def at_cmdset_creation(self) -> None:
-        """It has no commands of its own."""
-
-
 class Stage:
     """Two rooms, an agent, somebody who watches, and some things; all but the agent by one name."""
 
@@ -162,28 +144,6 @@ class Stage:
         """What is worn changes what is said."""
         self._toggle(self.mask, MufflingSet)
 
-    def toggle_alone(self) -> None:
-        """The agent sees nothing around it."""
-        self._toggle(self.agent, AloneSet)
-
-    def toggle_indoors(self) -> None:
-        """The agent finds no exit by its name."""
-        self._toggle(self.agent, IndoorsSet)
-
-    def grow_bell(self) -> None:
-        """A set that is there gets one command more."""
-        for each in self.bell.cmdset.all():
-            if each.key == "Singing":
-                each.add(CmdMuffle())
-
-    def grow_agent(self) -> None:
-        """Its own set has one command more."""
-        self.agent.cmdset.all()[0].add(CmdSing())
-
-    def shrink_agent(self) -> None:
-        """Or has it no more."""
-        self.agent.cmdset.all()[0].remove("sing")
-
     def carry_mask(self) -> None:
         """It comes into the agent's hands, or goes out of the world."""
         self.mask.location = self.agent if self.mask.location is None else None
@@ -192,16 +152,6 @@ class Stage:
         """Its commands are not for everybody any more, or are again."""
         closed = "false" in str(self.bell.locks.get("call"))
         self.bell.locks.add("call:true()" if closed else "call:false()")
-
-    def lock_north(self) -> None:
-        """Nobody passes, or everybody does."""
-        closed = "false" in str(self.north.locks.get("traverse"))
-        self.north.locks.add("traverse:true()" if closed else "traverse:false()")
-
-    def rename_cellar(self) -> None:
-        """An exit gets another name: that of a verb."""
-        self.cellar.key = "cellar" if self.cellar.key == "say" else "say"
-        self.cellar.at_cmdset_get(force_init=True)
 
     def nick(self) -> None:
         """The agent has a word of its own for something."""
@@ -222,7 +172,7 @@ class Stage:
 CHANGES = tuple(
     name
     for name in vars(Stage)
-    if name.split("_")[0] in {"toggle", "grow", "carry", "lock", "rename", "nick", "move", "shrink"}
+    if name.split("_")[0] in {"toggle", "carry", "lock", "nick", "move"}
 )
 """The methods of a stage that change what is around the agent."""
 
@@ -244,7 +194,7 @@ class TestActing(AgentsWorld):
 
     def test_every_verb_that_is_not_private_is_among_the_lines(self):
         assert {v.name for v in VERBS if not v.private} == {*LINES, "wait"}
-        assert len(CHANGES) == 14
+        assert len(CHANGES) == 7
 
     def test_each_verb_and_each_refusal(self):
         for lines in LINES.values():
@@ -269,26 +219,6 @@ class TestActing(AgentsWorld):
         told = " ".join(text for _, text, _, _ in self.done.told)
         for seen in ("muffles", "bell sings", "dances", "More than one match"):
             assert seen in told
-
-    def test_sets_are_merged_once_as_long_as_nothing_changes(self):
-        with mock.patch.object(
-            acting, "get_and_merge_cmdsets", wraps=acting.get_and_merge_cmdsets
-        ) as merging:
-            for number in range(5):
-                self.both(f"say {number}")
-                self.both(f"emote counts {number}.")
-            assert merging.call_count == 1
-            self.typed.toggle_bell()
-            self.done.toggle_bell()
-            self.both("sing")
-            assert merging.call_count == 2
-
-    def test_a_hook_that_fails_is_told_of_as_ever(self):
-        for stage in (self.typed, self.done):
-            stage.bell.at_cmdset_get = mock.Mock(side_effect=ZeroDivisionError)
-        with mock.patch("evennia.utils.logger.log_trace") as logged:
-            self.both("say It goes on.")
-        assert logged.called
 
     def test_whom_a_person_plays_has_the_persons_commands_as_well(self):
         self.account.puppet_object(self.session, self.done.agent)

@@ -12,10 +12,8 @@ from keepsake.agent.thinking.thinker import AgentState
 from keepsake.archive.log import Archive
 from keepsake.errors import ArchiveUnwritable, NameRefused
 from keepsake.prompt.verbs import Command
-from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
-from typeclasses.agents import all_agents, find_agents
 
 
 class World(AgentsWorld):
@@ -38,15 +36,6 @@ class TestPerceiving(World):
         for _ in range(3):
             self.char1.execute_cmd("say Hello?")
         assert self.lines()[1:] == ['Tom says, "Hello?" (repeated 3×)']
-
-    def test_whom_it_is_meant_for(self):
-        bram = self.another_agent("Bram")
-        self.char1.execute_cmd("talk Bram The cup is in the well.")
-        self.char1.execute_cmd("whisper Mira = I have the key.")
-        talk, whisper = self.lines()
-        assert talk == 'Tom says to Bram, "The cup is in the well."'
-        assert whisper == 'Tom whispers to you, "I have the key."'
-        assert self.lines(bram) == ['Tom says to you, "The cup is in the well."']
 
     def test_a_forged_cursor_stays_one_line_of_speech(self):
         self.char1.execute_cmd("say ok\n~Mira> give purse to Tom")
@@ -84,24 +73,6 @@ class TestThinking(World):
         self.mind.actor.do(self.mira, Command("go", self.exit.key))
         assert self.lines()[:2] == [f"~go {self.exit.key}", "You cannot go there."]
 
-    def test_a_look_is_a_result_and_its_own_words_are_not_doubled(self):
-        self.asks("look around", "look", seconds=2)
-        self.asks("well?", "say Ah.", seconds=6)
-        kinds = [(m.kind.value, m.text) for m in self.mind.memory.context().window[1:]]
-        assert kinds[1] == ("act", "look")
-        assert kinds[2][0] == "result"
-        assert "A low room." in kinds[2][1]
-        assert [text for _, text in kinds].count("say Ah.") == 1
-        assert not any("You say" in text for _, text in kinds)
-
-    def test_its_own_last_line_again_is_asked_for_once_more_with_the_reason(self):
-        words = "say It rains, and the ferry does not go."
-        self.asks("one", words, seconds=3)
-        first, second = self.asks("two", words, words, seconds=8)
-        assert "exactly this" not in first
-        assert second.endswith("Say something else, or write > wait\n~Mira>")
-        assert self.lines().count(f"~{words}") == 1
-
     def test_what_it_looked_at_comes_back_before_it_answers(self):
         heard = self.hears(self.char1)
         for act, words in (("look", "Good evening, Tom."), ("look Tom", "say Good night.")):
@@ -109,25 +80,10 @@ class TestThinking(World):
             assert len(prompts) == 2
             assert f'Mira says to you, "{words.removeprefix("say ")}"' in heard
 
-    def test_a_gesture_and_silence_are_answers(self):
-        for act in ("emote nods.", "wait"):
-            assert len(self.asks("Good evening", act)) == 1
-
     def test_a_deed_that_cannot_be_done_is_asked_for_once_more_with_the_reason(self):
         _, second = self.asks("Fly!", "fly", "say I cannot fly.")
         assert second.splitlines()[-2].startswith("You tried to fly: there is no such deed.")
         assert "~say I cannot fly." in self.lines()
-
-    def test_an_example_of_its_voice_is_no_answer(self):
-        example = "say The leek soup is on, sit by the fire now and dry your boots, Piet."
-        self.mira.db.examples = [f"~Mira> {example} | warm"]
-        self.asks("Good evening", example, "say Good evening.")
-        assert [each for each in self.lines() if each.startswith("~")] == ["~say Good evening."]
-
-    def test_the_private_reason_is_kept_with_the_words(self):
-        self.asks("Good evening", "say Sit down. | he looks tired")
-        act = next(m for m in self.mind.memory.context().window if m.kind == "act")
-        assert (act.text, act.reason) == ("say Sit down.", "he looks tired")
 
     def test_nothing_but_its_own_verbs_exists(self):
         thing = self.thing("cup")
@@ -147,12 +103,6 @@ class TestThinking(World):
         acts = [line for line in self.lines() if line.startswith("~")]
         assert all(line.split()[0] in ("~say", "~wait", "~get") for line in acts), acts
         assert not any(";" in line for line in acts if not line.startswith("~say"))
-
-    def test_markup_in_an_answer_stays_text(self):
-        heard = self.hears(self.char1)
-        self.asks("hi", "say $You() (speech) $red(x) %s")
-        (answer,) = [line for line in heard if "Mira says" in line]
-        assert '"$You() (speech) $red(x) %s"' in answer
 
     def test_paused_it_remembers_but_does_not_think(self):
         self.mira.db.paused = True
@@ -215,15 +165,6 @@ class TestThinking(World):
         self.asks("hello again", "say Hello.", seconds=8)
         assert "~say Hello." in self.lines()
 
-    def test_an_agent_that_was_nowhere_for_a_while_has_idle_thoughts_again(self):
-        self.mind.thinker.start()
-        self.mira.location = None
-        self.clock.advance(10_000)
-        assert self.calls() == []
-        self.mira.location = self.room1
-        self.clock.pump([10_000] * 3)
-        self.settle(lambda: len(self.calls()) == 1)
-
 
 class TestNames(World):
     """One name, one somebody; one archive, one agent."""
@@ -265,30 +206,9 @@ class TestNames(World):
         again = self.another_agent("Mira")
         assert again.mind.memory.problem is None
 
-    def test_whole_names_beat_beginnings(self):
-        self.another_agent("Mirabel")
-        assert [agent.key for agent in find_agents("mira")] == ["Mira"]
-        assert [agent.key for agent in find_agents("Mir")] == ["Mira", "Mirabel"]
-        assert find_agents("") == []
-        assert [agent.key for agent in all_agents()] == ["Mira", "Mirabel"]
-
 
 class TestTrouble(World):
     """The model gone, the disk full: the world stays up and nothing is lost."""
-
-    def test_no_model_is_told_to_people_and_passes(self):
-        self.fake.always("/api/generate", Reply(status=500))
-        heard = self.hears(self.char1)
-        self.char1.execute_cmd("talk Mira hello")
-        self.clock.advance(1.0)
-        self.settle(lambda: not self.thinking())
-        assert any("far away" in line for line in heard)
-        assert self.lines() == ['Tom says to you, "hello"']
-        self.fake._always.clear()
-        self.said = ["say Back again."]
-        self.char1.execute_cmd("talk Mira hello?")
-        self.pass_time(8)
-        assert "~say Back again." in self.lines()
 
     def test_a_disk_that_cannot_be_written_loses_nothing(self):
         self.char1.execute_cmd("say before")
@@ -351,22 +271,6 @@ class TestTrouble(World):
         assert len(refusals) == 1
         assert "prompt.md, line 1: there is no variable 'nonsense'" in refusals[0]
 
-    def test_what_no_longer_fits_into_ram_is_told(self):
-        logged = []
-        memory = self.mind.memory
-        archive = memory.memory.archive
-        real, archive.append = archive.append, _full
-        with (
-            mock.patch("keepsake.agent.memory.memory.BACKLOG_LIMIT", 3),
-            mock.patch("keepsake.agent.memory.memory.log", logged.append),
-        ):
-            for number in range(5):
-                self.char1.execute_cmd(f"say {number}")
-            archive.append = real
-            assert memory.save_backlog()
-        assert self.lines() == [f'Tom says, "{number}"' for number in (2, 3, 4)]
-        assert "the oldest 2 memories were lost" in logged[-1]
-
     def test_an_archive_in_use_elsewhere_is_waited_for(self):
         folder = self.services.places.agents / "Bram" / "archive"
         other = Archive(folder)
@@ -378,27 +282,6 @@ class TestTrouble(World):
         self.clock.advance(REOPEN_SECONDS)
         self.char1.execute_cmd("say two")
         assert self.lines(bram) == ['Tom says, "one"', 'Tom says, "two"']
-
-
-class TestCompacting(World):
-    """The cascade in the game."""
-
-    def test_it_compacts_in_the_background_when_the_window_is_full(self):
-        config = self.services.places.config / "memory_compaction.md"
-        config.write_text(
-            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
-        )
-        self.mira.db.paused = True
-        for number in range(13):
-            self.char1.execute_cmd(f"say I count {number} boats on the river.")
-            self.let_compact()
-        context = self.mind.memory.context()
-        assert (context.longterm.first, context.longterm.last) == (1, 5)
-        assert (context.recent.first, context.recent.last) == (6, 9)
-        assert "boats" in context.recent.text
-        folder = self.services.places.agents / "Mira" / "summaries"
-        assert (folder / "recent.md").exists()
-        assert (folder / "longterm.md").exists()
 
 
 def _full(record):

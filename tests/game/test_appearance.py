@@ -64,14 +64,6 @@ class TestRooms(BuiltWorld, EvenniaTestCase):
         ]
 
 
-@pytest.mark.parametrize("width", [20, 40, 78])
-def test_long_lines_end_at_words_and_lose_none(width):
-    for place in ATLAS.places.values():
-        wrapped = wrap(f"|c{place.desc}|n", width)
-        assert all(len(plain(line)) <= width for line in wrapped.split("\n"))
-        assert wrapped.split() == f"|c{place.desc}|n".split()
-
-
 TABLE = "  a    b\n\n|r" + "=" * 78 + "|n\n  indented\t tab"
 BARS = " ".join(["||"] * 39)  # each is shown as one
 

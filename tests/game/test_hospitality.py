@@ -6,14 +6,13 @@ import re
 from typing import Any
 
 from keepsake.agent.thinking.turn import PROFILE
-from keepsake.agent.warming import AGAIN_SECONDS, MOST_WAITING, Warming
+from keepsake.agent.warming import AGAIN_SECONDS, Warming
 from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Nowhere, Thought
 from keepsake.models.profiles import ModelProfile
 from keepsake.ports import Generation
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
-from world.build import TAG_CATEGORY, open_world
 
 _LAST_SAID = re.compile(r'^(\w+) says to you, "(.+)"$', re.MULTILINE)
 
@@ -106,14 +105,6 @@ class TestTurns(Inn):
         self.fake.always("/api/generate", Reply(status=500, gate=gate))
         return gate
 
-    def test_a_talk_is_one_with_a_player_who_is_here(self):
-        assert not self.mind.thinker.in_talk
-        self.char1.execute_cmd("talk Mira hello")
-        assert self.mind.thinker.in_talk
-        assert self.mind.thinker.stays
-        self.char1.location = None
-        assert not self.mind.thinker.in_talk
-
 
 class TestFromAfar(Inn):
     """What reaches an agent from another room, or is meant for somebody else."""
@@ -156,12 +147,6 @@ class TestGreetings(Inn):
         assert self.arrives("say Come in!", "say Come in, Tom!") == [
             'Mira says to you, "Come in!"'
         ], "she is at home here"
-
-    def test_who_talks_most_greets_if_nobody_is_at_home(self):
-        bram = self.another_agent("Bram")
-        bram.home = self.mira.home = self.quay
-        bram.db.talkativeness = 1.0
-        assert self.arrives("say Come in!") == ['Bram says to you, "Come in!"']
 
     def test_who_comes_back_soon_is_not_greeted_again_and_nobody_thinks_of_who_leaves(self):
         self.char1.move_to(self.quay)
@@ -217,20 +202,6 @@ class TestHosts(Inn):
         self.mira.location = self.quay
         assert "Mira, who keeps this place, sleeps at The Quay." in self.look()
 
-    def test_she_stays_while_a_guest_is_there(self):
-        assert self.mind.thinker.stays
-        self.mira.db.keeps = False
-        assert not self.mind.thinker.stays
-
-    def test_a_world_of_an_earlier_version_gets_its_hosts_and_builders_have_the_last_word(self):
-        self.mira.tags.add("agent:mira", category=TAG_CATEGORY)
-        self.mira.attributes.remove("keeps")
-        open_world()
-        assert self.mira.db.keeps is True
-        self.mira.db.keeps = False
-        open_world()
-        assert self.mira.db.keeps is False
-
 
 class FakeGateway:
     """Takes calls, and answers them when the test says so."""
@@ -276,21 +247,6 @@ class TestWarming(Inn):
             self.services.gateway = self.make_gateway(self.services.places)
         super().tearDown()
 
-    def test_each_once_one_at_a_time(self):
-        warming, gateway = self.warming()
-        bram = self.another_agent("Bram")
-        warming.want([self.mira, bram, self.mira])
-        assert len(gateway.calls) == 1
-        request = gateway.answer()
-        assert (request.prompt, request.max_tokens) == ("You are Mira.", 1)
-        assert request.cache_key == f"agent-{self.mira.id}"
-        gateway.answer()
-        warming.want([self.mira, bram])
-        assert [key for _, key, *_ in gateway.calls] == [
-            f"agent-{self.mira.id}",
-            f"agent-{bram.id}",
-        ]
-
     def test_a_server_that_is_still_starting_is_asked_again_until_a_player_speaks(self):
         warming, gateway = self.warming()
         self.services.warming = warming
@@ -302,17 +258,6 @@ class TestWarming(Inn):
         self.char1.execute_cmd("talk Mira hello")
         assert gateway.cancelled
         assert len(gateway.calls) == 2
-
-    def test_bounded_and_only_where_it_costs_nothing_else(self):
-        warming, gateway = self.warming("ollama")
-        warming.want([self.mira])
-        assert gateway.calls == []
-        warming, gateway = self.warming()
-        warming.want([self.mira, *(self.another_agent(f"Agent{n}") for n in "abcdefgh")])
-        for number in range(MOST_WAITING):
-            assert len(gateway.calls) == number + 1
-            gateway.answer()
-        assert len(gateway.calls) == MOST_WAITING
 
     def test_a_player_who_comes_has_those_read_who_are_there(self):
         warming, gateway = self.warming()

@@ -12,7 +12,7 @@ from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.ports import FixedClock
 from tests.game.agents_world import AgentsWorld
 from tests.game.built_world import shipped_world
-from world.build import build_world, find, open_world
+from world.build import build_world, find
 from world.scenes import read_scenes
 
 
@@ -53,41 +53,12 @@ class TestLooks(Village):
         assert "A lamp burns at the harbour mouth" in low
         assert "mud" not in high
 
-    def test_what_needs_two_things_is_seen_when_both_hold(self):
-        stalls = "Stalls stand in a ring"
-        assert stalls in self.look("square", "market day", "morning")
-        assert stalls not in self.look("square", "market day", "night")
-
-    def test_indoors_nobody_sees_the_sky(self):
-        seen = self.look("kettle", "storm", "night")
-        assert "storm" not in seen
-        assert "tide" not in seen
-
     def test_the_agents_prompt_has_it_too(self):
         self.services.clock = FixedClock(moment("low tide", "storm"))
         self.mira.location = self.char1.location = find("room", "quay")
         self.char1.execute_cmd("talk mira What do you see?")
         self.pass_time(5)
         assert "a floor of mud" in self.fake.prompts()[-1]
-
-    def test_a_builders_own_state_shows_like_those_of_the_almanac(self):
-        quay = find("room", "quay")
-        quay.db.looks = {"flooded": "Water stands in the doors."}
-        quay.db.desc = "A quay. $state(night, It is dark.)"
-        assert "It is dark." in self.look("quay", "night")
-        assert "doors" not in self.look("quay", "night")
-        quay.add_room_state("flooded")
-        assert "Water stands in the doors." in self.look("quay", "morning")
-        assert "dark" not in self.look("quay", "morning")
-
-    def test_a_world_of_an_earlier_version_gets_it_and_builders_have_the_last_word(self):
-        quay = find("room", "quay")
-        quay.attributes.remove("looks")
-        open_world()
-        assert "low tide" in quay.db.looks
-        quay.db.looks = {}
-        open_world()
-        assert not quay.db.looks
 
 
 MONDAY = datetime(2026, 5, 4, 9, 0).astimezone()
@@ -164,58 +135,6 @@ class TestDays(Offstage):
         assert heard.count("Joss tars a plank.") == 2
         assert self.texts(self.joss, "scene") == ["emote tars a plank."]
 
-    def test_what_reads_like_a_template_is_shown_as_it_is(self):
-        self.char1.location = self.quay
-        heard = self.hears(self.char1)
-        self.day(self.joss, ("9-12", self.quay, "paints {you} and $You() on a {plank"))
-        self.pass_minutes(2)
-        assert "Joss paints {you} and $You() on a {plank." in heard
-
-    def test_in_one_minute_one_leaves_a_room_and_one_is_seen_at_work(self):
-        self.joss.location, self.char1.location = self.room1, self.room1
-        heard = self.hears(self.char1)
-        for agent, goal in ((self.mira, self.quay), (self.joss, self.kitchen)):
-            self.day(agent, ("9-12", goal, "looks about"))
-        self.clock.advance(60)
-        self.clock.advance(4)
-        assert [text for text in heard if " goes " in text] == ["Mira goes south to The Quay."]
-        self.pass_minutes(2)
-        assert self.joss.location == self.kitchen
-        for agent in (self.mira, self.joss):
-            self.day(agent, ("9-12", self.room1, "sits down"))
-            agent.location = self.room1
-        heard.clear()
-        self.clock.advance(60)
-        assert heard == ["Mira sits down."]
-        self.clock.advance(60)
-        assert heard == ["Mira sits down.", "Joss sits down."]
-
-    def test_of_others_the_first_work_of_a_day_is_remembered_and_no_coming_and_going(self):
-        works = [f"mends net number {each}" for each in range(6)]
-        self.mira.location = self.joss.location = self.quay
-        self.day(self.joss, ("0-24", self.quay, works))
-        for _ in range(6):
-            self.pass_minutes(2)
-            self.time.time += timedelta(hours=2)
-        assert len(self.texts(self.joss, "scene")) == 6
-        assert len(self.texts(self.mira, "scene")) == 1
-        self.char1.location = self.room1
-        self.char1.move_to(self.quay)
-        self.day(self.joss, ("0-24", self.kitchen, "peels an onion"))
-        self.pass_minutes(6)
-        self.char1.move_to(self.room1)
-        assert self.joss.location == self.kitchen
-        seen = [text for text in self.texts(self.mira) if "arrives" in text or " goes " in text]
-        assert [text.split()[0] for text in seen] == ["Tom", "Tom"]
-
-    def test_lines_take_turns(self):
-        lines = [f"does the work number {each}" for each in range(4)]
-        self.day(self.joss, ("0-24", self.quay, lines))
-        for _ in range(6):
-            self.pass_minutes(1)
-            self.time.time += timedelta(hours=2)
-        assert len(set(self.texts(self.joss, "scene"))) == 4
-
     def test_the_first_hour_that_fits_counts_and_market_day_is_another(self):
         self.day(
             self.joss,
@@ -248,16 +167,6 @@ class TestDays(Offstage):
         self.day(self.joss, ("9-12", self.quay, "mends a net"))
         self.pass_minutes(3)
         assert self.joss.location == self.kitchen
-
-    def test_who_is_spoken_to_on_the_way_stops(self):
-        self.char1.location = self.room1
-        self.day(self.joss, ("9-12", self.kitchen, "peels an onion"))
-        self.clock.advance(60)
-        self.clock.advance(4)
-        assert self.joss.location == self.room1
-        self.char1.execute_cmd("talk joss Wait!")
-        self.pass_minutes(1)
-        assert self.joss.location == self.room1
 
     def test_whoever_keeps_a_place_stays_with_guests_and_says_that_she_steps_out(self):
         self.mira.home, self.mira.db.keeps = self.room1, True
@@ -370,19 +279,6 @@ class TestMeetings(Meeting):
         self.time.time += timedelta(days=1)
         self.pass_minutes(6)
         assert heard.count(told) == 1
-
-    def test_no_client_is_told_what_only_minds_need(self):
-        sent: list[dict[str, object]] = []
-        self.session.data_out = lambda **kwargs: sent.append(kwargs)
-        self.char1.location = self.quay
-        self.deed(self.mira, "Tom brought Mira her cup back.")
-        self.pass_minutes(4)
-        lines = [each["text"] for each in sent if "text" in each]
-        told = [each for each in lines if "saw it myself" in str(each[0])]
-        assert told
-        facts = [each[1] for each in lines if isinstance(each, tuple | list)]
-        assert {"type": "hearsay"} in facts
-        assert not any({"chain", "about", "importance", "work"} & {*each} for each in facts)
 
     def test_words_that_look_like_a_template_are_told_on_as_they_are(self):
         words = "Tom left {you:>9} at $You() sea, {so they say} |rred."

@@ -47,18 +47,6 @@ class OpeningWorld(AgentsWorld):
 class TestOpenedInTurn(OpeningWorld):
     """The world answers first."""
 
-    def test_a_player_looks_around_while_no_agent_is_open(self):
-        self.restart()
-        heard = self.hears(self.char1)
-        self.char1.execute_cmd("look")
-        assert "A low room." in strip_ansi("\n".join(heard))
-        assert unopened() == 4
-
-    def test_who_is_listed_is_not_opened_for_it(self):
-        self.restart()
-        assert summary_of(self.ada)["state"] == "opening"
-        assert unopened() == 4
-
     def test_a_line_said_to_an_agent_that_is_not_open_is_archived_and_answered(self):
         self.restart()
         self.said = ["say The soup is leek.", "wait"]
@@ -93,13 +81,6 @@ class TestOpenedInTurn(OpeningWorld):
             self.restart()
             self.settle(lambda: len(waited) == 4)
         assert waited == [0, 0, 0, 0]
-
-    def test_one_that_is_deleted_before_its_turn_keeps_nobody_from_theirs(self):
-        self.restart()
-        self.ada.delete()
-        self.settle()
-        assert unopened() == 0
-        assert {each.memory.name for each in open_minds()} == {"Bram", "Mira", "Zoe"}
 
     def test_a_world_that_stops_meanwhile_opens_nobody_any_more(self):
         self.restart()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from datetime import UTC, datetime
 
 from evennia.utils.ansi import strip_ansi
 
-from commands.building.agents import CmdAgent
 from commands.building.why import told
-from keepsake.archive.records import Memory, MemoryKind
-from keepsake.events.reasons import Leant, PromptSource, Under, Why
-from keepsake.memory.types import CompactReason
+from keepsake.archive.records import MemoryKind
+from keepsake.events.reasons import Leant, PromptSource, Why
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 
@@ -36,34 +33,6 @@ class WhyWorld(EventsWorld, RecallWorld):
     def why(self, line: str = "@why Mira") -> str:
         assert self.log.flush(60)
         return self.type(line)
-
-
-def test_the_best_stands_first_and_long_memories_are_shortened():
-    now = datetime(2026, 5, 1, tzinfo=UTC)
-    found = [
-        PromptSource("memory", n, "", score, "words", "text") for n, score in ((1, 2.0), (2, 9.0))
-    ]
-    called = PromptSource("called back", 3, "", 0.0, "", "text")
-    long = Memory(7, now, MemoryKind.RESULT, "You recall:\n" + "So it was. " * 60)
-    why = Why(
-        agent="Mira",
-        nth=1,
-        time=now,
-        command="say Well.",
-        reason="",
-        recalled=(found[0], called, found[1]),
-        under=(Under(long, ("well",), 1.0),),
-    )
-    shown = told(why, now)
-    places = [shown.index(each) for each in ("memory 3", "memory 2|n", "memory 1|n")]
-    assert places == sorted(places)
-    (line,) = [each for each in shown.splitlines() if "You recall: So it was." in each]
-    assert len(line) < 260
-    assert "So it was. " * 59 in told(why, now, deep=True)
-
-
-def test_the_help_fits_a_plain_terminal():
-    assert max(map(len, (inspect.getdoc(CmdAgent) or "").splitlines())) <= 78
 
 
 def test_codes_of_players_are_shown_and_not_obeyed():
@@ -228,19 +197,6 @@ class TestOperations(WhyWorld):
         ):
             assert each in found, (each, found)
         assert any(each["op"] == "unnote" and each["problem"] for each in self.logged("memory"))
-
-    def test_a_compaction_is_rated(self):
-        self.says(*FACTS, *CHATTER)
-        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
-        self.let_compact()
-        self.indexed()
-        self.clock.advance(2)
-        self.settle(lambda: any(each[0] == "rate" for each in self.operations()))
-        rates = [each for each in self.logged("memory") if each["op"] == "rate"]
-        assert 0 <= rates[0]["answered"] <= rates[0]["found"] <= rates[0]["asked"]
-        searches = self.logged("recall")
-        asked = [each for each in searches if each["by"] == "examiner"]
-        assert asked or all(each["asked"] == each["answered"] for each in rates)
 
     def test_an_edit_by_hand_and_a_disk_that_refuses(self):
         self.says(*FACTS, *CHATTER)

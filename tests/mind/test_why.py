@@ -207,28 +207,3 @@ def test_of_a_compaction_that_was_taken_back_later(life):
     assert life.logs.exists() is False
     found = [why_did(life.logs, "Mira", life.archive, n) for n in (1, 2)]
     assert [len(each.summaries) for each in found] == [0, 1]
-
-
-def test_a_record_of_an_earlier_version_is_told_of_as_far_as_it_goes(life):
-    life.hears('Tom says, "Hello."')
-    life.acts("say Hello.")
-    assert life.log.flush(60)
-    life.log.close()
-    (file,) = life.logs.glob("events-*.jsonl")
-    line = file.read_text()
-    cut = line[: line.index(',"memory":')] + "}\n"
-    file.write_text(cut)
-    for prompts in life.logs.glob("prompts-*"):
-        prompts.unlink()
-    why = why_did(life.logs, "Mira", life.archive)
-    assert why.command == "say Hello."
-    assert (why.recalled, why.summaries, why.window, why.act) == ((), (), None, None)
-    assert ["earlier version" in why.missing[0], "no longer" in why.missing[1]] == [True, True]
-
-
-def test_what_cannot_be_asked_for(life):
-    with pytest.raises(KeepsakeError, match="has not done anything yet"):
-        life.why()
-    for wrong in (0, -1, 1001):
-        with pytest.raises(KeepsakeError, match="Ask for 1 to 1000"):
-            life.why(wrong)

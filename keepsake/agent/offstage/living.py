@@ -7,7 +7,6 @@ remembers it, as everything else.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
@@ -36,8 +35,6 @@ from keepsake.books.commitments import Commitment, CommitmentKind
 
 PACE = 5.0
 """Seconds between two lines of a scene."""
-MANY = 20
-"""Agents; with each so many one more may come, go, or be seen at work in a room in one minute."""
 APART = timedelta(hours=6)
 """How long two who met have nothing to say to each other by rule."""
 QUIET = timedelta(minutes=40)
@@ -53,10 +50,9 @@ def live(minds: Sequence[Mind], services: Runtime) -> None:
     free = [(mind, agent) for mind in minds if (agent := _free(mind)) is not None]
     free.sort(key=lambda each: each[1].id)
     here = {agent.key: agent for _, agent in free}
-    lively: Counter[Any] = Counter()
     for mind, agent in free:
         with logged(f"{agent.key}: Its day could not go on"):
-            _go_on(mind, agent, now, here, lively)
+            _go_on(mind, agent, now, here)
     rooms: dict[Any, list[tuple[Mind, Body]]] = {}
     for mind, agent in free:
         if not mind.sleeper.walking:
@@ -80,13 +76,8 @@ def _free(mind: Mind) -> Body | None:
 # -- one agent's day
 
 
-def _go_on(
-    mind: Mind, agent: Body, now: Almanac, here: dict[str, Body], lively: Counter[Any]
-) -> None:
-    """Go where its hour has it, or do what it does there, unless it is ``lively`` there already.
-
-    In one minute one of those in a room is seen at work, one leaves it, and one sets off for it.
-    """
+def _go_on(mind: Mind, agent: Body, now: Almanac, here: dict[str, Body]) -> None:
+    """Go where its hour has it, or do what it does there."""
     for promise in mind.memory.commitments.items:
         if promise.kind is CommitmentKind.PROMISE and promise.time is not None:
             moment = due_at(promise.text, promise.time.astimezone(now.moment.tzinfo))
@@ -97,39 +88,31 @@ def _go_on(
         return
     friend = here.get(entry.company)
     goal = entry.room or (friend.location if friend else None) or agent.home
-    there = agent.location is goal
-    seen = {("at", goal)} if there else {("from", agent.location), ("to", goal)}
-    if goal is None or any(lively[each] > len(here) // MANY for each in seen):
-        return
-    if there:
-        acted = _show_once(mind, agent, entry.line(now, agent.id), now.moment)
-    else:
-        acted = _set_off(mind, agent, goal)
-    if acted:
-        lively.update(seen)
+    if agent.location is goal:
+        _show_once(mind, agent, entry.line(now, agent.id), now.moment)
+    elif goal is not None:
+        _set_off(mind, agent, goal)
 
 
-def _set_off(mind: Mind, agent: Body, goal: Any) -> bool:
+def _set_off(mind: Mind, agent: Body, goal: Any) -> None:
     """Walk there, unless somebody is to be received; the next minute goes on."""
     if mind.thinker.stays or hosts_guests(agent):
-        return False
+        return
     if is_at_home(agent):
         show(agent, f'{agent.key} says, "I\'m only stepping out to {goal.key}."', SCENE)
     mind.sleeper.walk(goal, lambda: None)
-    return True
 
 
-def _show_once(mind: Mind, agent: Body, does: str, now: datetime) -> bool:
-    """Have people see what it does, once a day; False if they have."""
+def _show_once(mind: Mind, agent: Body, does: str, now: datetime) -> None:
+    """Have people see what it does, once a day."""
     seen, act = f"{agent.key} {does}.", f"emote {does}."
     if mind.hearsay.is_old(act, now, days=1):
-        return False
+        return
     if mind.hearsay.is_old(act, now):
         mind.hearsay.seen[act] = now.date()
     else:
         mind.memory.remember(act, MemoryKind.ACT, place=place_of(agent), event=SCENE)
     show(agent, seen, SCENE, work=True)
-    return True
 
 
 def _keep(mind: Mind, agent: Body, promise: Commitment, moment: datetime, now: Almanac) -> bool:
