@@ -18,11 +18,9 @@ from __future__ import annotations
 
 import difflib
 import logging
-import math
-import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self, cast
@@ -32,12 +30,11 @@ from keepsake.errors import ConfigError
 
 _log = logging.getLogger("keepsake.mind")
 
-_HEADING = re.compile(r"#{1,2}\s+(?P<name>.+?)\s*#*$")
-_SETTING = re.compile(r"\*\*(?P<key>[a-z][a-z0-9_]*)\*\*\s*:\s*(?P<value>.*?)$")
-_ITEM = re.compile(r"\s*[-*]\s+(?P<item>\S.*?)\s*$")
 _FENCE = ("```", "~~~")
-_YES = frozenset({"yes", "true", "on"})
-_NO = frozenset({"no", "false", "off"})
+_YES, _NO = ("yes", "true", "on"), ("no", "false", "off")
+_MOST = 2**31 - 1
+_SLIP = 0.8
+"""How like a setting a key must be to be taken for a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +43,11 @@ class Setting:
 
     value: str
     line: int
-    items: tuple[Setting, ...] = ()  # the list that stands below it where it has no value
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigSection:
-    """What stands under one heading."""
+    """What stands under one heading. What it is asked for, it refuses with ConfigError."""
 
     path: Path
     name: str
@@ -59,128 +55,68 @@ class ConfigSection:
     entries: Mapping[str, Setting] = field(default_factory=dict)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """The setting as it was written.
-
-        Raises:
-            ConfigError: It is not there, or empty, and there is no default.
-        """
+        """The setting as it was written; refused if it is not there and has no default."""
         entry = self.entries.get(key)
         if entry is not None and entry.value:
             return entry.value
         if default is not None:
             return default
         here = f"section {self.name!r}" if self.name else "the file"
-        raise ConfigError(
-            self.path,
-            entry.line if entry else self.line,
-            f"{key} has no value" if entry else f"{key} is missing from {here}",
-            f"Write a line such as **{key}**: value",
-        )
+        reason = f"{key} has no value" if entry else f"{key} is missing from {here}"
+        line, cure = entry.line if entry else self.line, f"Write a line such as **{key}**: value"
+        raise ConfigError(self.path, line, reason, cure)
 
-    def integer(
-        self, key: str, default: int | None = None, *, low: int = 0, high: int = 2**31 - 1
-    ) -> int:
-        """The setting as a whole number from ``low`` to ``high``.
+    def only(self, known: Iterable[str]) -> ConfigSection:
+        """The section without settings that nobody reads; a slip of the pen is refused.
 
-        Raises:
-            ConfigError: It is no such number, or missing without a default.
+        Earlier versions had other settings, of which the log tells.
         """
-        return self._between(key, default, int, low, high)
-
-    def number(
-        self, key: str, default: float | None = None, *, low: float = 0.0, high: float = math.inf
-    ) -> float:
-        """The setting as a number from ``low`` to ``high``.
-
-        Raises:
-            ConfigError: It is no such number, or missing without a default.
-        """
-        return self._between(key, default, float, low, high)
-
-    def _between[N: (int, float)](
-        self, key: str, default: N | None, kind: type[N], low: N, high: N
-    ) -> N:
-        if key not in self.entries and default is not None:
-            return default
-        written = self.text(key)
-        try:
-            number = kind(written)
-        except ValueError:
-            whole = " whole" if kind is int else ""
-            raise self.refuse(key, f"{written!r} is not a{whole} number") from None
-        if not (math.isfinite(number) and low <= number <= high):
-            bounds = f"{low:g} and {high:g}" if kind is float else f"{low} and {high}"
-            raise self.refuse(key, f"{written} is not between {bounds}")
-        return number
-
-    def choice(self, key: str, options: Iterable[str], default: str | None = None) -> str:
-        """The setting as one of ``options``.
-
-        Raises:
-            ConfigError: It is none of them, or missing without a default.
-        """
-        written, known = self.text(key, default), sorted(options)
-        if written not in known:
-            raise self.refuse(key, f"{written!r} is none of {', '.join(known)}")
-        return written
-
-    def flag(self, key: str, default: bool | None = None) -> bool:
-        """The setting as yes or no.
-
-        Raises:
-            ConfigError: It is neither, or missing without a default.
-        """
-        if key not in self.entries and default is not None:
-            return default
-        written = self.text(key).lower()
-        if written in _YES | _NO:
-            return written in _YES
-        raise self.refuse(key, f"{written!r} is neither yes nor no")
-
-    def only(self, known: Iterable[str]) -> None:
-        """Refuse settings that nobody reads, so that a slip of the pen is seen.
-
-        Raises:
-            ConfigError: A key is not in ``known``; it names the nearest one that is.
-        """
-        keys = set(known)
-        offered = sorted(keys - RETIRED.get(self.path.name, frozenset()))
+        names = sorted(known)
         for key, entry in self.entries.items():
-            if key not in keys:
-                near = difflib.get_close_matches(key, offered, 1)
-                cure = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(offered)}"
+            if key in names:
+                continue
+            if near := difflib.get_close_matches(key, names, 1, _SLIP):
+                cure = f"Did you mean {near[0]}?"
                 raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
+            told = "nothing reads %s; the line does nothing and can be removed"
+            _log.warning(f"[Note] %s, line %d: {told}", self.path, entry.line, key)
+        return replace(self, entries={k: it for k, it in self.entries.items() if k in names})
 
     def into[C](self, config: type[C]) -> C:
-        """The settings as a dataclass that has a field with a default for each of them.
-
-        Raises:
-            ConfigError: A value or a name is wrong; says which line and why.
-        """
-        known = fields(cast("Any", config))
-        self.only(each.name for each in known)
-        return config(**{each.name: self.value(each) for each in known})
+        """The settings as a dataclass that has a field with a default for each of them."""
+        settable = settings_of(config)
+        read = self.only(each.name for each in settable)
+        return config(**{each.name: read.value(each) for each in settable})
 
     def value(self, of: Field[Any], default: Any = MISSING) -> Any:
         """The setting that a field of a configuration stands for, as :meth:`into` reads it.
 
         ``default``: What it is where it is not written; that of the field if not given.
-
-        Raises:
-            ConfigError: It is none that the field takes.
         """
-        key, bounds = of.name, of.metadata.get("bounds", {})
         default = of.default if default is MISSING else default
-        match default:
-            case bool():
-                return self.flag(key, default)
-            case int():
-                return self.integer(key, default, **bounds)
-            case float():
-                return self.number(key, default, **bounds)
-        if among := of.metadata.get("among"):
-            return self.choice(key, among, str(default))
-        return self.text(key, str(default))
+        written = self.text(of.name, "" if default is None else str(default))
+        if of.name not in self.entries or (default is None and not written):
+            return default
+        if isinstance(default, bool):
+            if (said := written.lower()) not in _YES + _NO:
+                raise self.refuse(of.name, f"{written!r} is neither yes nor no")
+            return said in _YES
+        if isinstance(default, str):
+            among = of.metadata.get("among", (written,))
+            if written not in among:
+                raise self.refuse(of.name, f"{written!r} is none of {', '.join(sorted(among))}")
+            return written
+        kind = float if isinstance(default, float) else int
+        try:
+            number = kind(written)
+        except ValueError:
+            whole = " whole" if kind is int else ""
+            raise self.refuse(of.name, f"{written!r} is not a{whole} number") from None
+        bounds = {"low": 0, "high": _MOST, **of.metadata.get("bounds", {})}
+        if not bounds["low"] <= number <= bounds["high"]:
+            what = f"{written} is not between {bounds['low']} and {bounds['high']}"
+            raise self.refuse(of.name, what)
+        return number
 
     def refuse(self, key: str, reason: str, cure: str = "") -> ConfigError:
         """The error that says why the value of ``key`` cannot be used."""
@@ -189,42 +125,7 @@ class ConfigSection:
         return ConfigError(self.path, line, f"{key}: {reason}", cure)
 
 
-def parse(path: Path) -> list[ConfigSection]:
-    """The sections of a markdown file that hold settings, in order.
-
-    Raises:
-        ConfigError: The file cannot be read, is not UTF-8, or has a key twice in
-            one section.
-    """
-    return [section for section in _sections(path, _read(path)) if section.entries]
-
-
-def merged(path: Path) -> ConfigSection:
-    """All settings of a file as one section, for files whose headings mean nothing.
-
-    Raises:
-        ConfigError: As :func:`parse`, and when two sections have the same key.
-    """
-    together: dict[str, Setting] = {}
-    for section in parse(path):
-        for key, entry in section.entries.items():
-            _add(path, together, key, entry)
-    return ConfigSection(path, "", 1, together)
-
-
-RETIRED: Mapping[str, frozenset[str]] = {
-    "journal.md": frozenset({"draw_from", "drawn", "entries", "days"}),
-    "memory_compaction.md": frozenset({"on_agent", "rounds"}),
-    "people.md": frozenset({"shown", "lines", "observations", "facts", "conclusions", "things"}),
-    "recall.md": frozenset(
-        {"notes", "summaries", "remembered", "remembered_tokens", "remembered_thoughts"}
-    ),
-    "sleep.md": frozenset({"quiet_minutes", "reflect_after", "questions", "insights", "dream"}),
-    "thinking.md": frozenset(
-        {"jitter", "pause_notice", "chatter_pause", "retries", "insist", "template", "constrain"}
-    ),
-}
-"""By file, what nobody can set any more: a constant now, mostly the default of that field."""
+# -- configurations as dataclasses
 
 
 def between(default: Any, **bounds: float) -> Any:
@@ -237,6 +138,16 @@ def one_of(default: str, options: Iterable[str]) -> Any:
     return field(default=default, metadata={"among": tuple(options)})
 
 
+def fixed(default: Any) -> Any:
+    """A field of a configuration that no file sets, but tests and the lab do."""
+    return field(default=default, metadata={"fixed": True})
+
+
+def settings_of(config: type) -> list[Field[Any]]:
+    """The fields of a configuration that a file sets."""
+    return [each for each in fields(cast("Any", config)) if not each.metadata.get("fixed")]
+
+
 @dataclass(frozen=True, slots=True)
 class FileSettings:
     """A configuration: a dataclass that has a field with a default for each setting of a file.
@@ -246,9 +157,7 @@ class FileSettings:
 
     @classmethod
     def load(cls, path: Path, changes: Mapping[str, str] | None = None) -> Self:
-        """Read a file.
-
-        What it does not name, and what is retired (which is noted), keeps its default.
+        """Read a file; what it does not name keeps its default.
 
         ``changes``: Values that hold instead of the file's, as they would be written there.
 
@@ -257,11 +166,8 @@ class FileSettings:
                 line, why, and what to do.
         """
         read = merged(path)
-        if old := retired(read):
-            _log.warning("[Note] %s: %s", path, note(old))
-        entries = {key: entry for key, entry in read.entries.items() if key not in old}
-        entries |= {key: Setting(value, 1) for key, value in (changes or {}).items()}
-        read = replace(read, entries=entries)
+        changed = {key: Setting(value, 1) for key, value in (changes or {}).items()}
+        read = replace(read, entries={**read.entries, **changed})
         return read.into(cls).checked(read)
 
     def checked(self, read: ConfigSection) -> Self:
@@ -273,51 +179,73 @@ class FileSettings:
         return self
 
 
-def retired(read: ConfigSection) -> list[str]:
-    """The keys of a file that nothing reads any more."""
-    return sorted(read.entries.keys() & RETIRED.get(read.path.name, frozenset()))
+# -- the file
 
 
-def note(keys: Sequence[str]) -> str:
-    """What a person is told of such keys."""
-    lines = "this line does" if len(keys) == 1 else "these lines do"
-    return f"{', '.join(keys)} cannot be set any more; {lines} nothing and can be removed"
+def parse(path: Path) -> list[ConfigSection]:
+    """The sections of a markdown file that hold settings, in order.
+
+    Raises:
+        ConfigError: The file cannot be read, is not UTF-8, or has a key twice in
+            one section.
+    """
+    found = [ConfigSection(path, "", 1, {})]
+    for number, line in _outside_fences(_read(path)):
+        if heading := _heading(line):
+            found.append(ConfigSection(path, heading, number, {}))
+        elif (setting := _setting(line)) is not None:
+            _add(found[-1], setting[0], Setting(setting[1], number))
+    return [section for section in found if section.entries]
+
+
+def merged(path: Path) -> ConfigSection:
+    """All settings of a file as one section, for files whose headings mean nothing.
+
+    Raises:
+        ConfigError: As :func:`parse`, and when two sections have the same key.
+    """
+    together = ConfigSection(path, "", 1, {})
+    for section in parse(path):
+        for key, entry in section.entries.items():
+            _add(together, key, entry)
+    return together
 
 
 def with_settings(text: str, name: str, values: Mapping[str, str]) -> str:
     """The text of a file with these settings in the section ``name``; the rest stays as it is.
 
-    A setting that is there is replaced where it stands, with the list below it. Others, unless they
-    are empty, come before the section's first one. A section that is not there is added at the end.
+    A setting that is there is replaced where it stands. Others, unless they are empty, come below
+    the section's heading. A section that is not there is added at the end. With an empty name,
+    headings mean nothing.
     """
-    lines, missing = text.splitlines(keepends=True), dict(values)
-    place = first = 0  # lines above the place where settings are added, and the first setting
-    inside = listing = False
-    for number, line in _outside_fences(text):
-        if heading := _HEADING.match(line):
-            inside = heading["name"].lower() == name
-            place = number if inside else place
-        elif inside and (setting := _SETTING.match(line)):
-            first = first or number
-            if (key := setting["key"]) in missing:
-                lines[number - 1] = _setting(key, missing.pop(key), lines[number - 1])
-                listing = not setting["value"].strip()
-                continue
-        elif listing and _ITEM.match(line):
-            lines[number - 1] = ""
-            continue
-        listing = listing and not line
+    lines, missing, place, inside = text.splitlines(keepends=True), dict(values), 0, not name
     end = "\r\n" if "\r\n" in text else "\n"
-    added = [_setting(key, value, end) for key, value in missing.items() if value]
+    for number, line in _outside_fences(text):
+        if name and (heading := _heading(line)):
+            inside = heading.lower() == name
+            place = number if inside else place
+        elif inside and (setting := _setting(line)) and setting[0] in missing:
+            lines[number - 1] = f"**{setting[0]}**: {missing.pop(setting[0])}".rstrip() + end
+    added = [f"**{key}**: {value}{end}" for key, value in missing.items() if value]
     if added and not place:
-        place, added = len(lines), [end, f"## {name}{end}", end, *added]
-    place = first - 1 if first else place
+        head = [f"## {name}{end}", end] if name else []
+        lines += [end] if lines and not lines[-1].endswith(end) else []
+        place, added = len(lines), [end, *head, *added]
+    elif added:
+        added.insert(0, end)
     return "".join([*lines[:place], *added, *lines[place:]])
 
 
-def _setting(key: str, value: str, replaced: str) -> str:
-    """A setting's line, with the line end of the one that it replaces."""
-    return f"**{key}**: {value}".rstrip() + replaced[len(replaced.rstrip("\r\n")) :]
+def _heading(line: str) -> str:
+    return line.strip("#").strip() if line.startswith(("# ", "## ")) else ""
+
+
+def _setting(line: str) -> tuple[str, str] | None:
+    key, sign, rest = line.removeprefix("**").partition("**")
+    colon, value = rest.lstrip()[:1], rest.lstrip()[1:].strip()
+    if not (sign and colon == ":" and line.startswith("**")):
+        return None
+    return (key, value) if key.isidentifier() and key.isascii() and key.islower() else None
 
 
 def _read(path: Path) -> str:
@@ -329,26 +257,6 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ConfigError(path, line, "is not UTF-8", "Save it as UTF-8") from error
-
-
-def _sections(path: Path, text: str) -> Iterator[ConfigSection]:
-    name, start, entries = "", 1, dict[str, Setting]()
-    listing = ""  # the setting below which a list may stand
-    for number, line in _outside_fences(text):
-        if heading := _HEADING.match(line):
-            yield ConfigSection(path, name, start, entries)
-            name, start, entries = heading["name"], number, {}
-        elif setting := _SETTING.match(line):
-            _add(path, entries, setting["key"], Setting(setting["value"].strip(), number))
-            listing = "" if setting["value"].strip() else setting["key"]
-            continue
-        elif listing and (item := _ITEM.match(line)):
-            above = entries[listing]
-            items = (*above.items, Setting(item["item"], number))
-            entries[listing] = replace(above, items=items)
-            continue
-        listing = listing if not line else ""
-    yield ConfigSection(path, name, start, entries)
 
 
 def _outside_fences(text: str) -> Iterator[tuple[int, str]]:
@@ -363,12 +271,11 @@ def _outside_fences(text: str) -> Iterator[tuple[int, str]]:
             yield number, line.rstrip()
 
 
-def _add(path: Path, entries: dict[str, Setting], key: str, entry: Setting) -> None:
+def _add(section: ConfigSection, key: str, entry: Setting) -> None:
+    entries = cast("dict[str, Setting]", section.entries)
     if key in entries:
-        first = entries[key].line
-        raise ConfigError(
-            path, entry.line, f"{key} was set on line {first} already", "Keep one of them"
-        )
+        what = f"{key} was set on line {entries[key].line} already"
+        raise ConfigError(section.path, entry.line, what, "Keep one of them")
     entries[key] = entry
 
 
@@ -394,12 +301,9 @@ class ConfigFile[T]:
         *,
         rest: float = 0.0,
     ) -> None:
-        self.path = path
-        self.problem: ConfigError | None = None
-        self._load = load
-        self._value = default
-        self._on_problem = on_problem
-        self._seen: object = _NEVER
+        self.path, self.problem = path, cast("ConfigError | None", None)
+        self._load, self._value, self._on_problem = load, default, on_problem
+        self._seen: object = ConfigFile  # no state of a file
         self._rest, self._look_again = rest, float("-inf")
         self._lock = threading.Lock()
 
@@ -424,8 +328,7 @@ class ConfigFile[T]:
         if (now := time.monotonic()) < self._look_again:
             return None
         self._look_again = now + self._rest
-        signature = stamp(self.path)
-        if signature == self._seen:
+        if (signature := stamp(self.path)) == self._seen:
             return None
         self._seen = signature
         try:
@@ -433,6 +336,3 @@ class ConfigFile[T]:
         except ConfigError as error:
             self.problem = error
         return self.problem
-
-
-_NEVER = object()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
-from keepsake.markdown_config import FileSettings, between
+from keepsake.markdown_config import FileSettings, between, fixed
 
 type Priority = Literal["player", "event", "idle"]
 
@@ -37,12 +37,12 @@ class ThinkingConfig(FileSettings):
 
     gather: float = between(0.6, high=30.0)
     cooldown: float = between(4.0, high=_DAY)
-    jitter: float = 0.3
+    jitter: float = fixed(0.3)
     idle_interval: float = between(270.0, low=5.0, high=_DAY)
     idle_away_factor: float = between(10.0, low=1.0)
     chatter_turns: int = between(4, high=1000)
-    chatter_pause: float = 120.0
-    pause_notice: float = 2.0
+    chatter_pause: float = fixed(120.0)
+    pause_notice: float = fixed(2.0)
 
 
 class EventKind(StrEnum):

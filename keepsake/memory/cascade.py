@@ -95,7 +95,7 @@ class CascadeMemory(AgentMemory):
         if reason is CompactReason.AGENT and not self.host.config().on_agent:
             raise CompactionError(
                 "agents may not ask for a compaction here",
-                "Set on_agent in memory_compaction.md to let them",
+                "A builder can make one: @compact-memories",
             )
         emergency = reason is CompactReason.EMERGENCY
         if strategy.layout is Layout.SLIDING and not emergency:
@@ -197,7 +197,7 @@ class CascadeMemory(AgentMemory):
             return MemoryStatus(
                 total=tiers.last_number,
                 window=len(tiers.window),
-                next_due=self._triggers.next_due() if self.host.config().on_count else None,
+                next_due=self._triggers.next_due(),
                 running=self._busy.locked(),
                 last_compaction=tiers.state.time,
                 compactions=tiers.compactions,

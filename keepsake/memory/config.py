@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keepsake.books import commitments, pins
-from keepsake.markdown_config import ConfigSection, FileSettings, between
+from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 from keepsake.memory.strategy import strategy_names
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN
 
@@ -49,12 +49,8 @@ class CompactionConfig(FileSettings):
     preserve_share: float = 0.20
     min_saving_tokens: int = between(300, high=LARGEST_CONTEXT)
     longterm_tokens: int = between(600, low=50, high=LARGEST_CONTEXT)
-    mask: bool = True
-    on_count: bool = True
-    on_high: bool = True
-    on_sleep: bool = True
-    on_emergency: bool = True
-    on_agent: bool = True
+    mask: bool = fixed(True)  # whether old tool results are shortened and repeats folded
+    on_agent: bool = fixed(True)  # whether agents may ask for a compaction
     profile: str = "summarizer"
     fallback_after: int = between(3, high=1000)
 
@@ -132,24 +128,23 @@ def _check_strategy(settings: ConfigSection, name: str) -> None:
 
 
 def _check_marks(settings: ConfigSection, config: CompactionConfig) -> None:
-    """The marks stand in their order; one whose trigger is off may stand anywhere."""
+    """The marks stand in their order."""
     circle = "a compaction would end where it begins"
     before = "an emergency would come before the ordinary compaction"
-    both = config.on_high and config.on_emergency
     wanted = (
-        ("low", "high", config.on_high, circle, ""),
-        ("low", "sleep", config.on_sleep, circle, ""),
-        ("low", "emergency", config.on_emergency, circle, ""),
-        ("high", "emergency", both, before, ", or switch one of them off: **on_high**: no"),
-        ("preserve_share", "low", True, "no compaction could come down to low", ""),
+        ("low", "high", circle),
+        ("low", "sleep", circle),
+        ("low", "emergency", circle),
+        ("high", "emergency", before),
+        ("preserve_share", "low", "no compaction could come down to low"),
     )
-    for smaller, larger, matters, why, or_else in wanted:
+    for smaller, larger, why in wanted:
         below, above = getattr(config, smaller), getattr(config, larger)
-        if matters and below >= above:
+        if below >= above:
             raise settings.refuse(
                 _written(settings, larger, smaller),
                 f"{smaller} {below:g} is not below {larger} {above:g}: {why}",
-                f"Lower {smaller} or raise {larger}{or_else}",
+                f"Lower {smaller} or raise {larger}",
             )
 
 

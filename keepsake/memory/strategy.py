@@ -72,8 +72,11 @@ def load_strategy(path: Path) -> Strategy:
         ConfigError: It cannot be read or used; names file, line and cure.
     """
     settings = merged(path)
-    settings.only(("layout", "headings"))
-    layout = Layout(settings.choice("layout", list(Layout), Layout.CASCADE))
+    settings = settings.only(("layout", "headings"))
+    named = settings.text("layout", Layout.CASCADE)
+    if named not in list(Layout):
+        raise settings.refuse("layout", f"{named!r} is none of {', '.join(sorted(Layout))}")
+    layout = Layout(named)
     prompts = load_prompts(path, () if layout is Layout.SLIDING else (WANTED,), VARIABLES)
     strategy = Strategy(path.stem, layout, _headings(settings), prompts)
     if layout is not Layout.SLIDING:

@@ -37,11 +37,11 @@ class Triggers:
         if self._host.strategy().layout is Layout.SLIDING:
             return []
         config, load = self._host.config(), self._window.load()
-        asleep = config.on_sleep and load.share >= config.sleep and self._host.asleep()
+        asleep = load.share >= config.sleep and self._host.asleep()
         holds = {
-            CompactReason.HIGH: config.on_high and load.share >= config.high,
+            CompactReason.HIGH: load.share >= config.high,
             CompactReason.SLEEP: asleep,
-            CompactReason.COUNT: config.on_count and self._tiers.last_number >= self.next_due(),
+            CompactReason.COUNT: self._tiers.last_number >= self.next_due(),
         }
         if self._undone_just_now and load.used <= load.budget:
             return []
@@ -53,7 +53,7 @@ class Triggers:
         ``busy``: Whether one is under way.
         """
         config, load = self._host.config(), self._window.load()
-        if not config.on_emergency or load.share < config.emergency:
+        if load.share < config.emergency:
             return None
         if load.used <= load.budget and (
             busy or self._undone_just_now or self._declines(CompactReason.EMERGENCY, load)

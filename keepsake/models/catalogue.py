@@ -102,8 +102,7 @@ def load_forms(path: Path) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for section in parse(path):
         if section.name.lower() == FORMS_SECTION:
-            section.only(FORMS[1:])
-            for form, written in section.entries.items():
+            for form, written in section.only(FORMS[1:]).entries.items():
                 names = written.value.replace(",", " ").split()
                 found |= {each.strip("`").lower(): form for each in names}
     return found

@@ -78,7 +78,7 @@ def embedder(profile: EmbedderProfile) -> ClosableEmbedder:
 
 def _profile(section: ConfigSection) -> EmbedderProfile:
     settings = fields(EmbedderProfile)
-    section.only(each.name for each in settings)
+    section = section.only(each.name for each in settings)
     plain = {each.name: section.value(each) for each in settings if each.name != "host"}
     profile = EmbedderProfile(host=host_of(section), **plain)
     require_server(section, profile.provider, profile.model, profile.host)

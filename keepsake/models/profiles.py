@@ -60,7 +60,8 @@ class ModelProfile:
     time_limit: float = between(60.0, low=0.1, high=3600.0)
     repeat_penalty: float = between(1.0, high=5.0)  # 1.0 is none
     seed: int | None = None  # fixed seed, or None for a new one each time
-    context_tokens: int | None = None  # tokens that the model looks at; None for what it says
+    # tokens that the model looks at; None for what it says
+    context_tokens: int | None = between(None, low=256)
     in_flight: int = between(2, low=1, high=64)  # calls that the server may work on at once
     form: str = one_of(AUTO, FORMS)
     # the most tokens of a prompt; 0 for three quarters of the context, and 8,000 at most
@@ -127,10 +128,10 @@ SHIPPED: Mapping[str, ModelProfile] = {
 }
 """What counts until a good ``llm.md`` has been read, and where it says nothing."""
 
-_READ = {"name", "host", "seed", "context_tokens", "model_file", "takes_tools", "tail_tokens"}
+_READ = {"name", "host", "takes_tools", "tail_tokens"}
 """Fields that take more to read than they say, or are not read."""
 _PLAIN = tuple(each for each in fields(ModelProfile) if each.name not in _READ)
-_KEYS = {"host", "seed", "context_tokens", "model_file", *(each.name for each in _PLAIN)}
+_KEYS = {"host", *(each.name for each in _PLAIN)}
 
 
 class Profiles:
@@ -242,15 +243,11 @@ def model_name(profile: ModelProfile) -> str:
 
 
 def _profile(section: ConfigSection) -> ModelProfile:
-    section.only(_KEYS)
+    section = section.only(_KEYS)
     default = SHIPPED.get(section.name.lower(), ModelProfile(section.name))
-    written, number = section.text, section.integer
     profile = ModelProfile(
         name=section.name.lower(),
         host=host_of(section),
-        seed=number("seed") if written("seed", "") else None,
-        context_tokens=number("context_tokens", low=256) if written("context_tokens", "") else None,
-        model_file=written("model_file", "").strip("`"),
         **{each.name: section.value(each, getattr(default, each.name)) for each in _PLAIN},
     )
     if profile.model_file and profile.provider != EMBEDDED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from keepsake.markdown_config import ConfigSection, FileSettings, between
+from keepsake.markdown_config import ConfigSection, FileSettings, between, fixed
 
 CHILD, NONE = "child", "none"
 SHARE = 4
@@ -18,13 +18,13 @@ class RecallConfig(FileSettings):
 
     chroma: str = CHILD
     budget: int = between(600, high=100_000)
-    notes: int = 3
-    summaries: int = 2
+    notes: int = fixed(3)
+    summaries: int = fixed(2)
     memories: int = between(5, high=200)
     patience: float = between(0.5, low=0.05, high=60.0)
-    remembered: int = 24
-    remembered_tokens: int = 600
-    remembered_thoughts: int = 3
+    remembered: int = fixed(24)
+    remembered_tokens: int = fixed(600)
+    remembered_thoughts: int = fixed(3)
 
     def for_prompt(self, tokens: int) -> RecallConfig:
         """These settings for a chat model, of whose prompt a quarter may be recalled.

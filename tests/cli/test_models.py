@@ -67,7 +67,6 @@ def test_the_shipped_catalogue_is_good():
         ("**sha256**: 12ab", "not the full number"),
         ("**repo**: nobody", "no owner/name"),
         ("**file**: ../../passwd", "no GGUF file"),
-        ("**url**: x", "nothing reads url"),
     ],
 )
 def test_a_wrong_catalogue_is_refused(tmp_path: Path, wrong: str, reason: str):
@@ -161,17 +160,6 @@ def test_a_full_disk(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(ModelFailed, match=r"0\.0 GB left.*KEEPSAKE_HOME"):
         fetch(hub, tmp_path)
     assert not hub.ranges
-
-
-def test_settings_are_written_where_they_stand_and_all_else_stays():
-    text = "# A\r\n\r\n## agent\r\n\r\n**provider**: ollama\r\n_who_\r\n**seed**: 1\r\n## b\r\n"
-    found = with_settings(text, "agent", {"provider": "embedded", "model_file": "a.gguf", "no": ""})
-    assert found == (
-        "# A\r\n\r\n## agent\r\n\r\n**model_file**: a.gguf\r\n**provider**: embedded\r\n_who_\r\n"
-        "**seed**: 1\r\n## b\r\n"
-    )
-    fenced = "```\n## agent\n**provider**: x\n```\n"
-    assert with_settings(fenced, "agent", {"a": "1"}) == f"{fenced}\n## agent\n\n**a**: 1\n"
 
 
 def listed(copy: Copy) -> dict[str, str]:

@@ -39,7 +39,7 @@ class TestClosed(LadderWorld):
     def setUp(self):
         super().setUp()
         self.fill(1.1, context_tokens=1600)
-        self.budget(context_tokens=1600, on_high=False)
+        self.budget(context_tokens=1600, high=9.0)
         self.component = self.mind.memory
 
     def close(self):
@@ -89,7 +89,7 @@ class TestThoughts(LadderWorld):
         assert "~say Here I am." in self.lines()
 
         self.fill(1.1, context_tokens=1600)
-        self.budget(context_tokens=1600, on_high=False)
+        self.budget(context_tokens=1600, high=9.0)
         gate = self.slow()
         self.char1.execute_cmd("talk Mira Well?")
         self.clock.advance(2.0)

@@ -73,7 +73,7 @@ class LadderWorld(AgentsWorld):
 
     def fill(self, share, **values):
         """Let Mira listen until her prompt has this share of its budget."""
-        self.budget(on_count=False, on_high=False, on_sleep=False, on_emergency=False, **values)
+        self.budget(recent_window=10_000, high=9.0, sleep=9.0, emergency=9.0, **values)
         self.thinks("Good day.")
         self.mira.db.paused = True
         number = 0
@@ -219,7 +219,7 @@ class TestEmergency(LadderWorld):
         assert self.thinks("Well?") == [], "switched off, what is too large is not sent"
         assert self.past() == []
         assert any("cannot think" in line for line in self.logged)
-        self.budget(context_tokens=1600, on_high=False, fallback_after=0)
+        self.budget(context_tokens=1600, high=9.0, fallback_after=0)
         self.summarizer(lambda _: Dead())
         prompts = self.thinks("What did ship 3 bring?", "say Casks.")
         assert [past.reason for past in self.past()] == ["emergency"]
@@ -232,7 +232,7 @@ class TestEmergency(LadderWorld):
 
     def test_it_is_made_in_the_background_and_waits_for_one_under_way(self):
         self.fill(1.05, context_tokens=1600)
-        self.budget(context_tokens=1600, on_high=False)
+        self.budget(context_tokens=1600, high=9.0)
         gate, ended = self.slow(), []
         self.mind.memory.compact(CompactReason.MANUAL, ended.append)
         self.said = ["say Hm.", "wait"]

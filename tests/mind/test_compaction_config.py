@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from keepsake.errors import ConfigError
-from keepsake.markdown_config import merged
+from keepsake.markdown_config import merged, settings_of
 from keepsake.memory.config import (
     FOLDER,
     CompactionConfig,
@@ -44,7 +43,7 @@ def refused(file: Path, *settings: str) -> ConfigError:
 def test_the_shipped_file_says_what_the_defaults_are_and_explains_each():
     assert CompactionConfig.load(SHIPPED) == CompactionConfig()
     written = merged(SHIPPED).entries
-    assert set(written) == {field.name for field in fields(CompactionConfig)} - {"on_agent"}
+    assert set(written) == {each.name for each in settings_of(CompactionConfig)}
     text = SHIPPED.read_text(encoding="utf-8")
     for name in written:
         assert re.search(rf"^\*\*{name}\*\*: .+\n_[^_]", text, re.MULTILINE), f"{name} unexplained"
@@ -53,19 +52,12 @@ def test_the_shipped_file_says_what_the_defaults_are_and_explains_each():
 def test_every_setting_is_read(file: Path):
     other = CompactionConfig(
         *("structured", 10, 11, 16384, 384, 0.8, 0.5, 0.6, 0.9, 5, 0.1, 0, 900),
-        *(False, False, False, False, False, True, "agent", 0),
+        *(True, True, "agent", 0),
     )
-    said = {True: "yes", False: "no"}
-    values = {field.name: getattr(other, field.name) for field in fields(other)}
-    assert [
-        name for name, value in values.items() if value == getattr(CompactionConfig(), name)
-    ] == ["on_agent"], "a setting that equals its default shows nothing"
-    lines = [
-        f"{name}**: {said[value] if isinstance(value, bool) else value}"
-        for name, value in values.items()
-        if name != "on_agent"
-    ]
-    assert load(file, *lines) == other
+    values = {each.name: getattr(other, each.name) for each in settings_of(CompactionConfig)}
+    same = [name for name, value in values.items() if value == getattr(CompactionConfig(), name)]
+    assert not same, "a setting that equals its default shows nothing"
+    assert load(file, *(f"{name}**: {value}" for name, value in values.items())) == other
 
 
 @pytest.mark.parametrize(("settings", "line", "reason", "cure"), table("refused compaction"))

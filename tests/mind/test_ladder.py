@@ -35,16 +35,16 @@ def life(tmp_path):
     ("share", "asleep", "reason"),
     [(0.5, False, None), (0.72, False, None), (0.72, True, SLEEP), (0.86, True, HIGH)],
 )
-def test_the_strongest_trigger_that_holds_and_is_on(life, memory, share, asleep, reason):
+def test_the_strongest_trigger_that_holds(life, memory, share, asleep, reason):
     fill(memory, share)
     life.asleep = asleep
     assert memory.next_turn() is reason
     for each in (HIGH, SLEEP):
-        life.config = replace(life.config, **{f"on_{each.value}": False})
+        life.config = replace(life.config, **{each.value: 9.0})
         assert memory.next_turn() is (SLEEP if reason and each is HIGH else None)
     life.config = replace(life.config, immediate_window=1, recent_window=1)
     assert memory.next_turn() is COUNT
-    life.config = replace(life.config, on_count=False)
+    life.config = replace(life.config, recent_window=10_000)
     assert memory.next_turn() is None
 
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from game.cli.checks.vault import LOADERS
 from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.errors import ConfigError
-from keepsake.markdown_config import RETIRED, ConfigFile, merged, parse
+from keepsake.markdown_config import (
+    ConfigFile,
+    FileSettings,
+    between,
+    fixed,
+    merged,
+    one_of,
+    parse,
+    with_settings,
+)
 from keepsake.paths import REPOSITORY
 from keepsake.recall.config import RecallConfig
 
@@ -102,32 +111,59 @@ def test_sections_hold_settings_with_their_lines(file: Path):
         "Profile": {"profile": ("summarizer", 24)},
     }
     section = merged(file)
-    assert section.integer("immediate_window") == 64
-    assert section.text("profile") == "summarizer"
-
-
-def test_numbers_flags_and_choices(tmp_path: Path):
-    section = merged(write(tmp_path / "a.md", "**f**: 0.5\n**y**: Yes\n**n**: off\n**c**: red\n"))
-    assert section.number("f") == 0.5
-    assert section.flag("y") is True
-    assert section.flag("n") is False
-    assert section.choice("c", ["red", "blue"]) == "red"
-    assert section.number("absent", 2.5) == 2.5
-    with pytest.raises(ConfigError, match="none of blue, green"):
-        section.choice("c", ["green", "blue"])
-    with pytest.raises(ConfigError, match="neither yes nor no"):
-        section.flag("c")
+    assert (section.text("immediate_window"), section.text("profile")) == ("64", "summarizer")
     with pytest.raises(ConfigError, match="absent is missing"):
         section.text("absent")
-    for value in ("nan", "inf", "-1", "x"):
-        with pytest.raises(ConfigError, match="f: "):
-            merged(write(tmp_path / "b.md", f"**f**: {value}\n")).number("f")
 
 
-def test_a_mistyped_key_is_named_with_the_nearest_one(tmp_path: Path):
-    section = merged(write(tmp_path / "a.md", "\n**temprature**: 1\n"))
-    with pytest.raises(ConfigError, match=r"line 2: nothing reads temprature.*mean temperature"):
-        section.only(["temperature", "model"])
+@dataclass(frozen=True, slots=True)
+class Sample(FileSettings):
+    share: float = between(0.5, high=1.0)
+    size: int = between(3, low=1)
+    seed: int | None = between(None, low=0)
+    on: bool = True
+    colour: str = one_of("red", ("red", "blue"))
+    name: str = ""
+    inner: int = fixed(4)
+
+
+def test_settings_are_the_fields_of_a_dataclass(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    path = write(tmp_path / "a.md", "**share**: 1\n**on**: off\n**colour**: blue\n**seed**: 7\n")
+    assert Sample.load(path) == Sample(1.0, 3, 7, False, "blue")
+    assert Sample.load(path, {"size": "9"}).size == 9
+    assert not caplog.records
+    write(path, "**inner**: 9\n**seed**:\n**retired**: whatever it was\n")
+    assert Sample.load(path) == Sample(), "what earlier versions had is passed over"
+    assert [record.args[1:] for record in caplog.records] == [(1, "inner"), (3, "retired")]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        *((f"**share**: {value}", "share: ") for value in ("nan", "inf", "-1", "x", "1.1")),
+        ("**size**: 0", "size: 0 is not between 1"),
+        ("**size**: 2.5", "not a whole number"),
+        ("**colour**: green", "none of blue, red"),
+        ("**on**: perhaps", "neither yes nor no"),
+        ("**colur**: red", r"line 1: nothing reads colur.*mean colour"),
+    ],
+)
+def test_what_a_field_does_not_take_is_refused(tmp_path: Path, line: str, said: str):
+    with pytest.raises(ConfigError, match=said):
+        Sample.load(write(tmp_path / "a.md", line))
+
+
+def test_settings_are_written_where_they_stand_and_all_else_stays():
+    text = "# A\r\n\r\n## agent\r\n\r\n**provider**: ollama\r\n_who_\r\n**seed**: 1\r\n## b\r\n"
+    found = with_settings(text, "agent", {"provider": "embedded", "seed": "", "a": "1", "no": ""})
+    assert found == (
+        "# A\r\n\r\n## agent\r\n\r\n**a**: 1\r\n\r\n**provider**: embedded\r\n_who_\r\n"
+        "**seed**:\r\n## b\r\n"
+    )
+    fenced = "```\n## agent\n**provider**: x\n```\n"
+    assert with_settings(fenced, "agent", {"a": "1"}) == f"{fenced}\n## agent\n\n**a**: 1\n"
+    assert with_settings("## x\n**a**: 1\n", "", {"a": "2"}) == "## x\n**a**: 2\n"
+    assert with_settings("x\n", "", {"a": "2"}) == "x\n\n**a**: 2\n"
 
 
 def test_a_missing_file_and_one_that_is_not_utf8(tmp_path: Path):
@@ -138,11 +174,11 @@ def test_a_missing_file_and_one_that_is_not_utf8(tmp_path: Path):
         parse(tmp_path / "latin.md")
     path = tmp_path / "windows.md"
     path.write_bytes(b"\xef\xbb\xbf**x**: 5\r\n**y**: 6\r\n")
-    assert (merged(path).integer("x"), merged(path).integer("y")) == (5, 6)
+    assert [merged(path).text(key) for key in "xy"] == ["5", "6"]
 
 
 def size(path: Path) -> int:
-    return merged(path).integer("size", low=1)
+    return Sample.load(path).size
 
 
 def test_a_config_file_follows_its_file_and_keeps_the_last_good_value(tmp_path: Path):
@@ -170,19 +206,3 @@ def test_a_config_file_follows_its_file_and_keeps_the_last_good_value(tmp_path: 
     for _ in range(2):
         with pytest.raises(ConfigError, match="cannot be read"):
             _ = config.current
-
-
-CONFIG_FOLDER = REPOSITORY / "vault" / "config"
-
-
-@pytest.mark.parametrize("name", RETIRED)
-def test_such_a_file_opens_with_a_note(tmp_path: Path, caplog, name: str):
-    path = tmp_path / name
-    shipped = (CONFIG_FOLDER / name).read_text("utf-8")
-    (tmp_path / "compaction").symlink_to(CONFIG_FOLDER / "compaction")
-    old = "".join(f"\n**{key}**: whatever it was\n" for key in sorted(RETIRED[name]))
-    path.write_text(shipped + old, "utf-8")
-    assert LOADERS[name](path) == LOADERS[name](CONFIG_FOLDER / name)
-    (line,) = (record.getMessage() for record in caplog.records)
-    assert line.startswith(f"[Note] {path}: {min(RETIRED[name])}")
-    assert "can be removed" in line

@@ -11,7 +11,6 @@ from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.errors import ConfigError
-from keepsake.markdown_config import RETIRED, merged, note, retired
 from keepsake.memory.config import FOLDER, CompactionConfig
 from keepsake.memory.strategy import load_strategy
 from keepsake.models import profiles
@@ -46,9 +45,6 @@ def configuration(here: Places) -> Iterator[Finding]:
     yield from wrong
     if not wrong:
         yield Finding("Config", True, f"{len(looked_at)} files in {here.config} are understood")
-        for path in (here.config / name for name in RETIRED):
-            if old := retired(merged(path)):
-                yield Finding("Config", True, f"{path}: {note(old)}")
 
 
 def _file(path: Path, load: Callable[[Path], object]) -> Finding | None:

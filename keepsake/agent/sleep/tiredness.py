@@ -8,7 +8,7 @@ from datetime import datetime, time, timedelta
 
 from keepsake.language.heard import names
 from keepsake.language.words import pattern
-from keepsake.markdown_config import FileSettings, between
+from keepsake.markdown_config import FileSettings, between, fixed
 
 LEAST_SLEEP = timedelta(hours=1)
 """Whoever falls asleep just before its hour sleeps this long all the same."""
@@ -28,13 +28,13 @@ class SleepConfig(FileSettings):
     sleep: bool = True
     awake_hours: float = between(16.0, low=0.1, high=1000.0)
     awake_tokens: int = 400_000
-    quiet_minutes: float = 3.0  # how long nobody may have spoken to it before it goes to bed
+    quiet_minutes: float = fixed(3.0)  # how long nobody may have spoken to it before it goes to bed
     sleep_hours: float = between(8.0, low=1.0, high=24.0)
     wake_hour: int = between(7, high=23)
     profile: str = "summarizer"
     calls: int = between(24, high=1000)
-    reflect_after: int = 60  # importance that has to gather before it reflects
-    insights: int = 3  # the most that one reflection brings
+    reflect_after: int = fixed(60)  # importance that has to gather before it reflects
+    insights: int = fixed(3)  # the most that one reflection brings
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from pathlib import Path
 
 from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
-from keepsake.markdown_config import RETIRED, FileSettings, merged, with_settings
+from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
 from keepsake.memory.config import CompactionConfig
 from keepsake.models.profiles import EMBEDDED, OLLAMA, OPENAI, SCRIPTED, load
 from keepsake.paths import REPOSITORY
@@ -23,9 +21,7 @@ AGENT = "agent"
 OWN = "vault"
 """As a model: whatever ``llm.md`` names."""
 _MODELS = f"{SCRIPTED}, {OWN} (what llm.md names), {EMBEDDED}, ollama:MODEL or openai:MODEL@HOST"
-_KEYS = ("provider", "host", "model", "model_file", "server", "seed")
-_MODEL_FILE = re.compile(r"^(\*\*model_file\*\*:[ \t]*)`?([^\s`].*?)`?[ \t]*$", re.MULTILINE)
-_CHROMA = re.compile(r"^\*\*chroma\*\*:.*$", re.MULTILINE)
+_KEYS = ("provider", "host", "model", "model_file", "seed")
 
 STRATEGY = "memory_compaction.strategy"
 _FILES: Mapping[str, type[FileSettings]] = {
@@ -56,12 +52,15 @@ def copy_config(source: Path, target: Path, model: str, seed: int, models: Path)
     text = profiles.read_text(encoding="utf-8")
     if entries := _entries(model, seed):
         text = with_settings(text, AGENT, dict.fromkeys(_KEYS, "") | entries)
-    text = _MODEL_FILE.sub(lambda found: f"{found[1]}{models / found[2]}", text)
+    for section in parse(profiles):
+        if file := section.text("model_file", ""):
+            own = {"model_file": str(models / file)}
+            text = with_settings(text, section.name.lower(), own)
     profiles.write_text(text, encoding="utf-8")
     load(profiles)
     recall = target / "recall.md"
     if recall.exists():
-        words = _CHROMA.sub("**chroma**: none", recall.read_text(encoding="utf-8"), count=1)
+        words = with_settings(recall.read_text(encoding="utf-8"), "", {"chroma": "none"})
         recall.write_text(words, encoding="utf-8")
 
 
@@ -113,10 +112,7 @@ def settings_from(given: Iterable[str], strategy: str = "") -> dict[str, str]:
 
 def _known() -> list[str]:
     names = (
-        f"{file}.{each.name}"
-        for file, config in _FILES.items()
-        for each in fields(config)
-        if each.name not in RETIRED.get(f"{file}.md", ())
+        f"{file}.{each.name}" for file, config in _FILES.items() for each in settings_of(config)
     )
     return list(names)
 
@@ -133,19 +129,10 @@ def write_settings(folder: Path, settings: Mapping[str, str]) -> None:
         if not path.exists():
             shutil.copyfile(REPOSITORY / "vault" / "config" / path.name, path)
         text = path.read_text(encoding="utf-8")
-        path.write_text(_with_setting(text, path, key, value), encoding="utf-8")
+        path.write_text(with_settings(text, "", {key: value}), encoding="utf-8")
     for file in dict.fromkeys(name.partition(".")[0] for name in settings):
         given = " ".join(f"{key}={settings[key]}" for key in settings if key.startswith(file))
         try:
             _FILES[file].load(folder / f"{file}.md")
         except ConfigError as error:
             raise KeepsakeError(f"--set {given}: {error.reason}", error.cure) from error
-
-
-def _with_setting(text: str, path: Path, key: str, value: str) -> str:
-    lines = text.splitlines()
-    there = merged(path).entries.get(key)
-    if there is None:
-        return f"{text.rstrip()}\n\n**{key}**: {value}\n"
-    lines[there.line - 1] = f"**{key}**: {value}"
-    return "\n".join(lines) + "\n"
