@@ -21,7 +21,7 @@ DEFERREDS = ("twisted.internet.defer", "twisted.internet.task", "twisted.python.
 """What the agent may use of Twisted: no reactor and no network."""
 
 PURE = (
-    *("archive", "books", "events", "language", "prompt", "recall"),
+    *("archive", "books", "events", "language", "prompt"),
     *("tasks", "errors", "json_lines", "markdown_config"),
     *("memory", "names", "ports", "templates"),
 )
@@ -30,7 +30,7 @@ PURE = (
 _PURE = [f"keepsake.{part}" for part in PURE]
 _BELOW_WORLD = [
     *_PURE,
-    *(f"keepsake.{part}" for part in ("agent", "index", "models", "paths")),
+    *(f"keepsake.{part}" for part in ("agent", "models", "paths", "recall")),
 ]
 
 RULES = {
@@ -39,7 +39,7 @@ RULES = {
     "keepsake.paths": ["keepsake.errors"],
     "keepsake.child": ["keepsake.errors", "keepsake.child", "keepsake.paths"],
     "keepsake.models": [*_PURE, "keepsake.models", "keepsake.child", "keepsake.paths"],
-    "keepsake.index": [*_PURE, "keepsake.index", "keepsake.child", "keepsake.paths"],
+    "keepsake.recall": [*_PURE, "keepsake.recall", "keepsake.child", "keepsake.paths"],
     "keepsake.agent": _BELOW_WORLD,
     "keepsake.lab": [*_BELOW_WORLD, "keepsake.child", "keepsake.lab"],
     "keepsake": [],

@@ -35,7 +35,6 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
     agents = frozenset(map(identity_of, all_agents()))
     person = ForgottenPerson(identity_of(character), character.key, agents)
     waiting, found, problems = all_agents(), list[Traces](), list[str]()
-    changed: list[str] = []
 
     def go_on() -> None:
         if waiting:
@@ -43,7 +42,6 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
             try:
                 if traces := _of_agent(agent, person):
                     found.append(traces)
-                    changed.append(agent.memory_folder)
             except (OSError, ValueError) as error:
                 problems.append(f"{agent.key}: {error}")
                 log(f"[Error] {agent.key}: forgetting broke off: {error!r}")
@@ -54,8 +52,7 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
 
     def ended() -> None:
         if (indexes := runtime().indexes) is not None:
-            for folder in changed:
-                indexes.schedule_follow(folder)
+            indexes.follow()
         done(problems)
 
     go_on()
@@ -65,14 +62,14 @@ def _of_agent(agent: Agent, person: ForgottenPerson) -> Traces | None:
     folder = runtime().places.agents / agent.memory_folder
     close_mind(agent.id)
     try:
-        return forget(folder, person, str(agent.db.profile or ""), partial(_distrust, agent))
+        return forget(folder, person, str(agent.db.profile or ""), partial(_erase_index, agent))
     finally:
         mind_of(agent)
 
 
-def _distrust(agent: Agent) -> None:
+def _erase_index(agent: Agent) -> None:
     if (indexes := runtime().indexes) is not None:
-        indexes.distrust(agent.memory_folder)
+        indexes.erase(agent.memory_folder)
 
 
 def _of_database(character: Any) -> None:

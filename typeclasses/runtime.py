@@ -112,7 +112,6 @@ def _keep_house() -> Iterator[None]:
         if mind.closed or mind.memory.compacting:
             continue
         try:
-            mind.keeper.recaller.follow_window()
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
                 mind.memory.compact_if_due()
                 busy += mind.memory.compacting

@@ -18,6 +18,7 @@ from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory.types import CompactReason, MemoryContext, MemoryStatus, Outcome
 from keepsake.prompt.budget import chart, costs_of
 from keepsake.prompt.marks import Rendered
+from keepsake.recall.agent_index import IndexStatus
 from typeclasses.agents import Agent, all_agents
 
 
@@ -181,6 +182,9 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
     if promises := component.commitments.lines:
         yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
     yield "On disk", _sizes(component)
+    indexes = runtime().indexes
+    if indexes is not None and (index := indexes.status_of(component.folder.name)) is not None:
+        yield "Recall", _recall(index)
     if status.failures:
         retry = f"; next try {status.retry_at:%H:%M:%S} UTC" if status.retry_at else ""
         yield (
@@ -194,6 +198,16 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
         )
     if component.no_room is not None:
         yield "|rNo room|n", plain(str(component.no_room))
+
+
+def _recall(index: IndexStatus) -> str:
+    if index.by_meaning:
+        late = f", {index.waiting} of them by words alone so far" if index.waiting else ""
+        how = f"by words and meaning{late}"
+    else:
+        how = "by words"
+    problem = f". |r{plain(index.problem)}|n" if index.problem else ""
+    return f"{counted(index.memories, 'memory')} found {how}{problem}"
 
 
 def _last(status: MemoryStatus, now: datetime) -> str:

@@ -44,7 +44,6 @@ class Mind(Remembering):
         """Open what it remembers, unless that is done, and go on from there."""
         self.begun = True
         self.memory.open()
-        self.keeper.recaller.follow()
         if self.plugged is not None:
             self.plugged.begin()
         # In a thread, so that no thought waits for files; what people change from then on is seen.

@@ -30,7 +30,6 @@ from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Tapped, Taps
 from keepsake.events.types import Events, Health, Nowhere, World
-from keepsake.index.service import IndexService
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.strategy import NARRATIVE, Strategies, Strategy
@@ -55,6 +54,7 @@ from keepsake.ports import (
 )
 from keepsake.prompt.tokens import Heuristic
 from keepsake.recall.config import RecallConfig
+from keepsake.recall.service import IndexService
 from keepsake.tasks.task import Ask, Question
 from keepsake.tasks.task_prompts import TaskPrompts
 

@@ -35,7 +35,7 @@ from keepsake.language.heard import (
 )
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.language.words import short_day
-from keepsake.recall.related import about_memory
+from keepsake.prompt.tool_results import about_memory
 
 _ROUTINE, _TALK, _SEEN, _TO_ME, _STRANGER, _GIVEN, _GIFT = 1, 2, 3, 4, 5, 6, 7
 _LONG = (60, 160)

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from keepsake.errors import KeepsakeError
-from keepsake.index.words import Fts5Index
 from keepsake.lab.local_vectors import LocalVectors
 from keepsake.language.words import writable
 from keepsake.ports import Embedder
 from keepsake.recall.documents import Document, DocumentKind
-from keepsake.recall.recall import MemorySearch
+from keepsake.recall.search import MemorySearch
 from keepsake.recall.times import spans
+from keepsake.recall.words import WordIndex
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _FORMATS = (
@@ -86,7 +86,7 @@ class Conversation:
         self._ids: dict[str, str] = {}
         self._now = self._last = _NO_TIME
         self.names: set[str] = set()
-        self.words, self.vectors = Fts5Index(), LocalVectors()
+        self.words, self.vectors = WordIndex(), LocalVectors()
         self.recall = MemorySearch(
             self.words,
             self.vectors,

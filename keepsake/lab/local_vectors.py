@@ -1,29 +1,22 @@
-"""An index of vectors in memory, for a few thousand documents of one process."""
+"""Vectors in memory, for a few thousand documents of one process: compared one by one."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
 from keepsake.errors import IndexUnavailable
-from keepsake.index.rows import Rows, VectorRows, packed
-from keepsake.recall.documents import Document, DocumentKind, Wanted
+from keepsake.recall.documents import Document
 
 
 class LocalVectors:
-    """A :class:`keepsake.recall.documents.VectorIndex`. Safe to use from several threads.
-
-    It searches as the index of an agent in the game does (:mod:`keepsake.index.rows`).
-    """
+    """A :class:`keepsake.recall.documents.Vectors`. Not for several threads at once."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._held: dict[str, tuple[DocumentKind, Rows]] = {}
-        self._rows: VectorRows | None = None  # of all; None when they have changed
-        self._keys: list[str] = []  # of the rows, a kind's together
-        self._spans: dict[DocumentKind, slice] = {}
+        self._held: dict[str, Any] = {}  # rows of length one, by key
+        self._rows: Any = None  # all of them; None when they have changed
 
     def add(self, documents: Sequence[Document], vectors: Sequence[Sequence[float]]) -> None:
         """Add documents with their vectors; one with a known key replaces the old one.
@@ -31,60 +24,39 @@ class LocalVectors:
         Raises:
             IndexUnavailable: The vectors are not of the dimension of those before.
         """
-        if not documents:
-            return
-        rows = packed(vectors)
-        with self._lock:
-            held = next((row.dtype for _, row in self._held.values()), rows.dtype)
-            if rows.dtype != held:
-                raise IndexUnavailable(
-                    f"Vectors have {rows.dtype['row'].shape[0]} numbers,"
-                    f" those held have {held['row'].shape[0]}",
-                    "Make the index anew with one embedding model",
-                )
-            for place, document in enumerate(documents):
-                self._held[document.key] = document.kind, rows[place : place + 1]
+        if documents:
+            rows: Any = np.asarray(vectors, dtype=np.float32)
+            self._check(rows.shape[1])
+            rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+            self._held |= {document.key: row for document, row in zip(documents, rows, strict=True)}
             self._rows = None
 
     def remove(self, keys: Collection[str]) -> None:
         """Forget documents; unknown keys do no harm."""
-        with self._lock:
-            for key in keys:
-                if self._held.pop(key, None) is not None:
-                    self._rows = None
+        for key in keys:
+            self._held.pop(key, None)
+        self._rows = None
 
-    def query(
-        self, vector: Sequence[float], limit: int, kinds: Collection[DocumentKind] = ()
-    ) -> list[tuple[str, float]]:
-        """One of :meth:`query_each`."""
-        return self.query_each(vector, [(limit, kinds)])[0]
-
-    def query_each(self, vector: Sequence[float], wanted: Wanted) -> list[list[tuple[str, float]]]:
-        """For each that is wanted keys and cosine similarities, best first.
+    def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
+        """Keys and cosine similarities, best first.
 
         Raises:
             IndexUnavailable: The vector is not of the dimension of those held.
         """
-        with self._lock:
-            if not self._held:
-                return [[] for _ in wanted]
-            rows, keys, spans = self._gathered(), self._keys, self._spans.copy()
-        places = [
-            [spans[kind] for kind in DocumentKind if not kinds or kind in kinds]
-            for _, kinds in wanted
-        ]
-        return [
-            [(keys[place], near) for place, near in rows.nearest(vector, limit, own)]
-            for (limit, _), own in zip(wanted, places, strict=True)
-        ]
-
-    def _gathered(self) -> VectorRows:
+        if not self._held:
+            return []
+        self._check(len(vector))
         if self._rows is None:
-            self._keys, parts = [], []
-            for kind in DocumentKind:
-                own = [(key, row) for key, (of, row) in self._held.items() if of is kind]
-                self._spans[kind] = slice(len(self._keys), len(self._keys) + len(own))
-                self._keys += [key for key, _ in own]
-                parts += [row for _, row in own]
-            self._rows = VectorRows(np.arange(len(parts)), np.concatenate(parts))
-        return self._rows
+            self._rows = np.stack(list(self._held.values()))
+        asked = np.asarray(vector, dtype=np.float32)
+        near = (self._rows @ (asked / max(float(np.linalg.norm(asked)), 1e-12))).tolist()
+        best = sorted(zip(self._held, near, strict=True), key=lambda each: -each[1])
+        return best[:limit]
+
+    def _check(self, dimension: int) -> None:
+        held = next(map(len, self._held.values()), dimension)
+        if dimension != held:
+            raise IndexUnavailable(
+                f"Vectors have {dimension} numbers, those held have {held}",
+                "Make the index anew with one embedding model",
+            )

@@ -10,7 +10,7 @@ from keepsake.archive.records import Memory, Tier
 from keepsake.memory.strategy import NARRATIVE, Strategy
 from keepsake.memory.text import told
 from keepsake.prompt.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
-from keepsake.recall.related import about_memory
+from keepsake.prompt.tool_results import about_memory
 from keepsake.tasks.task import Cost, RefusedAnswer
 
 USUAL_TOKENS = 600

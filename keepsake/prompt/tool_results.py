@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.prompt.verbs import PRIVATE
 
 RECALLED = "You recall: "
@@ -35,3 +36,13 @@ def is_private_act(command: str) -> bool:
 def is_private_result(text: str) -> bool:
     """Whether a tool result, or a line of a prompt, tells of a private verb."""
     return text.startswith(RESULTS) or bool(_TRIED.match(text))
+
+
+def about_memory(memory: Memory) -> bool:
+    """Whether a memory is only a use of the memory itself: a note, a search, what it brought.
+
+    Such a line repeats what stands elsewhere, and would be found in its place: an index
+    leaves it out. So it does with a stock phrase, which tells nothing at all.
+    """
+    only = {MemoryKind.RESULT: is_private_result, MemoryKind.ACT: is_private_act}.get(memory.kind)
+    return memory.is_stock or (only is not None and only(memory.text))

@@ -1,8 +1,8 @@
-"""What can be found, what a finding is, and what recall needs from an index."""
+"""What can be found, and what recall needs from an index."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -33,7 +33,7 @@ class Document(NamedTuple):
     speaker: str = ""
     place: str = ""
     title: str = ""
-    # the stems of its words, each between blanks; empty where nobody has made them yet
+    # the stems of its words, each between blanks; empty for one that no index has seen yet
     stemmed: str = ""
 
 
@@ -46,25 +46,30 @@ class Hit:
     reasons: tuple[str, ...] = ()
 
 
-type Wanted = Sequence[tuple[int, Collection[DocumentKind]]]
-"""What each of several searches is to bring: how many, and of which kinds; none means all."""
-
-
-class WordIndex(Protocol):
+class Words(Protocol):
     """Finds documents of one agent by words. Raises ``IndexUnavailable``."""
 
-    def search_each(self, terms: Sequence[str], wanted: Wanted) -> list[list[tuple[str, float]]]:
-        """For each that is wanted keys and BM25 scores (higher is better), best first."""
+    def search(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        kind: DocumentKind | None = None,
+        before: int | None = None,
+    ) -> list[tuple[Document, float]]:
+        """Documents with BM25 scores (higher is better), best first.
+
+        ``before`` leaves out memories from that number on.
+        """
         ...
 
-    def get(self, keys: Collection[str]) -> Mapping[str, Document]:
+    def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """The documents that are known among ``keys``."""
         ...
 
 
-class VectorIndex(Protocol):
+class Vectors(Protocol):
     """Finds documents of one agent by meaning. Raises ``IndexUnavailable``."""
 
-    def query_each(self, vector: Sequence[float], wanted: Wanted) -> list[list[tuple[str, float]]]:
-        """For each that is wanted keys and cosine similarities, best first."""
+    def query(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
+        """Keys and cosine similarities of the nearest documents of all kinds, best first."""
         ...

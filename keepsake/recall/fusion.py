@@ -20,7 +20,7 @@ from operator import truediv
 
 from keepsake.language.words import stem
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.query import RecallQuery, stems
+from keepsake.recall.query import RecallQuery, stemmed, stems
 from keepsake.recall.times import tells_when
 
 _SAME_SCENE = 3 * 3600.0
@@ -101,24 +101,6 @@ def rank(
     ]
 
 
-def stemmed(document: Document) -> str:
-    """The stems of a document's words, each between blanks.
-
-    As an index keeps them; else the last few thousand are remembered.
-    """
-    return document.stemmed or _stemmed(document.text, document.title)
-
-
-@lru_cache(maxsize=4096)
-def _stemmed(text: str, title: str) -> str:
-    return between_blanks(stems(f"{text} {title}"))
-
-
-def between_blanks(found: Iterable[str]) -> str:
-    """Stems as :attr:`Document.stemmed` holds them: one is looked for with its blanks."""
-    return f" {' '.join(sorted(found))} "
-
-
 def _said_by(agent: str, documents: Iterable[Document]) -> list[int]:
     """Places of what the agent said itself."""
     return [
@@ -140,7 +122,7 @@ class _Judge:
         self._scene, self._weights = scene, weights
         self._keys, self._documents = list(found.documents), list(found.documents.values())
         self._times = [document.time.timestamp() for document in self._documents]
-        self._said = [each.stemmed or _stemmed(each.text, each.title) for each in self._documents]
+        self._said = [each.stemmed or stemmed(each.text, each.title) for each in self._documents]
         self._asking = {
             place for place, each in enumerate(self._documents) if "?" in each.text and _asks(each)
         }

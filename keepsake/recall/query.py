@@ -82,6 +82,11 @@ def stems(text: str) -> frozenset[str]:
     return frozenset().union(*map(_stems, text.split()))
 
 
+def stemmed(text: str, title: str = "") -> str:
+    """The stems of text and title as :attr:`Document.stemmed` holds them: each between blanks."""
+    return f" {' '.join(sorted(stems(f'{text} {title}')))} "
+
+
 @lru_cache(maxsize=32_768)
 def _stems(piece: str) -> frozenset[str]:
     """Of what stands between two blanks; the same few thousand pieces come again and again."""

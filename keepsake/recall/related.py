@@ -15,8 +15,6 @@ from keepsake.prompt.tokens import estimate_tokens
 from keepsake.prompt.tool_results import (
     RECALLED,
     RECALLED_NOTHING,
-    is_private_act,
-    is_private_result,
 )
 from keepsake.recall.config import RecallConfig
 from keepsake.recall.documents import Document, DocumentKind, Hit
@@ -132,16 +130,6 @@ def paged(memories: Iterable[Memory], config: RecallConfig) -> list[str]:
             break
         lines.append(line)
     return lines
-
-
-def about_memory(memory: Memory) -> bool:
-    """Whether a memory is only a use of the memory itself: a note, a search, what it brought.
-
-    Such a line repeats what stands elsewhere, and would be found in its place: an index
-    leaves it out. So it does with a stock phrase, which tells nothing at all.
-    """
-    only = {MemoryKind.RESULT: is_private_result, MemoryKind.ACT: is_private_act}.get(memory.kind)
-    return memory.is_stock or (only is not None and only(memory.text))
 
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:

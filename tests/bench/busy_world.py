@@ -17,10 +17,10 @@ from random import Random
 import psutil
 
 from game.cli.world import client
-from keepsake.index.service import alone
 from keepsake.models.embedders import EmbedderProfile, embedder
 from keepsake.paths import REPOSITORY
 from keepsake.recall.config import RecallConfig
+from keepsake.recall.service import alone
 from tests.bench.busy_model import LOWER, UPPER, only_once
 from tests.bench.long_lives import names_of, write_life
 from tests.bench.processor import NAMED_THREADS

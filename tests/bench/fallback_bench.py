@@ -19,15 +19,15 @@ import yaml
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.persona import open_lines
-from keepsake.index.sources import text_of
-from keepsake.index.words import Fts5Index
 from keepsake.lab.local_vectors import LocalVectors
 from keepsake.language.heard import heard
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Embedder, FixedClock
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.recall import MemorySearch
+from keepsake.recall.search import MemorySearch
+from keepsake.recall.sources import text_of
+from keepsake.recall.words import WordIndex
 from keepsake.tasks.fallback import STOCK, FallbackLine, answer
 from tests.bench.figures import Figure
 
@@ -106,7 +106,7 @@ def _lived(folder: Path, said: Sequence[Sequence[str]]) -> list[Memory]:
 
 def _recall(lived: Sequence[Memory], embedder: Embedder, agent: str) -> MemorySearch:
     documents = [_document(each) for each in lived]
-    index, vectors = Fts5Index(), LocalVectors()
+    index, vectors = WordIndex(), LocalVectors()
     index.add(documents)
     vectors.add(documents, embedder.embed([text_of(each, agent) for each in documents]))
     names = {each.source for each in lived} | {agent}

@@ -15,8 +15,6 @@ from pathlib import Path
 from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.books.people import PeopleBook
-from keepsake.index.agent_index import AgentIndex
-from keepsake.index.follower import AgentSources
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.host import MemoryHost
@@ -24,6 +22,7 @@ from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
 from keepsake.paths import Places
+from keepsake.recall.agent_index import AgentIndex, AgentSources
 from tests.bench.talk import PEOPLE, Line
 from tests.cli.conftest import Copy
 from tests.e2e.players import Player

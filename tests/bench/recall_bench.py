@@ -19,8 +19,6 @@ from typing import Any
 import numpy as np
 import yaml
 
-from keepsake.index.sources import text_of
-from keepsake.index.words import Fts5Index
 from keepsake.lab.conversation import Conversation, ConversationTurn, MarkedQuestion
 from keepsake.lab.local_vectors import LocalVectors
 from keepsake.lab.measure import Answered, RetrievalScore, scores
@@ -31,7 +29,9 @@ from keepsake.recall.documents import Document, DocumentKind
 from keepsake.recall.fusion import Weights
 from keepsake.recall.query import RecallQuery
 from keepsake.recall.query import read as read_question
-from keepsake.recall.recall import MemorySearch
+from keepsake.recall.search import MemorySearch
+from keepsake.recall.sources import text_of
+from keepsake.recall.words import WordIndex
 from tests.bench.figures import Figure, median_ms, percentile
 from tests.recall_data import read_data
 
@@ -249,7 +249,7 @@ def _gestures() -> Iterator[Figure]:
         _memory(number, now - number * _APART)._replace(text=text, speaker=who)
         for number, (who, text) in zip(numbers, lived, strict=True)
     ]
-    embedder, index, names = Remembering(), Fts5Index(), {who for who, _ in lived}
+    embedder, index, names = Remembering(), WordIndex(), {who for who, _ in lived}
     index.add(documents)
     for how, embedded in (("with vectors", documents), ("by words", documents[:talk])):
         vectors = LocalVectors()
@@ -316,7 +316,7 @@ def _search_time(
         )
         for n in range(1, size + 1)
     ]
-    index, vectors, embedder = Fts5Index(), LocalVectors(), _Given()
+    index, vectors, embedder = WordIndex(), LocalVectors(), _Given()
     began = time.perf_counter()
     index.add(documents)
     added = (time.perf_counter() - began) / size * 1000

@@ -90,10 +90,10 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
     from keepsake.agent.sleep.sleeper import ITS_HOUR  # noqa: PLC0415
     from keepsake.agent.surroundings import identity_of  # noqa: PLC0415
     from keepsake.archive.records import MemoryKind  # noqa: PLC0415
-    from keepsake.index.service import IndexService  # noqa: PLC0415
     from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
     from keepsake.ports import FixedClock  # noqa: PLC0415
     from keepsake.recall.config import RecallConfig  # noqa: PLC0415
+    from keepsake.recall.service import IndexService  # noqa: PLC0415
     from tests.game.test_talk_world import TalkWorld  # noqa: PLC0415
 
     by_hand = sys.argv[2] if len(sys.argv) > 2 else None  # a server that writes summaries, nights

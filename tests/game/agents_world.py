@@ -194,7 +194,6 @@ class AgentsWorld(PeopleWorld):
         self.said = [*answers, "wait"] if answers else self.said
         (who or self.char1).execute_cmd(f"talk Mira {line}")
         self.pass_time(seconds)
-        self.indexed()
         return self.fake.prompts()[before:]
 
     def says(self, *lines: str, who: Any = None) -> None:
@@ -204,12 +203,6 @@ class AgentsWorld(PeopleWorld):
             (who or self.char1).execute_cmd(f"say {line}")
             self.let_compact()
         self.mira.attributes.remove("paused")
-        self.indexed()
-
-    def indexed(self) -> None:
-        """Wait for the recall index, where there is one."""
-        indexes = self.services.indexes
-        assert indexes is None or indexes.wait_idle(60)
 
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""

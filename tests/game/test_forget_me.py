@@ -23,9 +23,9 @@ from keepsake.archive.forgetting import FORGOTTEN, ForgottenPerson, forget
 from keepsake.archive.log import Archive
 from keepsake.archive.records import HEARSAY, Memory, MemoryKind
 from keepsake.archive.tiers import load_tiers
-from keepsake.index.chroma_server import ChromaServer
-from keepsake.index.service import IndexService
-from keepsake.index.vectors import Chroma
+from keepsake.recall.chroma import Chroma
+from keepsake.recall.chroma_server import ChromaServer
+from keepsake.recall.service import IndexService
 from tests.game.agents_world import Building
 from tests.game.test_private_words import SECRETS, WHISPERED, PrivateWorld
 from tests.llm.conftest import places_in, until
@@ -98,7 +98,7 @@ class TestForgetMe(Building, PrivateWorld):
 
     def vectors(self) -> list[tuple[str, dict[str, Any]]]:
         """What Chroma holds: keys, and what it keeps beside a vector."""
-        chroma = Chroma(self.chroma)
+        chroma = Chroma(self.chroma, self.services.places)
         try:
             rows = [each.get() for each in chroma.client().list_collections()]
         finally:
@@ -108,6 +108,18 @@ class TestForgetMe(Building, PrivateWorld):
             for row in rows
             for key, data in zip(row["ids"], row["metadatas"] or (), strict=True)
         ]
+
+    def follows(self) -> None:
+        """Wait until the index has all vectors."""
+        indexes = self.services.indexes
+        name = self.mind.memory.folder.name
+
+        def whole() -> bool:
+            indexes.follow()
+            status = indexes.status_of(name)
+            return status.by_meaning and not status.waiting
+
+        until(whole)
 
     def recalled(self) -> str:
         """What searches by words and by meaning bring, of all that was told."""
@@ -119,6 +131,7 @@ class TestForgetMe(Building, PrivateWorld):
         return {w for _, text in self.stores() for w in words if w.casefold() in text}
 
     def test_nothing_is_left_and_what_others_said_is(self):
+        self.follows()
         assert self.found(*WORDS) == set(WORDS), "they are there before"
         assert any(word in self.recalled() for word in WORDS)
         assert any(word in json.dumps(row) for row in self.vectors() for word in WORDS)
@@ -129,7 +142,7 @@ class TestForgetMe(Building, PrivateWorld):
         self.char1.execute_cmd("forget me")
         self.char1.execute_cmd("forget me Tom")
         self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
-        assert self.services.indexes.wait_idle(60)
+        self.follows()
         self.nothing_is_left(last)
         assert self.found("Bramblewick") == {"Bramblewick"}
         memory = self.mind.memory.memory
@@ -144,7 +157,7 @@ class TestForgetMe(Building, PrivateWorld):
         self.stop_services()
         self.services = self.start_services()
         assert self.mind.memory.memory.archive.last_number >= last
-        assert self.services.indexes.wait_idle(60)
+        self.follows()
         self.nothing_is_left(last)
         self.set_thinking(idle_interval=1e9, pause_notice=0)
         self.fake.script = lambda _: " Good evening, stranger."
@@ -154,14 +167,14 @@ class TestForgetMe(Building, PrivateWorld):
 
     def test_a_world_that_ends_before_its_index_hears_of_it(self):
         last = self.mind.memory.memory.archive.last_number
-        with patch.object(IndexService, "_enqueue"):  # as if it had been killed there
+        with patch.object(IndexService, "_go_round"):  # as if it had been killed there
             self.char1.execute_cmd("forget me")
             self.char1.execute_cmd("forget me Tom")
             self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
         self.stop_services()
         self.services = self.start_services()
         assert self.mind.memory.memory.archive.last_number >= last
-        assert self.services.indexes.wait_idle(60)
+        self.follows()
         self.nothing_is_left(last)
 
     def nothing_is_left(self, last: int) -> None:

@@ -395,7 +395,6 @@ class TestRate(RecallWorld):
         assert memory.questions
         for _ in range(5):
             self.clock.advance(1.0)
-            self.indexed()
         self.settle(lambda: memory.status().last_rate is not None)
         rate = memory.status().last_rate
         assert rate.asked == len(memory.questions)

@@ -94,7 +94,6 @@ class PrivateWorld(RecallWorld, TalkWorld):
     def learns(self) -> None:
         """What was lived is in the profiles, the index and the files."""
         self.mind.acquaintances.settle()
-        self.indexed()
 
     def every_way(self) -> dict[str, list[str]]:
         """The private words that reach Ann or an act, by the way that they came."""
@@ -126,7 +125,6 @@ class PrivateWorld(RecallWorld, TalkWorld):
         self.mind.sleeper.wake("a test said so")
         self.fake.script = lambda _: HM
         self.pass_time(10)
-        self.indexed()
         return self.sent()[before:]
 
     def shared(self) -> list[str]:

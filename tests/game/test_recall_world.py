@@ -5,18 +5,16 @@ The words' index is the real one; meaning is tested beside Chroma elsewhere.
 
 from __future__ import annotations
 
-import shutil
 import threading
 from typing import ClassVar
-from unittest.mock import patch
 
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent import runtime
 from keepsake.agent.memory import keeper as keeper_module
-from keepsake.index.service import IndexService
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.recall.config import NONE, RecallConfig
+from keepsake.recall.service import IndexService
 from tests.game.agents_world import AgentsWorld, Building
 
 FACTS = (
@@ -71,7 +69,6 @@ class TestRelated(RecallWorld):
 
     def test_notes_come_up_and_the_head_stays_as_it_was(self):
         self.mind.keeper.notes.write("key", "The brass key hangs in the cellar.", now=_now(self))
-        self.mind.keeper.recaller.follow()
         self.says(*CHATTER)
         first = self.asks("Have you seen a brass key?", "say In the cellar.")[0]
         assert self.after(first, NOTES) == ["- key: The brass key hangs in the cellar."]
@@ -192,8 +189,6 @@ class TestTools(RecallWorld):
         self.asks("a", "note well: The cup lies in it.")
         path = self.mind.keeper.notes.find("well").path
         path.write_text("---\ntitle: well\n---\nBy hand: the cup was sold to Bram.\n")
-        self.services.indexes.schedule_follow("Mira")
-        self.indexed()
         self.says(*CHATTER)
         prompt = self.asks("Where is the cup from the well?", "say Sold.")[0]
         assert self.after(prompt, NOTES) == ["- well: By hand: the cup was sold to Bram."]
@@ -205,7 +200,6 @@ class TestTools(RecallWorld):
         self.stop_services()
         self.services = self.start_services()
         self.mind.thinker.start()
-        self.indexed()
         prompt = self.asks("Where does my brother Edwin live? And the cup?", "say Hm.")[0]
         assert "mends nets in Ostrey" in "".join(self.after(prompt, PAST))
         assert "- well: The cup lies in it." in prompt
@@ -302,17 +296,6 @@ class TestBuilders(Building, RecallWorld):
         window = len(self.mind.memory.context().window)
         assert f"nothing beyond the {window} memor" in shown
 
-    def test_recall_right_after_a_start_waits_until_the_index_is_open(self):
-        self.says(*FACTS, *CHATTER)
-        self.stop_services()
-        shutil.rmtree(self.services.places.index)  # as where it was never made
-        with patch.object(IndexService, "start"):
-            self.services = self.start_services()
-        recaller = self.mind.keeper.recaller
-        threading.Timer(0.3, self.services.indexes.start).start()
-        hits = recaller.rank("Where is the brass key?", 3)
-        assert "I lost a brass key" in hits[0].document.text
-
     def test_memories_by_number_and_down_from_a_summary(self):
         self.says(*FACTS, *CHATTER)
         shown = self.type("@memories Mira")
@@ -333,8 +316,6 @@ class TestBuilders(Building, RecallWorld):
         head, _, _ = path.read_text().rpartition("---\n")
         path.write_text(f"{head}---\n\nEdwin keeps a parrot in Ostrey.\n")
         shown = self.type("@memory-status Mira", "Integrity")
-        self.mind.keeper.recaller.follow()
-        self.indexed()
         assert "Edwin keeps a parrot in Ostrey." in shown
         assert "(memories 1-5, edited by hand, " in shown
         assert "parrot" in self.type("@recall Mira = parrot")

@@ -465,7 +465,6 @@ class TestRecall(WebWorld, RecallWorld):
         self.mind.keeper.notes.write(
             "keys", "The brass key is Tom's.", now=self.services.clock.now()
         )
-        self.indexed()
         found = self.get(self.of_mira("/recall"), q="a brass key", limit=3)
         assert found["problem"] == ""
         assert 0 < len(found["hits"]) <= 3

@@ -16,11 +16,10 @@ from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
 from keepsake.archive.tier_lines import SummaryState
 from keepsake.books.notes import NoteBook
 from keepsake.errors import IndexUnavailable
-from keepsake.index.agent_index import AgentIndex
-from keepsake.index.chroma_server import ChromaServer
-from keepsake.index.follower import AgentSources, Meaning
-from keepsake.index.vectors import Chroma
 from keepsake.ports import Embedder
+from keepsake.recall.agent_index import AgentIndex, AgentSources
+from keepsake.recall.chroma import Chroma
+from keepsake.recall.chroma_server import ChromaServer
 from tests.llm.conftest import places_in, until
 
 DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)
@@ -58,7 +57,7 @@ class Life:
         self.compactions = 0
 
     @property
-    def lived(self) -> AgentSources:
+    def sources(self) -> AgentSources:
         return AgentSources(self.folder.name, self.archive.folder, self.notes)
 
     def live(self, *texts: str) -> None:
@@ -71,12 +70,6 @@ class Life:
 
     def live_days(self, count: int) -> None:
         self.live(*(f"Tom says, “Sack {self.archive.last_number + 1 + i}.”" for i in range(count)))
-
-    def leave_window(self, index: AgentIndex, count: int, summary: str = "Sacks.") -> None:
-        """Live so many days, have them summarised, and let the index follow."""
-        self.live_days(count)
-        self.compact(1, count, summary)
-        index.follow(count + 1)
 
     def compact(self, first: int, last: int, text: str) -> None:
         self.compactions += 1
@@ -122,7 +115,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
 
 @pytest.fixture(scope="session")
 def chroma(server: ChromaServer) -> Iterator[Chroma]:
-    chroma = Chroma(server.address)
+    chroma = Chroma(server.address, server._places)
     yield chroma
     chroma.close()
 
@@ -149,8 +142,8 @@ def reopen(
     opened: list[AgentIndex] = []
 
     def reopen(by: Embedder = embedder, *, vectors: bool = True) -> AgentIndex:
-        meaning = Meaning(by, chroma, str(tmp_path)) if vectors else None
-        index = AgentIndex(tmp_path / "index" / "mira", life.lived, meaning, said.append)
+        folder, kept = tmp_path / "index" / "mira", chroma if vectors else None
+        index = AgentIndex(folder, life.sources, kept, by, said.append)
         opened.append(index)
         return index
 
@@ -164,14 +157,20 @@ def index(reopen: Opener) -> AgentIndex:
     return reopen()
 
 
+def follow(index: AgentIndex) -> None:
+    """Bring words and vectors up to date, as the thread of the game does."""
+    index.refresh()
+    index.embed()
+
+
 def by_words(index: AgentIndex, *words: str) -> list[str]:
-    return [key for key, _ in index.words.search(words, 10)]
+    index.refresh()
+    return [document.key for document, _ in index.search(words, 10)]
 
 
 def by_meaning(index: AgentIndex, text: str, limit: int = 10) -> list[str]:
-    assert index.vectors is not None
     vector = BagOfWords().embed([text])[0]
-    return [key for key, _ in index.vectors.query(vector, limit)]
+    return [key for key, _ in index.query(vector, limit)]
 
 
 def settles(index: AgentIndex, text: str, key: str) -> bool:

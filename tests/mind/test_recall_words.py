@@ -1,15 +1,14 @@
 """The index of words, in memory and in a file."""
 
 from datetime import UTC, datetime, timedelta
-from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keepsake.errors import IndexUnavailable
-from keepsake.index.words import Fts5Index
 from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.words import WordIndex
 
 BEGIN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -19,32 +18,32 @@ def memory(number: int, text: str, minutes: int | None = None) -> Document:
     return Document(f"memory:{number}", DocumentKind.MEMORY, text, time, number, number, "Tom")
 
 
-def held(index: Fts5Index) -> set[str]:
+def held(index: WordIndex) -> set[str]:
     return {f"memory:{n}" for n in range(9)} & index.get([f"memory:{n}" for n in range(9)]).keys()
 
 
-def keys(index: Fts5Index, *terms: str, **how) -> list[str]:
-    return [key for key, _ in index.search(terms, how.pop("limit", 10), **how)]
+def keys(index: WordIndex, *terms: str, **how) -> list[str]:
+    return [document.key for document, _ in index.search(terms, 10, **how)]
 
 
 def test_words_are_found_by_their_stems_best_first():
-    index = Fts5Index()
+    index = WordIndex()
     index.add([memory(10, "He mended a net."), memory(20, "Nets, nets and mending of nets!"),
                memory(30, "Leek soup.")])  # fmt: skip
     found = index.search(["net", "mend"], 10)
-    assert {key for key, _ in found} == {"memory:10", "memory:20"}
+    assert {document.key for document, _ in found} == {"memory:10", "memory:20"}
     assert found[0][1] >= found[1][1] > 0.0
 
 
 def test_a_memory_is_found_by_its_neighbours_but_less():
-    index = Fts5Index()
+    index = WordIndex()
     index.add([memory(1, "Whose is the cup?"), memory(2, "My mother's."), memory(3, "I see.")])
     assert keys(index, "cup") == ["memory:1", "memory:2"]
     assert keys(index, "mother")[0] == "memory:2"
 
 
 def test_what_is_removed_is_gone_also_from_its_neighbours():
-    index = Fts5Index()
+    index = WordIndex()
     index.add([memory(1, "The cup."), memory(2, "Yes.")])
     index.remove(["memory:1", "memory:77"])
     assert keys(index, "cup") == []
@@ -54,7 +53,7 @@ def test_what_is_removed_is_gone_also_from_its_neighbours():
 
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])
 def test_no_term_is_taken_for_a_query(term):
-    index = Fts5Index()
+    index = WordIndex()
     index.add([memory(1, "The cup.")])
     assert keys(index, term) == []
     assert keys(index, term, "cup") == ["memory:1"]
@@ -64,7 +63,7 @@ def test_a_file_that_is_no_database_is_named_with_its_cure(tmp_path):
     path = tmp_path / "words.db"
     path.write_bytes(b"not a database, whatever it says " * 100)
     with pytest.raises(IndexUnavailable, match=r"words\.db.*keepsake index rebuild"):
-        Fts5Index(path)
+        WordIndex(path).check()
 
 
 @given(
@@ -74,7 +73,7 @@ def test_a_file_that_is_no_database_is_named_with_its_cure(tmp_path):
     )
 )
 def test_words_and_documents_never_disagree(steps):
-    index, held = Fts5Index(), {}
+    index, held = WordIndex(), {}
     for adds, number, word in steps:
         if adds:
             index.add([memory(number, word)])
@@ -89,8 +88,8 @@ def test_words_and_documents_never_disagree(steps):
 
 
 def test_a_common_word_is_left_out_beside_a_rarer_one(monkeypatch):
-    monkeypatch.setattr("keepsake.index.words._MOST_ROWS", 4)
-    index = Fts5Index()
+    monkeypatch.setattr("keepsake.recall.words._MOST_ROWS", 4)
+    index = WordIndex()
     index.add([memory(10 * n, "The mill.") for n in range(1, 8)])
     index.add([memory(100, "A cup."), memory(200, "The cup from the mill.")])
     assert sorted(keys(index, "mill", "cup")) == ["memory:100", "memory:200"]
@@ -98,21 +97,20 @@ def test_a_common_word_is_left_out_beside_a_rarer_one(monkeypatch):
     assert len(keys(index, "mill", "bell")) == 8, "a word that nothing holds leaves room"
 
 
-def test_scores_are_those_of_one_statement_of_sqlite_before_and_after_a_change():
-    index, chance = Fts5Index(), Random(4)
-    words = ["a", "cup", "bell", "net", "mill", "boat", "soup"]
-    lines = [" ".join(chance.choices(words, k=6)) for _ in range(90)]
-    questions = [["cup"], ["net", "bell", "cup"], ["mill", "cup", "zebra"], ["boat soup", "net"]]
-
-    def as_sqlite_has_them(*terms: str) -> list[tuple[str, float]]:
-        match = " OR ".join(index._telling([f'"{term}"' for term in terms]))
-        asked = "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT 30"
-        rows = index._database.execute(asked, [match])
-        return [(f"memory:{number}", score) for number, score in rows]
-
-    index.add([memory(3 * n, line) for n, line in enumerate(lines)])
-    for gone, new in ("memory:0", "Net"), ("memory:3", "Cup"), ("memory:6", "Bell"):
-        for terms in questions * 2:
-            assert index.search(terms, 30) == as_sqlite_has_them(*terms)
-        index.remove([gone])
-        index.add([memory(1, new)])
+def test_a_search_for_a_kind_leaves_out_what_the_window_shows():
+    index = WordIndex()
+    note = Document("note:cup", DocumentKind.NOTE, "It is blue.", BEGIN, title="The cup")
+    summary = Document("summary:2", DocumentKind.SUMMARY, "A cup was sold.", BEGIN, 1, 4)
+    index.add([*(memory(10 * n, "The cup.") for n in range(1, 5)), note, summary])
+    assert keys(index, "cup", kind=DocumentKind.NOTE) == ["note:cup"]
+    assert keys(index, "cup", kind=DocumentKind.SUMMARY) == ["summary:2"]
+    assert set(keys(index, "cup", kind=DocumentKind.MEMORY, before=30)) == {
+        "memory:10",
+        "memory:20",
+    }
+    assert len(keys(index, "cup", before=30)) == 4
+    there = index.get(["note:cup", "summary:2", "note:gone"])
+    assert {key: each._replace(stemmed="") for key, each in there.items()} == {
+        "note:cup": note,
+        "summary:2": summary,
+    }

@@ -16,7 +16,7 @@ CHECKS: tuple[Check, ...] = (
     *(machine.listening, machine.world, database.database, vault.configuration),
     *(memories.waiting, memories.archives, memories.files),
     *(models.embedded_parts, models.servers, models.embedding),
-    *(tokens.budget, index.vectors, log.event_log),
+    *(tokens.budget, index.words, index.vectors, log.event_log),
 )
 
 

@@ -26,8 +26,8 @@ from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
 from keepsake.child.serving import read_pid
 from keepsake.errors import KeepsakeError
-from keepsake.index.service import IndexService
 from keepsake.paths import places
+from keepsake.recall.service import IndexService
 from typeclasses import runtime as agents
 from typeclasses.minds import open_minds, unopened
 from world.build import open_world

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from keepsake.archive.records import Memory
-from keepsake.index.sources import memory_document
 from keepsake.memory.protocol import RecalledLine, dated, line_of
 from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.related import SearchResult
+from keepsake.recall.sources import memory_document
 
 _DAY = re.compile(r"^\d{1,2} [A-Z][a-z]+ \d{4}, ")
 """What :func:`dated` puts before a line; a prompt has its own form for it."""

@@ -84,9 +84,7 @@ class BackgroundCompactor(ABC):
 
         def change(memory: AgentMemory) -> CompactionResult:
             self._owner.leaving(memory.context().window)
-            result = memory.compact(reason)
-            self._owner.moved()
-            return result
+            return memory.compact(reason)
 
         def ended(outcome: Compacted) -> None:
             if not isinstance(outcome, CompactionRunning):  # which tells of itself
@@ -119,9 +117,7 @@ class BackgroundCompactor(ABC):
             done(outcome)
 
         def change(memory: AgentMemory) -> Undone:
-            undone = memory.undo()
-            self._owner.moved()
-            return undone
+            return memory.undo()
 
         self._in_background(change, ended)
 

@@ -26,7 +26,7 @@ from keepsake.books.persona import attribute_quote
 from keepsake.errors import KeepsakeError
 from keepsake.language.heard import heard, meant_for
 from keepsake.language.words import telling
-from keepsake.recall.related import about_memory
+from keepsake.prompt.tool_results import about_memory
 
 MOST_SCORES = 4096
 """Memories whose importance is kept at hand; of others it is found again."""

@@ -63,7 +63,7 @@ class Examiner:
     def _resumed(self, last: PastCompaction) -> None:
         # A compaction since then has its own questions, and they may be under way.
         if not (self._closed or self._begun) and last.questions and last.covered:
-            self._ask_when_followed(last.number, last.covered[1], last.questions, PATIENCE)
+            self._ask_when_followed(last.number, last.questions, PATIENCE)
 
     def compacted(self, result: CompactionResult) -> None:
         """A compaction is done: ask its questions when the index has followed."""
@@ -73,17 +73,15 @@ class Examiner:
             return
         if result.number and result.covered:
             self._waiting.cancel()
-            self._ask_when_followed(result.number, result.covered[1], questions, PATIENCE)
+            self._ask_when_followed(result.number, questions, PATIENCE)
 
     def _ask_when_followed(
-        self, number: int, last: int, questions: tuple[RoundtripQuestion, ...], looks: int
+        self, number: int, questions: tuple[RoundtripQuestion, ...], looks: int
     ) -> None:
         self._begun = True
         indexes = self._services.indexes
-        if looks and indexes and not indexes.followed(self._memory.folder.name, last):
-            self._waiting.set(
-                LOOK_SECONDS, self._ask_when_followed, number, last, questions, looks - 1
-            )
+        if looks and indexes and not indexes.followed(self._memory.folder.name):
+            self._waiting.set(LOOK_SECONDS, self._ask_when_followed, number, questions, looks - 1)
             return
         self._recaller.prepare()
         self._services.workers.submit(self._examine, number, questions)

@@ -140,7 +140,6 @@ class MemoryTools:
 
     def _forget(self, argument: str, _place: str, _reason: str) -> str:
         aside = self.notes.forget(argument)
-        self.recaller.follow()
         return f"{tool_results.PUT_AWAY}{aside.stem!r} away"
 
     def _pin(self, argument: str, _place: str, _reason: str) -> str:
@@ -225,9 +224,7 @@ class MemoryTools:
             NoteRefused: It cannot be kept; says why.
         """
         now = self._services.clock.now()
-        note = self.notes.write(title, text, place=place, reason=reason, now=now, by=by)
-        self.recaller.follow()
-        return note
+        return self.notes.write(title, text, place=place, reason=reason, now=now, by=by)
 
     def pin(self, text: str, *, by: str) -> str:
         """Pin one line, and give it as it is kept.

@@ -36,10 +36,6 @@ class MemoryOwner(Protocol):
         """
         ...
 
-    def moved(self) -> None:
-        """Memories have left the window, or come back; in a worker thread."""
-        ...
-
     def compacted(self, result: CompactionResult) -> None:
         """A compaction has ended."""
         ...

@@ -1,8 +1,4 @@
-"""An agent's recall in the game: says when there is something to index, and searches.
-
-Every search runs in a worker thread, and the index service has a thread of its own; the
-reactor only hands over texts and numbers.
-"""
+"""An agent's recall in the game. Every search runs in a worker thread."""
 
 from __future__ import annotations
 
@@ -21,9 +17,10 @@ from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.errors import KeepsakeError
 from keepsake.events.types import MemoryChange
+from keepsake.recall.agent_index import AgentIndex
 from keepsake.recall.documents import Document, DocumentKind, Hit
-from keepsake.recall.recall import MemorySearch, SearchRequest
 from keepsake.recall.related import SearchResult
+from keepsake.recall.search import MemorySearch, SearchRequest
 
 _KINDS = (DocumentKind.NOTE, DocumentKind.SUMMARY, DocumentKind.MEMORY)
 """In the order of the fields of :class:`keepsake.recall.related.SearchResult`."""
@@ -31,8 +28,6 @@ FOR_MEANING = 0.7
 """The part of the time that embedder and vectors may take; words are there sooner."""
 LONGEST_WAIT = 10.0
 """Seconds that a builder waits for them."""
-OPENING_SECONDS = 5.0
-"""How long they wait for an index that is just being opened, or behind what was lived."""
 SPARE = 3
 """Found beyond what a prompt takes, since some of it may stand there already."""
 
@@ -51,8 +46,9 @@ class Recaller:
         self._name, self._folder, self._find_names = life.name, life.folder, life.names
         self._notes, self._memory, self._services = notes, memory, services
         self._names: frozenset[str] = frozenset()
-        self._followed: int | None = None
-        self._recall, self._plugged = self._over_index(), plugged
+        self._plugged = plugged
+        self._index = self._opened_index()
+        self._recall = self._over(self._index)
 
     # -- searching
 
@@ -120,10 +116,13 @@ class Recaller:
         if self._plugged is not None:  # whatever it brings is as anybody may hear it
             words = f"{asker}: {text}" if asker else text
             return self._plugged.find(words, config.memories + SPARE)
-        if recall is None:
+        if recall is None or self._index is None:
             return None
+        self._index.refresh()
         most = (config.notes, config.summaries, config.memories)
-        wanted = [SearchRequest(limit + SPARE, (k,)) for limit, k in zip(most, _KINDS, strict=True)]
+        wanted = [
+            SearchRequest(limit + SPARE, kind) for limit, kind in zip(most, _KINDS, strict=True)
+        ]
         seconds *= FOR_MEANING
         private = self._memory.private
         confided = bool(audience) and self._services.people.current.in_confidence
@@ -168,16 +167,16 @@ class Recaller:
         self._names = self._find_names()
 
     def rank(self, text: str, limit: int) -> list[Hit] | None:
-        """The best hits of all kinds with scores and reasons; waits for the index; blocks."""
-        recall, indexes = self._recall, self._services.indexes
-        if recall is None or indexes is None:
+        """The best hits beyond the window with scores and reasons; blocks."""
+        if self._recall is None or self._index is None:
             return None
-        self.follow()
-        indexes.wait_idle(OPENING_SECONDS)
-        began = self._services.seconds()
-        found = recall.search_each(text, [SearchRequest(limit)], seconds=LONGEST_WAIT)
+        began, before = self._services.seconds(), self.window_starts_at()
+        self._index.refresh()
+        found = self._recall.search_each(
+            text, [SearchRequest(limit)], before=before, seconds=LONGEST_WAIT
+        )
         hits = None if found is None else found[0]
-        self._tell("builder", text, hits, began, None)
+        self._tell("builder", text, hits, began, before)
         return hits
 
     def _tell(
@@ -204,32 +203,26 @@ class Recaller:
 
     # -- the index
 
-    def follow(self) -> None:
-        """There is something to index; any thread may say so, at any time."""
-        if self._recall is not None and self._services.indexes is not None:
-            self._followed = self.window_starts_at()
-            self._services.indexes.schedule_follow(self._folder.name, self._followed)
-
-    def follow_window(self) -> None:
-        """The same, if memories have left the window since."""
-        if self._recall is not None and self.window_starts_at() != self._followed:
-            self.follow()
-
     def forget(self) -> None:
         """The agent is gone: let go of its index, whose files stay."""
-        if self._recall is not None and self._services.indexes is not None:
-            self._recall = None
+        if self._index is not None and self._services.indexes is not None:
+            self._index = self._recall = None
             self._services.indexes.forget(self._folder.name)
 
-    def _over_index(self) -> MemorySearch | None:
-        """The recall over the agent's index; None in a world without indexes."""
-        services = self._services
-        if services.indexes is None:
+    def _opened_index(self) -> AgentIndex | None:
+        """The agent's index; None in a world without indexes."""
+        if (indexes := self._services.indexes) is None:
             return None
-        index = services.indexes.open(self._folder.name, self._folder / "archive", self._notes)
+        index = indexes.open(self._folder.name, self._folder / "archive", self._notes)
         index.on_anew = self._made_anew
+        return index
+
+    def _over(self, index: AgentIndex | None) -> MemorySearch | None:
+        services = self._services
+        if index is None:
+            return None
         return MemorySearch(
-            index.words,
+            index,
             index.vectors,
             services.embedder,
             names=lambda: self._names,

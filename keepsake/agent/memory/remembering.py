@@ -66,10 +66,6 @@ class Remembering(ABC):
         """A compaction begins; blocks."""
         self.diary.leaving(window)
 
-    def moved(self) -> None:
-        """Memories have left the window, or come back; in a worker thread."""
-        self.keeper.recaller.follow()
-
     def met(self, memory: Memory) -> bool:
         """Whether the agent knew who caused a memory."""
         return not memory.source_id or self.acquaintances.met(memory.source_id)

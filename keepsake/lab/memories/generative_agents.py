@@ -162,7 +162,8 @@ class GenerativeAgents(Newest):
         """How near each entry is to a question, by its key."""
         index, embedder = self._index, self._given.embedder
         if embedder is None:
-            return dict(index.words.search(words(question), len(self._stream)))
+            found = index.words.search(words(question), len(self._stream))
+            return {document.key: score for document, score in found}
         asked = embedder.embed([writable(question)])[0]
         return dict(index.vectors.query(asked, len(self._stream)))
 

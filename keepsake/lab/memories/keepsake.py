@@ -15,7 +15,6 @@ from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.commitments import Commitments
 from keepsake.errors import CompactionError, KeepsakeError, ModelError
-from keepsake.index.sources import memory_document
 from keepsake.lab.memories import settings
 from keepsake.lab.memories.line_index import LineIndex
 from keepsake.lab.memories.windows import first_within
@@ -30,8 +29,9 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
 from keepsake.paths import REPOSITORY
 from keepsake.ports import Generation, GenerationRequest, LanguageModel, TargetModel
-from keepsake.recall.recall import MemorySearch
-from keepsake.recall.related import about_memory
+from keepsake.prompt.tool_results import about_memory
+from keepsake.recall.search import MemorySearch
+from keepsake.recall.sources import memory_document
 from keepsake.tasks.task import Question
 from keepsake.tasks.task_prompts import TaskPrompts
 

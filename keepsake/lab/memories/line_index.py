@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from keepsake.index.words import Fts5Index
 from keepsake.lab.local_vectors import LocalVectors
 from keepsake.ports import Embedder
 from keepsake.recall.documents import Document
+from keepsake.recall.words import WordIndex
 
 BATCH = 256
 """Texts that are embedded at a time: an embedder holds all of a batch in memory."""
@@ -28,7 +28,7 @@ class LineIndex:
     """
 
     def __init__(self, embedder: Embedder | None, *, worded: bool = True) -> None:
-        self.words, self.vectors = Fts5Index(), LocalVectors()
+        self.words, self.vectors = WordIndex(), LocalVectors()
         self._embedder = embedder
         self._worded = worded or embedder is None
         self._to_word: dict[str, Document] = {}

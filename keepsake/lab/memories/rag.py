@@ -51,7 +51,8 @@ class Rag(Newest):
         """
         self._index.settle()
         if self._embedder is None:
-            found = self._index.words.search(words(question), limit)
+            by_words = self._index.words.search(words(question), limit)
+            found = [(document.key, score) for document, score in by_words]
         else:
             found = self._index.vectors.query(self._embedder.embed([writable(question)])[0], limit)
         return [RecalledLine(self._dated[key], (number_of(key),), score) for key, score in found]

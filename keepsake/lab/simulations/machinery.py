@@ -12,14 +12,13 @@ from random import Random
 from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import Changed, Runtime, start
 from keepsake.events.subscribers import Taps
-from keepsake.index.service import IndexService
 from keepsake.lab.simulations.timeline import Asker, Timeline
 from keepsake.models.gateway import BuildFor, Gateway
 from keepsake.models.profiles import EXTRACTIVE, SCRIPTED, Profiles
 from keepsake.models.queue import Priority
 from keepsake.paths import Places
-from keepsake.ports import Embedder, Generation, GenerationRequest
-from keepsake.recall.config import RecallConfig
+from keepsake.ports import Generation, GenerationRequest
+from keepsake.recall.service import IndexService
 
 
 def start_on(timeline: Timeline, seed: str, places: Places, taps: Taps) -> Runtime:
@@ -35,7 +34,7 @@ def start_on(timeline: Timeline, seed: str, places: Places, taps: Taps) -> Runti
         nights=timeline.workers(),
         wait=timeline.wait,
         gateway=lambda *what: TimelineGateway(timeline, *what),
-        indexes=lambda *what: TimelineIndexes(timeline, *what),
+        indexes=lambda places, config, embedder: TimelineIndexes(places, config, embedder, log),
     )
 
 
@@ -98,31 +97,9 @@ class TimelineGateway(Gateway):
 
 
 class TimelineIndexes(IndexService):
-    """The recall indexes on a timeline: what there is to index is done in its turn."""
-
-    def __init__(
-        self, timeline: Timeline, places: Places, config: RecallConfig, embedder: Embedder
-    ) -> None:
-        super().__init__(places, config, embedder, log, rest=0.0)
-        self._timeline, self._workers = timeline, timeline.workers()
-        self._queued: set[str] = set()
+    """The recall indexes on a timeline: words are indexed by who searches, in its turn."""
 
     def start(self) -> None:
         """Nothing runs beside the timeline, but for a server of vectors where one is wanted."""
         if self.server is not None:
             super().start()
-
-    def _enqueue(self, name: str, job: Callable[[], None]) -> None:
-        if self.server is not None:
-            super()._enqueue(name, job)
-        elif name not in self._queued and not self._ending.is_set():
-            self._queued.add(name)
-            self._workers.submit(self._do, name, job)
-
-    def _do(self, name: str, job: Callable[[], None]) -> None:
-        self._queued.discard(name)
-        try:
-            job()
-        except Exception as error:
-            # As in the thread of the game: a fault of one index must not end the others.
-            log(f"[Index] Indexing broke off: {error!r}")

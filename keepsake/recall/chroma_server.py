@@ -1,17 +1,18 @@
 """Chroma's server as a child process of the game: both sides of it.
 
-    python -m keepsake.index.chroma_server --port 4008 --path FOLDER --pid-file FILE
+    python -m keepsake.recall.chroma_server --port 4008 --path FOLDER --pid-file FILE
         --watch-pid 123 --watch-file portal.pid
 
-The server is the one that comes with chromadb, run in a process with low priority whose
-life follows the game's (see :mod:`keepsake.child`). It sends nothing anywhere: Chroma's
-server has no telemetry of its own, and its tracing is off unless configured.
+The server is the one that comes with chromadb, in a process whose life follows the game's (see
+:mod:`keepsake.child`). It sends nothing anywhere: it has no telemetry of its own, and its tracing
+is off unless configured.
 """
 
 from __future__ import annotations
 
 import logging
 import shutil
+import signal
 import sqlite3
 import sys
 import threading
@@ -25,30 +26,60 @@ from keepsake.child.supervisor import Supervisor
 from keepsake.errors import IndexUnavailable
 from keepsake.paths import Places
 
-NICE = 15
-"""Nobody waits for it: searches read the copy in each agent's file."""
 VACUUM_WAIT = 5.0
 """Seconds that a vacuum waits for the server to be done with its file."""
+_CRASHES = {-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT, -signal.SIGILL, -signal.SIGFPE}
+_DAMAGE = ("malformed", "not a database")
 log = logging.getLogger("keepsake.index")
 
 
 class ChromaServer(Supervisor):
-    """Looks after the Chroma server of one home."""
+    """Looks after the Chroma server of one home.
+
+    A store on which it crashes, or whose database is broken, is set aside; an empty one takes its
+    place.
+    """
 
     stem, name, tag, logger = "vectors", "vector index", "Index", log
-    module, health = "keepsake.index.chroma_server", "/api/v2/heartbeat"
+    module, health = "keepsake.recall.chroma_server", "/api/v2/heartbeat"
     off_cure = "Set chroma to child in recall.md and start the game"
     unavailable = IndexUnavailable
     environ: ClassVar[Mapping[str, str]] = {"MALLOC_PERTURB_": "165"}
     """hnswlib writes memory to disk as it gets it: without this of glibc, what was freed before."""
     _owes = False  # since the process began
 
+    def set_aside(self, reason: str) -> None:
+        """Put the store away, and begin an empty one when the server is next looked at."""
+        with self._lock:
+            self._end(seconds=2.0)
+            self._put_aside(reason)
+            self._next_start = 0.0
+
+    def _put_aside(self, reason: str) -> None:
+        folder, broken = data_folder(self._places), broken_folder(self._places)
+        if folder.exists():
+            shutil.rmtree(broken, ignore_errors=True)
+            folder.rename(broken)
+        self._log(
+            logging.ERROR,
+            f"{folder} is damaged ({reason}) and set aside as {broken.name}; all vectors are made"
+            " anew, and words serve meanwhile",
+        )
+
+    def _mourn(self, status: int) -> None:
+        words = self._last_words()
+        if status in _CRASHES or any(each in words for each in _DAMAGE):
+            self._put_aside(f"Chroma ended with status {status}: {words}")
+        super()._mourn(status)
+
     def _arguments(self) -> list[object]:
-        return ["--path", data_folder(self._places), "--nice", NICE]
+        return ["--path", data_folder(self._places)]
+
+    # -- words that somebody asked to be forgotten
 
     @property
     def vacuum_owed(self) -> bool:
-        """Whether its file may still hold what was deleted, in pages that are free."""
+        """Whether its files may still hold what was deleted."""
         return self._owes or self._owed.exists()
 
     def owe_vacuum(self) -> None:
@@ -66,7 +97,9 @@ class ChromaServer(Supervisor):
         Raises:
             sqlite3.Error, OSError: It could not be done, and is still owed.
         """
-        file = self._owed.with_name("chroma.sqlite3")
+        file = data_folder(self._places) / "chroma.sqlite3"
+        if broken_folder(self._places).exists():
+            shutil.rmtree(broken_folder(self._places))
         if file.exists():
             with closing(sqlite3.connect(file, timeout=VACUUM_WAIT)) as database:
                 used = {row[0] for row in database.execute("SELECT id FROM segments")}
@@ -79,17 +112,22 @@ class ChromaServer(Supervisor):
 
     @property
     def _owed(self) -> Path:
-        return data_folder(self._places) / "vacuum-owed"
+        return self._places.index / ".vacuum-owed"
 
 
 def data_folder(places: Places) -> Path:
-    """Where the child keeps its collections; no agent's folder has a dot in its name."""
+    """Where the child keeps its collections; no agent's folder begins with a dot."""
     return places.index / ".chroma"
+
+
+def broken_folder(places: Places) -> Path:
+    """Where a store that was damaged lies."""
+    return places.index / ".chroma.broken"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to end, or until nobody is left to serve; the exit status."""
-    parser = serving.parser("keepsake.index.chroma_server")
+    parser = serving.parser("keepsake.recall.chroma_server")
     parser.add_argument("--path", type=Path, required=True)
     given = parser.parse_args(arguments)
     return serving.serve("vector index server", given, lambda: _start(given.port, given.path))
@@ -109,8 +147,9 @@ def _run(words: list[str]) -> None:
 
     try:
         chromadb_rust_bindings.cli(words)
-    finally:
-        serving.give_up("Chroma's server has ended")
+    except BaseException as error:  # a panic of its Rust code is no Exception
+        serving.give_up(f"Chroma's server has ended: {error}")
+    serving.give_up("Chroma's server has ended")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,0 @@
-"""The recall index: Chroma for meaning, SQLite FTS5 for words."""

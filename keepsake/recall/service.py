@@ -1,0 +1,310 @@
+"""The indexes of all agents: one thread that indexes, one that looks after Chroma's server.
+
+Neither the reactor nor a compaction waits for an index. Words are indexed before each search; the
+thread brings vectors and what nobody searched up to date, in rounds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from keepsake.books.notes import NoteBook
+from keepsake.errors import IndexUnavailable, KeepsakeError
+from keepsake.paths import Places
+from keepsake.ports import Embedder
+from keepsake.recall.agent_index import WORDS, AgentIndex, AgentSources, IndexStatus
+from keepsake.recall.chroma import Chroma, StoreDamaged
+from keepsake.recall.chroma_server import ChromaServer
+from keepsake.recall.config import CHILD, NONE, RecallConfig
+from keepsake.recall.words import WordIndex
+
+ROUND_SECONDS = 15.0
+WATCH_SECONDS = 1.0
+SWITCH_SECONDS = 0.001
+LAST_STEP_SECONDS = 10.0
+"""What the step at work has when the world ends."""
+_NICE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """How far a rebuild is."""
+
+    agents: tuple[str, ...]  # whose indexes are made anew, in this order
+    finished: int = 0  # how many of them are done
+    done: int = 0  # documents done of the agent at work
+    total: int = 0  # of how many; 0 before it is known
+    problems: tuple[str, ...] = ()  # what went wrong, a sentence each
+
+    @property
+    def over(self) -> bool:
+        """Whether all are done."""
+        return self.finished >= len(self.agents)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """The indexes at one moment."""
+
+    vectors: str  # where the vectors are, and what is wrong there; a sentence
+    agents: tuple[IndexStatus, ...]  # figures of each index
+    rebuild: Rebuild | None  # the rebuild at work, or the last one
+    embedder: str = ""  # what makes vectors since the start; ``llm.md`` may name another by now
+
+
+class IndexService:
+    """The indexes of all agents of one copy.
+
+    Args:
+        places: Folders and ports.
+        config: Where the vectors are kept.
+        embedder: What makes them.
+        log: Takes lines for people; called from any thread.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        config: RecallConfig,
+        embedder: Embedder,
+        log: Callable[[str], None],
+    ) -> None:
+        self._places, self._embedder, self._log = places, embedder, log
+        self.server = ChromaServer(places) if config.chroma == CHILD else None
+        address = self.server.address if self.server else config.chroma
+        self._chroma = None if address == NONE else Chroma(address, places, self._owe_vacuum)
+        self._agents: dict[str, AgentIndex] = {}
+        self._wake, self._ending = threading.Event(), threading.Event()
+        self._worked = 0.0  # processor time of the thread when it last rested, in seconds
+        self._rebuild: Rebuild | None = None
+        self._threads = [
+            threading.Thread(target=self._work, name="index", daemon=True),
+            threading.Thread(target=self._watch, name="index-watch", daemon=True),
+        ]
+
+    # -- for everybody; nothing here blocks
+
+    def start(self) -> None:
+        """Start the threads, and Chroma's server with them."""
+        # A thread that indexes lets the game have the interpreter after 1 ms, not after 5.
+        sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
+        for thread in self._threads:
+            thread.start()
+
+    def open(self, agent: str, archive: Path, notes: NoteBook | None = None) -> AgentIndex:
+        """The index of that agent; its files are opened, and made, by the thread."""
+        if agent not in self._agents:
+            sources, folder = AgentSources(agent, archive, notes), self._places.index / agent
+            self._agents[agent] = AgentIndex(
+                folder, sources, self._chroma, self._embedder, self._log
+            )
+            self._wake.set()
+        return self._agents[agent]
+
+    def follow(self) -> None:
+        """Begin a round soon: something is new whose vectors are wanted."""
+        self._wake.set()
+
+    def forget(self, agent: str) -> None:
+        """The agent is gone; its files stay, as its archive does."""
+        if index := self._agents.pop(agent, None):
+            threading.Thread(target=index.close, daemon=True).start()
+
+    def erase(self, agent: str) -> None:
+        """Delete the words of an index, whose vectors are then made anew as well.
+
+        Call it while nobody has the index open, and before words that it holds are taken away.
+
+        Raises:
+            OSError: It could not be deleted.
+        """
+        WordIndex(self._places.index / agent / WORDS).delete()
+
+    def rebuild(self, agent: str | None = None) -> Rebuild:
+        """Make an index anew, or all of them, one after the other, in the background.
+
+        Raises:
+            KeepsakeError: There is no such agent, or a rebuild is at work.
+        """
+        if self._rebuild is not None and not self._rebuild.over:
+            raise KeepsakeError("An index is being rebuilt already", "Wait until it is done")
+        names = sorted(n for n in self._agents if not agent or n.casefold() == agent.casefold())
+        if agent and not names:
+            there = ", ".join(sorted(self._agents)) or "none"
+            raise KeepsakeError(f"No agent named {agent} has an index", f"There are: {there}")
+        self._rebuild = Rebuild(tuple(names))
+        self._wake.set()
+        return self._rebuild
+
+    def status(self) -> ServiceStatus:
+        """Figures; quick."""
+        return ServiceStatus(
+            vectors=self._vectors_status(),
+            agents=tuple(index.status() for _, index in sorted(self._agents.items())),
+            rebuild=self._rebuild,
+            embedder=self._embedder.model_name if self._chroma else "",
+        )
+
+    def status_of(self, agent: str) -> IndexStatus | None:
+        """Figures of one index; None if there is none."""
+        index = self._agents.get(agent)
+        return index.status() if index else None
+
+    def followed(self, agent: str) -> bool:
+        """Whether all that an agent remembers can be found as well as it ever will; quick.
+
+        If not, a round begins soon.
+        """
+        status = self.status_of(agent)
+        if status is None or not (status.by_meaning and status.waiting):
+            return True
+        self._wake.set()
+        return False
+
+    def answer_rebuild(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The control operation ``index_rebuild``: ``{"agent": name or null}``."""
+        return asdict(self.rebuild(request.get("agent") or None))
+
+    def answer_status(self, _request: dict[str, Any]) -> dict[str, Any]:
+        """The control operation ``index_status``."""
+        return asdict(self.status())
+
+    # -- ending
+
+    def close(self, *, stop_server: bool, break_off: Callable[[], object] | None = None) -> None:
+        """Finish the step at work and let go of everything; what is left is done next time.
+
+        Args:
+            stop_server: End Chroma's child process too; False at a reload, which adopts it.
+            break_off: Has the step at work fail if it does not end in time: an embedder that
+                hangs must not keep the world.
+        """
+        self._ending.set()
+        self._wake.set()
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join(LAST_STEP_SECONDS)
+                if thread.is_alive() and break_off is not None:
+                    break_off()
+                thread.join()
+        for index in self._agents.values():
+            index.close()
+        if self._chroma is not None:
+            self._chroma.close()
+        if self.server is not None and stop_server:
+            self.server.stop()
+
+    # -- the thread that indexes
+
+    def _work(self) -> None:
+        with contextlib.suppress(OSError, AttributeError):
+            # Linux gives each thread its own priority: the game comes first.
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+        while not self._ending.is_set():
+            self._wake.clear()
+            try:
+                self._go_round()
+            except _Stopping:
+                return
+            except Exception as error:  # a fault of ours must not end the thread
+                self._log(f"[Index] Indexing broke off: {error!r}")
+            self._wake.wait(ROUND_SECONDS)
+
+    def _go_round(self) -> None:
+        """Bring all indexes up to date, those first that are to be made anew."""
+        while self._rebuild is not None and not self._rebuild.over:
+            self._rebuild_one(self._rebuild.agents[self._rebuild.finished])
+        self._vacuum()
+        indexes = list(self._agents.values())
+        for index in indexes:
+            index.refresh(self._breathe)
+        for index in indexes if self._vectors_ready() else ():
+            index.embed(self._breathe)
+            if isinstance(index.problem, StoreDamaged) and self.server is not None:
+                self.server.set_aside(index.problem.what)
+                return  # all again when the server is there
+            self._vacuum()
+
+    def _rebuild_one(self, name: str) -> None:
+        problems = self._rebuild.problems if self._rebuild else ()
+        try:
+            if (index := self._agents.get(name)) is not None:
+                if self.server is not None and not self.server.wait_ready(LAST_STEP_SECONDS):
+                    raise self.server.problem or IndexUnavailable("Chroma does not answer")
+                index.rebuild(self._tell)
+                self._log(f"[Index] {name}: made anew ({index.status().memories} memories)")
+        except _Stopping:
+            raise
+        except Exception as error:  # whatever it was: a rebuild that failed must not pass for one
+            problems = (*problems, f"{name}: {error}")
+            self._log(f"[Index] {name}: the rebuild failed: {error}")
+        if self._rebuild is not None:
+            finished = self._rebuild.finished + 1
+            self._rebuild = Rebuild(self._rebuild.agents, finished, problems=problems)
+
+    def _tell(self, done: int, total: int) -> None:
+        self._breathe(done, total)
+        if self._rebuild is not None:
+            self._rebuild = replace(self._rebuild, done=done, total=total)
+
+    def _breathe(self, _done: int, _total: int) -> None:
+        """Between two batches: end if asked to, else rest as long as the last one took."""
+        worked = time.thread_time() - self._worked
+        if self._ending.wait(max(0.0, worked)):
+            raise _Stopping
+        self._worked = time.thread_time()
+
+    def _owe_vacuum(self) -> None:
+        if self.server is not None:
+            self.server.owe_vacuum()
+
+    def _vacuum(self) -> None:
+        """What was deleted must not be found in Chroma's files either."""
+        if self.server is None or not (self.server.vacuum_owed and self.server.ready()):
+            return
+        try:
+            self.server.vacuum()
+        except (sqlite3.Error, OSError) as error:
+            self._log(f"[Index] Chroma's file could not be vacuumed, and will be: {error}")
+
+    def _vectors_ready(self) -> bool:
+        return self._chroma is not None and (self.server is None or self.server.ready())
+
+    # -- the thread that watches
+
+    def _watch(self) -> None:
+        ready = False
+        while self.server is not None and not self._ending.is_set():
+            was_ready = ready
+            try:
+                ready = self.server.watch()
+            except Exception as error:  # without this thread nothing would be noticed any more
+                ready = False
+                if was_ready:
+                    self._log(f"[Index] Looking after Chroma's server failed: {error!r}")
+            if ready and not was_ready:
+                for index in list(self._agents.values()):
+                    index.recheck()
+                self._wake.set()
+            self._ending.wait(WATCH_SECONDS if ready else WATCH_SECONDS / 4)
+
+    def _vectors_status(self) -> str:
+        if self._chroma is None:
+            return "no vectors: recall finds by words alone"
+        if self.server is None:
+            return f"Chroma at {self._chroma.address}"
+        state = "ready" if self.server.ready() else self.server.problem
+        return f"Chroma at {self._chroma.address}, {state}"
+
+
+class _Stopping(Exception):
+    """Breaks off a long step; what it has done is kept, the rest is done next time."""
