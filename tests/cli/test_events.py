@@ -123,7 +123,7 @@ def lived(copy):
     )
     log.emit(Health(provider="ollama", host="http://127.0.0.1:1", ready=False, problem="refused"))
     log.emit(Fault(level="error", text="[Error] something broke"))
-    log.emit(Sleep(agent="Mira", op="step", step="tidy", figures={"files": 2, "share": 0.5}))
+    log.emit(Sleep(agent="Mira", op="step", step="compact", figures={"files": 2, "share": 0.5}))
     log.emit(Recall(agent="Mira", by="thought", question="Tom: cups?\nThe Inn", found=2, best=1.5))
     log.emit(Recall(agent="Mira", by="agent", question="=cups()", searched=False))
     for op, more in (

@@ -209,7 +209,7 @@ class NightsTest(EventsWorld):
         assert self.told() == [("falls asleep", "16 hours awake"), ("wakes", "Tom")]
         steps = [each["step"] for each in self.logged("sleep") if each["op"] == "step"]
         assert steps == [step.step.value for step in self.mind.sleeper.nights.log.last.steps]
-        assert "tidy" in steps
+        assert "compact" in steps
 
     def test_put_to_sleep_by_hand_it_falls_asleep_once_each_time(self):
         for _ in range(2):

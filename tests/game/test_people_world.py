@@ -252,14 +252,3 @@ class TestBuilders(Building, PeopleWorld):
             shown = self.type(line)
             assert "did not work" in shown, line
             assert cure in shown, (line, shown)
-
-    def test_history_has_compactions_and_says_when_there_is_nothing(self):
-        assert "Nothing has happened" in self.type("@history Mira")
-        for number in range(8):
-            self.says(self.char1, f"The cart number {number} rolls by on a creaking wheel.")
-        self.heard.clear()
-        self.char1.execute_cmd("@compact-memories Mira")
-        self.let_compact()
-        shown = self.type("@history Mira")
-        if "1 compaction" not in shown:  # nothing to compact yet: then it must not be listed
-            assert "Nothing has happened" in shown

@@ -374,6 +374,11 @@ class TestBuilders(SleepWorld):
         assert "asleep" in self.types("@sleep")
         assert self.types("@wake mira") == "Mira wakes up."
         assert "is awake" in self.types("@wake mira")
+        self.settle(lambda: self.sleeper.nights.log.last.woke is not None)
+        shown = self.types("@history mira")
+        assert "1 sleep" in shown
+        assert "woken by Tom" in shown
+        assert "reflection" in self.types("@history mira reflect")
         quay = self.room("The Quay")
         self.way("in", quay, self.room1)
         self.mira.move_to(quay, quiet=True)

@@ -99,7 +99,7 @@ def test_an_earlier_vault_opens(agent):
     assert "Do not trust him." in tom.remarks
     last = SleepLog(agent).last
     assert last is not None
-    assert last.left == (Step.REFLECT, Step.COMPACT, Step.TIDY)
+    assert last.left == (Step.REFLECT, Step.COMPACT)
 
 
 def test_an_earlier_vault_is_written_on(agent):

@@ -27,7 +27,6 @@ from keepsake.agent.sleep.log import Figures, Night, SleepLog, Step
 from keepsake.agent.sleep.night import NightAsk, NightTask, work_through
 from keepsake.agent.sleep.night_tasks import (
     reflect,
-    tidy,
     write_day,
     write_portraits,
 )
@@ -128,13 +127,11 @@ class World:
         return list(archive.read(1, archive.last_number))
 
     def tasks(self) -> dict[Step, NightTask]:
-        now = self.clock.now()
         return {
             Step.CONSOLIDATE: self._consolidate,
             Step.PROFILES: self._profiles,
             Step.REFLECT: self._reflect,
             Step.COMPACT: self._compact,
-            Step.TIDY: lambda _: tidy(self.folder, self.journal, now),
         }
 
     def _consolidate(self, ask: NightAsk) -> Figures:

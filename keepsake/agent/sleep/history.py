@@ -17,7 +17,6 @@ _DID = {
     Step.REFLECT: "reflection",
     Step.PROFILES: "what is known of people was brought up to date",
     Step.COMPACT: "a look at whether to compact",
-    Step.TIDY: "files were tidied",
 }
 
 

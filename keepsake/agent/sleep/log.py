@@ -48,7 +48,6 @@ class Step(StrEnum):
     REFLECT = "reflect"
     PROFILES = "profiles"
     COMPACT = "compact"
-    TIDY = "tidy"
 
 
 type Figures = Mapping[str, int | float | str]

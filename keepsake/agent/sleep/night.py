@@ -208,7 +208,7 @@ class Nights:
         First the journal draws out what matters and the pages are brought up to date; what
         has left the window by then would be told only by its summary.
         """
-        return not self._working or self.step in (Step.COMPACT, Step.TIDY)
+        return not self._working or self.step is Step.COMPACT
 
     def begin(self, why: str, fell_asleep: datetime, *, again: bool = False) -> None:
         """The agent falls asleep: its night's work begins in a thread.

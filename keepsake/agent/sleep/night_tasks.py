@@ -1,4 +1,4 @@
-"""What an agent does at night: its journal, reflection, people's paragraphs, compaction, tidying.
+"""What an agent does at night: its journal, reflection, people's paragraphs, compaction.
 
 Everything here runs in the thread of a night. Each task may be broken off at any line and done
 again: what is on the disk by then is found there.
@@ -6,15 +6,11 @@ again: what is on the disk by then is found there.
 
 from __future__ import annotations
 
-import os
-import re
-import stat
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 from keepsake.agent.body import Life
 from keepsake.agent.memory.remembering import Remembering
@@ -42,15 +38,11 @@ NEWEST = 2000
 """The most memories that one night goes through again."""
 LEAST_MEMORIES, LEAST_LINES = 6, 3
 """New memories, and new lines of a person, that there have to be for a model to be asked."""
-OLD = timedelta(days=1)
-"""Nothing younger is tidied away: it may be in use."""
 _LEAST_INSIGHT, _MOST_INSIGHT, _USUAL = 4, 8, 5
 """How much an insight matters, at least, at most, and where its entries do not say."""
 _ENTRIES, _KNOWN = 60, 20
 """The newest entries of which a reflection is made, and insights that it is told not to repeat."""
 _LOOK_SECONDS = 0.2
-_TEMPORARY = re.compile(r"\.[^/]{1,80}-[a-z0-9_]{8}\.tmp", re.S)
-"""The temporary names of :mod:`keepsake.books.files`."""
 
 type Read = Callable[[int, int], Sequence[Memory]]
 """The memories from one number to another, as anybody may know of them."""
@@ -230,37 +222,6 @@ def _last(lines: Iterable[PageLine]) -> int:
     return max((line.numbers[-1] for line in lines), default=0)
 
 
-# -- tidying
-
-
-def tidy(folder: Path, journal: Journal | None, now: datetime) -> Figures:
-    """Remove temporary files and empty folders that a crash has left a day ago; nothing else."""
-    before = now.timestamp() - OLD.total_seconds()
-    files = folders = 0
-    for above, inside, names in os.walk(folder, topdown=False):
-        path = Path(above)
-        for name in filter(_TEMPORARY.fullmatch, names):
-            files += _removed(path / name, before, is_folder=False)
-        if path != folder and not inside and not names:
-            # A link to a folder is none; one into which something was put meanwhile stays.
-            folders += _removed(path, before, is_folder=True)
-    problems = len(journal.problems) if journal is not None else 0
-    return {"temporary files": files, "empty folders": folders, "unreadable": problems}
-
-
-def _removed(path: Path, before: float, *, is_folder: bool) -> bool:
-    """Take away what is a folder, or a file, and older; whether it was."""
-    try:
-        status = path.lstat()
-        is_such = stat.S_ISDIR(status.st_mode) if is_folder else stat.S_ISREG(status.st_mode)
-        if not is_such or status.st_mtime >= before:
-            return False
-        path.rmdir() if is_folder else path.unlink()
-    except OSError:  # gone meanwhile, or not ours to remove: it does no harm
-        return False
-    return True
-
-
 # -- all of them, for one agent
 
 
@@ -268,7 +229,7 @@ class NightTasks:
     """The tasks of one agent's nights, put together from what it remembers with."""
 
     def __init__(self, life: Life, mind: Remembering, log: SleepLog, services: Runtime) -> None:
-        self._name, self._folder, self._services = life.name, life.folder, services
+        self._name, self._services = life.name, services
         self._mind, self._log = mind, log
 
     def by_step(self) -> Mapping[Step, NightTask]:
@@ -285,7 +246,6 @@ class NightTasks:
             Step.REFLECT: self._reflect,
             Step.PROFILES: self._profiles,
             Step.COMPACT: self._compact,
-            Step.TIDY: lambda _: tidy(self._folder, self._mind.diary.journal, self._now),
         }
 
     @property
