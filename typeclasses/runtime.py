@@ -35,20 +35,20 @@ _housekeeping: LoopingCall | None = None
 
 
 def start(taps: Taps | None = None) -> None:
-    """Start the shared services, and have every agent's memory opened in its turn."""
+    """Start what all agents run on, and have every agent's memory opened in its turn."""
     shared = runtime.start(places(), reactor, taps=taps)
     live(shared)
-    shared.warming = Warming(shared.gateway, shared.timer, PROFILE, _head)
+    shared.warming = Warming(shared.gateway, PROFILE, _head)
     # Who was connected before a reload is so again a moment after it.
     shared.timer.callLater(WARM_AFTER_SECONDS, _warm, shared)
 
 
 def live(shared: Runtime) -> None:
-    """Have every agent's memory opened over these services in its turn, and let all think."""
-    global _housekeeping  # noqa: PLW0603 - one a process, like the services it looks after
+    """Have every agent's memory opened in its turn, and let all think."""
+    global _housekeeping  # noqa: PLW0603 - one a process, like what it looks after
     began = shared.clock.now()
     open_in_turn(all_agents(), lambda: _opened(shared, began))
-    shared.gateway.on_ready = _model_is_back
+    shared.gateway.on_ready = partial(_model_is_back, shared)
     turns = Cooperator(partial(_a_while, shared), partial(shared.timer.callLater, 0))
     _housekeeping = LoopingCall(lambda: turns.coiterate(_keep_house()))
     _housekeeping.clock = shared.timer
@@ -61,10 +61,11 @@ def _opened(shared: Runtime, began: datetime) -> None:
     prime([(names_of(agent), tally) for agent, tally in minds if agent], shared, began)
 
 
-def _model_is_back() -> None:
+def _model_is_back(shared: Runtime) -> None:
     """Have those answered whom no model answered, now that a server is well again."""
     for mind in list(open_minds()):
         mind.thinker.model_is_back()
+    _warm(shared)
 
 
 def _a_while(shared: Runtime) -> Callable[[], bool]:
@@ -90,7 +91,7 @@ def _head(agent: Agent, profile: ModelProfile) -> GenerationRequest | None:
 
 
 def stop(*, reload: bool) -> None:
-    """Close every memory and end the services; a reload leaves the model server running."""
+    """Close every memory and end what they run on; a reload leaves the model server running."""
     if _housekeeping is not None and _housekeeping.running:
         _housekeeping.stop()
     if runtime.running() and (warming := runtime.runtime().warming):

@@ -152,11 +152,11 @@ class BuilderCommand(AuditedCommand):
         """The agent's components.
 
         Raises:
-            KeepsakeError: The agents' services are not running.
+            KeepsakeError: The agents are not running.
         """
         if mind := mind_of(agent):
             return mind
-        raise KeepsakeError("The agents' services are not running", "See the server's log")
+        raise KeepsakeError("The agents are not running", "See the server's log")
 
 
 def find_player(name: str, example: str) -> ObjectDB:

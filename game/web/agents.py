@@ -123,7 +123,7 @@ def mind_with(number: int) -> Mind:
 
     Raises:
         NoSuchAgent: There is none.
-        KeepsakeError: The agents' services are not running.
+        KeepsakeError: The agents are not running.
     """
     agent = agent_with(number)
     runtime()  # whose error says what to do when there are none

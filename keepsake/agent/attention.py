@@ -21,8 +21,6 @@ from keepsake.markdown_config import FileSettings, between, fixed
 
 type Priority = Literal["player", "event", "idle"]
 
-MOST_SPEAKERS = 16
-"""How many may wait for an answer at once; of a larger crowd the newest."""
 TALK_SECONDS = 180.0
 """Silence after which a talk is over, though both are still here."""
 GREETED_SECONDS = 600.0
@@ -137,7 +135,6 @@ class Attention:
         self._player_near = False
         self._chatter = 0
         self._last_event = _NEVER
-        self._moved: dict[str, float] = {}
 
     @property
     def thinking(self) -> bool:
@@ -173,18 +170,10 @@ class Attention:
 
     def _count_chatter(self, event: PerceivedEvent, now: float) -> None:
         """Count lines exchanged by agents since something else happened."""
-        pause = self.config.chatter_pause
-        if event.from_player or now - self._last_event > pause:
+        if event.from_player or now - self._last_event > self.config.chatter_pause:
             self._chatter = 0
-        if event.from_player or not event.source:
-            return
-        if event.kind not in _MOVES:
+        elif event.source and event.kind not in _MOVES:
             self._chatter += 1
-            return
-        # One that comes from afar is news; two that run after each other are not.
-        if now - self._moved.get(event.source, _NEVER) > pause:
-            self._chatter = 0
-        self._moved[event.source] = now
 
     def _player_spoke(self, event: PerceivedEvent, now: float) -> None:
         """Anyone who speaks needs no greeting; nor does anybody else once a talk begins."""
@@ -214,16 +203,9 @@ class Attention:
             event.source_id,
             "player" if player and event.kind in DIRECT else "event",
         )
-        before = self._waiting.get(new.key)
-        if before is not None:
-            before.at = max(before.at, min(at, before.since + 3.0 * gather))
-            before.impulse = _merged(before.impulse, new)
-            return
-        self._waiting[new.key] = _Waiting(new, at, now)
-        speakers = [key for key, each in self._waiting.items() if each.impulse.direct]
-        if len(speakers) > MOST_SPEAKERS:  # of a crowd the oldest agent goes, else player
-            agents = [key for key in speakers if self._waiting[key].impulse.priority != "player"]
-            del self._waiting[(agents or speakers)[0]]
+        before = self._waiting.setdefault(new.key, _Waiting(new, at, now))
+        before.at = max(before.at, min(at, before.since + 3.0 * gather))
+        before.impulse = _merged(before.impulse, new)
 
     def answered(self, who: str, now: float, *, words: bool = False) -> None:
         """The agent has turned to a player unasked: what they did is answered.

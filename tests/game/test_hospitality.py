@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from keepsake.agent.thinking.turn import PROFILE
-from keepsake.agent.warming import AGAIN_SECONDS, Warming
+from keepsake.agent.warming import Warming
 from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Nowhere, Thought
 from keepsake.models.profiles import ModelProfile
@@ -236,7 +236,6 @@ class TestWarming(Inn):
         self.services.gateway = gateway  # type: ignore[assignment]
         warming = Warming(
             self.services.gateway,
-            self.services.timer,
             PROFILE,
             lambda agent, profile: profile.request(f"You are {agent.key}."),
         )
@@ -252,12 +251,14 @@ class TestWarming(Inn):
         self.services.warming = warming
         warming.want([self.mira])
         gateway.answer(ModelUnavailable("It is starting"))
-        assert len(gateway.calls) == 1
-        self.clock.advance(AGAIN_SECONDS)
+        for _ in range(2):
+            warming.want([self.mira])
         assert len(gateway.calls) == 2
+        request = gateway.calls[-1][2](gateway.profiles[PROFILE])
+        assert (request.prompt, request.max_tokens) == ("You are Mira.", 1)
+        assert request.cache_key == f"agent-{self.mira.id}"
         self.char1.execute_cmd("talk Mira hello")
         assert gateway.cancelled
-        assert len(gateway.calls) == 2
 
     def test_a_player_who_comes_has_those_read_who_are_there(self):
         warming, gateway = self.warming()

@@ -414,7 +414,7 @@ class TestLooking(WebWorld):
         for rest in READING:
             answer = self.web.get(f"{API}{self.of_mira(rest)}")
             assert answer.status_code == 503, rest
-            assert "services are not running" in answer.json()["error"]
+            assert "agents are not running" in answer.json()["error"]
         assert self.web.get(f"{API}/agents").status_code == 503
 
     def test_a_world_that_is_too_busy_says_so(self):

@@ -7,7 +7,6 @@ not. Each mouth takes one from how much it matters.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -26,8 +25,6 @@ OLD_DAYS = 4
 MOST = 64
 """Things that an agent has to tell; the oldest goes."""
 LONGEST = 160
-MOST_WAITING = 1000
-"""Memories that wait until what was lived before is read."""
 WAYS = frozenset({"traverse", "move"})
 """The ``event`` of somebody who comes or goes."""
 
@@ -69,7 +66,7 @@ class Hearsay:
     """What one agent may tell on, and to whom; quick.
 
     Attributes:
-        read: Whether what was lived before is in it; what is new waits for that.
+        read: Whether what was experienced before is in it; until then nothing is taken in.
         seen: When each line of an ordinary day was seen last, or done, and who did one.
         met: When it last met somebody by rule, by who that is.
         went: When it last went somewhere by its own will.
@@ -84,21 +81,16 @@ class Hearsay:
         self._known: dict[str, Rumour] = {}
         self._told: set[tuple[str, str]] = set()
         self._through = 0
-        self._waiting: deque[Memory] = deque(maxlen=MOST_WAITING)
 
     def begin_with(self, before: Iterable[Memory]) -> None:
-        """Take in what was lived before, oldest first, and then what was lived meanwhile."""
-        meanwhile, self.read = tuple(self._waiting), True
-        self._waiting.clear()
-        for memory in (*before, *meanwhile):
+        """Take in what was experienced before, oldest first."""
+        self.read = True
+        for memory in before:
             self.saw(memory)
 
     def saw(self, memory: Memory) -> None:
         """Take in a new memory."""
-        if not self.read:
-            self._waiting.append(memory)
-            return
-        if memory.number <= self._through or is_private(memory):
+        if not self.read or memory.number <= self._through or is_private(memory):
             return
         self._through = memory.number
         if memory.event in BY_RULE or memory.event in WAYS:
