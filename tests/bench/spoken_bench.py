@@ -119,7 +119,7 @@ class Heard:
     line: str
     wanted: str
     heard: str
-    calls: int
+    calls: int  # for Mira; others in the room think for themselves
     seconds: float  # to the first sentence; 0 if none came
     screen: str  # what the player saw
 
@@ -137,6 +137,11 @@ def spoken_of(answer: str) -> str:
     """The words of an answer that are to be heard: its plain lines."""
     lines = (line.strip() for line in answer.splitlines())
     return " ".join(line for line in lines if line and line[0] not in ">*")
+
+
+def for_mira(body: dict[str, Any]) -> bool:
+    """Whether a request asks for Mira's turn."""
+    return "You are Mira" in str((body.get("messages") or [{"content": ""}])[0]["content"])
 
 
 def play(player: Player, pairs: list[dict[str, str]], stand_in: StandIn, limit: int) -> list[Heard]:
@@ -158,7 +163,7 @@ def play(player: Player, pairs: list[dict[str, str]], stand_in: StandIn, limit: 
         text = re.sub(r"\r", "", player.look_up())
         said = _SAID.findall(text)
         wanted = spoken_of(pair["answer"])
-        calls = len(stand_in.asked) - before
+        calls = sum(for_mira(each) for each in stand_in.asked[before:])
         found.append(Heard(pair["say"], wanted, " ".join(said), calls, first, text))
     return found
 
