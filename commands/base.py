@@ -8,8 +8,8 @@ from typing import Any
 from evennia.objects.models import ObjectDB
 
 from commands.audit import AuditedCommand
-from commands.wording import CannotDo, listed, one_line, quoted, sought
-from typeclasses.agents import find_agents
+from keepsake.contrib.evennia.creation import find_agents
+from keepsake.contrib.evennia.wording import CannotDo, listed, one_line, quoted, sought
 from typeclasses.characters import Character
 
 EVERYTHING = frozenset({"all", "everything"})

@@ -10,14 +10,14 @@ from evennia import CmdSet, default_cmds
 from evennia.commands.default import account, admin, comms, general, system
 from evennia.commands.default import unloggedin as login
 
-from commands import unloggedin
+from commands import deeds, moderation, unloggedin
 from commands.agent_cmdset import AGENT_COMMANDS
-from commands.building import agents, deeds, memory, models, moderation, recall
-from commands.building.copying import CmdCopy
+from commands.copying import CmdCopy
 from commands.playing import guessing, manners, moving, people, preferences, speech, things, using
 from commands.playing.deeds import CmdDeeds
 from commands.playing.letters import CmdMail
 from commands.playing.socials import social_commands
+from keepsake.contrib.evennia.cmdset import CmdSetAgents
 
 PLAYER_COMMANDS = (
     *AGENT_COMMANDS,
@@ -30,11 +30,10 @@ PLAYER_COMMANDS = (
 """What people do in the world: what agents can do, and what only makes sense at a keyboard."""
 
 BUILDER_COMMANDS = (
-    *(agents.CmdAgent, memory.CmdCompactMemories, memory.CmdMemoryStatus, models.CmdLlmStatus),
-    *(deeds.CmdDeed, recall.CmdAwayNews),
+    deeds.CmdDeed,
     *(moderation.CmdMute, moderation.CmdReports, moderation.CmdAudit),
 )
-"""What builders tend agents with."""
+"""What builders tend the village with; those for agents are a set of their own."""
 
 _NOT_IN_THE_WORLD = (
     general.CmdPose,  # CmdEmote
@@ -80,6 +79,7 @@ class CharacterCmdSet(default_cmds.CharacterCmdSet):
             self.remove(command())
         for command in (*PLAYER_COMMANDS, *BUILDER_COMMANDS):
             self.add(command())
+        self.add(CmdSetAgents)
         for command in (CmdCopy, preferences.CmdAlias, guessing.CmdNoMatch, guessing.CmdSeveral):
             self.add(command())
         for each in social_commands():

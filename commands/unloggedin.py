@@ -9,7 +9,7 @@ from django.conf import settings
 from evennia.commands.default import unloggedin as default
 from evennia.utils.utils import class_from_module
 
-from commands.wording import one_line
+from keepsake.contrib.evennia.wording import one_line
 from typeclasses.agents import Agent
 
 _TWO_WORDS = re.compile(r'(?:"([^"]+)"|([^"\s]+))\s+(?:"([^"]+)"|([^"\s]+))')

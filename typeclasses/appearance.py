@@ -6,8 +6,8 @@ from typing import Any
 
 from evennia.utils.utils import iter_to_str
 
+from keepsake.contrib.evennia.hosts import absence
 from typeclasses.clients import link, linked
-from typeclasses.hosts import absence
 
 COMPASS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
 EXIT_ORDER = {name: place for place, name in enumerate((*COMPASS, "up", "down"))}

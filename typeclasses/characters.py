@@ -7,9 +7,8 @@ from typing import Any
 import evennia
 from evennia.objects.objects import DefaultCharacter
 
-from keepsake.agent.naming import now
 from keepsake.archive.records import BY_RULE
-from typeclasses.absence import LEFT, tell_of_absence
+from keepsake.contrib.evennia.characters import CharacterMixin
 from typeclasses.appearance import CharacterAppearance
 from typeclasses.clients import tell_name, tell_room, tell_speech
 from typeclasses.deeds.happening import happened
@@ -21,13 +20,8 @@ _INNER = frozenset({"importance", "chain", "about", "work"})
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
-class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
+class Character(CharacterMixin, CharacterAppearance, ObjectParent, DefaultCharacter):
     """Somebody in the world; people play one of these."""
-
-    @property
-    def is_agent(self) -> bool:
-        """True for agents, False for people."""
-        return False
 
     @property
     def unannounced(self) -> bool:
@@ -83,7 +77,6 @@ class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
         tell_name(self)
         self.attributes.remove("away")
         super().at_post_puppet(**kwargs)
-        tell_of_absence(self)
         happened(self)
 
     def _tell_portal(self) -> None:
@@ -101,8 +94,3 @@ class Character(CharacterAppearance, ObjectParent, DefaultCharacter):
             put_in_order(self.location)
         super().at_post_move(source_location, move_type=move_type, **kwargs)
         happened(self)
-
-    def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
-        """Take the character out of the world and tell the others."""
-        super().at_post_unpuppet(account=account, session=session, **kwargs)
-        self.attributes.add(LEFT, now().isoformat())

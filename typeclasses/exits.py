@@ -10,8 +10,8 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import hosts_guests
 from keepsake.agent.thinking.acting import FOLLOW_SECONDS
+from keepsake.contrib.evennia.minds import open_minds
 from keepsake.prompt.verbs import Command
-from typeclasses.minds import open_minds
 from typeclasses.objects import ObjectParent
 
 

@@ -18,10 +18,10 @@ from evennia.utils import create
 from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
-from typeclasses.agents import create_agent
+from keepsake.contrib.evennia.creation import create_agent
 from typeclasses.deeds.effects import unlock
 from typeclasses.deeds.progress import WorldDeed, install
-from typeclasses.everywhere import TAG_CATEGORY, find
+from typeclasses.tags import TAG_CATEGORY, find
 from world.atlas import SHORT, Atlas, Person, Place, Thing, Way, read_atlas
 from world.deed_files import read_deeds
 

@@ -8,7 +8,7 @@ from typing import Any
 from evennia.utils.utils import iter_to_str
 
 from commands.base import PlayerCommand
-from commands.wording import counted
+from keepsake.contrib.evennia.wording import counted
 from typeclasses.deeds.progress import (
     WorldDeed,
     all_deeds,

@@ -10,7 +10,7 @@ from evennia.utils.utils import at_search_result
 
 from commands.audit import AuditedCommand
 from commands.base import people_here
-from commands.wording import harmless, listed, one_line
+from keepsake.contrib.evennia.wording import harmless, listed, one_line
 from keepsake.prompt.verbs import COMPASS
 
 SHORTEST = 3

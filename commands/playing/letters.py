@@ -8,7 +8,7 @@ from evennia.contrib.game_systems.mail import mail
 
 from commands.audit import AuditedCommand
 from commands.playing.manners import AccountSpeech, account_named
-from commands.wording import CannotDo
+from keepsake.contrib.evennia.wording import CannotDo
 from typeclasses.accounts import Account
 
 

@@ -12,11 +12,20 @@ from evennia.comms.models import Msg
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, player_named
-from commands.wording import CannotDo, counted, harmless, listed, one_line, quoted, within_length
+from keepsake.contrib.evennia.everywhere import tell_builders
+from keepsake.contrib.evennia.forgetting import forget_everywhere
+from keepsake.contrib.evennia.wording import (
+    CannotDo,
+    counted,
+    harmless,
+    listed,
+    one_line,
+    quoted,
+    within_length,
+)
 from keepsake.language.perception import visible
 from typeclasses.accounts import Account
-from typeclasses.everywhere import tell_builders
-from typeclasses.forgetting import forget_everywhere
+from typeclasses.deeds.order import forget_player
 from typeclasses.written_down import REPORTS, keep
 
 LONGEST_REPORT = 500
@@ -122,7 +131,7 @@ class CmdForgetMe(PlayerCommand):
             caller.attributes.add("forgotten", now)
             caller.ndb.asked_to_forget = 0
             self.msg("It is being done.")
-            forget_everywhere(caller, self._told)
+            forget_everywhere(caller, self._told, also=forget_player)
 
     def _told(self, problems: list[str]) -> None:
         if problems:

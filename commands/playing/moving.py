@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commands.base import PlayerCommand
 from commands.playing.things import find_detail
-from commands.wording import CannotDo, harmless, listed, quoted, sought
+from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, quoted, sought
 from keepsake.prompt.verbs import COMPASS
 from typeclasses.deeds.happening import happened
 

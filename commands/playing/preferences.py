@@ -8,7 +8,7 @@ from evennia.contrib.game_systems.gendersub.gendersub import SetGender
 from evennia.utils.utils import make_iter
 
 from commands.base import PlayerCommand
-from commands.wording import CannotDo, quoted, spoken
+from keepsake.contrib.evennia.wording import CannotDo, quoted, spoken
 
 _MARK, _ANYTHING = re.compile(r"\$\d+"), re.compile(r"\$\d+|[*?\s]")
 _TYPED = "inputline"

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from commands.playing.speech import POSED, SpeechCommand
-from commands.wording import CannotDo
+from keepsake.contrib.evennia.wording import CannotDo
 
 TABLE = Path(__file__).resolve().parents[2] / "world" / "socials.yaml"
 

@@ -9,9 +9,9 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, people_here
 from commands.playing.manners import silenced
-from commands.wording import CannotDo, spoken, unquoted
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
+from keepsake.contrib.evennia.wording import CannotDo, spoken, unquoted
 from typeclasses.deeds.happening import happened
 
 POSED = "* "

@@ -8,7 +8,7 @@ from evennia.contrib.game_systems.clothing.clothing import get_worn_clothes
 from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, people_here, with_article
-from commands.wording import CannotDo, listed, quoted, sought, spoken
+from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought, spoken
 from typeclasses.deeds.happening import happened
 
 _INSIDE = re.compile(r"(?:in|inside|into)\s+", re.I)

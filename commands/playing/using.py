@@ -8,7 +8,7 @@ from evennia.contrib.game_systems.clothing import clothing
 
 from commands.base import EVERYTHING, with_article
 from commands.playing.things import ThingCommand
-from commands.wording import CannotDo, quoted, sought
+from keepsake.contrib.evennia.wording import CannotDo, quoted, sought
 
 
 class CmdPut(ThingCommand):

@@ -22,6 +22,9 @@ from game.simulation.inhabitants import atlas_for
 from game.simulation.players import Visitors, make_visitors
 from keepsake.agent import runtime as agent_runtime
 from keepsake.agent.memory.named import PROFILE_FILE, name_memory
+from keepsake.contrib.evennia import lifecycle as runtime
+from keepsake.contrib.evennia.creation import all_agents
+from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.files import wait_until_packed
 from keepsake.events.log import EventLog
@@ -32,9 +35,6 @@ from keepsake.lab.simulations.plan import HOUR, Lab, SimulationPlan
 from keepsake.lab.simulations.timeline import Timeline
 from keepsake.lab.simulations.visits import visits
 from keepsake.paths import places
-from typeclasses import runtime
-from typeclasses.agents import all_agents
-from typeclasses.minds import open_minds
 from world.atlas import read_atlas
 from world.build import build_world, find
 from world.scenes import read_scenes

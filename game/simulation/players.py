@@ -10,10 +10,10 @@ import evennia
 from evennia.server.serversession import ServerSession
 from evennia.utils import create
 
+from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.lab.simulations.timeline import Timeline
 from keepsake.lab.simulations.visits import NAMES, Visit
 from typeclasses.accounts import Account
-from typeclasses.agents import Agent
 from typeclasses.characters import Character
 
 _FIRST_SESSION = 1000
@@ -41,7 +41,7 @@ class Player:
         self.character = Character.objects.get(db_key=name)
         self._number = number
 
-    def come(self, host: Agent) -> None:
+    def come(self, host: AgentMixin) -> None:
         """Log in where the host is, unless it is in the game already."""
         if not self.character.sessions.count():  # a run that broke off leaves a body behind
             account = Account.objects.get(username=self.character.key)
@@ -56,7 +56,7 @@ class Player:
             self.character.account.unpuppet_object(session)
             evennia.SESSION_HANDLER.pop(self._number, None)
 
-    def type(self, host: Agent, command: str) -> None:
+    def type(self, host: AgentMixin, command: str) -> None:
         """Do that where the host is now, who may have walked on."""
         if host.location is not None and self.character.location is not host.location:
             self.character.move_to(host.location)
@@ -66,7 +66,7 @@ class Player:
 class Visitors:
     """Brings visitors into the world when their time has come."""
 
-    def __init__(self, timeline: Timeline, agents: Sequence[Agent], since: float) -> None:
+    def __init__(self, timeline: Timeline, agents: Sequence[AgentMixin], since: float) -> None:
         self._timeline, self._agents, self._since = timeline, agents, since
         evennia.SESSION_HANDLER.data_out = _unheard  # nobody is at the other end
 

@@ -21,12 +21,12 @@ from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import Compacted
 from keepsake.agent.mind import Mind, Tended
 from keepsake.archive.records import Summary, Tier
+from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome, Undone
-from typeclasses.agents import Agent
 from typeclasses.written_down import AUDIT, LONGEST, keep
 
 HASTE = 1.0
@@ -35,7 +35,7 @@ HASTE = 1.0
 BUILDER = "builder"
 """Who writes, as the commands say it."""
 
-type Deed = Callable[[Agent, Mind, str], Tended]
+type Deed = Callable[[AgentMixin, Mind, str], Tended]
 """What is done on the reactor thread for the account of that name."""
 
 router = Router()
@@ -113,7 +113,7 @@ def wake(request: HttpRequest, number: int) -> Done:
 def compact(request: HttpRequest, number: int) -> Done:
     """Compact its memory now; the outcome is told if it comes soon."""
 
-    def deed(agent: Agent, mind: Mind, tell: Callable[[Compacted], None]) -> str:
+    def deed(agent: AgentMixin, mind: Mind, tell: Callable[[Compacted], None]) -> str:
         mind.memory.compact(CompactReason.MANUAL, tell)
         return f"{agent.key}'s memory is being compacted; its compactions tell the outcome"
 
@@ -124,7 +124,9 @@ def compact(request: HttpRequest, number: int) -> Done:
 def undo(request: HttpRequest, number: int) -> Done:
     """Take its last compaction back; the outcome is told if it comes soon."""
 
-    def deed(agent: Agent, mind: Mind, tell: Callable[[Undone | CompactionError], None]) -> str:
+    def deed(
+        agent: AgentMixin, mind: Mind, tell: Callable[[Undone | CompactionError], None]
+    ) -> str:
         mind.memory.undo(tell)
         return f"{agent.key}'s last compaction is being taken back"
 
@@ -135,7 +137,7 @@ def _awaited[T](
     request: HttpRequest,
     number: int,
     what: str,
-    deed: Callable[[Agent, Mind, Callable[[T], None]], str],
+    deed: Callable[[AgentMixin, Mind, Callable[[T], None]], str],
     in_words: Callable[[T], Tended],
 ) -> Done:
     """Begin it, and wait a moment for the outcome."""

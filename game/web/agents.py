@@ -35,6 +35,9 @@ from keepsake.agent.thinking.reports import Sent
 from keepsake.agent.thinking.thinker import AgentState
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
+from keepsake.contrib.evennia.agents import AgentMixin
+from keepsake.contrib.evennia.creation import all_agents
+from keepsake.contrib.evennia.minds import mind_by_number
 from keepsake.errors import KeepsakeError
 from keepsake.events.agent_names import Names
 from keepsake.language.perception import shorten
@@ -42,8 +45,6 @@ from keepsake.memory.types import MemoryContext
 from keepsake.models.queue import Priority
 from keepsake.prompt.budget import title_of
 from keepsake.recall.documents import Hit
-from typeclasses.agents import Agent, all_agents
-from typeclasses.minds import mind_by_number
 
 LONGEST_PROBLEM = 160
 """Characters of an agent's problem that are shown beside it; the log has all."""
@@ -106,14 +107,14 @@ class Inhabitant:
 # -- on the reactor thread
 
 
-def agent_with(number: int) -> Agent:
+def agent_with(number: int) -> AgentMixin:
     """The agent with that database number.
 
     Raises:
         NoSuchAgent: There is none.
     """
     found = ObjectDB.objects.filter(id=number).first() if number < 2**63 else None
-    if not isinstance(found, Agent):
+    if not isinstance(found, AgentMixin):
         raise NoSuchAgent(f"There is no agent {number}", "GET /agents/api/agents lists all")
     return found
 
@@ -137,7 +138,7 @@ def state_of(mind: Mind) -> str:
     return _GOING if mind.sleeper.going_home else mind.thinker.state.value
 
 
-def _row(agent: Agent, may_act: bool) -> AgentRow:
+def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
     mind, shared = mind_by_number(agent.id), runtime()
     place = agent.location.key if agent.location else "nowhere"
     if mind is None:
@@ -269,7 +270,7 @@ def _access(number: int) -> ArchiveAccess:
     return ArchiveAccess(names, memory.archive, context, (*done, context.longterm, context.recent))
 
 
-def _inhabitant(agent: Agent) -> Inhabitant:
+def _inhabitant(agent: AgentMixin) -> Inhabitant:
     return Inhabitant(agent.id, agent.key, runtime().places.agents / agent.memory_folder)
 
 

@@ -17,6 +17,11 @@ _SPEECH = frozenset({"say", "talk", "whisper", "pose", "shout"})
 _CALLED = ("say", "shout")
 
 
+def is_agent(somebody: Any) -> bool:
+    """Whether this is an agent; characters of other classes than Keepsake's are none."""
+    return bool(getattr(somebody, "is_agent", False))
+
+
 def people_near(character: Any) -> list[Any]:
     """Everybody else in the same room, players and agents."""
     if character.location is None:
@@ -130,7 +135,7 @@ def identity_of(somebody: Any) -> str:
         The database number and the time of the making (UTC); empty for what is no character,
         or is deleted.
     """
-    if getattr(somebody, "is_agent", None) is None or somebody.id is None:
+    if "character" not in getattr(somebody, "_content_types", ()) or somebody.id is None:
         return ""
     return _identity(somebody.id, somebody.db_date_created)
 

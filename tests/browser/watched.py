@@ -66,7 +66,7 @@ class WatchedWorld:
 
 
 _NO_DAYS = (
-    "from typeclasses.agents import Agent; "
+    "from keepsake.contrib.evennia.creation import Agent; "
     "[agent.attributes.remove('day') for agent in Agent.objects.all()]; self.msg('None')"
 )
 

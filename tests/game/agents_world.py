@@ -27,16 +27,17 @@ from twisted.internet.task import Clock
 
 from keepsake.agent import runtime
 from keepsake.agent.mind import Mind
+from keepsake.contrib.evennia.creation import create_agent
+from keepsake.contrib.evennia.minds import close_all
 from keepsake.models.gateway import Gateway
 from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.fakes.model_server import FakeModelServer, Reply
 from tests.game.built_world import PeopleWorld
 from typeclasses.accounts import Account
-from typeclasses.agents import Agent, create_agent
+from typeclasses.agents import Agent
 from typeclasses.characters import Character
 from typeclasses.exits import Exit
-from typeclasses.minds import close_all
 from typeclasses.rooms import Room
 
 MOMENT = 2.0
@@ -207,7 +208,7 @@ class AgentsWorld(PeopleWorld):
     def thinking(self) -> bool:
         """Whether any agent waits for the model."""
         from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
-        from typeclasses.minds import open_minds  # noqa: PLC0415
+        from keepsake.contrib.evennia.minds import open_minds  # noqa: PLC0415
 
         return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())
 

@@ -10,9 +10,10 @@ from evennia import CmdSet, Command
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
+from keepsake.contrib.evennia.creation import create_agent
 from keepsake.prompt.verbs import VERBS
 from tests.game.agents_world import AgentsWorld
-from typeclasses.agents import Agent, create_agent
+from typeclasses.agents import Agent
 from typeclasses.characters import Character
 from typeclasses.deeds import acting
 from typeclasses.exits import Exit

@@ -7,11 +7,11 @@ from dataclasses import replace
 from evennia.utils.ansi import strip_ansi
 
 from commands.base import PlayerCommand
-from commands.building.agents import VIEWS
 from commands.default_cmdsets import BUILDER_COMMANDS, AccountCmdSet, CharacterCmdSet
+from keepsake.contrib.evennia.commands.agents import VIEWS
+from keepsake.contrib.evennia.creation import all_agents, find_agents, summary_of
 from keepsake.errors import ModelUnavailable
 from tests.game.agents_world import AgentsWorld, Building
-from typeclasses.agents import all_agents, find_agents, summary_of
 
 
 class TestAgentCommand(Building, AgentsWorld):

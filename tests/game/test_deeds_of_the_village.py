@@ -12,7 +12,7 @@ from commands.playing.things import find_detail
 from tests.game.built_world import forget, shipped_world
 from tests.game.village_world import Village
 from typeclasses.deeds.progress import progress, records, standing
-from typeclasses.everywhere import find
+from typeclasses.tags import find
 from world.build import open_world
 
 PLAYS: dict[str, list[str]] = yaml.safe_load(

@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 
 from keepsake.agent import agent_log, runtime
+from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.log import EventLog
 from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import events
@@ -19,7 +20,6 @@ from keepsake.models.profiles import Profiles
 from keepsake.paths import REPOSITORY, Places
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
-from typeclasses.minds import close_all
 
 _SCHEMA = json.loads((REPOSITORY / "docs" / "events.schema.json").read_text(encoding="utf-8"))
 _PASSWORD = "c67jHL8p"

@@ -12,8 +12,8 @@ from evennia.utils.ansi import strip_ansi
 
 from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet
 from commands.playing.socials import social_commands
+from keepsake.contrib.evennia.creation import create_agent
 from tests.game.agents_world import AgentsWorld
-from typeclasses.agents import create_agent
 from typeclasses.goods import Garment
 from world.help_entries import HELP_ENTRY_DICTS
 

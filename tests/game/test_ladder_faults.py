@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from keepsake.contrib.evennia.minds import close_mind
 from keepsake.memory.types import CompactReason
 from tests.game.test_ladder_world import LadderWorld
-from typeclasses.minds import close_mind
 
 
 class TestConfiguration(LadderWorld):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from keepsake.books.commitments import Commitment, CommitmentKind
+from keepsake.contrib.evennia.creation import create_agent
+from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.types import OPERATIONS
 from tests.game.agents_world import Building
 from tests.game.test_events_world import EventsWorld
-from typeclasses.agents import create_agent
-from typeclasses.minds import close_all
 
 _LIVED = ("append", "repeat", "profile")
 PROMISE = "Mira, I promise to bring you the blue cup on Sunday."

@@ -10,10 +10,10 @@ from unittest.mock import patch
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.mind import Mind
+from keepsake.contrib.evennia import lifecycle as runtime
+from keepsake.contrib.evennia.creation import create_agent, summary_of
+from keepsake.contrib.evennia.minds import mind_by_number, open_minds, unopened
 from tests.game.agents_world import AgentsWorld
-from typeclasses import runtime
-from typeclasses.agents import create_agent, summary_of
-from typeclasses.minds import mind_by_number, open_minds, unopened
 
 RULE = "Never open the eel trap."
 

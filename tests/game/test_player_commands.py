@@ -18,7 +18,7 @@ from evennia.utils.text2html import parse_html
 
 from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet, UnloggedinCmdSet
 from commands.unloggedin import name_and_password
-from commands.wording import LONGEST_SPEECH, one_line, spoken, unquoted
+from keepsake.contrib.evennia.wording import LONGEST_SPEECH, one_line, spoken, unquoted
 from tests.game.built_world import BuiltWorld
 from typeclasses.accounts import Account
 from typeclasses.characters import Character

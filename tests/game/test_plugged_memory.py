@@ -12,12 +12,12 @@ from keepsake.agent.sleep.log import Step
 from keepsake.agent.sleep.night import NightAsk
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, forget
+from keepsake.contrib.evennia.creation import keep_profile, set_memory
+from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.errors import KeepsakeError
 from keepsake.models.minilm import MiniLMEmbedder
 from tests.game.agents_world import AgentsWorld, Building
 from tests.game.broken_memories import Keeps, Slow, Stumbles
-from typeclasses.agents import keep_profile, set_memory
-from typeclasses.minds import close_mind, mind_of
 
 CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
 FACT = "My brother Edwin mends nets in Ostrey."

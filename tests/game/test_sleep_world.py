@@ -9,10 +9,10 @@ from unittest import mock
 from keepsake.agent.sleep.sleeper import ITS_HOUR
 from keepsake.agent.sleep.tiredness import wakes_at
 from keepsake.agent.thinking.thinker import AgentState
+from keepsake.contrib.evennia.minds import close_all
 from keepsake.language import heard as hearing
 from keepsake.ports import FixedClock
 from tests.game.agents_world import AgentsWorld, FixedConfig
-from typeclasses.minds import close_all
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from evennia.utils.ansi import strip_ansi
 
-from commands.building.why import told
 from keepsake.archive.records import MemoryKind
+from keepsake.contrib.evennia.commands.why import told
 from keepsake.events.reasons import Leant, PromptSource, Why
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld

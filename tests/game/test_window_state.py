@@ -14,12 +14,12 @@ from game.web.live.stream import StreamQuery
 from game.web.live.watching import _names_of, _window_of
 from keepsake.agent.naming import FORMER, MOST, keep_former, names_of
 from keepsake.agent.thinking.reports import ThoughtTally
+from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.events.agent_names import Names
 from keepsake.events.reader import events
 from keepsake.events.recent_activity import Lately, lately
 from keepsake.events.types import Thought
 from tests.game.web_world import WebWorld
-from typeclasses import runtime
 from typeclasses.agents import Agent
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -113,7 +113,7 @@ class LoggedWorld(WebWorld):
         return Counter(each["outcome"] for each in found if each["kind"] == "thought")
 
     def reload(self) -> None:
-        """The Server goes down and comes back, as :mod:`typeclasses.runtime` brings it back."""
+        """The Server goes down and comes back."""
         assert self.log.flush(60)
         self.stop_services()
         self.log.close()

@@ -12,7 +12,7 @@ from keepsake.agent.surroundings import people_near, players_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
 from typeclasses.deeds.progress import id_of, progress, records, standing
-from typeclasses.everywhere import find
+from typeclasses.tags import find
 
 
 @dataclass

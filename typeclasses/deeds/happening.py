@@ -13,6 +13,7 @@ from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of, place_of, players_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import MemoryKind
+from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED
 from keepsake.ports import SystemClock
 from typeclasses.deeds.conditions import CONDITIONS, DeedScene
@@ -30,7 +31,6 @@ from typeclasses.deeds.progress import (
     progress,
     records,
 )
-from typeclasses.minds import mind_of
 
 _QUOTED = re.compile(r'"([^"]+)"')
 _DAILY = frozenset({"take", "move", "others"})

@@ -22,7 +22,7 @@ from typeclasses.deeds.progress import (
     keep_record,
     records,
 )
-from typeclasses.everywhere import TAG_CATEGORY, find
+from typeclasses.tags import TAG_CATEGORY, find
 
 SOMEBODY = "somebody"
 """Who did it, where whoever did it has been forgotten."""

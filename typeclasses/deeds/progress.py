@@ -15,7 +15,7 @@ from evennia.objects.models import ObjectDB
 from evennia.server.models import ServerConfig
 from evennia.utils.dbserialize import deserialize
 
-from typeclasses.everywhere import TAG_CATEGORY
+from typeclasses.tags import TAG_CATEGORY
 
 _ATTRIBUTE = _CONF = "deeds"
 

@@ -25,11 +25,11 @@ from game.web.middleware import forget_old_sessions
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
 from keepsake.child.serving import read_pid
+from keepsake.contrib.evennia import lifecycle as agents
+from keepsake.contrib.evennia.minds import open_minds, unopened
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
 from keepsake.recall.service import IndexService
-from typeclasses import runtime as agents
-from typeclasses.minds import open_minds, unopened
 from world.build import open_world
 from world.scenes import read_scenes
 

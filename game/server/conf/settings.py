@@ -107,6 +107,7 @@ SQLITE3_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
 # By Evennia's defaults: typeclasses/, commands/default_cmdsets.py, world/help_entries.py,
 # game/web/static, and prefixes of commands that may be left out.
 COMMAND_DEFAULT_CLASS = "commands.audit.AuditedCommand"
+KEEPSAKE = {"agent_typeclass": "typeclasses.agents.Agent"}
 AUTH_USERNAME_VALIDATORS = [{"NAME": "commands.player_names.PlayerNameValidator"}]
 CONNECTION_SCREEN_MODULE = "world.connection_screens"
 AT_INITIAL_SETUP_HOOK_MODULE = "world.initial_setup"
@@ -123,6 +124,8 @@ MSSP_META_MODULE = "game.server.conf.mssp"
 TELNET_OOB_ENABLED = True  # tells crawlers of GMCP
 BASIC_MAP_SIZE = 3
 WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
+
+INSTALLED_APPS = [*INSTALLED_APPS, "keepsake.contrib.evennia"]  # noqa: F405 - Evennia's
 
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"

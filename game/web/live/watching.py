@@ -33,6 +33,7 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.archive.records import Memory
+from keepsake.contrib.evennia.minds import mind_by_number, open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.agent_names import Names
 from keepsake.events.reader import last
@@ -40,7 +41,6 @@ from keepsake.events.secrets import Scrubber
 from keepsake.events.subscribers import Taps, WrittenEvent
 from keepsake.models.status import ServerStatus
 from keepsake.paths import Places
-from typeclasses.minds import mind_by_number, open_minds
 
 _log = logging.getLogger("keepsake.web")
 

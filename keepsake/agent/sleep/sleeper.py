@@ -22,6 +22,7 @@ from keepsake.agent.surroundings import (
     event_of,
     guests_wait,
     identity_of,
+    is_agent,
     place_of,
     players_near,
     show,
@@ -323,7 +324,7 @@ class Sleeper:
         if called or (kind == "wake" and for_me):
             return self.wake(speaker.key)
         if meant and kind != "shout":
-            how = "" if speaker.is_agent else f" Shout, or type |wwake {agent.key.lower()}|n."
+            how = "" if is_agent(speaker) else f" Shout, or type |wwake {agent.key.lower()}|n."
             _answer(agent, speaker, f"{agent.key} is asleep, and does not hear you.{how}")
         return False
 

@@ -17,7 +17,7 @@ from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.agent.body import Body, Life
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
-from keepsake.agent.surroundings import people_near, place_of, show
+from keepsake.agent.surroundings import is_agent, people_near, place_of, show
 from keepsake.agent.thinking.acting import Act, Actor
 from keepsake.agent.thinking.fitting import Fitting
 from keepsake.agent.thinking.reports import Progress, Sent, ThoughtReports
@@ -415,5 +415,5 @@ def show_absent(agent: Body, impulse: Impulse) -> None:
 
 def show_people(agent: Any, text: str) -> None:
     """Tell the people in the room; agents would only remember it for nothing."""
-    agents = tuple(person for person in people_near(agent) if person.is_agent)
+    agents = tuple(person for person in people_near(agent) if is_agent(person))
     show(agent, text, "thinking", hidden_from=agents)

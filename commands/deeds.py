@@ -8,10 +8,16 @@ from evennia.utils.utils import iter_to_str
 from twisted.internet.defer import TimeoutError
 from twisted.python.failure import Failure
 
-from commands.building.base import PATIENCE, BuilderCommand, find_player, plain, table
-from commands.wording import counted, listed, quoted
 from keepsake.agent.offstage.days import Scene
 from keepsake.agent.runtime import runtime
+from keepsake.contrib.evennia.commands.base import (
+    PATIENCE,
+    BuilderCommand,
+    find_player,
+    plain,
+    table,
+)
+from keepsake.contrib.evennia.wording import counted, listed, quoted
 from keepsake.errors import KeepsakeError
 from typeclasses.deeds.order import reset
 from typeclasses.deeds.progress import WorldDeed, all_deeds, doers, progress, records

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from commands.building.base import Query, one_line, plain, shortened, when
-from commands.building.recall import author_of, memory_lines
 from keepsake.agent.naming import names_of
 from keepsake.agent.runtime import runtime
+from keepsake.contrib.evennia.commands.base import Query, one_line, plain, shortened, when
+from keepsake.contrib.evennia.commands.recall import author_of, memory_lines
 from keepsake.events.reasons import Leant, PromptSource, Under, Why
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did

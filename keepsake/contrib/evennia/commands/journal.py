@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 
-from commands.building.base import Query, plain
-from commands.building.figures import hung
-from commands.wording import counted, plural
 from keepsake.books.entries import JournalEntry
 from keepsake.books.journal import Journal
+from keepsake.contrib.evennia.commands.base import Query, plain
+from keepsake.contrib.evennia.commands.figures import hung
+from keepsake.contrib.evennia.wording import counted, plural
 from keepsake.errors import KeepsakeError
 from keepsake.language.words import telling
 

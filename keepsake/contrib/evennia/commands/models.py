@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from commands.building.base import BuilderCommand, plain
-from commands.building.figures import labelled
 from keepsake.agent.runtime import runtime
+from keepsake.contrib.evennia.commands.base import BuilderCommand, plain
+from keepsake.contrib.evennia.commands.figures import labelled
+from keepsake.contrib.evennia.minds import open_minds
 from keepsake.models.queue import Priority
 from keepsake.models.status import READY, ServerStatus
-from typeclasses.minds import open_minds
 
 
 class CmdLlmStatus(BuilderCommand):

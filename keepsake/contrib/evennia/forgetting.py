@@ -15,15 +15,18 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, Traces, forget, mask
+from keepsake.contrib.evennia.creation import all_agents
+from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.events.files import wait_until_packed
-from typeclasses.agents import Agent, all_agents
-from typeclasses.deeds.order import forget_player
-from typeclasses.minds import close_mind, mind_of
 
 PACKING_SECONDS = 60.0
 
 
-def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None:
+def forget_everywhere(
+    character: Any,
+    done: Callable[[list[str]], None],
+    also: Callable[[Any], None] = lambda _: None,
+) -> None:
     """Take a character's words out of every store, one agent a turn of the reactor.
 
     An agent's mind is closed while that is done, for some milliseconds a thousand memories.
@@ -31,6 +34,7 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
     Args:
         character: Whose words.
         done: Is told what could not be done, in words; nothing if all was.
+        also: Takes what the game itself keeps of them.
     """
     agents = frozenset(map(identity_of, all_agents()))
     person = ForgottenPerson(identity_of(character), character.key, agents)
@@ -48,6 +52,7 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
             runtime().post(go_on)
             return
         _of_database(character)
+        also(character)
         runtime().workers.submit(partial(_of_logs, found, problems, ended))
 
     def ended() -> None:
@@ -58,7 +63,7 @@ def forget_everywhere(character: Any, done: Callable[[list[str]], None]) -> None
     go_on()
 
 
-def _of_agent(agent: Agent, person: ForgottenPerson) -> Traces | None:
+def _of_agent(agent: Any, person: ForgottenPerson) -> Traces | None:
     folder = runtime().places.agents / agent.memory_folder
     close_mind(agent.id)
     try:
@@ -67,7 +72,7 @@ def _of_agent(agent: Agent, person: ForgottenPerson) -> Traces | None:
         mind_of(agent)
 
 
-def _erase_index(agent: Agent) -> None:
+def _erase_index(agent: Any) -> None:
     if (indexes := runtime().indexes) is not None:
         indexes.erase(agent.memory_folder)
 
@@ -82,7 +87,6 @@ def _of_database(character: Any) -> None:
     Msg.objects.filter(theirs).distinct().delete()
     character.nicks.clear()
     character.attributes.remove("desc")
-    forget_player(character)
 
 
 def _of_logs(found: list[Traces], problems: list[str], ended: Callable[[], None]) -> None:

@@ -6,18 +6,31 @@ from datetime import timedelta
 
 from evennia.locks.lockhandler import check_lockstring
 
-from commands.building import compaction, history, journal, notes, profiles, recall, rules, why
-from commands.building.base import BuilderCommand, Query, View, plain, shortened, table
-from commands.wording import counted, quoted
 from keepsake.agent.memory.named import told
 from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
 from keepsake.agent.sleep.tiredness import wakes_at
 from keepsake.agent.thinking.thinker import SHORTEST_INTERVAL
-from keepsake.errors import KeepsakeError
-from keepsake.prompt.marks import Rendered
-from typeclasses.agents import (
-    Agent,
+from keepsake.contrib.evennia.agents import AgentMixin
+from keepsake.contrib.evennia.commands import (
+    compaction,
+    history,
+    journal,
+    notes,
+    profiles,
+    recall,
+    rules,
+    why,
+)
+from keepsake.contrib.evennia.commands.base import (
+    BuilderCommand,
+    Query,
+    View,
+    plain,
+    shortened,
+    table,
+)
+from keepsake.contrib.evennia.creation import (
     all_agents,
     create_agent,
     has_lived,
@@ -26,7 +39,10 @@ from typeclasses.agents import (
     set_memory,
     summary_of,
 )
-from typeclasses.minds import mind_by_number
+from keepsake.contrib.evennia.minds import mind_by_number
+from keepsake.contrib.evennia.wording import counted, quoted
+from keepsake.errors import KeepsakeError
+from keepsake.prompt.marks import Rendered
 
 LONGEST_INTERVAL = 86_400
 LONGEST_PROFILE = 4000
@@ -153,7 +169,7 @@ class CmdAgent(BuilderCommand):
 
     # -- seeing
 
-    def _one(self, agent: Agent) -> str:
+    def _one(self, agent: AgentMixin) -> str:
         summary, mind = summary_of(agent), self.mind(agent)
         interval = f"every {agent.db.idle_interval} s" if agent.db.idle_interval else "default"
         tiredness = mind.sleeper.tiredness
@@ -274,7 +290,7 @@ class CmdAgent(BuilderCommand):
         agent = self.agent_named(self.args)
         self._tended(agent, self.mind(agent).wake(agent, self.caller.key))
 
-    def _tended(self, agent: Agent, outcome: Tended) -> None:
+    def _tended(self, agent: AgentMixin, outcome: Tended) -> None:
         """Show what was done, unless it was done before the caller's eyes."""
         done, said = outcome
         if not done:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from evennia.commands.default import building
 
-from commands.building.base import refused
+from keepsake.contrib.evennia.commands.base import refused
+from keepsake.contrib.evennia.creation import free_name
 from keepsake.errors import KeepsakeError
-from typeclasses.agents import Agent, free_name
+from typeclasses.agents import Agent
 
 
 class CmdCopy(building.CmdCopy):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from commands.building.base import Query, ago
-from commands.building.figures import hung
-from commands.wording import counted
 from keepsake.agent.runtime import runtime
 from keepsake.agent.sleep.history import HistoryEvent, events
 from keepsake.agent.sleep.log import SleepLog, Step
 from keepsake.archive import history
+from keepsake.contrib.evennia.commands.base import Query, ago
+from keepsake.contrib.evennia.commands.figures import hung
+from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 
 MOST = 500

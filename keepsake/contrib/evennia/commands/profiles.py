@@ -7,13 +7,13 @@ from datetime import datetime
 
 from evennia.utils.ansi import strip_ansi
 
-from commands.building import figures
-from commands.building.base import Query, ago, plain, shortened, table
-from commands.wording import counted, plural
 from keepsake.agent.memory.acquaintances import Acquaintances
 from keepsake.agent.runtime import runtime
 from keepsake.books.people import PeopleBook
 from keepsake.books.person_page import PageLine, PersonPage
+from keepsake.contrib.evennia.commands import figures
+from keepsake.contrib.evennia.commands.base import Query, ago, plain, shortened, table
+from keepsake.contrib.evennia.wording import counted, plural
 from keepsake.errors import KeepsakeError
 
 MOST = 300

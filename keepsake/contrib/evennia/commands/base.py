@@ -6,24 +6,29 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter
 from evennia.utils.evmore import EvMore
 from evennia.utils.evtable import EvTable
+from evennia.utils.utils import class_from_module
 from twisted.internet.defer import TimeoutError
 from twisted.python.failure import Failure
 
-from commands.audit import AuditedCommand
-from commands.base import player_named
-from commands.wording import counted, listed, quoted
 from keepsake.agent.agent_log import log
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
+from keepsake.agent.surroundings import is_agent
+from keepsake.contrib.evennia.agents import AgentMixin
+from keepsake.contrib.evennia.creation import all_agents, find_agents
+from keepsake.contrib.evennia.minds import mind_of
+from keepsake.contrib.evennia.wording import counted, listed, quoted
 from keepsake.errors import KeepsakeError
-from typeclasses.agents import Agent, all_agents, find_agents
-from typeclasses.minds import mind_of
 
+COMMAND: Any = class_from_module(settings.COMMAND_DEFAULT_CLASS)
+"""The game's own base of commands."""
 PATIENCE = 30.0
 """Seconds to wait for an answer before the builder is shown that it took too long."""
 _TOO_LATE = "|rThat did not work:|n it took too long. Try again in a while"
@@ -40,7 +45,7 @@ class Query:
         options: The switches besides the one that names the view.
     """
 
-    agent: Agent
+    agent: AgentMixin
     mind: Mind
     caller: ObjectDB
     words: str
@@ -65,11 +70,11 @@ type View = Callable[[Query], Callable[[], str] | None]
 """Reads what it needs from the world, and returns the work that a worker thread does."""
 
 
-class BuilderCommand(AuditedCommand):
+class BuilderCommand(COMMAND):
     """A command for builders. It tells what Keepsake refuses, with the cure."""
 
     locks = "cmd:perm(Builder)"
-    switch_options = ()
+    switch_options: tuple[str, ...] = ()
     help_category = "Agents"
 
     def func(self) -> None:
@@ -102,7 +107,7 @@ class BuilderCommand(AuditedCommand):
             log(f"[Error] {self.key}: {error!r}")
             self.caller.msg(_BROKE_OFF)
 
-    def agent_named(self, name: str) -> Agent:
+    def agent_named(self, name: str) -> AgentMixin:
         """The one agent that ``name`` means; the one in the room if it is empty.
 
         Raises:
@@ -123,7 +128,7 @@ class BuilderCommand(AuditedCommand):
         names = listed([agent.key for agent in all_agents()]) or "none yet"
         raise KeepsakeError(f"There is no agent {quoted(shortened(name))}", f"There are: {names}")
 
-    def agent_then(self, words: str) -> tuple[Agent, str]:
+    def agent_then(self, words: str) -> tuple[AgentMixin, str]:
         """The agent that ``words`` begin with, and what follows: ``Mira Tom``, ``Mira = Tom``.
 
         Without a name, and before a number alone, it is the agent in the room.
@@ -142,13 +147,13 @@ class BuilderCommand(AuditedCommand):
         named = 0 if re.match(r"-?\d", words.strip()) else 1
         return self.agent_named(" ".join(parts[:named])), " ".join(parts[named:])
 
-    def agents_here(self) -> list[Agent]:
+    def agents_here(self) -> list[AgentMixin]:
         """The agents in the caller's room."""
         place = self.caller.location
         return [a for a in all_agents() if place is not None and a.location == place]
 
     @staticmethod
-    def mind(agent: Agent) -> Mind:
+    def mind(agent: AgentMixin) -> Mind:
         """The agent's components.
 
         Raises:
@@ -161,8 +166,8 @@ class BuilderCommand(AuditedCommand):
 
 def find_player(name: str, example: str) -> ObjectDB:
     """The player of that name, wherever they are; raises KeepsakeError."""
-    found = player_named(name)
-    if found is None or found.is_agent:
+    found = DefaultCharacter.objects.all_family().filter(db_key__iexact=name.strip()).first()
+    if found is None or is_agent(found):
         raise KeepsakeError(f"There is no player {quoted(shortened(name.strip()))}", example)
     return found
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from commands.building import figures
-from commands.building.base import Query, plain, when
-from commands.building.recall import memory_lines
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
 from keepsake.archive.verdicts import Rate
+from keepsake.contrib.evennia.commands import figures
+from keepsake.contrib.evennia.commands.base import Query, plain, when
+from keepsake.contrib.evennia.commands.recall import memory_lines
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory.types import Undone
 

@@ -11,8 +11,8 @@ from evennia.accounts.models import AccountDB
 from evennia.commands.default import admin
 from evennia.server.models import ServerConfig
 
-from commands.building.base import BuilderCommand, plain, shortened, table
-from commands.wording import quoted
+from keepsake.contrib.evennia.commands.base import BuilderCommand, plain, shortened, table
+from keepsake.contrib.evennia.wording import quoted
 from keepsake.errors import KeepsakeError
 from typeclasses.accounts import ban_notice, current_bans, until_when
 from typeclasses.written_down import AUDIT, REPORTS, newest

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commands.building.base import one_line, plain, table
-from commands.wording import counted
 from keepsake.books.commitments import Commitment, Commitments
+from keepsake.contrib.evennia.commands.base import one_line, plain, table
+from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 
 

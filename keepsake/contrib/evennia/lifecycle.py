@@ -18,12 +18,13 @@ from keepsake.agent.surroundings import players_near
 from keepsake.agent.thinking.reports import prime
 from keepsake.agent.thinking.turn import PROFILE
 from keepsake.agent.warming import Warming
+from keepsake.contrib.evennia import presence
+from keepsake.contrib.evennia.creation import all_agents
+from keepsake.contrib.evennia.minds import close_all, mind_of, open_in_turn, open_minds, unopened
 from keepsake.events.subscribers import Taps
 from keepsake.models.profiles import ModelProfile
 from keepsake.paths import places
 from keepsake.ports import GenerationRequest
-from typeclasses.agents import Agent, all_agents
-from typeclasses.minds import close_all, mind_of, open_in_turn, open_minds, unopened
 
 HOUSEKEEPING_SECONDS = 2.0
 TURN_SECONDS = 0.01
@@ -57,6 +58,8 @@ def live(shared: Runtime) -> None:
 
 def _opened(shared: Runtime, began: datetime) -> None:
     """All agents are open: they are told what they did before the world began."""
+    for agent in all_agents():
+        presence.look_round(agent.location)
     minds = [(mind.thinker.agent, mind.thinker.tally) for mind in open_minds()]
     prime([(names_of(agent), tally) for agent, tally in minds if agent], shared, began)
 
@@ -82,7 +85,7 @@ def _warm(shared: Runtime) -> None:
         shared.warming.want([*near, *(each for each in awake if each.db.keeps)])
 
 
-def _head(agent: Agent, profile: ModelProfile) -> GenerationRequest | None:
+def _head(agent: Any, profile: ModelProfile) -> GenerationRequest | None:
     """An agent's prompt as it would be sent now; what changes stands at its end."""
     mind = mind_of(agent)
     if mind is None or profile.is_stopgap:

@@ -8,10 +8,10 @@ from itertools import zip_longest
 
 from evennia.utils.ansi import strip_ansi
 
-from commands.building.base import plain
-from commands.wording import counted
 from keepsake.archive.history import PastCompaction
 from keepsake.archive.verdicts import Rate, SummaryVerdict
+from keepsake.contrib.evennia.commands.base import plain
+from keepsake.contrib.evennia.wording import counted
 from keepsake.memory.types import CompactionResult, Load
 
 LINE = 78

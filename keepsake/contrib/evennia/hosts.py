@@ -9,21 +9,27 @@ from __future__ import annotations
 from typing import Any
 
 from keepsake.agent.attention import TALK_SECONDS
-from keepsake.agent.surroundings import is_named, people_near, players_near, talkativeness
-
-_AGENT = "typeclasses.agents.Agent"
+from keepsake.agent.surroundings import (
+    is_agent,
+    is_named,
+    people_near,
+    players_near,
+    talkativeness,
+)
+from keepsake.contrib.evennia.everywhere import AGENT_TAG
 
 
 def hosts_of(room: Any) -> list[Any]:
     """The agents that keep this room, wherever they are."""
-    at_home = room.homes_set.filter(db_typeclass_path=_AGENT)
+    key, category = AGENT_TAG
+    at_home = room.homes_set.filter(db_tags__db_key=key, db_tags__db_category=category)
     return [agent for agent in at_home if agent.db.keeps]
 
 
 def awake_in(room: Any) -> list[Any]:
     """The agents in the room that are awake and not paused."""
     here = room.contents_get(content_type="character") if room is not None else []
-    return [each for each in here if each.is_agent and not (each.is_asleep or each.db.paused)]
+    return [each for each in here if is_agent(each) and not (each.is_asleep or each.db.paused)]
 
 
 def greeter(room: Any, guest: Any) -> Any | None:

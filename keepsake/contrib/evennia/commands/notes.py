@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from commands.building.base import Query, ago, one_line, plain, table
-from commands.wording import counted
 from keepsake.books.notes import Note, NoteBook
 from keepsake.books.pins import LIMIT, Pinned
+from keepsake.contrib.evennia.commands.base import Query, ago, one_line, plain, table
+from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import KeepsakeError
 
 

@@ -24,7 +24,7 @@ from keepsake.agent.naming import keep_former
 from keepsake.agent.offstage import living
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
-from typeclasses.everywhere import known_names
+from keepsake.contrib.evennia.everywhere import known_names
 
 LOOK_EACH = 5
 """Ticks after which somebody looks what people have changed in the agents' files."""

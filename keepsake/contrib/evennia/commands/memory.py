@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from commands.building import figures
-from commands.building.base import BuilderCommand, ago, plain, shortened, table, when
-from commands.building.compaction import take_back
-from commands.building.recall import author_of
-from commands.wording import counted
 from keepsake.agent.memory.memory import Compacted, MemoryComponent
 from keepsake.agent.runtime import runtime
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
+from keepsake.contrib.evennia.agents import AgentMixin
+from keepsake.contrib.evennia.commands import figures
+from keepsake.contrib.evennia.commands.base import (
+    BuilderCommand,
+    ago,
+    plain,
+    shortened,
+    table,
+    when,
+)
+from keepsake.contrib.evennia.commands.compaction import take_back
+from keepsake.contrib.evennia.commands.recall import author_of
+from keepsake.contrib.evennia.creation import all_agents
+from keepsake.contrib.evennia.wording import counted
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory.types import CompactReason, MemoryContext, MemoryStatus, Outcome
 from keepsake.prompt.budget import chart, costs_of
 from keepsake.prompt.marks import Rendered
 from keepsake.recall.agent_index import IndexStatus
-from typeclasses.agents import Agent, all_agents
 
 
 class CmdCompactMemories(BuilderCommand):
@@ -104,7 +112,7 @@ class CmdMemoryStatus(BuilderCommand):
             if len(here := self.agents_here()) == 1:
                 self._show(here[0])
 
-    def _tokens(self, agent: Agent) -> None:
+    def _tokens(self, agent: AgentMixin) -> None:
         """Weigh the very prompt that the agent would send now."""
         mind, caller, shared = self.mind(agent), self.caller, runtime()
         config = shared.compaction.current
@@ -128,7 +136,7 @@ class CmdMemoryStatus(BuilderCommand):
         )
         return shown if rows else "There are no agents. Make one with @agent/create."
 
-    def _row(self, agent: Agent) -> list[str]:
+    def _row(self, agent: AgentMixin) -> list[str]:
         mind = self.mind(agent)
         try:
             status, load = mind.memory.memory.status(), mind.memory.memory.load()
@@ -144,7 +152,7 @@ class CmdMemoryStatus(BuilderCommand):
             "compacting" if status.running else mind.thinker.state.value,
         ]
 
-    def _show(self, agent: Agent) -> None:
+    def _show(self, agent: AgentMixin) -> None:
         memory, caller = self.mind(agent).memory, self.caller
         name = agent.key
         head = describe(name, memory)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from commands.building.base import BuilderCommand, Query, find_player, plain, shortened
-from commands.wording import counted, quoted
 from keepsake.archive.log import Archive
 from keepsake.archive.records import EDITED, Memory, MemoryKind
+from keepsake.contrib.evennia.absence import TOLD
+from keepsake.contrib.evennia.commands.base import (
+    BuilderCommand,
+    Query,
+    find_player,
+    plain,
+    shortened,
+)
+from keepsake.contrib.evennia.creation import find_agents
+from keepsake.contrib.evennia.wording import counted, quoted
 from keepsake.errors import KeepsakeError
 from keepsake.recall.documents import DocumentKind, Hit
-from typeclasses.absence import TOLD
-from typeclasses.agents import find_agents
 
 HITS = 12
 NEWEST = 100

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import evennia
-from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter, DefaultRoom
 
-TAG_CATEGORY = "keepsake"
-"""Of the tags that say which object of the world's files something is."""
+AGENT_TAG = ("agent", "keepsake")
+"""The tag of every agent, and its category."""
 _BUILDER = "_:perm(Builder)"
-_NAMED = (
-    "typeclasses.agents.Agent",
-    "typeclasses.characters.Character",
-    "typeclasses.rooms.Room",
-)
-
-
-def find(kind: str, key: str) -> ObjectDB | None:
-    """The object of ``kind`` (room, exit, thing, agent) with this stable id, if it exists."""
-    return ObjectDB.objects.get_by_tag(f"{kind}:{key}", category=TAG_CATEGORY).first()
 
 
 def tell_builders(text: str) -> None:
@@ -33,5 +23,5 @@ def tell_builders(text: str) -> None:
 
 def known_names() -> frozenset[str]:
     """Everybody's and every place's name. Recall treats a mention of one as more than a word."""
-    found = ObjectDB.objects.filter(db_typeclass_path__in=_NAMED)
-    return frozenset(found.values_list("db_key", flat=True))
+    people, rooms = DefaultCharacter.objects.all_family(), DefaultRoom.objects.all_family()
+    return frozenset((people | rooms).values_list("db_key", flat=True))

@@ -1,0 +1,1 @@
+"""Parts for frameworks that Keepsake runs in."""

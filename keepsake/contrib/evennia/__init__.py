@@ -1,0 +1,20 @@
+"""Agents for any Evennia game: an app for ``INSTALLED_APPS``.
+
+``keepsake.contrib.evennia.AgentNPC`` and its kin are loaded when they are first asked for, as
+Evennia's classes cannot be imported before Django is ready.
+"""
+
+from importlib import import_module
+
+_WHERE = {
+    "AgentMixin": "agents",
+    "AgentNPC": "agents",
+    "CharacterMixin": "characters",
+    "CmdSetAgents": "cmdset",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

@@ -1,0 +1,186 @@
+"""Which agents there are, and how one is made and kept in the vault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any, cast
+
+import frontmatter
+import yaml
+from evennia.accounts.models import AccountDB
+from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter
+from evennia.utils import create
+
+from keepsake.agent.memory.named import MEMORY, PROFILE_FILE, memory_named, name_memory
+from keepsake.agent.naming import begin, now
+from keepsake.agent.runtime import running, runtime
+from keepsake.books.files import replace_file
+from keepsake.contrib.evennia.everywhere import AGENT_TAG
+from keepsake.contrib.evennia.minds import mind_by_number, rename_mind
+from keepsake.contrib.evennia.options import setting
+from keepsake.errors import KeepsakeError, NameRefused, refusing
+from keepsake.events.types import MemoryChange
+from keepsake.names import check_agent_name, folder_name
+
+
+def all_agents() -> list[Any]:
+    """Every agent in the world, by name."""
+    found = ObjectDB.objects.get_by_tag(*AGENT_TAG)
+    return sorted(found, key=lambda agent: str(agent.key).casefold())
+
+
+def find_agents(name: str) -> list[Any]:
+    """The agents that ``name`` may mean: a whole name, else every name it begins."""
+    wanted = name.strip().casefold()
+    agents = all_agents()
+    whole = [agent for agent in agents if agent.key.casefold() == wanted]
+    return whole or [a for a in agents if wanted and a.key.casefold().startswith(wanted)]
+
+
+def summary_of(agent: Any) -> dict[str, str | int]:
+    """Name, place, memories and state of an agent, for tables and programs."""
+    mind = mind_by_number(agent.id)
+    if mind is None:
+        memories, state = 0, "opening" if running() else "services not running"
+    else:
+        state = mind.thinker.state.value
+        try:
+            memories = mind.memory.memory.status().total
+        except KeepsakeError:
+            memories = 0
+    place = agent.location.key if agent.location else "nowhere"
+    return {"name": agent.key, "place": place, "memories": memories, "state": state}
+
+
+def create_agent(
+    name: str,
+    *,
+    location: Any,
+    profile: str,
+    examples: Sequence[str] = (),
+    home: Any = None,
+    talkativeness: float = 0.5,
+) -> Any:
+    """Make an agent and put it into the world.
+
+    An archive of that name that is still in the vault becomes its memory again.
+
+    Raises:
+        NameRefused: No agent may have that name.
+    """
+    clean = free_name(name)
+    return create.create_object(
+        setting("agent_typeclass"),
+        key=clean,
+        location=location,
+        home=home or location,
+        attributes=[
+            ("profile", profile),
+            ("examples", list(examples)),
+            ("talkativeness", talkativeness),
+        ],
+    )
+
+
+def begin_life(agent: Any) -> None:
+    """Give a new agent its folder in the vault; others' past of its name is not its own."""
+    if agent.attributes.has("memory_folder"):
+        return
+    others = [each for each in all_agents() if each.id != agent.id]
+    taken = {each.memory_folder.casefold() for each in others}
+    names = (agent.key, *(f"{agent.key} {number}" for number in count(2)))
+    folder = next(f for f in map(folder_name, names) if f.casefold() not in taken)
+    agent.attributes.add("memory_folder", folder)
+    begin(agent, others, now())
+    report(agent, "begins")
+
+
+def report(agent: Any, op: str, *, about: str = "") -> None:
+    """Have the event log told of what became of a whole memory, once there is one."""
+    if not running() or (mind := agent.mind) is None:
+        return
+    try:
+        last = mind.memory.memory.archive.last_number
+    except KeepsakeError:  # its archive cannot be opened, which the component tells itself
+        last = 0
+    of, by = "agent", "builder"
+    runtime().events.emit(MemoryChange(agent=agent.key, op=op, n=last, of=of, by=by, about=about))
+
+
+def free_name(name: str) -> str:
+    """The name as a new agent may have it.
+
+    Raises:
+        NameRefused: No agent may have that name, or its folder holds another's memories.
+    """
+    clean = check_agent_name(name, names_in_use())
+    for other in all_agents():  # two agents would write one archive
+        if other.memory_folder.casefold() == folder_name(clean).casefold():
+            raise NameRefused(
+                f"The memories of {other.key} are kept under the name {clean}",
+                "Choose another name",
+            )
+    return clean
+
+
+def names_in_use(but: Any = None) -> Iterator[str]:
+    """Whatever everybody ``but`` that agent is called, also those who are away just now."""
+    others = DefaultCharacter.objects.all_family().exclude(id=but.id if but else None)
+    yield from others.values_list("db_key", flat=True)
+    yield from AccountDB.objects.values_list("username", flat=True)
+
+
+def keep_profile(agent: Any) -> None:
+    """Write the agent's profile and examples into its folder in the vault.
+
+    Raises:
+        KeepsakeError: The vault cannot be written.
+    """
+    post = frontmatter.Post(
+        str(agent.db.profile), name=agent.key, examples=list(agent.db.examples or ())
+    )
+    path = runtime().places.agents / agent.memory_folder / PROFILE_FILE
+    if memory := memory_named(path):
+        post[MEMORY] = memory
+    cure = "Free some disk space or mend the permissions"
+    with refusing(f"The profile could not be kept in {path}", cure):
+        replace_file(path, frontmatter.dumps(post) + "\n")
+
+
+def set_memory(agent: Any, name: str) -> None:
+    """Have the agent remember with the memory of that name from now on; empty for ours.
+
+    Raises:
+        KeepsakeError: There is no such memory, or its profile cannot be written.
+    """
+    path = runtime().places.agents / agent.memory_folder / PROFILE_FILE
+    what, cure = f"The memory could not be kept in {path}", "Mend the file or its permissions"
+    with refusing(what, cure, UnicodeDecodeError, yaml.YAMLError):
+        name_memory(path, name)
+    rename_mind(agent, agent.key)  # its mind begins anew
+
+
+def has_lived(name: str) -> bool:
+    """Whether the vault holds the memories of a former agent of that name."""
+    archive = runtime().places.agents / folder_name(name) / "archive"
+    return any(archive.glob("*.jsonl"))
+
+
+def kept_profile(name: str) -> tuple[str, list[str]]:
+    """Profile and examples of a former agent of that name; empty if there was none.
+
+    Raises:
+        KeepsakeError: The file is there, but cannot be read.
+    """
+    path = runtime().places.agents / folder_name(name) / PROFILE_FILE
+    try:
+        post = frontmatter.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "", []
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise KeepsakeError(
+            f"The profile in {path} cannot be read ({error})", "Mend the file, or give a profile"
+        ) from error
+    return str(post.content), [str(line) for line in cast("list[Any]", post.get("examples") or [])]
