@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
 from typing import Any, cast
 
 import frontmatter
@@ -90,8 +89,9 @@ def begin_life(agent: Any) -> None:
         return
     others = [each for each in all_agents() if each.id != agent.id]
     taken = {each.memory_folder.casefold() for each in others}
-    names = (agent.key, *(f"{agent.key} {number}" for number in count(2)))
-    folder = next(f for f in map(folder_name, names) if f.casefold() not in taken)
+    folder, number = folder_name(agent.key), 2
+    while folder.casefold() in taken:
+        folder, number = folder_name(f"{agent.key} {number}"), number + 1
     agent.attributes.add("memory_folder", folder)
     begin(agent, others, now())
     report(agent, "begins")

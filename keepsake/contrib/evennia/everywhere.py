@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import evennia
 from evennia.objects.objects import DefaultCharacter, DefaultRoom
 
@@ -24,4 +26,5 @@ def tell_builders(text: str) -> None:
 def known_names() -> frozenset[str]:
     """Everybody's and every place's name. Recall treats a mention of one as more than a word."""
     people, rooms = DefaultCharacter.objects.all_family(), DefaultRoom.objects.all_family()
-    return frozenset((people | rooms).values_list("db_key", flat=True))
+    names = (each.values_list("db_key", flat=True) for each in (people, rooms))
+    return frozenset(chain(*names))
