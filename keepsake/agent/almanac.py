@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from hashlib import blake2b
+from random import Random
 
 from keepsake.ports import Clock
 
@@ -160,17 +160,10 @@ def tide_at(moment: datetime) -> str:
 @lru_cache(maxsize=64)
 def _weather(day: date, block: int) -> str:
     """The weather: much of a day is alike, and none changes within four hours."""
-    dice = blake2b(f"weather {day} {block}".encode(), digest_size=4).digest()
-    if dice[0] % 2:  # half of the time it is what the day is
-        dice = blake2b(f"weather {day}".encode(), digest_size=4).digest()
-    throw = int.from_bytes(dice[1:], "big")
-    chances = _CHANCES[season_of(day)]
-    throw %= sum(chances)
-    for weather, chance in zip(WEATHERS, chances, strict=True):
-        if throw < chance:
-            return weather
-        throw -= chance
-    raise AssertionError(throw)
+    dice = Random(f"weather {day} {block}")
+    if dice.random() < 0.5:  # half of the time it is what the day is
+        dice = Random(f"weather {day}")
+    return dice.choices(WEATHERS, _CHANCES[season_of(day)])[0]
 
 
 def _time(text: str) -> time:

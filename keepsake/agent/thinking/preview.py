@@ -78,9 +78,9 @@ class PromptPreview:
         said: Memory | None = None,
     ) -> tuple[TalkPrompt, int]:
         """A prompt, and the tokens that it may have."""
-        budget, room = self._turns.fitting.sizes(profile)
+        budget = self._turns.fitting.budget(profile)
         talk, _ = self._turns.scenes.talk(agent, turn, found, said)
-        return talk.prompt(replace(profile, prompt_tokens=room)), budget
+        return talk.prompt(replace(profile, prompt_tokens=budget)), budget
 
     def _said(self, agent: Body, partner: Any, words: str) -> Memory:
         """Words as the agent would remember them, had they been said now."""

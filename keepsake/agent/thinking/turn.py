@@ -285,12 +285,12 @@ class Turns:
         runtime, memory = self._runtime, self._mind.memory
         talk, basis = self.scenes.talk(agent, answer.context, turn.found)
         answer.context = replace(answer.context, seen=memory.newest)
-        budget, room = self.fitting.sizes(profile)
+        budget = self.fitting.budget(profile)
         answer.talk, answer.reader = talk, talk.reader(profile)
-        prompt = talk.prompt(replace(profile, prompt_tokens=room), answer.refused)
+        prompt = talk.prompt(replace(profile, prompt_tokens=budget), answer.refused)
         answer.instructions = prompt.instructions
         costs = costs_of(prompt.rendered, runtime.tokens, budget)
-        if not self.fitting.takes(costs, room):
+        if not self.fitting.takes(costs):
             turn.too_large = True
             return None
         self._mind.keeper.thought_over()
