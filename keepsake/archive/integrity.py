@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from keepsake.archive.log import Archive
@@ -19,6 +19,8 @@ class IntegrityReport:
     lines: int
     memories: int
     problems: tuple[str, ...]
+    newest: int = 0  # the last memory that it holds
+    cleared: int = 0  # up to which memory the prompt was emptied
 
     @property
     def whole(self) -> bool:
@@ -29,28 +31,49 @@ class IntegrityReport:
 def check(
     archive: Archive, context: MemoryContext, summaries: SummaryFolder, *, cascade: bool = True
 ) -> IntegrityReport:
-    """Read the whole archive and compare; takes about a second per 200,000 memories.
+    """Read the whole archive and compare it with tiers and files, as :func:`check_lines` does.
 
     ``context``: The tiers, taken before the call: memories that arrive during the check are not
     missed.
     ``cascade``: Whether the tiers are to cover every memory; a sliding window does not.
     """
-    lines, numbers, cleared, problems = _read(archive)
+    read = check_lines(archive)
     last = context.recent.last if context.recent else 0
     total = context.window[-1].number if context.window else last
-    problems += numbering_problems(numbers)
-    if numbers and total and numbers[-1] < total:
-        problems.append(f"the archive ends at memory {numbers[-1]}, the window at {total}")
+    problems = list(read.problems)
+    if read.newest and total and read.newest < total:
+        problems.append(f"the archive ends at memory {read.newest}, the window at {total}")
     if cascade:
-        problems += tier_problems(context, first=cleared + 1)
+        problems += tier_problems(context, first=read.cleared + 1)
     problems += _file_problems(context, summaries)
-    return IntegrityReport(lines, len(numbers), tuple(problems))
+    return replace(read, problems=tuple(problems))
 
 
-def numbering_problems(numbers: Iterable[int], first: int = 1) -> list[str]:
-    """Where the numbers 1, 2, 3 … miss one or double one; ``first`` is the one to begin with."""
+def check_lines(archive: Archive) -> IntegrityReport:
+    """Whether every line can be read and no memory is missing: a second per 200,000 memories."""
+    lines, numbers, cleared, problems = 0, list[int](), 0, list[str]()
+    for position, record in archive.forwards():
+        lines += 1
+        if record is None:
+            problems.append(f"the archive line {position} cannot be read")
+            continue
+        try:
+            match record.get("type"):
+                case "memory":
+                    numbers.append(int(record["n"]))
+                case "clear":
+                    cleared = int(record["n"])
+        except (KeyError, TypeError, ValueError):
+            problems.append(f"the archive line {position} lacks its number")
+    problems += numbering_problems(numbers)
+    newest = numbers[-1] if numbers else 0
+    return IntegrityReport(lines, len(numbers), tuple(problems), newest, cleared)
+
+
+def numbering_problems(numbers: Iterable[int]) -> list[str]:
+    """Where the numbers 1, 2, 3 … miss one or double one."""
     problems = []
-    expected = first
+    expected = 1
     for number in numbers:
         if number > expected:
             problems.append(f"memories {expected}-{number - 1} are missing from the archive")
@@ -77,25 +100,6 @@ def tier_problems(context: MemoryContext, first: int = 1) -> list[str]:
     if context.longterm and not context.recent:
         problems.append("there is a long-term summary but no short-term one")
     return problems
-
-
-def _read(archive: Archive) -> tuple[int, list[int], int, list[str]]:
-    """How many lines, the memories' numbers, up to where they were cleared, and problems."""
-    lines, numbers, cleared, problems = 0, [], 0, []
-    for position, record in archive.forwards():
-        lines += 1
-        if record is None:
-            problems.append(f"the archive line {position} cannot be read")
-            continue
-        try:
-            match record.get("type"):
-                case "memory":
-                    numbers.append(int(record["n"]))
-                case "clear":
-                    cleared = int(record["n"])
-        except (KeyError, TypeError, ValueError):
-            problems.append(f"the archive line {position} lacks its number")
-    return lines, numbers, cleared, problems
 
 
 def _file_problems(context: MemoryContext, summaries: SummaryFolder) -> list[str]:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from game.cli.checks.finding import Finding
 from game.cli.world import client
-from keepsake.archive.scan import ArchiveScan, scan
+from keepsake.archive.integrity import check_lines
+from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill
 from keepsake.books.commitments import Commitments
 from keepsake.books.journal import Journal
 from keepsake.books.notes import NoteBook
 from keepsake.books.people import PeopleBook
 from keepsake.books.pins import Pinned
-from keepsake.errors import KeepsakeError
+from keepsake.errors import ArchiveUnwritable, KeepsakeError
 from keepsake.paths import Places
 
 SECONDS = 5.0
 """The longest that each check reads."""
-MOST_BYTES = 256_000_000
-"""The most of the archives, the newest of each."""
 _MOST_FILE = 16_000_000
 _SHOWN = 5
 _TEXTS = (".md", ".jsonl")
@@ -53,23 +53,28 @@ def waiting(here: Places) -> Iterator[Finding]:
 
 def archives(here: Places) -> Iterator[Finding]:
     """The archives can be read and miss nothing, as far as there is time to look."""
-    late, left = _deadline(), MOST_BYTES
-    folders, seen = sorted(here.agents.glob("*/archive")), list[ArchiveScan]()
-    for number, folder in enumerate(folders):
+    late, lines, looked, wrong = _deadline(), 0, 0, False
+    folders = sorted(here.agents.glob("*/archive"))
+    for folder in folders:
         if late():
             break
-        found = scan(folder, left // (len(folders) - number), late)
-        left = max(left - found.done, 0)
-        seen.append(found)
-        if found.problems:
-            what = "; ".join(found.problems[:_SHOWN])
+        looked += 1
+        try:
+            with closing(Archive(folder, read_only=True)) as archive:
+                report = check_lines(archive)
+            lines, problems = lines + report.lines, report.problems
+        except (ArchiveUnwritable, OSError) as error:
+            problems = (f"it cannot be read ({error.__cause__ or error})",)
+        if problems:
+            wrong = True
+            what = "; ".join(problems[:_SHOWN])
             cure = "Bring it back from a backup (`keepsake restore`); what can be read is used"
             yield Finding("Archives", False, f"{folder.parent.name}: {what}", cure)
-    if not any(each.problems for each in seen):
-        done, total = sum(each.done for each in seen), sum(each.total for each in seen)
-        what = f"{sum(each.lines for each in seen):,} lines of {len(seen)} agents are whole"
-        if done < total or len(seen) < len(folders):
-            what += f" ({done / 1e6:,.0f} MB, the newest; `@memory-status` reads all of one agent)"
+    if not wrong:
+        what = f"{lines:,} lines of {looked} agents are whole"
+        what += (
+            f"; {len(folders) - looked} more were not looked at" if looked < len(folders) else ""
+        )
         yield Finding("Archives", True, what)
 
 

@@ -10,13 +10,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from keepsake.archive.scan import scan
+from keepsake.archive.log import Archive
 from keepsake.books.files import replace_file
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.reader import newest_first
@@ -187,9 +188,9 @@ class Lab:
         with refusing(f"{places.events} cannot be read", "Look at who may read the event log"):
             logged = next((str(each["t"]) for each in newest_first(places.events)), "")
         archives = sorted(places.agents.glob("*/archive"))
-        found = [scan(archive, 0, lambda: True).newest for archive in archives]
+        found = [time for archive in archives if (time := _last_lived(archive)) is not None]
         found += [datetime.fromisoformat(logged)] if logged else []
-        return max(filter(None, found), default=None)
+        return max(found, default=None)
 
     def counts(self) -> Counter[str]:
         """Thoughts, tokens, memories and so on, as far as ``progress.json`` counts them.
@@ -256,3 +257,10 @@ def _write(path: Path, what: dict[str, Any]) -> None:
 
 def _spoilt(path: Path, error: Exception) -> KeepsakeError:
     return KeepsakeError(f"{path} cannot be used ({error})", "Mend it, or simulate anew")
+
+
+def _last_lived(folder: Path) -> datetime | None:
+    """The time of the newest memory in an archive."""
+    with closing(Archive(folder, read_only=True)) as archive:
+        last = archive.read(archive.last_number, archive.last_number)
+    return last[-1].time if last else None
