@@ -176,7 +176,7 @@ def pin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Pin a line: it is in all of its prompts."""
 
     def work(book: _Books) -> str:
-        return f"Pinned: {book.keeper.pin(body.text, by=BUILDER)}"
+        return f"Pinned: {book.keeper.pinned.add(body.text)}"
 
     return _kept(request, number, f"pin {body.text!r} for", work)
 
@@ -186,7 +186,7 @@ def unpin(request: HttpRequest, number: int, body: PinLine) -> Done:
     """Take a pinned line out."""
 
     def work(book: _Books) -> str:
-        return f"No longer pinned: {book.keeper.unpin(body.text, by=BUILDER)}"
+        return f"No longer pinned: {book.keeper.pinned.remove(body.text)}"
 
     return _kept(request, number, f"unpin {body.text!r} of", work)
 

@@ -119,7 +119,7 @@ class InjectionWorld(PrivateWorld):
         keeper, promises = self.mind.keeper, self.mind.memory.commitments.lines
         return sum((
             sum(estimate_tokens(f"- {line}\n") for line in promises) > PROMISES_LIMIT,
-            sum(map(len, keeper.shown_pins)) > PINS_LIMIT,
+            sum(map(len, keeper.pinned.shown)) > PINS_LIMIT,
             len(keeper.notes.all()) > MOST_NOTES,
         ))  # fmt: skip
 

@@ -96,7 +96,7 @@ class HandsTest(OperationsWorld):
         self.mind.memory.commitments.add(rule)
         keeper, folder = self.mind.keeper, self.mind.memory.folder
         keeper.write_note("mill", "It is Tom's.", place="", by="builder")
-        keeper.pin("The mill is Tom's.", by="builder")
+        keeper.pinned.add("The mill is Tom's.")
         self.mind.diary.write("Tom works at the mill.")
         self.mind.acquaintances.settle()
         self.mind.look()

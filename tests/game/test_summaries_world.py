@@ -80,7 +80,7 @@ class TestSummariesByModel(LadderWorld):
         assert "Tom said: " in recent.text
 
     def test_what_contradicts_a_pin_is_refused_with_that_pin_and_written_again(self):
-        self.mind.keeper.pin("The mill is Tom's.", by="builder")
+        self.mind.keeper.pinned.add("The mill is Tom's.")
         self.promise("bring him two casks of cider")
         wrong = "Tom and Char2 spoke of casks. I owe Tom nothing, and the mill is mine."
         right = "Tom and Char2 spoke of casks that came and went."
@@ -118,7 +118,7 @@ class TestSummariesByModel(LadderWorld):
         assert self.past()[-1].verdict.tries == 2
 
     def test_a_summary_that_contradicts_nothing_costs_one_call_more(self):
-        self.mind.keeper.pin("The mill is Tom's.", by="builder")
+        self.mind.keeper.pinned.add("The mill is Tom's.")
         self.answers = ["Char2 and Tom spoke of casks that came and went."]
         result = self.lived()
         assert (len(self.asked()), len(self.asked(HELD)), result.calls) == (1, 1, 2)

@@ -144,12 +144,12 @@ class MemoryTools:
 
     def _pin(self, argument: str, _place: str, _reason: str) -> str:
         kept = attribute_quote(argument, self._memory.lately(), self._name)
-        line = self.pin(kept, by="agent")
+        line = self.pinned.add(kept, own=True)
         used = sum(map(len, self.pinned.lines))
         return f"{tool_results.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
 
     def _unpin(self, argument: str, _place: str, _reason: str) -> str:
-        return f"{tool_results.UNPINNED}{self.unpin(argument, by='agent')}"
+        return f"{tool_results.UNPINNED}{self.pinned.remove(argument, only_own=True)}"
 
     def _recall(self, argument: str, _place: str, _reason: str) -> str:
         before = self.recaller.window_starts_at()
@@ -226,35 +226,12 @@ class MemoryTools:
         now = self._services.clock.now()
         return self.notes.write(title, text, place=place, reason=reason, now=now, by=by)
 
-    def pin(self, text: str, *, by: str) -> str:
-        """Pin one line, and give it as it is kept.
-
-        Raises:
-            NoteRefused: It cannot be pinned; says why.
-        """
-        return self.pinned.add(text, own=by == "agent")
-
-    def unpin(self, which: str, *, by: str) -> str:
-        """Take the line of that number or of those words out of the pinned block, and give it.
-
-        An agent lets go only of its own.
-
-        Raises:
-            NoteRefused: It cannot be taken out; says why.
-        """
-        return self.pinned.remove(which, only_own=by == "agent")
-
     def _changed(self, op: str, *, n: int = 0, times: int = 1, problem: str = "") -> None:
         """Have the event log told; from any thread."""
         change = MemoryChange(agent=self._name, op=op, n=n, times=times, problem=problem)
         self._services.events.emit(replace(change, by="agent"))
 
     # -- what of it stands in the prompt
-
-    @property
-    def shown_pins(self) -> tuple[str, ...]:
-        """The pinned block as a prompt shows it."""
-        return self.pinned.shown
 
     @property
     def remembered(self) -> list[str]:

@@ -56,7 +56,7 @@ class Remembering(ABC):
 
     def pins(self) -> Sequence[str]:
         """The pinned lines as a prompt shows them; in any thread."""
-        return self.keeper.shown_pins
+        return self.keeper.pinned.shown
 
     def importance(self, memory: Memory) -> int:
         """How much a memory matters, 1 to 10; in any thread."""
@@ -83,6 +83,6 @@ class Remembering(ABC):
         """
         with logged(f"{self.memory.name}: Its files could not be looked at"):
             self.keeper.notes.all()
-            _ = self.keeper.shown_pins, self.memory.commitments.items
+            _ = self.keeper.pinned.shown, self.memory.commitments.items
             self.diary.journal.entries()
             self.acquaintances.look()

@@ -164,7 +164,7 @@ class SceneMaker:
             "experiences": tuple(map(line_of, experiences)),
             "notes": related.notes,
             "called_back": tuple(mind.keeper.remembered),
-            "pinned": tuple(mind.keeper.shown_pins),
+            "pinned": tuple(mind.keeper.pinned.shown),
         }
         if mind.plugged is not None:
             return kept | {"context": tuple(mind.plugged.brought.context)}

@@ -64,9 +64,9 @@ def pin(query: Query) -> Callable[[], str]:
     def work() -> str:
         told = ""
         if "remove" in query.options:
-            told = f"|gNo longer pinned:|n {plain(keeper.unpin(text, by='builder'))}\n"
+            told = f"|gNo longer pinned:|n {plain(keeper.pinned.remove(text))}\n"
         elif text:
-            told = f"|gPinned:|n {plain(keeper.pin(text, by='builder'))}\n"
+            told = f"|gPinned:|n {plain(keeper.pinned.add(text))}\n"
         return told + _block(name, keeper.pinned)
 
     return work
