@@ -11,11 +11,10 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 from operator import truediv
 
 from keepsake.language.words import stem
@@ -86,238 +85,193 @@ def rank(
 
     What ``agent`` said itself counts for less; without a name nobody is the agent.
     """
-    judge = _Judge(question, found, now, scene, weights)
-    scores = judge.scores()
-    for place in judge.telling_when(scores):
-        scores[place] += weights.when
-    for place in _said_by(agent, found.documents.values()) if agent else ():
-        scores[place] -= weights.own
-    given = judge.gifts(scores)
-    for place, gift in given.items():
-        scores[place] += gift
-    return [
-        Hit(document, scores[place], judge.reasons(place, given.get(place, 0.0)))
-        for place, document in judge.best(scores, limit)
-    ]
-
-
-def _said_by(agent: str, documents: Iterable[Document]) -> list[int]:
-    """Places of what the agent said itself."""
-    return [
-        place
-        for place, document in enumerate(documents)
-        if document.speaker == agent
-        and document.kind is DocumentKind.MEMORY
-        and _SPEECH.match(document.text)
-    ]
-
-
-class _Judge:
-    """Scores the candidates of one search, which it knows by their places."""
-
-    def __init__(
-        self, question: RecallQuery, found: Candidates, now: datetime, scene: bool, weights: Weights
-    ) -> None:
-        self._question, self._found, self._now = question, found, now
-        self._scene, self._weights = scene, weights
-        self._keys, self._documents = list(found.documents), list(found.documents.values())
-        self._times = [document.time.timestamp() for document in self._documents]
-        self._said = [each.stemmed or stemmed(each.text, each.title) for each in self._documents]
-        self._asking = {
-            place for place, each in enumerate(self._documents) if "?" in each.text and _asks(each)
+    pool = _Pool.of(question, found)
+    scores, gifts = _scores(question, found, pool, now, scene=scene, weights=weights, agent=agent)
+    order = sorted(range(len(scores)), key=lambda place: (-scores[place], pool.keys[place]))
+    matched = [
+        {
+            term
+            for term, stemmed_term in zip(question.terms, pool.wanted, strict=True)
+            if stemmed_term in each
         }
-        self._wanted, self._names = _wanted(question.terms), _parts(question.names)
-        self._beside: dict[int, list[int]] = {}
-        # Meaning first: it finds who stands beside whom, by which the words are shared out.
-        self._meaning = standard(self._in_context(found.meaning or {}))
-        self._words = self._shares(found.words or {})
-
-    def scores(self) -> list[float]:
-        """What speaks for each candidate by itself."""
-        question, weights, words = self._question, self._weights, self._words
-        by_words, by_meaning, full = weights.words, weights.meaning, weights.full
-        signals = self._signals if question.asker or question.names or question.times else None
-        asking = frozenset() if self._scene else self._asking
-        recent = weights.recent_scene if self._scene else weights.recent
-        now, life = self._now.timestamp(), weights.half_life.total_seconds()
-        found: list[float] = []
-        rows = zip(self._keys, self._documents, self._meaning, self._times, strict=True)
-        for place, (key, document, meaning, time) in enumerate(rows):
-            total = by_words * words.get(key, 0.0) + by_meaning * meaning
-            if signals:
-                total += signals(document, self._said[place])
-            length = document.text.count(" ") + 1
-            total += full * (length / _FULL_LINE if length < _FULL_LINE else 1.0)
-            if place in asking:
-                total -= weights.asking
-            halvings = (now - time) / life
-            total += recent * 2.0**-halvings if halvings > 0.0 else recent
-            found.append(total)
-        return found
-
-    def _signals(self, document: Document, said: str) -> float:
-        """What people, places and times that the question names speak for it."""
-        question, weights = self._question, self._weights
-        speaker, person = document.speaker.casefold(), 0.0
-        for name, parts in self._names:
-            if speaker == name:
-                person += weights.speaker
-            elif all(map(said.__contains__, parts)):
-                person += weights.named
-        total = weights.asker + person if question.asker and speaker == question.asker else person
-        if question.names and document.place and document.place.casefold() in question.names:
-            total += weights.place
-        if question.times and self._is_of_then(document):
-            total += weights.time
-        return total
-
-    def telling_when(self, scores: Sequence[float]) -> list[int]:
-        """Which of the best name a time, if one is asked for; the others stay where they are."""
-        if not self._question.when or self._scene:
-            return []
-        best = heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__)
-        return [place for place in best if tells_when(self._documents[place].text)]
-
-    def gifts(self, scores: Sequence[float]) -> dict[int, float]:
-        """What each raw memory gets from a line before it that asks."""
-        documents = self._documents
-        return {
-            place: self._weights.answer * scores[other]
-            for other in self._asking.intersection(self._beside)
-            for place in self._beside[other]
-            if documents[other].first < documents[place].first and scores[other] > 0.0
-        }
-
-    def best(self, scores: Sequence[float], limit: int) -> list[tuple[int, Document]]:
-        """The ``limit`` best with their places, best first; of equal ones by their keys."""
-        least = min(heapq.nlargest(limit, scores), default=0.0)
-        found = [
-            (-score, self._keys[place], place)
-            for place, score in enumerate(scores)
-            if score >= least
-        ]
-        return [(place, self._documents[place]) for _, _, place in sorted(found)[:limit]]
-
-    def reasons(self, place: int, given: float) -> tuple[str, ...]:
-        """Why a candidate was found, for people."""
-        document, question = self._documents[place], self._question
-        matched = self._matched(place)
-        found = [f"words: {', '.join(matched)}"] if matched else []
-        near = (self._found.meaning or {}).get(self._keys[place])
-        if near is not None:
-            found.append(f"meaning {near:.2f}")
-        speaker = document.speaker.casefold()
-        if speaker and (speaker in question.names or speaker == question.asker):
-            found.append(f"said by {document.speaker}")
-        if document.place and document.place.casefold() in question.names:
-            found.append(f"at {document.place}")
-        if self._is_of_then(document):
-            found.append(f"{document.time.day} {document.time:%B %Y}")
-        for other in self._beside.get(place, ()):
-            # The neighbour that helped: it asked for this, or holds words that this lacks.
-            if (given and other in self._asking) or not set(matched).issuperset(
-                self._matched(other)
-            ):
-                found.append(f"next to memory {self._documents[other].first}")
+        for each in pool.said
+    ]
+    hits = []
+    for place in order[:limit]:
+        document = pool.documents[place]
+        reasons = _reasons(document, question, matched[place], place in pool.then)
+        if (likeness := (found.meaning or {}).get(document.key)) is not None:
+            reasons.append(f"meaning {likeness:.2f}")
+        # The neighbour that helped: it asked for this, or holds words that this lacks.
+        for other in pool.beside.get(place, ()):
+            if (place in gifts and other in pool.asking) or matched[other] - matched[place]:
+                reasons.append(f"next to memory {pool.documents[other].first}")
                 break
-        return tuple(found)
-
-    def _matched(self, place: int) -> list[str]:
-        """The question's words that stand in the text itself."""
-        said = self._said[place]
-        pairs = zip(self._question.terms, self._wanted, strict=True)
-        return [term for term, wanted in pairs if _holds(said, wanted)]
-
-    def _shares(self, found: Mapping[str, float]) -> dict[str, float]:
-        """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
-        places = {key: place for place, key in enumerate(self._keys)}
-        best = [*islice((key for key in found if key in places), _CALIBRATION)]
-        whole = sum(found[key] for key in best)
-        held, worths = 0.0, list(zip(self._worths(), self._wanted, strict=True)) if best else []
-        for place in map(places.__getitem__, best):
-            said = "".join(self._said[each] for each in (place, *self._beside.get(place, ())))
-            held += sum(worth for worth, wanted in worths if _holds(said, wanted))
-        if whole <= 0.0 or held <= 0.0:
-            return {}
-        return {key: score * held / whole for key, score in found.items()}
-
-    def _worths(self) -> list[float]:
-        """What each term is worth: one rarer among the candidates more; 1 in all."""
-        held = len(self._said)
-        worths = [math.log((held + 1.0) / (_count(w, self._said) + 0.5)) for w in self._wanted]
-        whole = sum(worths) or 1.0
-        return [worth / whole for worth in worths]
-
-    def _in_context(self, meaning: Mapping[str, float]) -> list[float]:
-        """The likeness of each candidate, averaged with that of its neighbours in the scene."""
-        lowest = min(meaning.values(), default=0.0)
-        parts = [self._weights.nearby * (1.0 - (n - 1) / _REACH) for n in range(_REACH + 1)]
-        found = [meaning.get(key, lowest) for key in self._keys]
-        totals, whole = found.copy(), [1.0] * len(found)
-        for one, other, distance in _near(self._documents, self._times):
-            part = parts[distance]
-            totals[one] += part * found[other]
-            totals[other] += part * found[one]
-            whole[one] += part
-            whole[other] += part
-            if distance == 1:
-                self._beside.setdefault(one, []).append(other)
-                self._beside.setdefault(other, []).append(one)
-        return list(map(truediv, totals, whole))
-
-    def _is_of_then(self, document: Document) -> bool:
-        """Whether it was lived at a time that the question names."""
-        return any(span.holds(document.time) for span in self._question.times)
+        hits.append(Hit(document, scores[place], tuple(reasons)))
+    return hits
 
 
-@lru_cache(maxsize=256)  # several searches for one question
-def _wanted(terms: tuple[str, ...]) -> list[list[str]]:
-    """The stem of each term, between blanks as texts hold it."""
-    return [[f" {stem(term)} "] for term in terms]
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """The candidates of one search, known by their places."""
+
+    keys: list[str]
+    documents: list[Document]
+    said: list[str]  # the stems of each
+    times: list[float]
+    near: list[tuple[int, int, int]]  # raw memories near each other, with their distance
+    beside: dict[int, list[int]]  # those next to each
+    asking: set[int]  # raw memories that end on a question
+    then: set[int]  # those of a time that the question names
+    wanted: list[str]  # the stems of the question's terms, between blanks
+
+    @classmethod
+    def of(cls, question: RecallQuery, found: Candidates) -> _Pool:
+        documents, memory = list(found.documents.values()), DocumentKind.MEMORY
+        times = [each.time.timestamp() for each in documents]
+        near, beside = _near(documents, times), dict[int, list[int]]()
+        for one, other in [(one, other) for one, other, distance in near if distance == 1]:
+            beside.setdefault(one, []).append(other)
+            beside.setdefault(other, []).append(one)
+        asking = {
+            place
+            for place, each in enumerate(documents)
+            if each.kind is memory and each.text.rstrip(' "”’)').endswith("?")
+        }
+        then = {
+            place
+            for place, each in enumerate(documents)
+            if any(span.start <= each.time < span.end for span in question.times)
+        }
+        said = [each.stemmed or stemmed(each.text, each.title) for each in documents]
+        wanted = [f" {stem(term)} " for term in question.terms]
+        keys = list(found.documents)
+        return cls(keys, documents, said, times, near, beside, asking, then, wanted)
 
 
-@lru_cache(maxsize=256)
-def _parts(names: tuple[str, ...]) -> list[tuple[str, list[str]]]:
-    """Each name with the stems that a text which holds it has."""
-    return [(name, [f" {each} " for each in stems(name)]) for name in names]
+def _scores(
+    question: RecallQuery,
+    found: Candidates,
+    pool: _Pool,
+    now: datetime,
+    *,
+    scene: bool,
+    weights: Weights,
+    agent: str,
+) -> tuple[list[float], dict[int, float]]:
+    """The score of each candidate, and what some got from a line before them that asks."""
+    likeness = [(found.meaning or {}).get(key) for key in pool.keys]
+    meaning = _in_context(likeness, pool.near, weights.nearby)
+    by_words = _shares(found.words or {}, pool)
+    signs = _signs(question, pool, weights)
+    life = weights.half_life.total_seconds()
+    recent = weights.recent_scene if scene else weights.recent
+    scores = []
+    rows = zip(pool.documents, pool.times, by_words, meaning, signs, strict=True)
+    for place, (document, time, words, like, sign) in enumerate(rows):
+        score = weights.words * words + weights.meaning * like + sign
+        score += weights.full * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
+        if place in pool.asking and not scene:
+            score -= weights.asking
+        scores.append(score + recent * 2.0 ** -max((now.timestamp() - time) / life, 0.0))
+    if question.when and not scene:
+        best = heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__)
+        for place in [each for each in best if tells_when(pool.documents[each].text)]:
+            scores[place] += weights.when
+    for place, document in enumerate(pool.documents) if agent else ():
+        own = document.speaker == agent and document.kind is DocumentKind.MEMORY
+        if own and _SPEECH.match(document.text):
+            scores[place] -= weights.own
+    gifts = {
+        place: weights.answer * scores[other]
+        for other in pool.asking.intersection(pool.beside)
+        for place in pool.beside[other]
+        if pool.documents[other].first < pool.documents[place].first and scores[other] > 0.0
+    }
+    for place, gift in gifts.items():
+        scores[place] += gift
+    return scores, gifts
 
 
-def standard(values: Sequence[float]) -> list[float]:
-    """Their z-scores."""
-    count = max(len(values), 1)
-    middle = math.fsum(values) / count
-    spread = math.dist(values, [middle] * len(values)) / math.sqrt(count)
+def _signs(question: RecallQuery, pool: _Pool, weights: Weights) -> list[float]:
+    """What people, places and times that the question names speak for each."""
+    names = [(name, [f" {each} " for each in stems(name)]) for name in question.names]
+    found = []
+    for place, document in enumerate(pool.documents):
+        speaker, total = document.speaker.casefold(), 0.0
+        for name, parts in names:
+            if speaker == name:
+                total += weights.speaker
+            elif all(map(pool.said[place].__contains__, parts)):
+                total += weights.named
+        if question.asker and speaker == question.asker:
+            total += weights.asker
+        if document.place and document.place.casefold() in question.names:
+            total += weights.place
+        found.append(total + (weights.time if place in pool.then else 0.0))
+    return found
+
+
+def _reasons(
+    document: Document, question: RecallQuery, matched: Collection[str], then: bool
+) -> list[str]:
+    """Why a candidate was found, for people."""
+    told = [term for term in question.terms if term in matched]
+    found = [f"words: {', '.join(told)}"] if told else []
+    speaker = document.speaker.casefold()
+    if speaker and (speaker in question.names or speaker == question.asker):
+        found.append(f"said by {document.speaker}")
+    if document.place and document.place.casefold() in question.names:
+        found.append(f"at {document.place}")
+    if then:
+        found.append(f"{document.time.day} {document.time:%B %Y}")
+    return found
+
+
+def _shares(found: Mapping[str, float], pool: _Pool) -> list[float]:
+    """BM25 as a share of a full match: the best ones tell what their part of it is worth."""
+    places, wanted = {key: place for place, key in enumerate(pool.keys)}, pool.wanted
+    best = [*islice((key for key in found if key in places), _CALIBRATION)]
+    # What each term is worth: one rarer among the candidates more; 1 in all.
+    counts = [sum(term in each for each in pool.said) for term in wanted]
+    worths = [math.log((len(pool.said) + 1.0) / (count + 0.5)) for count in counts]
+    all_worth, whole, held = sum(worths) or 1.0, sum(found[key] for key in best), 0.0
+    for place in map(places.__getitem__, best):
+        told = "".join(pool.said[each] for each in (place, *pool.beside.get(place, ())))
+        held += sum(w / all_worth for w, term in zip(worths, wanted, strict=True) if term in told)
+    share = held / whole if whole > 0.0 and held > 0.0 else 0.0
+    return [found.get(key, 0.0) * share for key in pool.keys]
+
+
+def _in_context(
+    likeness: Sequence[float | None], near: Iterable[tuple[int, int, int]], nearby: float
+) -> list[float]:
+    """Z-scores of the likeness of each candidate, averaged with its neighbours in the scene."""
+    lowest = min((each for each in likeness if each is not None), default=0.0)
+    found = [lowest if each is None else each for each in likeness]
+    totals, whole = found.copy(), [1.0] * len(found)
+    for one, other, distance in near:
+        part = nearby * (1.0 - (distance - 1) / _REACH)
+        totals[one] += part * found[other]
+        totals[other] += part * found[one]
+        whole[one] += part
+        whole[other] += part
+    values = list(map(truediv, totals, whole))
+    middle = math.fsum(values) / max(len(values), 1)
+    spread = math.dist(values, [middle] * len(values)) / math.sqrt(max(len(values), 1))
     return [(value - middle) / spread if spread else 0.0 for value in values]
 
 
-def _near(documents: Sequence[Document], times: Sequence[float]) -> Iterator[tuple[int, int, int]]:
+def _near(documents: Sequence[Document], times: Sequence[float]) -> list[tuple[int, int, int]]:
     """Places of raw memories near each other in one scene, with their distance."""
-    memory = DocumentKind.MEMORY
+    memory, found = DocumentKind.MEMORY, list[tuple[int, int, int]]()
     places = {each.first: place for place, each in enumerate(documents) if each.kind is memory}
     numbers = sorted(places)
-    for after, (number, following) in enumerate(pairwise(numbers), 1):
-        if following - number > _REACH:  # as most are, among many memories
-            continue
+    for after, number in enumerate(numbers, 1):
         one = places[number]
         for then in numbers[after : after + _REACH]:
             other = places[then]
             if then - number > _REACH or abs(times[other] - times[one]) > _SAME_SCENE:
                 break
-            yield one, other, then - number
-
-
-def _count(wanted: Sequence[str], texts: Sequence[str]) -> int:
-    """How many texts hold one of the stems."""
-    without = texts
-    for each in wanted:
-        without = [said for said in without if each not in said]
-    return len(texts) - len(without)
-
-
-def _holds(said: str, wanted: Iterable[str]) -> bool:
-    return any(each in said for each in wanted)
-
-
-def _asks(document: Document) -> bool:
-    """Whether a raw memory ends on a question."""
-    return document.kind is DocumentKind.MEMORY and document.text.rstrip(' "”’)').endswith("?")
+            found.append((one, other, then - number))
+    return found

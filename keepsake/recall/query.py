@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -24,9 +24,6 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _BEFORE_OTHERS = "at|in|to|from|of|near|with|for|by|about|on"
 """After one of these a name is a place, or somebody whom the teller would name."""
-_BLANKS = re.compile(r"\s+")
-
-
 _UNKNOWN = re.compile(r"(?<=\s)(?<![.!?:]\s)(?!I\b)[A-Z][\w-]+(?:['’]s?\b)?")
 """A capitalised word that does not begin a sentence."""
 _OF_ASKER = re.compile(r"\b(?:my|mine|me|myself|i|i['’](?:m|ve|ll|d))\b", re.I)
@@ -61,13 +58,25 @@ class RecallQuery:
 def read(text: str, names: Collection[str], now: datetime, asker: str = "") -> RecallQuery:
     """What ``text`` asks for, of somebody called ``asker`` if that is known."""
     text = writable(text)
-    known = _named(text, names)
-    timeless = without_times(_without(text, known))
-    meaning = tuple(_said(text, known)) or (_tidy(_as_told(text, known)) or text,)
-    nameless = (_tidy(_UNKNOWN.sub("", each)) for each in meaning)
+    lower = text.casefold()
+    known = [n for n in _longest_first(frozenset(names)) if n in lower and _whole(n).search(lower)]
+    plain = text
+    for name in known:
+        plain = pattern(rf"{_whole(name).pattern}(?:['’]s)?", re.I).sub(" ", plain)
+    lines = []
+    for line in text.splitlines():
+        # As the person named would say it, without who says it; not those that only name somebody.
+        who, colon, said = line.partition(": ")
+        told = said if colon and who.casefold() in known else line
+        if told.strip() and told.strip().casefold() not in known:
+            lines.append(_as_told(told, known) or told)
+    meaning = tuple(lines) or (_as_told(text, known) or text,)
+    nameless = [" ".join(_UNKNOWN.sub("", each).split()) for each in meaning]
+    every = [w.casefold() for w in words(_POSSESSIVE.sub("", without_times(plain)))]
+    telling = [w for w in every if w not in COMMON_WORDS and w not in _ASKING and len(w) > 1]
     return RecallQuery(
         text=text,
-        terms=_terms(timeless),
+        terms=tuple(dict.fromkeys(telling))[:_MOST_TERMS],
         names=tuple(known),
         times=spans(text, now),
         meaning=meaning,
@@ -93,51 +102,21 @@ def _stems(piece: str) -> frozenset[str]:
     return frozenset(map(stem, words(_POSSESSIVE.sub("", piece))))
 
 
-def _named(text: str, names: Collection[str]) -> list[str]:
-    """The names that stand in ``text`` as whole words, in lower case, longest first."""
-    lower = text.casefold()
-    known = _longest_first(frozenset(names))
-    return [name for name in known if name in lower and pattern(_whole(name)).search(lower)]
-
-
 @lru_cache(maxsize=8)  # a world's names are the same for a while, and all agents know them
 def _longest_first(names: frozenset[str]) -> list[str]:
     return sorted({name.casefold() for name in names if name}, key=lambda n: (-len(n), n))
 
 
-def _whole(name: str) -> str:
-    return rf"(?<!\w){re.escape(name)}(?!\w)"
-
-
-def _without(text: str, names: Collection[str]) -> str:
-    for name in names:
-        text = pattern(rf"{_whole(name)}(?:['’]s)?", re.I).sub(" ", text)
-    return text
+def _whole(name: str) -> re.Pattern[str]:
+    """Finds a name as a whole word."""
+    return pattern(rf"(?<!\w){re.escape(name)}(?!\w)")
 
 
 def _as_told(text: str, names: Collection[str]) -> str:
     """``text`` in the first person: "Tom's cup" is "my cup", and "at the Kettle" is "at"."""
     for name in names:
-        text = pattern(rf"{_whole(name)}['’]s?(?!\w)", re.I).sub("my", text)
-        text = pattern(rf"\b({_BEFORE_OTHERS}) {_whole(name)}", re.I).sub(r"\1", text)
-        text = pattern(_whole(name), re.I).sub("I", text)
-    return text
-
-
-def _said(text: str, names: Collection[str]) -> Iterator[str]:
-    """Its lines in the first person, without who says them; not those that only name somebody."""
-    for line in text.splitlines():
-        who, colon, words = line.partition(": ")
-        told = words if colon and who.casefold() in names else line
-        if told.strip() and told.strip().casefold() not in names:
-            yield _tidy(_as_told(told, names)) or told
-
-
-def _tidy(text: str) -> str:
-    return _BLANKS.sub(" ", text).strip()
-
-
-def _terms(text: str) -> tuple[str, ...]:
-    lower = [word.casefold() for word in words(_POSSESSIVE.sub("", text))]
-    telling = [w for w in lower if w not in COMMON_WORDS and w not in _ASKING and len(w) > 1]
-    return tuple(dict.fromkeys(telling))[:_MOST_TERMS]
+        whole = _whole(name).pattern
+        text = pattern(rf"{whole}['’]s?(?!\w)", re.I).sub("my", text)
+        text = pattern(rf"\b({_BEFORE_OTHERS}) {whole}", re.I).sub(r"\1", text)
+        text = pattern(whole, re.I).sub("I", text)
+    return " ".join(text.split())

@@ -51,10 +51,6 @@ class Span:
     start: datetime
     end: datetime
 
-    def holds(self, time: datetime) -> bool:
-        """Whether ``time`` lies in it; both with time zone."""
-        return self.start <= time < self.end
-
 
 def spans(text: str, now: datetime) -> tuple[Span, ...]:
     """The times that ``text`` names, read at the time ``now`` (with time zone).

@@ -130,7 +130,6 @@ def _in_the_world() -> list[Figure]:
         def _count(self, name: str, work: Callable[[], None]) -> None:
             self.clock.advance(60.0)  # what is still to come of before is none of it
             self.settle()
-            self.indexed()
             with _called() as found:
                 work()
             if path := os.environ.get("CALLS"):  # the list, for whoever wants to shorten it

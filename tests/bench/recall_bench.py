@@ -4,45 +4,45 @@ Found is the share of the marked evidence among the first ten of the questions i
 sets: ``recall_hythe.json``, many people in one world, and ``recall_two_friends.json``, two who
 chat. The parts: words alone (FTS5, a memory with its neighbours), meaning alone (MiniLM over
 the bare texts, names taken out of the question), and the two by reciprocal-rank fusion, the
-usual hybrid. And of gestures, which may go without a vector (``gestures.yaml``).
+usual hybrid. Times are of a real index over a real Chroma server.
 """
 
 from __future__ import annotations
 
 import random
+import shutil
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
 
 import numpy as np
-import yaml
 
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.conversation import Conversation, ConversationTurn, MarkedQuestion
-from keepsake.lab.local_vectors import LocalVectors
 from keepsake.lab.measure import Answered, RetrievalScore, scores
 from keepsake.models.minilm import DIMENSION, MiniLMEmbedder
-from keepsake.paths import REPOSITORY
+from keepsake.paths import REPOSITORY, Places, Ports
 from keepsake.ports import SystemClock
-from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.agent_index import AgentIndex, AgentSources
+from keepsake.recall.chroma import Chroma
+from keepsake.recall.chroma_server import ChromaServer
+from keepsake.recall.documents import DocumentKind
 from keepsake.recall.fusion import Weights
 from keepsake.recall.query import RecallQuery
 from keepsake.recall.query import read as read_question
-from keepsake.recall.search import MemorySearch
-from keepsake.recall.sources import text_of
-from keepsake.recall.words import WordIndex
+from keepsake.recall.search import MemorySearch, SearchRequest
 from tests.bench.figures import Figure, median_ms, percentile
 from tests.recall_data import read_data
 
 SETS = ("hythe", "two_friends")
-SIZES = (1_000, 10_000)
+SIZES = (200, 2_000, 10_000)
+ADDED = 2_000
+_PORT = 47_700
 _POOL, _DEPTH = 100, 20
-_GESTURES = REPOSITORY / "tests" / "data" / "gestures.yaml"
-"""What was seen, and two questions about each: in other words, and as one would ask."""
-_APART = timedelta(minutes=7)
-_AMONG = 8
-"""As many memories as a thought is given."""
 _NO_SIGNALS = Weights(
     speaker=0,
     named=0,
@@ -54,24 +54,8 @@ _NO_SIGNALS = Weights(
     answer=0,
     recent=0,
 )
-_CHOICES: dict[str, tuple[float, ...]] = {
-    "words": (3, 4, 5, 6, 8),
-    "nearby": (0.15, 0.3, 0.45),
-    "speaker": (1, 1.5, 2, 2.5, 3, 3.5),
-    "named": (0, 0.2, 0.4),
-    "place": (0.2, 0.4, 0.8),
-    "time": (1.5, 2.5, 3.5),
-    "when": (0, 0.75, 1.5),
-    "asking": (0.4, 0.8, 1.2),
-    "full": (0.5, 1, 1.5, 2, 2.5),
-    "answer": (0, 0.1, 0.2),
-}
-"""What each weight may be when weights are chosen anew."""
-
 type Way = Callable[[str], list[str]]
 """From a question to the ids of turns, best first."""
-type Asked = list[tuple[Conversation, Sequence[MarkedQuestion]]]
-"""Conversations, each with questions about it."""
 
 
 def reciprocal(lists: Sequence[Sequence[str]], constant: int = 60) -> list[str]:
@@ -87,14 +71,18 @@ def measure() -> Iterator[Figure]:
     """All figures of recall."""
     for name in SETS:
         yield from _quality(name, *read(name))
-    yield from _split()
-    yield from _gestures()
     turns, questions = read(SETS[0])
     yield from _taking_in(turns)
-    texts = [turn.text for turn in turns]
-    speakers = sorted({turn.speaker for turn in turns})
-    for size in SIZES:
-        yield from _search_time(size, texts, speakers, [q.text for q in questions])
+    folder = Path(tempfile.mkdtemp(prefix="keepsake-recall-"))
+    server = ChromaServer(Places(folder, folder, Ports(_PORT)), grace=1.0)
+    try:
+        while not server.watch():
+            time.sleep(0.1)
+        for size in SIZES:
+            yield from _search_time(server, folder / str(size), size, turns, questions)
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def read(name: str) -> tuple[list[ConversationTurn], list[MarkedQuestion]]:
@@ -113,7 +101,7 @@ def ways(conversation: Conversation, weights: Weights | None = None) -> dict[str
     def by_words(text: str) -> list[str]:
         asked = question(text)
         found = conversation.words.search(asked.terms or asked.names, _POOL)
-        return [conversation.id_of(key) for key, _ in found]
+        return [conversation.id_of(document.key) for document, _ in found]
 
     def by_meaning(text: str) -> list[str]:
         assert embedder is not None
@@ -170,100 +158,6 @@ def _quality(
         )
 
 
-def _split() -> Iterator[Figure]:
-    """Weights chosen from scratch on some of the questions, and others asked with them.
-
-    Chosen on one half of the questions of both sets, or on one set alone; both ways.
-    """
-    sets = [(_held(turns), questions) for turns, questions in map(read, SETS)]
-    for seed in range(2):
-        halves: tuple[Asked, Asked] = ([], [])
-        for conversation, questions in sets:
-            order = random.Random(seed).sample(questions, len(questions))
-            halves[0].append((conversation, order[: len(order) // 2]))
-            halves[1].append((conversation, order[len(order) // 2 :]))
-        for own, other in (halves, halves[::-1]):
-            yield from _chosen_and_asked(f"halving {seed + 1}", own, other)
-    for place, name in enumerate(SETS):
-        yield from _chosen_and_asked(f"chosen on {name}", [sets[place]], [sets[1 - place]])
-
-
-def _held(turns: Sequence[ConversationTurn]) -> Conversation:
-    conversation = Conversation(Remembering())
-    conversation.ingest(turns)
-    return conversation
-
-
-def _chosen_and_asked(how: str, own: Asked, other: Asked) -> Iterator[Figure]:
-    chosen = _chosen(own)
-    for name, asked, weights in (
-        ("what chose", own, chosen),
-        ("what did not", other, chosen),
-        ("what did not, weights as shipped", other, Weights()),
-    ):
-        found = [_asked(conversation, some, weights) for conversation, some in asked]
-        shares = ", ".join(f"{100 * each.recall[10]:.1f}" for each in found)
-        share = 100 * sum(each.recall[10] for each in found) / len(found)
-        count = sum(each.questions for each in found)
-        yield Figure(f"evidence in the top 10, {how}: {name}", count, share, "%", shares)
-
-
-def _chosen(asked: Asked) -> Weights:
-    """The best weights for these questions: from the lowest ones, one after the other."""
-    weights = _with({name: values[0] for name, values in _CHOICES.items()})
-    best = _found(asked, weights)
-    for name, values in _CHOICES.items():
-        for value in values[1:]:
-            other = _with({name: value}, weights)
-            if (share := _found(asked, other)) > best:
-                best, weights = share, other
-    return weights
-
-
-def _with(values: dict[str, Any], weights: Weights | None = None) -> Weights:
-    return replace(weights or Weights(), **values)
-
-
-def _found(asked: Asked, weights: Weights) -> float:
-    """The share of the evidence, 0 to 1: a mean over three depths, which is less of a chance."""
-    found = [_asked(conversation, questions, weights) for conversation, questions in asked]
-    return sum(sum(each.recall.values()) / len(each.recall) for each in found) / len(found)
-
-
-def _asked(
-    conversation: Conversation, questions: Sequence[MarkedQuestion], weights: Weights
-) -> RetrievalScore:
-    way = ways(conversation, weights)["recall"]
-    return scores(Answered(q.kind, q.evidence, way(q.text)[:_DEPTH]) for q in questions)[-1]
-
-
-def _gestures() -> Iterator[Figure]:
-    """How many gestures among the talk of the first set are found, with vectors and without."""
-    seen = yaml.safe_load(_GESTURES.read_text(encoding="utf-8"))
-    lived = [(turn.speaker, f'{turn.speaker} says, "{turn.text}"') for turn in read(SETS[0])[0]]
-    talk, chance = len(lived), random.Random(5)
-    lived += [(each["who"], each["line"]) for each in seen]
-    numbers = chance.sample(range(1, len(lived) + 1), len(lived))
-    now = datetime.now(UTC)
-    documents = [
-        _memory(number, now - number * _APART)._replace(text=text, speaker=who)
-        for number, (who, text) in zip(numbers, lived, strict=True)
-    ]
-    embedder, index, names = Remembering(), WordIndex(), {who for who, _ in lived}
-    index.add(documents)
-    for how, embedded in (("with vectors", documents), ("by words", documents[:talk])):
-        vectors = LocalVectors()
-        vectors.add(embedded, embedder.embed([text_of(each, "") for each in embedded]))
-        recall = MemorySearch(index, vectors, embedder, names=lambda: names, clock=SystemClock())
-        for place, asked in enumerate(("in other words", "as one asks")):
-            hits = (recall.search(each["asks"][place], limit=_AMONG) for each in seen)
-            found = [{hit.document.key for hit in each or ()} for each in hits]
-            wanted = [each.key for each in documents[talk:]]
-            share = 100 * sum(map(set.__contains__, found, wanted)) / len(wanted)
-            what = f"gestures in the top {_AMONG}, {how}: {asked}"
-            yield Figure(what, len(wanted), share, "%")
-
-
 def _taking_in(turns: Sequence[ConversationTurn]) -> Iterator[Figure]:
     conversation = Conversation(MiniLMEmbedder(threads=2))
     conversation.query("Is anybody there?", 1)  # loads the weights
@@ -276,59 +170,91 @@ def _taking_in(turns: Sequence[ConversationTurn]) -> Iterator[Figure]:
     yield Figure("recall serve: a query with its embedding", len(turns), asked, "ms", "50 ms")
 
 
-class Remembering:
-    """The real embedder, asked only once for each text."""
+class _Topics:
+    """Vectors around some hundred topics: the search is measured without the model."""
 
-    def __init__(self) -> None:
-        self._embedder = MiniLMEmbedder(threads=2)
-        self.model_name = self._embedder.model_name
-        self._known: dict[str, list[float]] = {}
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector a text."""
-        if missing := [text for text in dict.fromkeys(texts) if text not in self._known]:
-            self._known |= zip(missing, self._embedder.embed(missing), strict=True)
-        return [self._known[text] for text in texts]
-
-
-class _Given:
-    """Gives one vector for whatever it is asked: the search is measured without the model."""
-
-    model_name = "given"
+    model_name = "topics"
 
     def __init__(self) -> None:
         self._random = np.random.default_rng(7)
+        self._topics = self._random.normal(size=(200, DIMENSION))
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        rows: list[list[float]] = self._random.normal(size=(len(texts), DIMENSION)).tolist()
+        among = self._topics[self._random.integers(len(self._topics), size=len(texts))]
+        rows: list[list[float]] = (
+            among + 0.7 * self._random.normal(size=(len(texts), DIMENSION))
+        ).tolist()
         return rows
 
 
 def _search_time(
-    size: int, texts: Sequence[str], speakers: Sequence[str], questions: Sequence[str]
+    server: ChromaServer,
+    folder: Path,
+    size: int,
+    turns: Sequence[ConversationTurn],
+    questions: Sequence[MarkedQuestion],
 ) -> Iterator[Figure]:
-    chance, words = random.Random(7), " ".join(texts).split()
-    begin = datetime.now(UTC) - timedelta(minutes=size)
-    documents = [
-        _memory(n, begin + timedelta(minutes=n))._replace(
-            text=" ".join(chance.choices(words, k=15)),
-            speaker=chance.choice(speakers),
-        )
-        for n in range(1, size + 1)
-    ]
-    index, vectors, embedder = WordIndex(), LocalVectors(), _Given()
+    """A recall as a thought makes it, among so many memories, and what indexing costs."""
+    chance, words = random.Random(7), " ".join(turn.text for turn in turns).split()
+    speakers = sorted({turn.speaker for turn in turns})
+    begin, archive = datetime.now(UTC) - timedelta(days=90), Archive(folder / "archive")
+
+    def live(count: int) -> None:
+        for _ in range(count):
+            n, who = archive.last_number + 1, chance.choice(speakers)
+            text = f'{who} says, "{" ".join(chance.choices(words, k=15))}"'
+            time = begin + timedelta(minutes=n)
+            archive.append_memory(Memory(n, time, MemoryKind.PERCEPTION, text, "Inn", who))
+
+    live(size)
+    embedder, chroma = _Topics(), Chroma(server.address, Places(folder, folder, Ports(_PORT)))
+    sources = AgentSources(f"agent-{size}", archive.folder)
+    index = AgentIndex(folder / "index", sources, chroma, embedder, print)
     began = time.perf_counter()
-    index.add(documents)
-    added = (time.perf_counter() - began) / size * 1000
-    yield Figure("words: add a memory, in one batch", size, added, "ms")
-    vectors.add(documents, embedder.embed([document.text for document in documents]))
-    recall = MemorySearch(index, vectors, embedder, names=lambda: speakers, clock=SystemClock())
-    took = [median_ms(lambda text=text: recall.search(text), rounds=1) for text in questions]
-    yield Figure("recall: search, in memory, without model, p50", size, percentile(took, 0.5), "ms")
-    yield Figure(
-        "recall: search, in memory, without model, p95", size, percentile(took, 0.95), "ms"
+    index.refresh()
+    yield Figure("words: add a memory", size, (time.perf_counter() - began) / size * 1e3, "ms")
+    index.embed()
+    recall = MemorySearch(
+        index, index, embedder, names=lambda: speakers, clock=SystemClock(), agent="Mira"
     )
+    wanted = [SearchRequest(n, kind) for n, kind in zip((6, 5, 8), DocumentKind, strict=True)]
+    took, near, worked = list[float](), list[float](), time.process_time()
+    for question in questions:
+        began = time.perf_counter()
+        index.refresh()
+        assert recall.search_each(question.text, wanted, before=size - 64)
+        took.append((time.perf_counter() - began) * 1e3)
+    worked = (time.process_time() - worked) / len(questions) * 1e3
+    yield Figure("the same, of the processor", size, worked, "ms")
+    for question in questions:
+        (vector,) = embedder.embed([question.text])
+        near.append(median_ms(lambda asked=vector: index.query(asked, 240), rounds=1))
+    for share in (0.5, 0.95):
+        yield Figure(
+            f"recall without model, p{share * 100:.0f}", size, percentile(took, share), "ms"
+        )
+        yield Figure(
+            f"its query of Chroma, p{share * 100:.0f}", size, percentile(near, share), "ms"
+        )
+    live(ADDED)
+    delays = _delays(lambda: (index.refresh(), index.embed()))
+    for share in (0.5, 0.95, 0.99):
+        late = f"a thread is late while {ADDED} memories are indexed, p{share * 100:.0f}"
+        yield Figure(late, size, percentile(delays, share), "ms")
+    yield Figure("the same, worst", size, max(delays), "ms")
+    index.close()
+    archive.close()
+    chroma.close()
 
 
-def _memory(number: int, time: datetime) -> Document:
-    return Document(f"memory:{number}", DocumentKind.MEMORY, "", time, number, number)
+def _delays(work: Callable[[], object]) -> list[float]:
+    """How much later than asked for a thread wakes each millisecond, meanwhile."""
+    worker = threading.Thread(target=work)
+    worker.start()
+    late = list[float]()
+    while worker.is_alive():
+        began = time.perf_counter()
+        time.sleep(0.001)
+        late.append((time.perf_counter() - began - 0.001) * 1e3)
+    worker.join()
+    return late

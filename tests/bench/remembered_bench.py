@@ -131,7 +131,6 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
                 day = line["day"]
                 self._live(line, guests, memory)
                 self.settle(lambda: not memory.compacting, 900.0)
-            self.indexed()
             self.mind.acquaintances.settle()
             self.mira.attributes.remove("paused")
             found.compactions = memory.memory.status().compactions
