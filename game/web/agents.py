@@ -5,7 +5,6 @@ Nothing here opens a file: what an agent experienced is read in :mod:`game.web.a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as TookTooLong
@@ -41,6 +40,7 @@ from keepsake.contrib.evennia.minds import mind_by_number
 from keepsake.errors import KeepsakeError
 from keepsake.events.agent_names import Names
 from keepsake.language.perception import shorten
+from keepsake.language.words import SENTENCE_GAP
 from keepsake.memory.types import MemoryContext
 from keepsake.models.queue import Priority
 from keepsake.prompt.budget import title_of
@@ -53,7 +53,6 @@ PATIENCE = 20.0
 _GOING = "going home to sleep"
 STATES = (*(each.value for each in AgentState), _GOING)
 """The states that an agent may be in."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 class NoSuchAgent(KeepsakeError):
@@ -176,7 +175,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
 def _in_short(problem: object) -> str:
     """The first sentence of a problem, on one line of :data:`LONGEST_PROBLEM` characters."""
     first, _, _ = str(problem).strip().partition("\n")
-    return shorten(_SENTENCE.split(first, maxsplit=1)[0], LONGEST_PROBLEM)
+    return shorten(SENTENCE_GAP.split(first, maxsplit=1)[0], LONGEST_PROBLEM)
 
 
 def _figures(mind: Mind) -> tuple[int, int | None, str, str]:

@@ -45,10 +45,9 @@ _HEADING = re.compile(
     r"(?:,?[ \t]*(?P<clock>\d{1,2}:\d\d))?",
     re.ASCII,
 )
-_PART = re.compile(r"##?[ \t]")
+_PARTS = ("# ", "## ", "#\t", "##\t")
 _FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)[ \t]*$")
-_NO_TEXT = re.compile(r"\s*$|[ \t]*(?:[-*+#>|]|```|~~~|<!--)")
-_SCORE = re.compile(r"(\d{1,6})\b", re.ASCII)
+_NO_TEXT = ("-", "*", "+", "#", ">", "|", "```", "~~~", "<!--")
 _RANGE = re.compile(r"(\d{1,12})(?:[ \t]*[-–][ \t]*(\d{1,12}))?", re.ASCII)
 _YEARS = range(1971, 3000)
 _NEW_FILE = """\
@@ -81,7 +80,7 @@ def parse(day: date, source: str) -> DayFile:
     """What ``source`` holds; never fails: what cannot be read is among the problems."""
     # Not splitlines(), for which a text may hold line ends of its own.
     lines = _unfenced([line.removesuffix("\r") for line in source.split("\n")])
-    starts = [place for place, line in enumerate(lines) if _PART.match(line)]
+    starts = [place for place, line in enumerate(lines) if line.startswith(_PARTS)]
     entries, problems, ids = list[JournalEntry](), list[str](), set[str]()
     for start, end in pairwise([*starts, len(lines)]):
         if (heading := _HEADING.match(lines[start])) is None:
@@ -135,7 +134,7 @@ def _entry(heading: re.Match[str], day: date, lines: Sequence[str]) -> JournalEn
     fields: dict[str, str] = {}
     for match in filter(None, map(_FIELD.match, lines)):
         fields.setdefault(match["key"].casefold(), match["value"])  # of two the first counts
-    text = clean(" ".join(line for line in lines if not _NO_TEXT.match(line)))
+    text = clean(" ".join(line for line in lines if not line.lstrip().startswith(_NO_TEXT)))
     if not text:
         raise ValueError("it has no text")
     return normal(
@@ -155,12 +154,13 @@ def _importance(value: str) -> Importance:
     if not value:
         return BY_HAND
     head, _, reasons = value.partition("(")
-    match = _SCORE.match(head)
-    if match is None or not LEAST <= int(match[1]) <= MOST:
+    written = head.split()[:1] or [""]
+    score = written[0].partition("/")[0].rstrip(",.;")
+    if not (score.isdecimal() and score.isascii()) or not LEAST <= int(score[:6]) <= MOST:
         raise ValueError(f"importance {value[:40]!r} is no number from {LEAST} to {MOST}")
     # A person who writes a number there has thought about it.
     judge = next((each for each in Judge if each.value in head), Judge.AGENT)
-    return Importance(int(match[1]), judge, tuple(reasons.split(",")))
+    return Importance(int(score), judge, tuple(reasons.split(",")))
 
 
 def _origin(value: str) -> EntryOrigin:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -29,7 +28,7 @@ _STANDINS = str.maketrans({"[": "(", "]": ")", "<": "‹", ">": "›", "`": "'"}
 """Signs with which a text could be a link, a picture, a comment, code, or the head of a line
 of the prompt (``[21 Nov, importance 8]``)."""
 _START = "-*#=|~_+‹› "
-_UNSAFE = re.compile(r"[,()\[\]<>*`]")
+_UNSAFE = str.maketrans(dict.fromkeys(",()[]<>*`", " "))
 """What could end a field of an entry, or be markdown in it."""
 
 
@@ -133,7 +132,7 @@ def clean(text: str) -> str:
 
 def plain(given: Iterable[str]) -> tuple[str, ...]:
     """Short words as a field holds them, each once."""
-    words = (" ".join(_UNSAFE.sub(" ", visible(each)).split())[:80].strip() for each in given)
+    words = (" ".join(visible(each).translate(_UNSAFE).split())[:80].strip() for each in given)
     return tuple(dict.fromkeys(each for each in words if each))[:MOST_WORDS]
 
 

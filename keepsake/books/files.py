@@ -213,10 +213,11 @@ def with_front(source: str, key: str, value: str) -> str:
     front = FRONT.match(source)
     if not front:
         return source
-    line, head = f"{key}: {value}", front["head"]
-    found = re.compile(rf"^{re.escape(key)}:[^\r\n]*", re.MULTILINE)
-    head = found.sub(lambda _: line, head, count=1) if found.search(head) else f"{head}{line}\n"
-    return source[: front.start("head")] + head + source[front.end("head") :]
+    lines = front["head"].splitlines(keepends=True)
+    at = next((at for at, line in enumerate(lines) if line.startswith(f"{key}:")), len(lines))
+    end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    lines[at : at + 1] = [f"{key}: {value}{end}"]
+    return source[: front.start("head")] + "".join(lines) + source[front.end("head") :]
 
 
 def time_of(given: Any, default: datetime | None) -> datetime:

@@ -6,7 +6,6 @@ ever written over what could not be read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import date, datetime
@@ -19,7 +18,6 @@ from keepsake.events.types import MemoryChange
 
 DAYS = 60
 """The days that are looked at, the newest; older files stay, unread."""
-_NAME = re.compile(r"\d{4}-\d\d-\d\d\.md", re.ASCII)
 
 
 class Journal:
@@ -155,7 +153,7 @@ class Journal:
 
 def _is_day(path: Path) -> bool:
     try:
-        return bool(_NAME.fullmatch(path.name) and date.fromisoformat(path.stem))
+        return path.suffix == ".md" and date.fromisoformat(path.stem).isoformat() == path.stem
     except ValueError:
         return False
 

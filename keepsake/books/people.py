@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -39,7 +38,7 @@ MOST_FOUND = 20
 """Pages that one search brings."""
 MOST_NAMES = 12
 """Names that a page keeps: the first ones and the newest."""
-_PLAIN_KEY = re.compile(r"[0-9][0-9-]{0,40}")
+_LONGEST_KEY = 41
 _WORKED_IN = ".worked_in.json"
 
 
@@ -258,7 +257,8 @@ def line_of(memory: Memory) -> PageLine | None:
 
 def _suffix(key: str) -> str:
     """What ends a file's name after the person's, so that no two namesakes collide."""
-    if _PLAIN_KEY.fullmatch(key):
+    plain = key.isascii() and key.replace("-", "").isdecimal() and key[0] != "-"
+    if plain and len(key) <= _LONGEST_KEY:
         return key
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 

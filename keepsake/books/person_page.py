@@ -48,7 +48,7 @@ MOST_LINES = 40
 LONGEST_LINE = 500
 """Characters of one sentence or deed."""
 
-_HEADING = re.compile(r"##\s+(?P<name>\S.*?)\s*#*$")
+_HEADING = "## "
 _CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
 _TIME = r"(?P<time>\d{4}-[\dT:.+-]{5,36})"
 _LINE = re.compile(rf"[-*] {_TIME}, {_CITED}(?:, importance \d{{1,2}})?: (?P<text>\S.*)$")
@@ -125,7 +125,7 @@ def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
 
 def written(page: PersonPage) -> str:
     """The page as a file."""
-    own = next((at for at, line in enumerate(page.by_hand) if _HEADING.match(line)), None)
+    own = next((at for at, line in enumerate(page.by_hand) if line.startswith(_HEADING)), None)
     parts = (
         f"# {page.name}",
         "\n".join(page.by_hand[:own]),
@@ -160,8 +160,8 @@ def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
         raise ValueError("it needs a key and names")
     section, portrait, own, lines = "", list[str](), list[str](), list[PageLine]()
     for each in map(str.rstrip, body.splitlines()):
-        if heading := _HEADING.match(each):
-            section = heading["name"]
+        if each.startswith(_HEADING):
+            section = each.strip("#").strip()
             own += [] if section in (PORTRAIT, LINES, *_OLD) else [each]
         elif section == PORTRAIT:
             portrait.append(each)

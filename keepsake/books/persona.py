@@ -25,7 +25,6 @@ _REPORTING = COMMON_WORDS | {"think", "told", "tells", "hear", "heard", "believe
 """Words that say nothing of what was said."""
 _ANY = 20_000
 """Characters; what is too long is refused by whoever keeps it, and not cut here."""
-_SMALL = re.compile(r"[^\W\d_]{1,2}")
 _SAID = re.compile(
     r"^(?P<who>[^:,]{1,60}?) (?:said|says|told|tells|asked|asks|whispered|whispers|promised"
     r"|promises|claimed|claims|wants|wanted|thinks|thought|believes|believed|wrote)\b",
@@ -55,12 +54,10 @@ _NEW_SELF = (
 )
 
 
-_SECRET = re.compile(r"\(secret\)", re.I)
 _SECRET_PARTS = re.compile(
     r"^#+[ \t]*secrets?\b.*?(?=^#|\Z)|(?:^|(?<=[.!?]\s))[-*\s]*secrets?:.*?(?=\n\s*\n|^#|\Z)",
     re.I | re.M | re.S,
 )
-_HEADING = re.compile(r"^#.*$", re.M)
 
 
 def open_lines(profile: str) -> list[str]:
@@ -69,9 +66,10 @@ def open_lines(profile: str) -> list[str]:
     Left out is each sentence with ``(secret)`` in it, a paragraph from ``Secret:`` on, and what
     stands below a heading ``Secret``. Where the line breaks are lost, that is all the rest.
     """
-    shown = _HEADING.sub("", _SECRET_PARTS.sub("", profile))
+    lines = _SECRET_PARTS.sub("", profile).splitlines()
+    shown = "\n".join("" if line.startswith("#") else line for line in lines)
     found = (" ".join(each.split()) for each in sentences(shown))
-    return [each for each in found if not _SECRET.search(each)]
+    return [each for each in found if "(secret)" not in each.casefold()]
 
 
 def attribute_quote(
@@ -127,4 +125,4 @@ def _stems(text: str) -> set[str]:
     """The stems of the telling words; of all words where none tells anything."""
     found = words(text)
     telling = [word for word in found if word.casefold() not in _REPORTING]
-    return {stem(word) for word in telling or found if not _SMALL.fullmatch(word)}
+    return {stem(word) for word in telling or found if len(word) > 2 or not word.isalpha()}

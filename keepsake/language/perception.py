@@ -27,30 +27,28 @@ _ESCAPES = re.compile(
     r"|\x1b[ -/]*[0-~]"
     r"|\x9b[0-9;:?]*[@-~]"
 )
-_LINK = re.compile(r"\|l[cu].*?\|lt(.*?)\|le", re.DOTALL)
 _MARKUP = re.compile(
     r"\|(?:[|/_>-]"
     r"|\[?#[0-9a-fA-F]{6}|\[?#[0-9a-fA-F]{3}"
     r"|\[?=[a-z]|\[?[0-5]{3}|\[[rgybmcwxRGYBMCWX]|[rgybmcwxRGYBMCWXnuUhHiIsS*^]|l[ctue])"
+    r"|\(#\d+\)"  # a database number
 )
 _PLAIN = {"||": "|", "|/": "\n", "|-": " ", "|_": " ", "|>": " "}
-_DBREF = re.compile(r"\(#\d+\)")
-_RULE = re.compile(r"[\s\-=_*+~.|#<>/\\─━═│┌┐└┘├┤┬┴┼╭╮╰╯]*")
-_SENTENCE_END = re.compile(r"[.!?…:;,\"'”’)\]]$")
+_RULE = " \t-=_*+~.|#<>/\\─━═│┌┐└┘├┤┬┴┼╭╮╰╯"
+_SENTENCE_END = tuple(".!?…:;,\"'”’)]")
 
 _CURSOR = re.compile(r"~\s*([^\s~<>][^~<>]{0,40}?)\s*>")
 _TOKEN = re.compile(r"<([^<>\s]{1,40})>")
 _STANDINS = str.maketrans("<>", "‹›")
-_FUNCTION = re.compile(r"\$(?=[A-Za-z_]\w*\s*\()")
 _MARKUP_STANDINS = str.maketrans({"|": "¦", "{": "(", "}": ")", "\\": "/"})
 _LONGEST_WORDS = 1200
 _INSTRUCT = re.compile(r"\[(/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w+))\]", re.I)
 _QUOTES = str.maketrans(dict.fromkeys('`"“”„', "'"))
-_CLOSING = re.compile(r"(?<!\w)['’‘]|['’‘](?!\w)")
+_APOSTROPHES = "'’‘"
 _LONGEST_NAME = 48
-_APART = re.compile(r"[:;,()\[\]`\"“”„|*+#>]+")
+_APART = str.maketrans(dict.fromkeys(':;,()[]`"“”„|*+#>', " "))
 """What parts a name from its neighbours in a file or a prompt."""
-_HEADING = re.compile(r"^(?:[#~>\s]|-{2,}|={2,}|`{2,})+")
+_HEADINGS, _RULES = "#~> ", ("--", "==", "``")
 
 
 def perceive(raw: str, *, own_name: str = "") -> str:
@@ -59,10 +57,13 @@ def perceive(raw: str, *, own_name: str = "") -> str:
     Colour codes, links, escape sequences, control and invisible characters and
     database numbers go; lines are joined to sentences; words stay as they are.
     """
-    text = _LINK.sub(r"\1", _ESCAPES.sub("", raw))
-    text = _DBREF.sub("", _MARKUP.sub(lambda code: _PLAIN.get(code[0], ""), text))
+    text, *links = _ESCAPES.sub("", raw).replace("|lu", "|lc").split("|lc")
+    for link in links:  # |lccommand|lttext|le
+        command, sign, shown = link.partition("|lt")
+        text += shown if sign else command
+    text = _MARKUP.sub(lambda code: _PLAIN.get(code[0], ""), text)
     lines = (" ".join(visible(line).split()) for line in text.splitlines())
-    line = _join([line for line in lines if not _RULE.fullmatch(line)])
+    line = _join([line for line in lines if line.strip(_RULE)])
     if own_name:
         line = pattern(rf"^~?{re.escape(own_name)}>\s*").sub("", line)
     return line
@@ -84,8 +85,7 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
     line = _TOKEN.sub(r"(\1)", line).replace("<|", "(|")  # half a token is one with what follows
     # Nested ones are only seen once the inner one is gone; what is left over cannot match.
     line = line.translate(_STANDINS) if _TOKEN.search(line) or _CURSOR.search(line) else line
-    line = _HEADING.sub("", _INSTRUCT.sub(r"(\1)", line))
-    line = shorten(line, limit)
+    line = shorten(_without_heading(_INSTRUCT.sub(r"(\1)", line)), limit)
     coded, most = line.encode(), limit * BYTES_PER_CHARACTER
     if len(coded) <= most:
         return line
@@ -95,18 +95,28 @@ def for_prompt(text: str, *, limit: int = PROMPT_LIMIT) -> str:
 def disarm(text: str) -> str:
     """``text`` with nothing left that the game or a model would take for machinery."""
     line = for_prompt(text, limit=_LONGEST_WORDS).translate(_MARKUP_STANDINS)
-    return _FUNCTION.sub("", line)
+    return line.replace("$", "") if "(" in line else line  # $function(…)
 
 
 def quoted(text: str, limit: int) -> str:
     """``text`` as it may stand between single quotes, which it cannot close."""
-    return f"'{_CLOSING.sub('', shorten(for_prompt(text).translate(_QUOTES), limit))}'"
+    line = f" {shorten(for_prompt(text).translate(_QUOTES), limit)} "
+    inside = zip(line, line[1:], line[2:], strict=False)
+    kept = (c for a, c, b in inside if c not in _APOSTROPHES or (a.isalnum() and b.isalnum()))
+    return f"'{''.join(kept)}'"
 
 
 def fit_name(text: str) -> str:
     """A name as a page keeps it; ``somebody`` for a text that is no name."""
-    clean = for_prompt(" ".join(_APART.sub(" ", text).split()), limit=_LONGEST_NAME).strip(" -")
+    clean = for_prompt(" ".join(text.translate(_APART).split()), limit=_LONGEST_NAME).strip(" -")
     return clean if any(map(str.isalnum, clean)) else "somebody"
+
+
+def _without_heading(line: str) -> str:
+    """The line without what makes a heading, a rule or a fence of it."""
+    while line != (bare := line.lstrip(_HEADINGS)) or line.startswith(_RULES):
+        line = bare.lstrip(bare[0]) if bare.startswith(_RULES) else bare
+    return line
 
 
 def visible(text: str) -> str:
@@ -138,7 +148,7 @@ def _broken_off(head: str) -> str:
 def _join(lines: Sequence[str]) -> str:
     joined = ""
     for line in lines:
-        if joined and not _SENTENCE_END.search(joined) and not line[0].islower():
+        if joined and not joined.endswith(_SENTENCE_END) and not line[0].islower():
             joined += "."
         joined = f"{joined} {line}" if joined else line
     return joined

@@ -24,9 +24,11 @@ COMMON_WORDS = frozenset(_COMMON.split())
 MONTHS = tuple(calendar.month_name)[1:]
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_ENDINGS = re.compile(r"(?:'s|’s|ing|ied|ies|ed|es|s|y)$")
+_ENDINGS = ("ing", "ied", "ies", "'s", "’s", "ed", "es", "s", "y")
 _END = re.compile(r"[.!?…]+[\"”’')\]]*(?=\s|$)")
-_ABBREVIATION = re.compile(r"\b(?:mr|mrs|ms|dr|st|no|vs|etc|e\.g|i\.e|\d|[a-z])\.$", re.I)
+_ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "st", "no", "vs", "etc"})
+SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+"""Where one sentence ends and the next begins, in any language."""
 
 
 def short_day(day: date) -> str:
@@ -48,7 +50,7 @@ def writable(text: str) -> str:
 def stem(word: str) -> str:
     """``word`` in lower case without its commonest endings: walks, walked, walking."""
     word = word.casefold()
-    short = _ENDINGS.sub("", word)
+    short = word[: -next((len(each) for each in _ENDINGS if word.endswith(each)), -len(word))]
     return short if len(short) > 2 else word
 
 
@@ -70,7 +72,9 @@ def sentences(text: str) -> list[str]:
         head = text[start : match.end()]
         if balanced and (head.count('"') % 2 or head.count("“") != head.count("”")):
             continue
-        if _ABBREVIATION.search(head) and match.end() < len(text):
+        last = "".join(words(head)[-1:]).casefold()
+        short = len(last) == 1 or last in _ABBREVIATIONS
+        if short and head.casefold().endswith(f"{last}.") and match.end() < len(text):
             continue
         found.append(head.strip())
         start = match.end()

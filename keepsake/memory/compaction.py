@@ -15,11 +15,11 @@ from datetime import datetime
 from keepsake.archive.records import Memory, Summary, Tier
 from keepsake.archive.verdicts import SummaryVerdict
 from keepsake.errors import KeepsakeError
+from keepsake.language.words import SENTENCE_GAP
 from keepsake.memory.masking import mask
 from keepsake.memory.plan import LEAST_SUMMARY, CompactionPlan
 from keepsake.memory.source import USUAL_TOKENS, Draft, Summarizer, SummarySource
 from keepsake.memory.summarizer import ExtractiveSummarizer
-from keepsake.memory.text import SENTENCE
 from keepsake.memory.types import CompactReason, Rung, RungStep
 from keepsake.memory.window import Window
 from keepsake.tasks.task import TRIES
@@ -270,7 +270,7 @@ def cut(summary: Summary, limit: int, count: Callable[[str], int]) -> str:
         return summary.text
     lines = text.splitlines()
     parts = [
-        part for line in lines for part in ([line] if _is_item(line) else SENTENCE.split(line))
+        part for line in lines for part in ([line] if _is_item(line) else SENTENCE_GAP.split(line))
     ]
     room, end = limit - count(note(summary)), list[str]()
     for part in reversed(parts):

@@ -19,9 +19,9 @@ from itertools import groupby
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt, shorten
-from keepsake.language.words import short_day
+from keepsake.language.words import SENTENCE_GAP, short_day, words
 from keepsake.memory.source import SummarySource
-from keepsake.memory.text import MARK, SENTENCE, WIDE, lines_of, told
+from keepsake.memory.text import MARK, WIDE, lines_of, told
 
 MATTERS, MOST_MATTERING, _EACH = 6, 4, 2.5
 """From which importance on a sentence counts for more than its words, how many of one person do (so
@@ -34,7 +34,6 @@ _RARITY, _LENGTH, _OVERHEAD, _LONGEST, _MOST_MISSED = 4, 0.9, 12, 240, 40
 
 _DAY = re.compile(r"^(?P<day>\d{1,2} [^\W\d]{3}): (?=\S)")
 _QUOTED = re.compile(r'^(?P<who>[^"“”]{1,80}?)[,:]? ["“](?P<said>.+)["”]$', re.S)
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +78,8 @@ def _sayings(source: SummarySource) -> Iterator[_Saying]:
         quoted = _QUOTED.match(bare)
         who, said = (quoted["who"], quoted["said"]) if quoted else ("", bare)
         factor = (_OWN if who.startswith("I ") else 1.0) * (1 + _EACH if sign else 1.0)
-        for place, words in enumerate(_split(said)):
-            yield _Saying(number, place, words, who, day, sign, factor)
+        for place, sentence in enumerate(_split(said)):
+            yield _Saying(number, place, sentence, who, day, sign, factor)
     mattering = Counter[str]()
     for number, memory in enumerate(source.memories, len(lines)):
         who, said, factor = _retold(memory, source.agent)
@@ -107,8 +106,8 @@ def _retold(memory: Memory, agent: str) -> tuple[str, str, float]:
 
 
 def _split(text: str) -> list[str]:
-    parts = (shorten(part.strip(), _LONGEST) for part in SENTENCE.split(text))
-    return [part for part in parts if _WORD.search(part)]
+    parts = (shorten(part.strip(), _LONGEST) for part in SENTENCE_GAP.split(text))
+    return [part for part in parts if words(part)]
 
 
 def _ranked(sayings: Sequence[_Saying]) -> Iterator[_Saying]:
@@ -143,12 +142,12 @@ def _ranked(sayings: Sequence[_Saying]) -> Iterator[_Saying]:
 def _terms(text: str) -> dict[str, float]:
     """The words of a sentence by their beginnings, and what each counts by its kind."""
     found: dict[str, float] = {}
-    for match in _WORD.finditer(text):
-        word, low = match[0], match[0].casefold()
+    for number, word in enumerate(words(text)):
+        low = word.casefold()
         if ord(word[0]) >= WIDE:  # pairs of characters, as no blank says where a word ends
             found |= dict.fromkeys((low[at : at + 2] for at in range(len(low))), 1.0)
             continue
-        named = word[0].isupper() and match.start() > 0 and len(word) > 1
+        named = word[0].isupper() and number > 0 and len(word) > 1
         kind = _NAMED if named else _NUMBER if word.isdigit() else 1.0 if len(word) > 3 else _SHORT
         found[low[:6]] = max(kind, found.get(low[:6], 0.0))
     return found

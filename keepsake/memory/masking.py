@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import PROMPT_LIMIT, shorten
+from keepsake.language.words import SENTENCE_GAP
 from keepsake.prompt.tool_results import LISTED, PINNED, RECALLED, RESULTS, UNPINNED
 
 STEP = 32
@@ -44,7 +45,6 @@ _MOST_NUMBERS = 5
 _ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})
 _LABELS = ("Here: ", "You see: ", "Carries: ")
 _MARK = re.compile(r"… \(memory \d{1,9}\)$")
-_SENTENCE = re.compile(r"(?<=[.!?]) +")
 
 
 def boundary(last: int, preserve: int) -> int:
@@ -224,8 +224,8 @@ def _news(text: str, before: str | None) -> str:
     """The sentences of a look that the look before it did not have; empty if there was none."""
     if before is None or text == before:
         return ""
-    known = set(_SENTENCE.split(before[:PROMPT_LIMIT]))
-    fresh = [each for each in _SENTENCE.split(text[:PROMPT_LIMIT]) if each not in known]
+    known = set(SENTENCE_GAP.split(before[:PROMPT_LIMIT]))
+    fresh = [each for each in SENTENCE_GAP.split(text[:PROMPT_LIMIT]) if each not in known]
     told = " ".join(each for each in fresh if not each.startswith(_LABELS))
     return shorten(told, _LIST)
 

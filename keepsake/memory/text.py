@@ -8,7 +8,6 @@ writes it so, and finds it again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -19,11 +18,9 @@ from keepsake.language.words import short_day
 from keepsake.prompt.script import daytime
 
 MARK = "## "
-SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
-"""Where one sentence ends and the next begins, in any language."""
 WIDE = 0x2E80
 """From this character on, scripts are written without blanks between words."""
-_ITEM = re.compile(r"^[-*] ")
+_ITEMS = ("- ", "* ")
 _LONGEST = 20_000
 """Characters of one line of prose."""
 
@@ -65,19 +62,23 @@ def shown(text: str) -> tuple[str, ...]:
             continue
         if heading:
             lines, heading = [*lines, f"{heading}:"], ""
-        sign = "- " if _ITEM.match(line) else ""
+        sign = "- " if line.startswith(_ITEMS) else ""
         lines.append(sign + for_prompt(line[len(sign) :], limit=_LONGEST))
     return tuple(line for line in lines if line.strip("- "))
 
 
 def plain(text: str) -> tuple[str, ...]:
     """Its lines without headings and list signs; prose as one line."""
-    return tuple(_ITEM.sub("", line) for line in lines_of(text) if not line.startswith(MARK))
+    return tuple(
+        line.removeprefix("- ").removeprefix("* ")
+        for line in lines_of(text)
+        if not line.startswith(MARK)
+    )
 
 
 def lines_of(text: str) -> list[str]:
     """Each line of a list or of notes, with its sign; prose, with all its line ends, as one."""
     lines = [folded for line in text.splitlines() if (folded := " ".join(line.split()))]
-    if any(_ITEM.match(line) or line.startswith(MARK) for line in lines):
+    if any(line.startswith((*_ITEMS, MARK)) for line in lines):
         return lines
     return [" ".join(lines)] if lines else []

@@ -20,6 +20,7 @@ from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.json_lines import parsed
 from keepsake.language.heard import heard, names, own_words
 from keepsake.language.perception import shorten
+from keepsake.language.words import SENTENCE_GAP
 
 SHOWN = 3
 MOST_LINES = 20_000
@@ -28,7 +29,6 @@ LONGEST = 140
 _DEED = "deed"
 """The ``event`` of what comes of a deed of the world's files."""
 _TIME = re.compile(rb'"t": ?"([^"]+)"')
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
 
 class NewsKind(IntEnum):
@@ -135,7 +135,7 @@ def _told(memory: Memory, witness: Witness, who: Absentee) -> News | None:
         speaker, to = said.who, witness.name if said.to == "you" else said.to
     else:
         return None
-    about = [each for each in _SENTENCE.split(said.words) if names(each, who.name)]
+    about = [each for each in SENTENCE_GAP.split(said.words) if names(each, who.name)]
     if not about or names(to, who.name):
         return None
     asked = about[0].endswith("?")
