@@ -9,9 +9,9 @@ from typing import Any
 from evennia import InterruptCommand
 from evennia.commands.default.muxcommand import MuxCommand
 
+from keepsake.language.words import words
 from typeclasses.written_down import AUDIT, LONGEST, keep
 
-_SECRET = re.compile(r"^\W*\w*password\b", re.I)
 _EVENNIAS = {  # which declare none of what they take
     "@link": ("twoway",),
     "@lock": ("del", "view"),
@@ -38,7 +38,7 @@ class AuditedCommand(MuxCommand):
         access = next((p for p in str(self.locks).split(";") if p.strip().startswith("cmd:")), "")
         if _FOR_STAFF.search(access):
             line = str(self.raw_string).strip()
-            if _SECRET.match(line):
+            if "".join(words(line)[:1]).casefold().endswith("password"):
                 line = f"{line.split(maxsplit=1)[0]} …"
             try:
                 keep(AUDIT, **_who(self), line=line[:LONGEST])

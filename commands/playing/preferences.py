@@ -10,7 +10,7 @@ from evennia.utils.utils import make_iter
 from commands.base import PlayerCommand
 from keepsake.contrib.evennia.wording import CannotDo, quoted, spoken
 
-_MARK, _ANYTHING = re.compile(r"\$\d+"), re.compile(r"\$\d+|[*?\s]")
+_MARK = re.compile(r"\$\d+")
 _TYPED = "inputline"
 
 
@@ -77,7 +77,7 @@ class CmdAlias(PlayerCommand):
         if command is None:  # `alias gk go kettle`
             word, _, command = word.partition(" ")
         # Evennia's template breaks on braces; a word without letters could not be dropped again.
-        if not command or not _ANYTHING.sub("", word) or {*"{}"} & {*command}:
+        if not command or not _MARK.sub("", word).strip("*? \t") or {*"{}"} & {*command}:
             raise CannotDo("Which word, for what? For instance: alias gk = go kettle.")
         marks = _MARK.findall(word)
         if {*marks} != {*_MARK.findall(command)} or len({*marks}) < len(marks):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -16,7 +17,7 @@ from typeclasses.deeds.happening import happened
 
 POSED = "* "
 """Begins what is only played; whatever else somebody types begins with their name."""
-_NAME_AND_REST = re.compile(r"([^=:,\s]*)[=:,\s]*(.*)")
+_AFTER_NAME = "=:, \t"
 
 
 class SpeechCommand(PlayerCommand):
@@ -122,8 +123,8 @@ class AddressedCommand(SpeechCommand):
         matches = [self._whole_name(person, args) for person in people]
         if whole := max((m for m in matches if m), key=lambda m: len(m[0].key), default=None):
             return whole
-        name, rest = _NAME_AND_REST.match(args).groups()
-        return self.find_person(name), rest
+        name = _first_name(args)
+        return self.find_person(name), args[len(name) :].lstrip(_AFTER_NAME)
 
     @staticmethod
     def _whole_name(person: ObjectDB, args: str) -> tuple[ObjectDB, str] | None:
@@ -169,7 +170,7 @@ class CmdTalk(AddressedCommand):
         """Whether the words begin with an agent's name who is here."""
         agents = [each for each in people_here(self.caller) if each.is_agent]
         whole = any(self._whole_name(agent, self.args) for agent in agents)
-        return whole or bool(self.matches(_NAME_AND_REST.match(self.args)[1], agents))
+        return whole or bool(self.matches(_first_name(self.args), agents))
 
     def say_to(self, target: ObjectDB, speech: str) -> None:
         """Let all hear it; say to the caller that whom they speak to is away."""
@@ -242,3 +243,7 @@ class CmdEmote(SpeechCommand):
         text = POSED + "{actor}" + blank + "{gesture}"
         self.show("pose", you=text, others=text, gesture=gesture)
         happened(self.caller, gesture, how=POSE)
+
+
+def _first_name(args: str) -> str:
+    return "".join(takewhile(lambda char: char not in _AFTER_NAME, args))

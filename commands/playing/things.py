@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from evennia.contrib.game_systems.clothing.clothing import get_worn_clothes
 from evennia.objects.models import ObjectDB
 
@@ -11,7 +9,7 @@ from commands.base import EVERYTHING, PlayerCommand, people_here, with_article
 from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought, spoken
 from typeclasses.deeds.happening import happened
 
-_INSIDE = re.compile(r"(?:in|inside|into)\s+", re.I)
+_INSIDE = ("in", "inside", "into")
 
 
 class ThingCommand(PlayerCommand):
@@ -79,8 +77,9 @@ class CmdLook(ThingCommand):
         here, words = self.caller.location, self.args.removeprefix("at ")
         if here is None:
             raise CannotDo("You are nowhere, and there is nothing to see.")
-        if inside := _INSIDE.match(words):
-            box = self.container(words[inside.end() :])
+        where, _, what = words.partition(" ")
+        if what and where.lower() in _INSIDE:
+            box = self.container(what.strip())
             name = box.get_display_name(self.caller)
             held = listed([with_article(each, self.caller) for each in box.contents])
             self._see(f"In the {name}: {held}." if held else f"There is nothing in the {name}.")

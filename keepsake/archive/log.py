@@ -31,8 +31,7 @@ from keepsake.json_lines import (
 )
 
 SEGMENT_LINES = 4096
-_SUFFIX = ".jsonl"
-_SEGMENT = re.compile(r"\d{10,}\.jsonl")
+_SUFFIX, _DIGITS = ".jsonl", 10
 """The archive's own files; a copy that a person made beside them is none."""
 _LIVED = (b'{"type":"memory",', b'{"type":"repeat",')
 """How the lines begin that say what was lived, as :meth:`Archive.append` writes them."""
@@ -199,7 +198,7 @@ class Archive:
         return sorted(
             name
             for name in os.listdir(self.folder)  # noqa: PTH208 - names are wanted
-            if _SEGMENT.fullmatch(name)
+            if _is_segment(name)
         )
 
     def _segments(self) -> list[Path]:
@@ -273,7 +272,7 @@ def segment_sizes(folder: Path) -> dict[str, int]:
         OSError: It cannot be read.
     """
     with os.scandir(folder) as entries:
-        return {each.name: each.stat().st_size for each in entries if _SEGMENT.fullmatch(each.name)}
+        return {each.name: each.stat().st_size for each in entries if _is_segment(each.name)}
 
 
 def _take(found: dict[int, Memory], record: Record, first: int, last: int) -> bool:
@@ -371,3 +370,8 @@ def _unwritable(folder: Path, error: OSError) -> ArchiveUnwritable:
         f"the archive {folder} cannot be written ({error.strerror or error})",
         "Free some disk space or mend the permissions; what happens meanwhile waits in the home",
     )
+
+
+def _is_segment(name: str) -> bool:
+    first = name.removesuffix(_SUFFIX)
+    return first != name and len(first) >= _DIGITS and first.isascii() and first.isdecimal()

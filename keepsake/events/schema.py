@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -27,7 +26,6 @@ _TYPES: Mapping[Any, ColumnType] = {
     datetime: "time",
     Sequence[int]: "integers",
 }
-_FIELD = re.compile(r" {4}(\w+): ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +123,9 @@ def _told(kind: type[Any]) -> dict[str, str]:
     for line in inspect.getsource(kind).splitlines():
         before, _, said = line.partition("#: ")
         above += [said] if said else []
-        if field := _FIELD.match(before):
-            told[field[1]] = " ".join(above).replace("``", "")
+        name, sign, _ = before.removeprefix("    ").partition(": ")
+        if sign and name.isidentifier():
+            told[name] = " ".join(above).replace("``", "")
         if before.strip():
             above = []
     return told

@@ -18,7 +18,7 @@ from keepsake.events.prompts import shared
 HIDDEN = "[secret]"
 SHORTEST = 6
 """Characters of a secret that is looked for; a shorter one would be found in ordinary words."""
-_NAMES = re.compile(r"(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
+_NAMES = ("API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD")
 _WORDS = re.compile(r"\w[\w'’-]*")
 _ADDRESS = re.compile(r"(?<=://)[^\s/@\"']+@")
 # Every blank is bounded: what may repeat without end beside its like takes hours on a hostile line.
@@ -57,8 +57,6 @@ _MAY_LOG_IN = re.compile(
 _MAY_BE_ABOUT_ONE = ("pass", "pw")
 """One of them is in whatever ``_PASSWORD``, ``_SAID`` and ``_OWN`` find, once that is folded."""
 _PASSWORD_SIGNS = 6
-_NO_WORD = re.compile(r"\d")
-"""A password with a digit in it is no word that somebody would miss."""
 _MARKS = "\"“”'‘’.,;!?()"
 _MOST_KNOWN = 500
 _REMEMBERED = 8192
@@ -167,7 +165,7 @@ class Scrubber:
         word = said.strip(_MARKS + " ").casefold()
         if len(word) < _PASSWORD_SIGNS or word in self._heard or HIDDEN in word:
             return
-        if not _NO_WORD.search(word):
+        if not any(map(str.isdigit, word)):  # else it is no word that somebody would miss
             self._suspects[word] = None
             if len(self._suspects) > _MOST_KNOWN:
                 del self._suspects[next(iter(self._suspects))]
@@ -178,4 +176,4 @@ class Scrubber:
 
 def secrets_in(environ: Mapping[str, str]) -> list[str]:
     """The values in the environment whose names say that they are secret."""
-    return [value for name, value in environ.items() if _NAMES.search(name)]
+    return [value for name, value in environ.items() if name.upper().endswith(_NAMES)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -33,7 +32,6 @@ _OURS = ("v", "seq", "t", "kind")
 _NO_WORDS = frozenset({int, float, bool, type(None)})
 """Values in which nothing can be said."""
 _LOCK = ".lock"
-_TAGS = re.compile(r"^(?:\[[A-Z][a-z]*\] )+")
 """What the lines of the agents' log begin with: ``[Memory]``."""
 
 
@@ -194,7 +192,8 @@ class EventWriter:
 
     def _concerned(self, text: str) -> str:
         """Whom a fault concerns: its text begins with the name, behind what kind it is."""
-        text = _TAGS.sub("", text)
+        while text.startswith("[") and "] " in text:
+            text = text.partition("] ")[2]
         names = [name for name in self._agents if text.startswith((f"{name}:", f"{name} "))]
         return max(names, key=len, default="")
 

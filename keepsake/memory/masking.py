@@ -11,7 +11,6 @@ boundary stands still the masked lines do, and a model server finds them in its 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -39,12 +38,9 @@ _HEAD, _LIST, _TAIL = 72, 120, 500
 _LOOKS = frozenset({"look", "examine", "go"})
 _NO_LOOKS = ("You tried to ", *RESULTS)
 """How results begin that are none of a look, whatever the agent did meanwhile."""
-_RECALLED_NUMBER = re.compile(r"memor(?:y|ies) \d{1,9}(?:-\d{1,9})?(?= \[|: )")
-_RECALLED_NOTE = re.compile(r"note [^:]{1,60}: ")
 _MOST_NUMBERS = 5
 _ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})
 _LABELS = ("Here: ", "You see: ", "Carries: ")
-_MARK = re.compile(r"… \(memory \d{1,9}\)$")
 
 
 def boundary(last: int, preserve: int) -> int:
@@ -187,9 +183,11 @@ def _recalled(found: str) -> str:
     """``memory 12, memories 65-128, 2 notes``: what came back, by number."""
     numbers, notes = [], 0
     for part in found.split("; "):
-        if number := _RECALLED_NUMBER.match(part):
-            numbers.append(number[0])
-        elif _RECALLED_NOTE.match(part):
+        head = part.partition(" [")[0].partition(": ")[0]
+        kind, _, number = head.partition(" ")
+        if kind in ("memory", "memories") and number.replace("-", "").isdecimal():
+            numbers.append(head)
+        elif kind == "note" and head != part:
             notes += 1
     told = numbers[:_MOST_NUMBERS]
     if notes:
@@ -232,7 +230,7 @@ def _news(text: str, before: str | None) -> str:
 
 def _too_short(text: str) -> bool:
     """Whether it does not fold: too little to save, or it may be shortened already."""
-    return len(text) < SHORTEST_FOLDED or _MARK.search(text, max(len(text) - 24, 0)) is not None
+    return len(text) < SHORTEST_FOLDED or (text.endswith(")") and "… (memory " in text[-24:])
 
 
 def _shortened(memory: Memory, body: str, news: str = "") -> Memory:

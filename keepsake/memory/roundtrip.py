@@ -15,6 +15,7 @@ from keepsake.archive.records import Memory
 from keepsake.archive.verdicts import Rate, RoundtripQuestion
 from keepsake.language.heard import heard, spoken
 from keepsake.language.perception import for_prompt
+from keepsake.language.words import SENTENCE_GAP
 
 GAP = "___"
 """In a question, where the answer was."""
@@ -22,7 +23,7 @@ _REACH, _LEAST_BESIDE = 6, 2
 """Words on each side of the gap that a question shows, and those that stand beside an answer."""
 _LEAST_WORD, _STEM = 4, 6
 _WORD = re.compile(r"[^\W_]+(?:[.,:'’-][^\W_]+)*")
-_SENTENCE = re.compile(r"(?<=[.!?…。！？])[\"”’')\]]*\s*|[\"“”\n]+")
+_QUOTES = str.maketrans(dict.fromkeys('"“”', "\n"))
 
 
 def draw(memories: Sequence[Memory], most: int = 8) -> tuple[RoundtripQuestion, ...]:
@@ -94,7 +95,7 @@ def _told(memory: Memory) -> str:
 def _candidates(memory: Memory, spread: Counter[str]) -> Iterator[tuple[float, RoundtripQuestion]]:
     """The questions that one memory allows, each with how good it is."""
     speaker = f"{memory.source}: " if memory.source else ""
-    for sentence in filter(None, _SENTENCE.split(_told(memory))):
+    for sentence in _sentences(_told(memory)):
         matches = list(_WORD.finditer(sentence))
         for place, match in enumerate(matches):
             word = match[0]
@@ -117,7 +118,13 @@ def _candidates(memory: Memory, spread: Counter[str]) -> Iterator[tuple[float, R
 
 @lru_cache(maxsize=4096)
 def _by_sentence(text: str) -> tuple[frozenset[str], ...]:
-    return tuple(_terms(part) for part in _SENTENCE.split(text) if part)
+    return tuple(map(_terms, _sentences(text)))
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a text, what is quoted apart from what is not."""
+    lines = text.translate(_QUOTES).splitlines()
+    return [part for line in lines for part in SENTENCE_GAP.split(line) if part]
 
 
 def _terms(text: str) -> frozenset[str]:

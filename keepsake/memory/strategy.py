@@ -26,7 +26,7 @@ WANTED = "wanted"
 VARIABLES = frozenset({"agent", "tier", "headings"})
 """The names that it may use."""
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_LONGEST_NAME = 64
 _BUILT_IN = """\
 Prose of a few paragraphs, the newest last. Who told {{ agent }} what, and when; what was promised,
 agreed or decided, and why; names, numbers and days that may be asked for again; how {{ agent }}
@@ -88,7 +88,7 @@ def load_strategy(path: Path) -> Strategy:
 def strategy_names(*folders: Path) -> list[str]:
     """The names of the strategies in ``folders``, sorted."""
     found = (file.stem for folder in folders for file in folder.glob("*.md"))
-    return sorted({name for name in found if _NAME.fullmatch(name)})
+    return sorted({name for name in found if _is_name(name)})
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Strategies:
 
     def _open(self, name: str) -> ConfigFile[Strategy]:
         path = self.folder / f"{name}.md"
-        if not _NAME.fullmatch(name) or name not in self.names:
+        if not _is_name(name) or name not in self.names:
             known = ", ".join(self.names) or "none"
             cure = f"There are: {known}. Or copy one of them to {path.name}"
             raise ConfigError(path, 1, f"there is no strategy {name!r}", cure)
@@ -135,3 +135,8 @@ def _headings(settings: ConfigSection) -> tuple[str, ...]:
             cure = "A heading is letters, digits and blanks; headings are parted by ;"
             raise settings.refuse("headings", f"{heading!r} cannot be a heading", cure)
     return headings
+
+
+def _is_name(name: str) -> bool:
+    plain = name.translate(str.maketrans("", "", "_-")).isalnum() and name.isascii()
+    return plain and name == name.lower() and name[0].isalnum() and len(name) <= _LONGEST_NAME

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from keepsake.prompt.verbs import Takes, Verb
 
 _TYPO = 0.8
 _LISTED = 12
-_WHERE = re.compile(r"\s+(?:from|on|in|with|near|off|under|behind|by)\s+", re.I)
-_ARTICLE = re.compile(r"^(?:the|a|an|my|some)\s+", re.I)
+_WHERE = frozenset({"from", "on", "in", "with", "near", "off", "under", "behind", "by"})
+_ARTICLES = frozenset({"the", "a", "an", "my", "some"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,9 @@ def find_named(said: str, names: Sequence[str]) -> str | None:
     """
     wanted = _bare(said)
     known = {_bare(name): name for name in reversed(names)}
-    for spelling in (wanted, _bare(_WHERE.split(wanted, maxsplit=1)[0])):
+    first, *rest = wanted.split() or [""]
+    where = " ".join([first, *takewhile(lambda word: word not in _WHERE, rest)])
+    for spelling in (wanted, where):
         having = [key for key in known if set(spelling.split()) <= set(key.split())]
         if spelling in known or (spelling and len(having) == 1):
             return known[spelling if spelling in known else having[0]]
@@ -84,4 +86,5 @@ def find_named(said: str, names: Sequence[str]) -> str | None:
 
 
 def _bare(name: str) -> str:
-    return _ARTICLE.sub("", " ".join(name.casefold().split()))
+    words = name.casefold().split()
+    return " ".join(words[1:] if len(words) > 1 and words[0] in _ARTICLES else words)

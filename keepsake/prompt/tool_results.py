@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.prompt.verbs import PRIVATE
 
@@ -25,7 +23,7 @@ RESULTS = (
     *(KEPT, ADDED, PUT_AWAY, WRITTEN_DOWN, COMPACTED, PROMISED, PROMISE_KEPT),
 )
 """How every result begins that comes of the agent's use of its own memory."""
-_TRIED = re.compile(rf"You tried to (?:{'|'.join(sorted(PRIVATE))})\b")
+_TRIED = "You tried to "
 
 
 def is_private_act(command: str) -> bool:
@@ -35,7 +33,8 @@ def is_private_act(command: str) -> bool:
 
 def is_private_result(text: str) -> bool:
     """Whether a tool result, or a line of a prompt, tells of a private verb."""
-    return text.startswith(RESULTS) or bool(_TRIED.match(text))
+    verb = text.removeprefix(_TRIED).split(" ")[0].rstrip(":,.")
+    return text.startswith(RESULTS) or (text.startswith(_TRIED) and verb in PRIVATE)
 
 
 def about_memory(memory: Memory) -> bool:

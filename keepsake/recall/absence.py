@@ -6,7 +6,6 @@ of whom they ignore, and nothing that the absent one has said.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,7 +27,6 @@ MOST_LINES = 20_000
 LONGEST = 140
 _DEED = "deed"
 """The ``event`` of what comes of a deed of the world's files."""
-_TIME = re.compile(rb'"t": ?"([^"]+)"')
 
 
 class NewsKind(IntEnum):
@@ -111,9 +109,9 @@ def _since(archive: Archive, who: Absentee) -> Iterator[Memory]:
 
 
 def _is_before(line: bytes, moment: datetime) -> bool:
-    found = _TIME.search(line)
+    time = line.partition(b'"t":')[2].strip(b' "').partition(b'"')[0]
     try:
-        return found is not None and datetime.fromisoformat(found[1].decode()) < moment
+        return datetime.fromisoformat(time.decode()) < moment
     except (ValueError, TypeError):  # damaged: those around it say when it was
         return False
 

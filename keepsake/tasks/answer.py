@@ -22,8 +22,7 @@ LONGEST_PART = 1000
 SHORTEST_AHEAD = 20
 """Characters of what is spoken before its line has ended: a "Well?" waits for what follows."""
 
-_LINE_ENDS = re.compile(r"\r\n|[\n\r\v\f\x85\u2028\u2029]")
-_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})\w*\s*$")
+_FENCES = ("```", "~~~")
 _SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?…]+|\.{3})[\"”’»)*]*(?=\s+\S)|[。！？]+[」』”）]*")
 """A full stop counts after a word of four letters or more, so that a title does not end one."""
 _EMOTE = re.compile(
@@ -74,7 +73,8 @@ class AnswerReader:
         """The parts that are whole now that ``piece`` has come."""
         self.heard = True
         self._rest += piece
-        *lines, self._rest = _LINE_ENDS.split(self._rest)
+        *lines, rest = f"{self._rest}.".splitlines()
+        self._rest = rest[:-1]
         parts = [part for line in lines for part in self._line(line)]
         if not (self._spoken or self.script) and (ahead := self._sentence()):
             parts.append(ahead)
@@ -120,7 +120,7 @@ class AnswerReader:
     def _bare(self, raw: str) -> str:
         """A line without fence, label and the quotation marks around the whole of it."""
         line = raw.strip()
-        if _FENCE.match(line):
+        if line.startswith(_FENCES) and line.lstrip("`~").isalnum() is bool(line.lstrip("`~")):
             self.altered.append(line)
             return ""
         bare = self._label.sub("", line)

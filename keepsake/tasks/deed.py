@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from typing import Any
 
 from keepsake.language.perception import disarm, shorten
@@ -24,9 +25,10 @@ LONGEST_ARGUMENT = 80
 LONGEST_ENTRY = 400
 """Characters of what an agent writes down or searches for; ends at a word."""
 _QUOTE = '"“”„«»'
-_ARTICLE = re.compile(
-    r"^(?:(?:up|down|at|to|into|the|a|an|my|this|that|through|towards?)\s+)+", re.I
-)
+_ARTICLES = {
+    *("up", "down", "at", "to", "into", "through", "toward", "towards"),
+    *("the", "a", "an", "my", "this", "that"),
+}
 _LONGEST_TITLE = 60
 
 
@@ -172,8 +174,8 @@ def _halves(text: str, sign: str) -> list[str]:
 def _thing_name(text: str) -> str:
     """The name of a thing or exit: no article, quotes or full stop; short; no leading ``@``."""
     text = disarm(text).strip(f"{_QUOTE}'‘’.,!?*()[] ")
-    bare = _ARTICLE.sub("", text)
-    return shorten((bare or text).lstrip("@ "), LONGEST_ARGUMENT)
+    words = dropwhile(lambda word: word.casefold() in _ARTICLES, text.split())
+    return shorten((" ".join(words) or text).lstrip("@ "), LONGEST_ARGUMENT)
 
 
 def _own_words(text: str) -> str:

@@ -25,11 +25,9 @@ KNOWN = 0.4
 _RECALLED, _AHEAD, _NEAR, _WHOSE = 0.15, 2.5, 0.3, 0.15
 """What recall's score, its lead over the second, a word beside the sentence, and the right person
 add to that."""
-_LONGEST, _LONGEST_PAIR, _SHORT = 300, 160, 7
-_MARKUP = re.compile(r"[~<>|{}\[\]*_#`\\^@=]|://|^/|\(secret\)", re.I)
-_TIE = re.compile(r"(?P<name>[A-Z][\w'’ -]{0,30}): (?P<rest>.+)", re.S)
-_LEAD = re.compile(r"^(?:(?:well|oh|so|and|but|listen|remember|please)\b,? )+(?:that )?", re.I)
-_WORD = re.compile(r"[\w'’-]+")
+_LONGEST, _LONGEST_PAIR, _LONGEST_NAME, _SHORT = 300, 160, 31, 7
+_MARKUP = str.maketrans(dict.fromkeys("~<>|{}[]*_#`\\^@="))
+_LEADS = frozenset({"well", "oh", "so", "and", "but", "listen", "remember", "please"})
 _DATA: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 STOCK: Mapping[str, Mapping[str, Any]] = _DATA["languages"]
 """The stock lines by language and kind, as ``fallback.yaml`` has them."""
@@ -88,7 +86,9 @@ def answer(
         kind = _courtesy(question, names)
     elif told := _known(question, partner, lines):
         return told
-    chosen: list[str] = [each.format(who=_MARKUP.sub("", partner)) for each in question.stock[kind]]
+    chosen: list[str] = [
+        each.format(who=partner.translate(_MARKUP)) for each in question.stock[kind]
+    ]
     last = {each: at for at, each in enumerate(said_before)}
     return min(rng.sample(chosen, len(chosen)), key=lambda each: last.get(each, -1))
 
@@ -97,7 +97,7 @@ def answer(
 
 
 def _read(said: str, names: Iterable[str]) -> _Question:
-    found = tuple(each.casefold().replace("’", "'") for each in _WORD.findall(said))
+    found = tuple(each.casefold().replace("’", "'") for each in words(said))
     kinds, there = ("asks", "hello", "bye", "thanks"), set(found)
     # the language of which most words are known, English where none is
     stock = max(STOCK.values(), key=lambda s: sum(len(there & {*s[k].split()}) for k in kinds))
@@ -112,7 +112,7 @@ def _read(said: str, names: Iterable[str]) -> _Question:
 def _asks(said: str, stock: Mapping[str, Any]) -> bool:
     opening = stock["asks"].split()
     for each in sentences(said):
-        first = "".join(_WORD.findall(each)[:1]).casefold()
+        first = "".join(words(each)[:1]).casefold()
         if each.rstrip("\"'”’ )").endswith("?") or (first in opening and each[-1] not in ".!…"):
             return True
     return False
@@ -151,24 +151,34 @@ def _known(question: _Question, partner: str, lines: Sequence[FallbackLine]) -> 
         return ""
     text, line = found[best]
     if line.speaker:
-        rest = (each for each, of in found[best + 1 : best + 2] if of is line)
-        text = " ".join([text, *(each for each in rest if len(text + each) < _LONGEST_PAIR)])
+        more = (each for each, of in found[best + 1 : best + 2] if of is line)
+        text = " ".join([text, *(each for each in more if len(text + each) < _LONGEST_PAIR)])
         quoted = question.stock.get("quoted")
         return str(quoted).format(told=text) if quoted else turned(text)
     text = in_first_person(text)
-    tie = _TIE.fullmatch(text)  # "Bram: he brings apples." is said "Bram? He brings apples."
-    return f"{tie['name']}? {tie['rest'][0].upper()}{tie['rest'][1:]}" if tie else text
+    name, tie, rest = text.partition(": ")  # "Bram: he brings apples." is "Bram? He brings …"
+    tied = tie and rest and len(name) <= _LONGEST_NAME and words(name) == name.split()
+    return f"{name}? {rest[0].upper()}{rest[1:]}" if tied else text
 
 
 def _sentences(line: FallbackLine, stock: Mapping[str, Any]) -> list[str]:
     """The sentences of a line that tell something and can be said."""
     found = []
     for each in sentences(line.text):
-        text = _LEAD.sub("", " ".join(each.replace('"', "'").split()), count=1)
-        sayable = text.isprintable() and not _MARKUP.search(text)
+        text = _without_lead(" ".join(each.replace('"', "'").split()))
+        sayable = text.isprintable() and text == text.translate(_MARKUP) and "://" not in text
+        sayable &= not text.startswith("/") and "(secret)" not in text.casefold()
         if sayable and len(text) <= _LONGEST and len(words(text)) > 2 and not _asks(text, stock):
             found.append(closed(f"{text[0].upper()}{text[1:]}"))
     return found
+
+
+def _without_lead(text: str) -> str:
+    """A sentence without a "Well, so" at its head, and without the "that" behind it."""
+    rest = text
+    while (head := rest.partition(" "))[2] and head[0].rstrip(",").casefold() in _LEADS:
+        rest = head[2]
+    return rest if rest == text else rest.removeprefix("that ")
 
 
 def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> list[float]:

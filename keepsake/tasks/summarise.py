@@ -9,11 +9,11 @@ What it says of them is the model's.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from keepsake.language.words import SENTENCE_GAP
 from keepsake.memory.text import WIDE, plain
 from keepsake.ports import ChatMessage, TargetModel
 from keepsake.tasks.guards import bare, recites
@@ -35,8 +35,6 @@ SEVERAL = 3
 _LEAST_LETTERS, _LEAST_SHARE = 12, 0.01
 """A summary says something: so many letters, or this share of its source."""
 _REPEATS = 3
-_FENCE = re.compile(r"\A```\w*\n(.*?)\n?```\s*\Z", re.S)
-_PARTS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +165,8 @@ class Source:
 def cleaned(answer: str) -> str:
     """An answer without a fence around it, and without a line that only announces it."""
     text = answer.strip()
-    if fenced := _FENCE.match(text):
-        text = fenced[1].strip()
+    if text.startswith("```") and text.endswith("```") and "\n" in text:
+        text = text.removesuffix("```").partition("\n")[2].strip()
     first, _, rest = text.partition("\n\n")
     announces = first.rstrip("*_ ").endswith((":", "：")) and "\n" not in first
     return rest.strip() if announces and rest.strip() else text
@@ -267,11 +265,16 @@ def _joins(neighbour: str, end: str) -> bool:
 
 def _units(texts: Iterable[str]) -> tuple[str, ...]:
     """The sentences and lines of older summaries."""
-    return tuple(part for text in texts for part in _PARTS.split(text) if part.strip())
+    return tuple(part for text in texts for part in _sentences(text))
 
 
 def _repeated(text: str) -> str:
     """A sentence or line that comes again and again; empty if none does."""
-    counts = Counter(" ".join(part.split()) for part in _PARTS.split(text))
+    counts = Counter(" ".join(part.split()) for part in _sentences(text))
     found = (part for part, times in counts.items() if times >= _REPEATS and len(part) > 12)
     return next(found, "")[:60]
+
+
+def _sentences(text: str) -> list[str]:
+    found = (part for line in text.splitlines() for part in SENTENCE_GAP.split(line))
+    return [part for part in found if part.strip()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -32,7 +31,6 @@ from typeclasses.deeds.progress import (
     records,
 )
 
-_QUOTED = re.compile(r'"([^"]+)"')
 _DAILY = frozenset({"take", "move", "others"})
 """Effects of a step of several days that come of each of them, and not of the last alone."""
 
@@ -124,7 +122,7 @@ def _take(deed: WorldDeed, step: DeedStep, scene: DeedScene) -> None:
 def _quote(step: DeedStep, scene: DeedScene) -> None:
     """Whom the step is told or given to keeps what it says there, as it was told, as its own."""
     persons = {step.when.get("tell"), *step.when.get("give", {}).values()} & {*scene.people}
-    words = " ".join(_QUOTED.findall(step.then.get("you", "")))
+    words = " ".join(step.then.get("you", "").split('"')[1::2])
     for person in persons if words and len(persons) == 1 else ():
         if (mind := mind_of(agent := scene.people[person])) is not None:
             how = f"{WHISPER} {scene.player.key} =" if scene.how == WHISPER else "say"

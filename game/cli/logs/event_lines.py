@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -10,10 +9,6 @@ from typing import Any
 from rich.text import Text
 
 type Record = Mapping[str, Any]
-_CONTROL = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    r"\U000e0000-\U000e007f]"
-)
 """What could move the cursor, turn the line round or hide in it: players and models say what
 they like."""
 LONGEST = 500
@@ -104,4 +99,4 @@ def _plain(value: object) -> str:
 
 def plain(text: str) -> str:
     """``text`` without signs that could move the cursor, colour the screen or turn a line round."""
-    return _CONTROL.sub("·", text)
+    return "".join(char if char.isprintable() else "·" for char in text)

@@ -12,7 +12,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import shutil
 import tarfile
 import tempfile
@@ -35,7 +34,7 @@ FORM = 1
 """Of the backup file itself."""
 ARCHIVE = "archive"
 _SNAPSHOT_SECONDS = 600.0
-_STAMPED = re.compile(r"keepsake-\d{8}-\d{6}\.tar\.gz")
+_STAMPED = f"keepsake-{'[0-9]' * 8}-{'[0-9]' * 6}.tar.gz"
 
 type Progress = Callable[[int], None]
 """Told how many bytes are done."""
@@ -198,7 +197,7 @@ class _Reader:
 
 def _removed(path: Path, keep: int) -> tuple[Path, ...]:
     """Remove all but the newest ``keep`` of the backups beside ``path``; 0 keeps them all."""
-    there = sorted(each for each in path.parent.iterdir() if _STAMPED.fullmatch(each.name))
+    there = sorted(path.parent.glob(_STAMPED))
     old = tuple(there[:-keep]) if keep else ()
     for each in old:
         each.unlink(missing_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +12,6 @@ from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.related import SearchResult
 from keepsake.recall.sources import memory_document
 
-_DAY = re.compile(r"^\d{1,2} [A-Z][a-z]+ \d{4}, ")
 """What :func:`dated` puts before a line; a prompt has its own form for it."""
 
 type Lived = Callable[[int], Memory | None]
@@ -82,12 +80,20 @@ def _hit(place: int, line: RecalledLine, agent: str, lived: Lived, now: datetime
     document = Document(
         key=f"line:{place}",
         kind=DocumentKind.MEMORY,
-        text=_DAY.sub("", line.text),
+        text=_without_day(line.text),
         time=resting[0].time if resting else now,
         first=min(line.numbers, default=0),
         last=max(line.numbers, default=0),
     )
     return Hit(document, line.score)
+
+
+def _without_day(text: str) -> str:
+    """A line without the day that it may begin with: ``4 May 2026, ``."""
+    day, sign, rest = text.partition(", ")
+    number, *month = day.split(" ")
+    dated = number.isdecimal() and len(month) == 2 and month[0].istitle() and month[1].isdecimal()
+    return rest if sign and dated else text
 
 
 def by_number(lately: Mapping[int, Memory], read: Lived) -> Lived:

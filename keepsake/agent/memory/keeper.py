@@ -6,7 +6,6 @@ the act and its result go into the agent's own memory, and nowhere else.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -52,7 +51,6 @@ _OPS = {
     "forget": "unnote",
 }
 """What the tool calls that change something are called in the event log."""
-_NUMBERS = re.compile(r"\d{1,9}(?:\s*-\s*\d{1,9})?")
 _MOST_WORDS_OF_A_NAME = 3
 TOOL_SECONDS = 10.0
 """How long a tool call may take; a thought waits for it."""
@@ -158,7 +156,8 @@ class MemoryTools:
 
     def _remember(self, argument: str, place: str, reason: str) -> str:
         """Keep a fact: in the note of the day, which recall finds; numbers call memories back."""
-        if _NUMBERS.fullmatch(argument.strip()):
+        numbers = argument.split("-")
+        if len(numbers) <= 2 and all(each.strip().isdecimal() for each in numbers):
             return self._page(argument, place, reason)
         now = self._services.clock.now().astimezone()
         return self._note(f"Remembered on {now.day} {now:%B %Y}: {argument}", place, reason)

@@ -8,7 +8,6 @@ no word. Only what is to be answered is put to its recall as it was said, which 
 
 from __future__ import annotations
 
-import re
 import shutil
 import threading
 from collections import defaultdict, deque
@@ -46,7 +45,6 @@ _CLOSING = 1.0
 """Seconds for which a call that is under way is waited for at the end; then it closes itself."""
 _AT_ONCE = 1000
 """Memories that are read from the archive at a time."""
-_UNSAFE = re.compile(r"[^\w.-]+")
 _calling: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """By folder: one that is made anew is opened once the one before it has let go of its files."""
 
@@ -62,7 +60,11 @@ class PluggedMemory:
     def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
         self.name, self.brought = life.memory, Brought()
         self._agent, self._memory, self._services = life.name, memory, services
-        self._folder = life.folder / PLUGGED / _UNSAFE.sub("_", life.memory)
+        self._folder = (
+            life.folder
+            / PLUGGED
+            / "".join(c if c.isalnum() or c in "_.-" else "_" for c in life.memory)
+        )
         self._trouble = Complaints(f"[Error] {life.name}: The memory {life.memory}")
         # Those that do not fit in are read from the archive before the next one is handed over.
         self._waiting: deque[Memory] = deque(maxlen=_AT_ONCE)

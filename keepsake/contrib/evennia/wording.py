@@ -7,8 +7,6 @@ ever *inserted* into messages, never used as their template.
 
 from __future__ import annotations
 
-import re
-
 import inflect
 
 from keepsake.errors import KeepsakeError
@@ -21,7 +19,6 @@ LONGEST_NAME = 80
 """Characters that the name of something sought may have."""
 
 _NOUNS = inflect.engine()
-_LINK_CODE = re.compile(r"\|(?=l[cute])")
 _ARTICLES = ("the ", "a ", "an ", "my ")
 
 
@@ -61,7 +58,9 @@ def harmless(line: str) -> str:
     A doubled bar is a plain one to every client, but the web client looks for links
     (``|lc…|lt…|le``) once more afterwards: a blank keeps those apart.
     """
-    return _LINK_CODE.sub("| ", line).replace("|", "||")
+    for code in ("lc", "lu", "lt", "le"):
+        line = line.replace(f"|{code}", f"| {code}")
+    return line.replace("|", "||")
 
 
 def unquoted(text: str) -> str:

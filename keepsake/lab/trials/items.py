@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +11,6 @@ from keepsake.errors import KeepsakeError
 from keepsake.lab.conversation import moment
 
 FORMATS_PAGE = "docs/evaluation.md has the formats"
-_WEEKDAY = re.compile(r"\s*\([A-Za-z]+\)")
 
 
 class UnreadableBenchmark(KeepsakeError):
@@ -60,4 +58,5 @@ class Item:
 
 def when(text: str, before: datetime) -> datetime | None:
     """A date with its clock time as one of the benchmarks writes it; None if it is none."""
-    return moment(_WEEKDAY.sub("", text), before)
+    day, _, rest = text.partition("(")  # 2023/05/20 (Sat) 02:21
+    return moment(f"{day.rstrip()}{rest.partition(')')[2]}", before)

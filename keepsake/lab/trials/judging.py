@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from keepsake.lab.trials.answering import AnsweringModel
 from keepsake.lab.trials.trial import TrialQuestion
+from keepsake.language.words import words
 from keepsake.ports import Tokens
 
 KNOWN = """\
@@ -28,7 +28,6 @@ Question: {question}
 Answer to grade: {answer}
 
 Does the answer say that it cannot be known? Say yes or no, and nothing else."""
-_YES = re.compile(r"\byes\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,4 +47,5 @@ class AnswerJudge:
         form = KNOWN if question.answerable else UNKNOWN
         right = " / ".join(question.answers)
         prompt = form.format(question=question.text, right=right, answer=answer or "(nothing)")
-        return float(bool(_YES.search(self.model.ask(prompt, "Judgement:", tokens).text)))
+        judgement = self.model.ask(prompt, "Judgement:", tokens).text
+        return float("yes" in map(str.casefold, words(judgement)))
