@@ -23,7 +23,7 @@ DEFERREDS = ("twisted.internet.defer", "twisted.internet.task", "twisted.python.
 PURE = (
     *("archive", "books", "events", "language", "prompt"),
     *("tasks", "errors", "json_lines", "markdown_config"),
-    *("memory", "names", "ports", "templates"),
+    *("memory", "names", "ports"),
 )
 """The parts of the library that know no framework and no client."""
 

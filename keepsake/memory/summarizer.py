@@ -10,8 +10,7 @@ from keepsake.memory import extractive
 from keepsake.memory.source import Draft, SummarySource
 from keepsake.memory.text import numbered
 from keepsake.ports import Generation, TargetModel
-from keepsake.tasks.contradictions import Contradictions
-from keepsake.tasks.summarise import Summarise, SummaryBrief
+from keepsake.tasks.summarise import Contradictions, Summarise, SummaryBrief
 from keepsake.tasks.task import FALLBACK, Ask, Cost, Question, RefusedAnswer, run
 from keepsake.tasks.task_prompts import TaskPrompts
 

@@ -1,11 +1,14 @@
-"""What the tasks of a night share: memories as numbered lines, the prompt, JSON that comes back."""
+"""The tasks of a night: the journal of a day, what an agent makes of people, and reflection.
+
+They share how memories are shown, the two parts of a prompt, and the JSON that comes back.
+"""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
@@ -158,3 +161,152 @@ def schema_of(name: str, most: int, fields: Mapping[str, Mapping[str, Any]]) -> 
 
 NUMBERS: Mapping[str, Any] = {"type": "array", "items": {"type": "integer"}}
 """The schema of a list of memory numbers."""
+
+
+JOURNAL_VARIABLES = ("name", "lines", "most", "longest", "refused")
+MOST_ENTRIES = 12
+LONGEST_ENTRY = 400
+"""Characters of an entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftEntry:
+    """An entry that a model has written."""
+
+    text: str
+    importance: int  # 1 to 10
+    memories: tuple[int, ...]  # numbers of those that it rests on
+
+
+class JournalTask(NightTask[tuple[DraftEntry, ...]]):
+    """Asks for the entries of a day; ``memories`` may be known to anybody, the oldest first."""
+
+    name, answer_tokens = "journal", 1200
+    schema = schema_of(
+        "entries",
+        MOST_ENTRIES,
+        {
+            "text": {"type": "string"},
+            "importance": {"type": "integer", "minimum": 1, "maximum": 10},
+            "memories": NUMBERS,
+        },
+    )
+
+    def __init__(self, prompts: Prompts, own_name: str, memories: Sequence[Memory]) -> None:
+        lines = [memory_line(each) for each in memories]
+        super().__init__(prompts, own_name, lines, most=MOST_ENTRIES, longest=LONGEST_ENTRY)
+        self._shown = frozenset(each.number for each in memories)
+
+    def read(self, answer: str) -> tuple[DraftEntry, ...]:
+        """The entries; none may cite what was not shown."""
+        return tuple(
+            DraftEntry(text_of(each, LONGEST_ENTRY), _importance(each), cited(each, self._shown))
+            for each in listed_in(answer, "entries")[:MOST_ENTRIES]
+        )
+
+    def fallback(self) -> tuple[DraftEntry, ...]:
+        """None: what matters by its figure is written down without a model."""
+        return ()
+
+
+def _importance(found: object) -> int:
+    given = found.get("importance") if isinstance(found, dict) else None
+    if not isinstance(given, int) or not 1 <= given <= 10:
+        raise AnswerRefused('The "importance" of an entry is a whole number from 1 to 10')
+    return given
+
+
+PEOPLE_VARIABLES = ("name", "who", "portrait", "lines", "longest", "refused")
+LONGEST_PORTRAIT = 1200
+"""Characters of the paragraph."""
+
+
+class PeopleTask(NightTask[str]):
+    """Asks for the paragraph about one person.
+
+    Args:
+        prompts: The template.
+        own_name: Who thinks of them.
+        who: Their name.
+        portrait: The paragraph as it is; empty for none.
+        lines: What they said and did, with dates, the oldest first.
+    """
+
+    name, answer_tokens = "people", 450
+
+    def __init__(
+        self, prompts: Prompts, own_name: str, who: str, portrait: str, lines: Sequence[str]
+    ) -> None:
+        super().__init__(
+            prompts, own_name, lines, who=who, portrait=portrait, longest=LONGEST_PORTRAIT
+        )
+        self._portrait = portrait
+
+    def read(self, answer: str) -> str:
+        """The paragraph, on one line; not empty, and not too long."""
+        text = " ".join(answer.split()).lstrip("#*->` ")
+        if not any(char.isalnum() for char in text):
+            raise AnswerRefused("The answer is empty")
+        if len(text) > LONGEST_PORTRAIT:
+            raise AnswerRefused(
+                f"The answer has {len(text)} characters; {LONGEST_PORTRAIT} is the most"
+            )
+        return text
+
+    def fallback(self) -> str:
+        """The paragraph as it is."""
+        return self._portrait
+
+
+REFLECT_VARIABLES = ("name", "lines", "known", "most", "longest", "refused")
+LONGEST_INSIGHT = 300
+"""Characters of an insight."""
+LEAST_CITED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """What an agent made of several memories."""
+
+    text: str
+    memories: tuple[int, ...]  # numbers of those that it rests on, ascending; two at least
+
+
+class ReflectTask(NightTask[tuple[Insight, ...]]):
+    """Asks for insights.
+
+    Args:
+        prompts: The template.
+        own_name: Who reflects.
+        lines: Entries with the numbers of their memories, the oldest first.
+        known: Insights of before.
+        numbers: All the memory numbers that stand in them.
+        most: The most insights.
+    """
+
+    name, answer_tokens = "reflect", 500
+
+    def __init__(  # noqa: PLR0917 - each is another thing, and none can be left out
+        self,
+        prompts: Prompts,
+        own_name: str,
+        lines: Sequence[str],
+        known: Sequence[str],
+        numbers: frozenset[int],
+        most: int,
+    ) -> None:
+        super().__init__(prompts, own_name, lines, known=known, most=most, longest=LONGEST_INSIGHT)
+        self._numbers, self._most = numbers, most
+        fields = {"text": {"type": "string"}, "memories": NUMBERS}
+        self.schema = schema_of("insights", most, fields)
+
+    def read(self, answer: str) -> tuple[Insight, ...]:
+        """The insights; each cites two memories at least, and none that was not shown."""
+        return tuple(
+            Insight(text_of(each, LONGEST_INSIGHT), cited(each, self._numbers, LEAST_CITED))
+            for each in listed_in(answer, "insights")[: self._most]
+        )
+
+    def fallback(self) -> tuple[Insight, ...]:
+        """None: without a model an agent does not reflect."""
+        return ()

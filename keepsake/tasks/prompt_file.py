@@ -1,22 +1,86 @@
 """The template of a task: a markdown file whose fenced blocks are its prompts.
 
 A builder may edit the file while the game runs. Everything outside the fences is documentation.
-The word behind a fence names the part: ```` ```system ````, ```` ```turn ````. Values are never
-templates.
+The word behind a fence names the part: ```` ```system ````, ```` ```turn ````. Templates are
+Jinja's, sandboxed, and checked when they are read. Values are never templates: what a player says
+is data.
 """
 
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from jinja2 import meta, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from keepsake import templates
 from keepsake.errors import ConfigError
+
+ENVIRONMENT = ImmutableSandboxedEnvironment(
+    undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+)
+
+
+def read(path: Path) -> str:
+    """The text of a file that holds a template.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        cure = "Put it back from the committed vault, saved as UTF-8"
+        raise ConfigError(path, 1, f"the template cannot be read ({error})", cure) from error
+
+
+def compiled(
+    path: Path, source: str, variables: Collection[str], *, above: int = 0
+) -> jinja2.Template:
+    """What Jinja makes of a template; ``above`` it stand so many lines of its file.
+
+    Raises:
+        ConfigError: It cannot be parsed, or names what is not among ``variables``.
+    """
+    if above:  # a comment as long as they are: Jinja's line numbers are then the file's
+        source = "{#" + "\n" * (above - 1) + "#}\n" + source
+    try:
+        template, unknown = _compiled(source, frozenset(variables))
+    except jinja2.TemplateError as error:
+        raise failed(path, error) from error
+    for name in unknown:
+        cure = f"A template can use: {', '.join(sorted(variables))}"
+        raise ConfigError(path, name.lineno, f"there is no variable {name.name!r}", cure)
+    return template
+
+
+@lru_cache(maxsize=32)  # both tiers, and the spare one, mostly have the same prompt
+def _compiled(
+    source: str, variables: frozenset[str]
+) -> tuple[jinja2.Template, tuple[nodes.Name, ...]]:
+    """The template, and where it names variables that there are none of."""
+    tree = ENVIRONMENT.parse(source)
+    unknown = meta.find_undeclared_variables(tree) - variables
+    names = (name for name in tree.find_all(nodes.Name) if name.name in unknown)
+    return ENVIRONMENT.from_string(source), tuple(names)
+
+
+def failed(path: Path, error: BaseException) -> ConfigError:
+    """The error for a template that cannot be parsed, or fails on its values."""
+    # Jinja keeps the line of the template in the traceback, unless the error itself has it.
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == "<template>"]
+    line = getattr(error, "lineno", None) or (lines or [1])[-1]
+    reason = getattr(error, "message", None) or str(error) or type(error).__name__
+    cure = "Mend the template, or put it back from the committed vault"
+    return ConfigError(path, line, f"the prompt fails: {reason}", cure)
+
 
 _FENCE = re.compile(r"^(?P<mark>```|~~~)(?P<part>\w+)\n(?P<body>.*?)^(?P=mark)[^\n]*$", re.M | re.S)
 
@@ -37,7 +101,7 @@ class Prompts:
         try:
             return self.parts[part].render(values).strip()
         except Exception as error:  # a template can raise whatever its expressions raise
-            raise templates.failed(self.path, error) from error
+            raise failed(self.path, error) from error
 
 
 def load_prompts(path: Path, parts: Collection[str], variables: Collection[str]) -> Prompts:
@@ -51,14 +115,14 @@ def load_prompts(path: Path, parts: Collection[str], variables: Collection[str])
     Raises:
         ConfigError: It cannot be read or parsed, lacks a part, or names an unknown variable.
     """
-    source = templates.read(path)
+    source = read(path)
     found: dict[str, jinja2.Template] = {}
     for fence in _FENCE.finditer(source):
         part, line = fence["part"], source.count("\n", 0, fence.start()) + 1
         if part not in parts or part in found:
             cure = f"The parts of this file are: {', '.join(parts)}, once each"
             raise ConfigError(path, line, f"the part {part!r} is not expected here", cure)
-        found[part] = templates.compiled(path, fence["body"], variables, above=line)
+        found[part] = compiled(path, fence["body"], variables, above=line)
     if missing := [part for part in parts if part not in found]:
         cure = f"Write it between ```{missing[0]} and ```"
         raise ConfigError(path, 1, f"the part {missing[0]!r} is missing", cure)

@@ -3,7 +3,7 @@
 A chat model gets the whole mind as messages, stable parts first: who it is and how to answer, both
 summaries, pins and promises; then the window as a conversation; last what bears on now, and what
 has just happened. A model that continues raw text gets the same facts as a dialogue, or as the
-transcript of :mod:`keepsake.tasks.transcript`.
+transcript of :mod:`keepsake.tasks.talk_scene`.
 """
 
 from __future__ import annotations
@@ -28,16 +28,25 @@ from keepsake.tasks.conversation import (
 )
 from keepsake.tasks.guards import fault_of
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.talk_scene import TALK_VARIABLES, TalkPrompt, TalkScene, ever_less
+from keepsake.tasks.talk_scene import (
+    PART,
+    TALK_VARIABLES,
+    TRANSCRIPT_VARIABLES,
+    TalkPrompt,
+    TalkScene,
+    ever_less,
+    transcript_variables,
+)
 from keepsake.tasks.task import Question
-from keepsake.tasks.transcript import PART, VARIABLES, variables
 
 TALK_PARTS, ACT_PARTS = ("system", "turn", "dialogue"), ("turn",)
 CHAT, SCRIPT = "chat", "script"
 LAST_LINES = 14
 """Lines of the talk that a dialogue shows."""
 
-_MARKS = Marks(sorted(TALK_VARIABLES | VARIABLES - {"cursor"}), anywhere=("name", "partner"))
+_MARKS = Marks(
+    sorted(TALK_VARIABLES | TRANSCRIPT_VARIABLES - {"cursor"}), anywhere=("name", "partner")
+)
 _FEWER = (
     *("experiences", "recalled", "called_back", "notes", "journal"),
     *("things", "people", "description"),
@@ -153,7 +162,7 @@ class Talk:
 
     def _lines_of(self, scene: TalkScene, refused: str, *, script: bool) -> list[PromptLine]:
         if script:
-            return _lines(self.transcript, PART, variables(scene, refused))
+            return _lines(self.transcript, PART, transcript_variables(scene, refused))
         every = (dialogue_line(memory, scene.name) for memory in scene.window)
         talk = [line for line in every if line][-LAST_LINES:]
         return _lines(self.prompts, "dialogue", scene.variables(), talk=talk, refused=refused)

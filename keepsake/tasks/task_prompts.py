@@ -8,28 +8,19 @@ from pathlib import Path
 
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import ConfigFile
-from keepsake.tasks import (
-    contradictions,
-    journal,
-    night,
-    people,
-    reflect,
-    summarise,
-    talk,
-    talk_scene,
-)
+from keepsake.tasks import night, summarise, talk, talk_scene
 from keepsake.tasks.prompt_file import Prompts, load_prompts
-from keepsake.tasks.transcript import load_transcript
+from keepsake.tasks.talk_scene import load_transcript
 
 _PARTS: Mapping[str, tuple[Collection[str], Collection[str]]] = {
     "talk": (talk.TALK_PARTS, talk_scene.TALK_VARIABLES),
     "act": (talk.ACT_PARTS, talk_scene.TALK_VARIABLES),
-    "journal": (night.PARTS, journal.VARIABLES),
-    "people": (night.PARTS, people.VARIABLES),
-    "reflect": (night.PARTS, reflect.VARIABLES),
+    "journal": (night.PARTS, night.JOURNAL_VARIABLES),
+    "people": (night.PARTS, night.PEOPLE_VARIABLES),
+    "reflect": (night.PARTS, night.REFLECT_VARIABLES),
     "summarise": (summarise.SUMMARISE_PARTS, summarise.SUMMARISE_VARIABLES),
     "merge": (summarise.MERGE_PARTS, summarise.MERGE_VARIABLES),
-    "contradictions": ((contradictions.PART,), contradictions.VARIABLES),
+    "contradictions": ((summarise.QUESTION,), summarise.CONTRADICTIONS_VARIABLES),
 }
 LOADERS: Mapping[str, Callable[[Path], Prompts]] = {
     "prompt.md": load_transcript,

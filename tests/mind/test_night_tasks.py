@@ -15,19 +15,22 @@ from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.records import Memory
 from keepsake.books.entries import Judge, line, standing
 from keepsake.books.journal import Journal
-from keepsake.tasks import journal, people
-from keepsake.tasks import reflect as reflecting
-from keepsake.tasks.journal import JournalTask
-from keepsake.tasks.reflect import ReflectTask
+from keepsake.tasks.night import (
+    JOURNAL_VARIABLES,
+    PEOPLE_VARIABLES,
+    REFLECT_VARIABLES,
+    JournalTask,
+    ReflectTask,
+)
 from keepsake.tasks.task import AnswerRefused
 from tests.mind.acquaintances import TOM, Days, taken
 from tests.mind.journals import NOON, did, told, write
 from tests.mind.lives import WordTokens
 from tests.mind.sleepers import Script, shipped
 
-JOURNAL = shipped("journal", journal.VARIABLES)
-PEOPLE = shipped("people", people.VARIABLES)
-REFLECT = shipped("reflect", reflecting.VARIABLES)
+JOURNAL = shipped("journal", JOURNAL_VARIABLES)
+PEOPLE = shipped("people", PEOPLE_VARIABLES)
+REFLECT = shipped("reflect", REFLECT_VARIABLES)
 DAY = [
     told(1, "My sister Lotte died in February."),
     did(2, "say Then tonight there is rosemary in the pot, for Lotte."),

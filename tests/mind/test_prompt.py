@@ -8,9 +8,8 @@ from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import ConfigError
 from keepsake.paths import REPOSITORY
 from keepsake.tasks.talk import Talk
-from keepsake.tasks.talk_scene import TalkScene
+from keepsake.tasks.talk_scene import TalkScene, load_transcript
 from keepsake.tasks.task_prompts import TaskPrompts
-from keepsake.tasks.transcript import load_transcript
 from tests.sentences import table
 from tests.tasks.test_talk import Target
 

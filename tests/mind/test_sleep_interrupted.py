@@ -41,16 +41,19 @@ from keepsake.books.person_page import PersonPage
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
 from keepsake.ports import Generation, TargetModel
-from keepsake.tasks import journal, people
-from keepsake.tasks import reflect as reflecting
+from keepsake.tasks.night import (
+    JOURNAL_VARIABLES,
+    PEOPLE_VARIABLES,
+    REFLECT_VARIABLES,
+)
 from keepsake.tasks.task import Question
 from tests.mind.lives import Life, ManualClock, covered
 from tests.mind.sleepers import Killed, Target, generation, shipped, shown
 
 NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
 CONFIG = SleepConfig(reflect_after=20)
-JOURNAL, PEOPLE = shipped("journal", journal.VARIABLES), shipped("people", people.VARIABLES)
-REFLECT = shipped("reflect", reflecting.VARIABLES)
+JOURNAL, PEOPLE = shipped("journal", JOURNAL_VARIABLES), shipped("people", PEOPLE_VARIABLES)
+REFLECT = shipped("reflect", REFLECT_VARIABLES)
 WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0)
 """So few tokens that a day is over the sleep mark."""
 TOM, ADA = "5-20261101120000", "6-20261101120000"

@@ -28,11 +28,8 @@ from keepsake.books.people import PeopleBook
 from keepsake.books.people_shown import May, hearable
 from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.language.heard import heard
-from keepsake.tasks.journal import JournalTask
-from keepsake.tasks.night import memory_line
-from keepsake.tasks.people import PeopleTask
+from keepsake.tasks.night import JournalTask, PeopleTask, ReflectTask, memory_line
 from keepsake.tasks.prompt_file import Prompts
-from keepsake.tasks.reflect import ReflectTask
 
 NEWEST = 2000
 """The most memories that one night goes through again."""
