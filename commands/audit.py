@@ -9,8 +9,8 @@ from typing import Any
 from evennia import InterruptCommand
 from evennia.commands.default.muxcommand import MuxCommand
 
+from keepsake.contrib.evennia.written_down import AUDIT, LONGEST, keep
 from keepsake.language.words import words
-from typeclasses.written_down import AUDIT, LONGEST, keep
 
 _EVENNIAS = {  # which declare none of what they take
     "@link": ("twoway",),

@@ -13,9 +13,9 @@ from evennia.server.models import ServerConfig
 
 from keepsake.contrib.evennia.commands.base import BuilderCommand, plain, shortened, table
 from keepsake.contrib.evennia.wording import quoted
+from keepsake.contrib.evennia.written_down import AUDIT, REPORTS, newest
 from keepsake.errors import KeepsakeError
 from typeclasses.accounts import ban_notice, current_bans, until_when
-from typeclasses.written_down import AUDIT, REPORTS, newest
 
 SHOWN = 30
 _TO_THE_SECOND = 19

@@ -44,6 +44,7 @@ RULES = {
     "keepsake.lab": [*_BELOW_WORLD, "keepsake.child", "keepsake.lab"],
     "keepsake": [],
     "keepsake.contrib.evennia": [*_BELOW_WORLD, "keepsake.contrib"],
+    "keepsake.web": [*_BELOW_WORLD, "keepsake.contrib", "keepsake.web"],
     "typeclasses": [*_BELOW_WORLD, "keepsake.contrib", "typeclasses"],
     "commands": [*_BELOW_WORLD, "keepsake.contrib", "typeclasses", "world", "commands"],
     "world": [

@@ -23,10 +23,10 @@ from keepsake.contrib.evennia.wording import (
     quoted,
     within_length,
 )
+from keepsake.contrib.evennia.written_down import REPORTS, keep
 from keepsake.language.perception import visible
 from typeclasses.accounts import Account
 from typeclasses.deeds.order import forget_player
-from typeclasses.written_down import REPORTS, keep
 
 LONGEST_REPORT = 500
 REPORTS_AN_HOUR = 6

@@ -13,6 +13,7 @@ from evennia.utils import logger
 from evennia.web.utils.backends import CaseInsensitiveModelBackend
 from evennia.web.website.views.accounts import AccountCreateView
 
+from keepsake.web.headers import address_of
 from typeclasses import throttle
 from typeclasses.accounts import Account, ban_notice
 
@@ -73,12 +74,6 @@ class RegisterView(AccountCreateView):
             return self.form_invalid(form)
         messages.success(self.request, f"You are {account.name} now. Log in with your password.")
         return HttpResponseRedirect(self.success_url)
-
-
-def address_of(request: HttpRequest) -> str:
-    """From where it really comes: the Portal says so, whatever a browser claims."""
-    # Evennia's middleware reads the Portal's word; the connection itself is always the Portal's.
-    return str(getattr(request, "origin_ip", "") or request.META.get("REMOTE_ADDR") or "")
 
 
 def _on_reactor(act: Callable[[str], None], address: str) -> None:

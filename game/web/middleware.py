@@ -7,7 +7,7 @@ could fill it by asking over and over.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 
 from django.conf import settings
@@ -16,32 +16,13 @@ from django.db import DatabaseError, close_old_connections
 from django.http import HttpRequest, HttpResponseBase
 from evennia.web.utils.middleware import SharedLoginMiddleware
 
-_NO_FRAME = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
-SITE_HEADERS: dict[str, str] = {
-    "Content-Security-Policy": _NO_FRAME,
-    "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-}
-"""What every answer of the site carries, Evennia's own pages included, which load from elsewhere:
-nobody can put a page with a password in a frame of theirs."""
-HEADERS: dict[str, str] = SITE_HEADERS | {
-    "Content-Security-Policy": f"default-src 'self'; img-src 'self' data:; {_NO_FRAME}",
-    "Cache-Control": "no-store",
-}
-"""What every answer about agents carries: nothing from elsewhere, in no frame, kept by nobody."""
+from keepsake.web.headers import HEADERS, SITE_HEADERS, with_headers
+
 _CLIENT = "/webclient"
 """Its page alone needs a session before anybody has logged in: the game gets its key."""
 _log = logging.getLogger("keepsake.web")
 _STRICT = ("login", "logout")
 """Names of the addresses whose pages are Keepsake's own, as those about agents are."""
-
-
-def with_headers(answer: HttpResponseBase, headers: Mapping[str, str]) -> HttpResponseBase:
-    """The same answer with these headers, where it has none of that name."""
-    for name, value in headers.items():
-        answer.headers.setdefault(name, value)
-    return answer
 
 
 class SiteHeaders:

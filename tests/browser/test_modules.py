@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Locator, Page, Route
 from keepsake.events.types import OPERATIONS
 from keepsake.paths import REPOSITORY
 
-_STATIC = REPOSITORY / "game" / "web" / "static" / "keepsake"
-_TEMPLATES = REPOSITORY / "game" / "web" / "templates" / "website"
+_STATIC = REPOSITORY / "keepsake" / "web" / "static" / "keepsake"
+_TEMPLATES = REPOSITORY / "keepsake" / "web" / "templates" / "keepsake"
 _SITE = "http://keepsake.test/"
 
 

@@ -5,8 +5,8 @@ import socket
 
 from game.cli.world import home
 from game.server.private_files import read_or_create
-from game.web.live.door import SHORTEST_TOKEN, TOKEN_VARIABLE
 from keepsake.markdown_config import with_settings
+from keepsake.web.live.door import SHORTEST_TOKEN, TOKEN_VARIABLE
 from tests.cli.conftest import Copy
 from tests.empty_tables import lay_tables
 from tests.fakes.model_server import FakeModelServer, Reply

@@ -22,11 +22,11 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import MemoryKind
 from keepsake.books.commitments import LIMIT as PROMISES_LIMIT
 from keepsake.books.pins import LIMIT as PINS_LIMIT
+from keepsake.contrib.evennia.written_down import AUDIT, newest
 from keepsake.prompt import verbs
 from keepsake.prompt.tokens import estimate_tokens
 from tests.game.agents_world import FixedConfig
 from tests.game.test_private_words import PrivateWorld, secrets_in
-from typeclasses.written_down import AUDIT, newest
 
 ATTACKS = Path(__file__).parents[1] / "data" / "injection" / "attacks.jsonl"
 VERBS = frozenset(verb.name for verb in verbs.VERBS)

@@ -14,13 +14,13 @@ from evennia.utils import create
 from prometheus_client.parser import text_string_to_metric_families
 from twisted.internet.task import Clock
 
-from game.web.agents import STATES
-from game.web.live.hub import StreamRecord
-from game.web.live.watching import Watching, watcher
 from keepsake.agent import runtime
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Tapped
 from keepsake.memory.types import CompactReason
+from keepsake.web.agents import STATES
+from keepsake.web.live.hub import StreamRecord
+from keepsake.web.live.watching import Watching, watcher
 from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 

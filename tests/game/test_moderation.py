@@ -14,10 +14,10 @@ from evennia.server.models import ServerConfig
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
+from keepsake.contrib.evennia import written_down
 from keepsake.events.files import files_of, wait_until_packed
 from tests.game.agents_world import Building
 from tests.game.test_hospitality import Inn
-from typeclasses import written_down
 from typeclasses.accounts import Account
 
 SAID = ("say Hello.", "talk tom Hi.", "emote nods.", "whisper tom = Hi.", "shout Oi!")

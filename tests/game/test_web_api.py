@@ -15,14 +15,14 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from game.web import agents
-from game.web.access import may_act, may_watch
 from game.web.middleware import forget_old_sessions
-from game.web.on_reactor import WorldBusy
 from keepsake.errors import ArchiveUnwritable, ModelUnavailable
 from keepsake.events.reader import events
 from keepsake.memory.types import CompactReason
 from keepsake.paths import REPOSITORY
+from keepsake.web import agents
+from keepsake.web.access import may_act, may_watch
+from keepsake.web.on_reactor import WorldBusy
 from tests.fakes.model_server import Reply
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 from tests.game.web_world import API, WebWorld
@@ -343,7 +343,7 @@ class TestLooking(WebWorld):
         told = self.web.get(f"{API}/openapi.json").json()
         openapi_spec_validator.validate(told)
         kept = (REPOSITORY / "docs" / "openapi.json").read_text(encoding="utf-8")
-        assert json.loads(kept) == told, "python -m game.web.schema > docs/openapi.json"
+        assert json.loads(kept) == told, "python -m keepsake.web.schema > docs/openapi.json"
 
     def test_a_world_without_an_index_says_so(self):
         found = self.get(self.of_mira("/recall"), q="key")
@@ -422,7 +422,7 @@ class TestLooking(WebWorld):
             raise WorldBusy("The world is too busy to answer", "Try again in a moment")
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("game.web.agents.on_reactor", busy)
+            patch.setattr("keepsake.web.agents.on_reactor", busy)
             for path in ("/agents", self.of_mira("/tiers"), self.of_mira("/series")):
                 assert "Try again" in self.get(path, 503)["error"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Tier
+from keepsake.contrib.evennia.written_down import AUDIT, newest
 from keepsake.events.reader import events
 from tests.game.web_world import API, WebWorld
-from typeclasses.written_down import AUDIT, newest
 
 WRITING = {
     "/undo": {},

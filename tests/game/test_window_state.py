@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from evennia.utils.ansi import strip_ansi
 
-from game.web.live.hub import Hub, StreamRecord, as_written
-from game.web.live.stream import StreamQuery
-from game.web.live.watching import _names_of, _window_of
 from keepsake.agent.naming import FORMER, MOST, keep_former, names_of
 from keepsake.agent.thinking.reports import ThoughtTally
 from keepsake.contrib.evennia import lifecycle as runtime
@@ -19,6 +16,9 @@ from keepsake.events.agent_names import Names
 from keepsake.events.reader import events
 from keepsake.events.recent_activity import Lately, lately
 from keepsake.events.types import Thought
+from keepsake.web.live.hub import Hub, StreamRecord, as_written
+from keepsake.web.live.stream import StreamQuery
+from keepsake.web.live.watching import _names_of, _window_of
 from tests.game.web_world import WebWorld
 from typeclasses.agents import Agent
 

@@ -10,10 +10,10 @@ import jsonschema
 from django.test import Client
 from evennia.utils import create
 
-from game.web.api import api
 from keepsake.agent import runtime
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Tapped
+from keepsake.web.api import api
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
 

@@ -20,8 +20,6 @@ from twisted.internet.defer import Deferred, fail, succeed
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
-from game.web.live.hub import Hub, Timing
-from game.web.live.stream import LiveResource
 from game.web.static_files import StaticFiles
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.events.agent_names import Names
@@ -29,12 +27,14 @@ from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Tapped, Taps
 from keepsake.events.types import Fault, MemoryChange, World
 from keepsake.paths import REPOSITORY
+from keepsake.web.live.hub import Hub, Timing
+from keepsake.web.live.stream import LiveResource
 
 with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will drop one day
     warnings.simplefilter("ignore", DeprecationWarning)
     from twisted.web.proxy import ReverseProxyResource
 
-    from game.web.live.portal import DisconnectingClient, let_browsers_leave
+    from keepsake.web.live.portal import DisconnectingClient, let_browsers_leave
 
 SECRET = "sk-a-key-of-somebody"
 COOKIE = b"sessionid=ada"
@@ -67,7 +67,7 @@ class Server:
             missing=lambda number: number not in self.there,
         )
         root.putChild(b"agents-live", live)
-        root.putChild(b"static", StaticFiles(str(REPOSITORY / "game" / "web" / "static")))
+        root.putChild(b"static", StaticFiles(str(REPOSITORY / "keepsake" / "web" / "static")))
         self.site = Site(root)
         self.inner = reactor.listenTCP(0, self.site, interface="127.0.0.1")
         self.port = self.inner.getHost().port

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from game.web import charts
-from game.web.shapes import Point
 from keepsake.events.agent_names import Names
 from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
+from keepsake.web import charts
+from keepsake.web.shapes import Point
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
 MIRA = Names.of("Mira")

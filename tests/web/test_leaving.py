@@ -16,7 +16,7 @@ with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will
     warnings.simplefilter("ignore", DeprecationWarning)
     from twisted.web.proxy import ProxyClient, ReverseProxyResource
 
-    from game.web.live.portal import (
+    from keepsake.web.live.portal import (
         AWAY,
         BROKE_OFF,
         ClientFactory,

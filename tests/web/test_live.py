@@ -12,8 +12,8 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.web.test.requesthelper import DummyRequest
 
-from game.web.live.hub import Hub
-from game.web.live.stream import LiveStream, StreamQuery
+from keepsake.web.live.hub import Hub
+from keepsake.web.live.stream import LiveStream, StreamQuery
 from tests.web.conftest import COOKIES, PATIENCE, Streaming
 from tests.web.streaming_server import FORBIDDEN, SECRET
 

@@ -15,8 +15,12 @@ from twisted.internet.task import Clock
 from twisted.web.resource import Resource
 from twisted.web.test.requesthelper import DummyRequest
 
-from game.web.live.door import Door, GuardedResource
-from game.web.live.metrics import (
+from keepsake.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
+from keepsake.models.queue import Priority
+from keepsake.models.status import Figures, ServerStatus
+from keepsake.paths import REPOSITORY
+from keepsake.web.live.door import Door, GuardedResource
+from keepsake.web.live.metrics import (
     _LEVELS,
     _OUTCOMES,
     _PRIORITIES,
@@ -29,10 +33,6 @@ from game.web.live.metrics import (
     Metrics,
     Now,
 )
-from keepsake.events.types import Compaction, Fault, MemoryChange, Recall, Sleep, Thought
-from keepsake.models.queue import Priority
-from keepsake.models.status import Figures, ServerStatus
-from keepsake.paths import REPOSITORY
 
 TOKEN = "a-token-of-more-than-sixteen"
 NOW = Now(

@@ -4,14 +4,14 @@ import json
 import subprocess
 import sys
 
-from game.web.on_reactor import on_reactor
 from keepsake.paths import REPOSITORY
+from keepsake.web.on_reactor import on_reactor
 
 _RUN = """
 import json, threading, time
 from twisted.internet import reactor
 from twisted.python.threadable import isInIOThread
-from game.web.on_reactor import WorldBusy, on_reactor
+from keepsake.web.on_reactor import WorldBusy, on_reactor
 
 def raised():
     try:

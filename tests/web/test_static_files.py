@@ -21,7 +21,7 @@ def ask(streaming):
 def test_a_browser_asks_each_time_and_takes_a_file_for_what_it_is(ask):
     answer = ask(STYLE)
     assert answer.status_code == 200
-    assert answer.text == (REPOSITORY / "game/web/static" / STYLE).read_text(encoding="utf-8")
+    assert answer.text == (REPOSITORY / "keepsake/web/static" / STYLE).read_text(encoding="utf-8")
     assert answer.headers["cache-control"] == "no-cache"
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["content-type"] == "text/css"

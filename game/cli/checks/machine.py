@@ -16,9 +16,9 @@ from game.cli.world import client, ports, processes
 from game.cli.world.processes import Component
 from game.server import databases, vault_lock
 from game.server.private_files import OWNER_ONLY
-from game.web.live.door import CURE, TOKEN_VARIABLE, too_short
 from keepsake.errors import KeepsakeError
 from keepsake.paths import DATABASE_URL, Places
+from keepsake.web.live.door import CURE, TOKEN_VARIABLE, too_short
 
 LEAST_PYTHON = (3, 12)
 LEAST_FREE_MB = 500

@@ -125,7 +125,7 @@ TELNET_OOB_ENABLED = True  # tells crawlers of GMCP
 BASIC_MAP_SIZE = 3
 WEB_PLUGINS_MODULE = "game.server.conf.web_plugins"
 
-INSTALLED_APPS = [*INSTALLED_APPS, "keepsake.contrib.evennia"]  # noqa: F405 - Evennia's
+INSTALLED_APPS += ["keepsake.contrib.evennia", "keepsake.web"]  # noqa: F405 - Evennia's
 
 # --- web ----------------------------------------------------------------------------
 ROOT_URLCONF = "game.web.urls"

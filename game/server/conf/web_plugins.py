@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from twisted.internet import reactor
 from twisted.logger import Logger
 
-from game.web.live.door import TOKEN_VARIABLE, Door, GuardedResource
 from keepsake.paths import places
+from keepsake.web.live.door import TOKEN_VARIABLE, Door, GuardedResource
 
 if TYPE_CHECKING:
-    from game.web.live.watching import Watching
+    from keepsake.web.live.watching import Watching
 
 _log = Logger()
 _watching: Watching | None = None
@@ -27,7 +27,7 @@ def watching() -> Watching:
     global _watching  # noqa: PLW0603 - one a process, like the reactor
     if _watching is None:
         # Only in the Server: it brings the world with it, which the Portal knows nothing of.
-        from game.web.live.watching import Watching  # noqa: PLC0415
+        from keepsake.web.live.watching import Watching  # noqa: PLC0415
 
         _watching = Watching(places(), reactor)
     return _watching
@@ -56,7 +56,7 @@ def at_webproxy_root_creation(web_root: Any) -> Any:
     from twisted.web.http import HTTPChannel  # noqa: PLC0415 - on the same
     from twisted.web.pages import errorPage  # noqa: PLC0415 - the same
 
-    from game.web.live.portal import let_browsers_leave  # noqa: PLC0415 - on the same
+    from keepsake.web.live.portal import let_browsers_leave  # noqa: PLC0415 - on the same
 
     # Evennia's takes the address that the first request on a connection names for all that follow.
     Website.protocol = HTTPChannel

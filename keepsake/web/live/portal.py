@@ -17,8 +17,8 @@ from twisted.web.http import Request
 from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResource
 from zope.interface import implementer
 
-from game.web.live.door import answer, gone
 from keepsake.agent.waiting import Alarm
+from keepsake.web.live.door import answer, gone
 
 PROXIES = ("127.0.0.1",)
 """Proxies whose headers are trusted: a web server on this machine; as Evennia's UPSTREAM_IPS."""

@@ -20,10 +20,10 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
-from game.web.live.door import answer, gone
-from game.web.live.hub import KEPT, Hub, StreamRecord
 from keepsake.events.agent_names import Names
 from keepsake.events.types import KINDS
+from keepsake.web.live.door import answer, gone
+from keepsake.web.live.hub import KEPT, Hub, StreamRecord
 
 type Allowed = Callable[[bytes], Deferred[bool]]
 """Whether the account with these cookies may watch; looked up in a thread."""

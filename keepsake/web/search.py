@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from heapq import nlargest
 from pathlib import Path
 
-from game.web.agents import Inhabitant, inhabitants
-from game.web.shapes import FoundView, SearchView, iso
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, memories_in
 from keepsake.errors import KeepsakeError
 from keepsake.json_lines import parsed
+from keepsake.web.agents import Inhabitant, inhabitants
+from keepsake.web.shapes import FoundView, SearchView, iso
 
 MOST_BYTES = 200_000_000
 """Of all archives together, each its share: about two seconds of one core."""

@@ -17,8 +17,8 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
-from game.web.middleware import HEADERS, with_headers
 from keepsake.errors import KeepsakeError
+from keepsake.web.headers import HEADERS, with_headers
 
 type View = Callable[..., HttpResponseBase]
 
@@ -77,7 +77,7 @@ def page(view: View) -> View:
         if may_watch(request.user):
             return with_headers(view(request, *args, **kwargs), HEADERS)
         # Rendered without the request: the same for everybody and for every address.
-        refusal = render_to_string("website/403.html")
+        refusal = render_to_string("keepsake/403.html")
         return with_headers(HttpResponse(refusal, status=HTTPStatus.FORBIDDEN), HEADERS)
 
     return guarded

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
-from game.web.agents import ArchiveAccess, Bounds, summary_view
-from game.web.shapes import (
+from keepsake.archive import history
+from keepsake.archive.history import PastCompaction
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, Summary
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.prompt.tokens import Heuristic
+from keepsake.web.agents import ArchiveAccess, Bounds, summary_view
+from keepsake.web.shapes import (
     Compactions,
     CompactionView,
     Memories,
@@ -14,12 +20,6 @@ from game.web.shapes import (
     SummaryView,
     iso,
 )
-from keepsake.archive import history
-from keepsake.archive.history import PastCompaction
-from keepsake.archive.log import Archive
-from keepsake.archive.records import Memory, Summary
-from keepsake.archive.tier_lines import SummaryState
-from keepsake.prompt.tokens import Heuristic
 
 _HEURISTIC = Heuristic()
 MOST_MEMORIES = 200

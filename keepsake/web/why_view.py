@@ -11,9 +11,18 @@ from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 
-from game.web.agents import ArchiveAccess, Bounds, ranked
-from game.web.archive_views import memory_view
-from game.web.shapes import (
+from keepsake.errors import KeepsakeError
+from keepsake.events.agent_names import Names, time_of
+from keepsake.events.prompts import PromptStore
+from keepsake.events.reasons import PromptSource, Under, Why
+from keepsake.events.recent_activity import MOST_BYTES
+from keepsake.events.types import Thought
+from keepsake.events.why import thoughts_of, why_did
+from keepsake.json_lines import Record
+from keepsake.recall.documents import DocumentKind, Hit
+from keepsake.web.agents import ArchiveAccess, Bounds, ranked
+from keepsake.web.archive_views import memory_view
+from keepsake.web.shapes import (
     HitView,
     LeantView,
     PromptCost,
@@ -27,15 +36,6 @@ from game.web.shapes import (
     WhyView,
     iso,
 )
-from keepsake.errors import KeepsakeError
-from keepsake.events.agent_names import Names, time_of
-from keepsake.events.prompts import PromptStore
-from keepsake.events.reasons import PromptSource, Under, Why
-from keepsake.events.recent_activity import MOST_BYTES
-from keepsake.events.types import Thought
-from keepsake.events.why import thoughts_of, why_did
-from keepsake.json_lines import Record
-from keepsake.recall.documents import DocumentKind, Hit
 
 FAR = 64_000_000
 """Bytes of the log that are read back for an earlier prompt: a second or so."""

@@ -1,6 +1,6 @@
 """The agents as they are now, as plain data; what concerns objects is asked on the reactor thread.
 
-Nothing here opens a file: what an agent experienced is read in :mod:`game.web.archive_views`.
+Nothing here opens a file: what an agent experienced is read in :mod:`keepsake.web.archive_views`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,6 @@ from pathlib import Path
 
 from evennia.objects.models import ObjectDB
 
-from game.web.on_reactor import WorldBusy, on_reactor
-from game.web.shapes import (
-    AgentRow,
-    Overview,
-    PromptView,
-    Section,
-    ServerRow,
-    Stretch,
-    SummaryView,
-    TiersView,
-    iso,
-)
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of
 from keepsake.agent.runtime import runtime
@@ -45,6 +33,18 @@ from keepsake.memory.types import MemoryContext
 from keepsake.models.queue import Priority
 from keepsake.prompt.budget import title_of
 from keepsake.recall.documents import Hit
+from keepsake.web.on_reactor import WorldBusy, on_reactor
+from keepsake.web.shapes import (
+    AgentRow,
+    Overview,
+    PromptView,
+    Section,
+    ServerRow,
+    Stretch,
+    SummaryView,
+    TiersView,
+    iso,
+)
 
 LONGEST_PROBLEM = 160
 """Characters of an agent's problem that are shown beside it; the log has all."""
@@ -86,7 +86,7 @@ class Bounds:
         return cls(oldest.first if oldest else window, longterm_last, window)
 
     def holding(self, number: int) -> str:
-        """The tier of a memory, as :class:`game.web.shapes.MemoryView` names it."""
+        """The tier of a memory, as :class:`keepsake.web.shapes.MemoryView` names it."""
         if number >= self.window_first:
             return "window"
         if number < self.first:

@@ -1,7 +1,7 @@
 """The dashboard's JSON API at ``/agents/api/``; its schema is ``docs/openapi.json``.
 
-Each operation runs in a view's thread. The world is asked in :mod:`game.web.agents`; what is read
-from disk is read here. What builders do is in :mod:`game.web.actions`.
+Each operation runs in a view's thread. :mod:`keepsake.web.agents` asks the world; files are read
+here; :mod:`keepsake.web.actions` has what builders do.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from ninja import NinjaAPI, P, Query, QueryEx
 from ninja.errors import HttpError, ValidationError
 from pydantic import BaseModel, StringConstraints
 
-from game.web import access, actions, agents, archive_views, books, charts, search, why_view
-from game.web.access import NotAllowed, may_act, refused
-from game.web.actions import ONE
-from game.web.agents import NoSuchAgent
-from game.web.archive_views import MOST_MEMORIES
-from game.web.charts import MOST_HOURS
-from game.web.shapes import (
+from keepsake.errors import KeepsakeError
+from keepsake.web import access, actions, agents, archive_views, books, charts, search, why_view
+from keepsake.web.access import NotAllowed, may_act, refused
+from keepsake.web.actions import ONE
+from keepsake.web.agents import NoSuchAgent
+from keepsake.web.archive_views import MOST_MEMORIES
+from keepsake.web.charts import MOST_HOURS
+from keepsake.web.shapes import (
     AgentRow,
     Book,
     Compactions,
@@ -37,8 +38,7 @@ from game.web.shapes import (
     TiersView,
     WhyView,
 )
-from game.web.why_view import NoSuchAct
-from keepsake.errors import KeepsakeError
+from keepsake.web.why_view import NoSuchAct
 
 _ABOUT = (
     "What the dashboard at /agents/ shows, as JSON, for staff accounts. Log in at /auth/login/ "

@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from game.web.shapes import Point, Series
 from keepsake.events.agent_names import Names, id_of, time_of
 from keepsake.events.files import files_of
 from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
 from keepsake.events.writer import STEM
 from keepsake.json_lines import Record, parsed
+from keepsake.web.shapes import Point, Series
 
 POINTS = 60
 MOST_HOURS = 7 * 24

@@ -7,16 +7,16 @@ from django.middleware.csrf import get_token
 from django.shortcuts import render
 from django.urls import path
 
-from game.web.access import page
-from game.web.agents import NoSuchAgent, names
 from keepsake.errors import KeepsakeError
+from keepsake.web.access import page
+from keepsake.web.agents import NoSuchAgent, names
 
 
 @page
 def agents(request: HttpRequest) -> HttpResponse:
     """All agents."""
     get_token(request)  # so that the cookie is there when a button is pressed
-    return render(request, "website/agents.html")
+    return render(request, "keepsake/agents.html")
 
 
 @page
@@ -29,13 +29,13 @@ def agent(request: HttpRequest, number: int) -> HttpResponse:
         return elsewhere(request)
     except KeepsakeError as error:
         return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8")
-    return render(request, "website/agent.html", {"id": number, "name": name})
+    return render(request, "keepsake/agent.html", {"id": number, "name": name})
 
 
 @page
 def search(request: HttpRequest) -> HttpResponse:
     """Words in all agents' memories."""
-    return render(request, "website/search.html")
+    return render(request, "keepsake/search.html")
 
 
 @page
@@ -45,7 +45,7 @@ def elsewhere(request: HttpRequest, rest: str = "") -> HttpResponse:
 
 
 urlpatterns = [
-    path("agents/", agents, name="agents"),
-    path("agents/search/", search, name="search"),
-    path("agents/<int:number>/", agent, name="agent"),
+    path("", agents, name="agents"),
+    path("search/", search, name="search"),
+    path("<int:number>/", agent, name="agent"),
 ]

@@ -11,23 +11,23 @@ from django.http import HttpRequest
 from ninja import Router
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictStr
 
-from game.web.access import NotAllowed, may_act
-from game.web.agents import agent_with, mind_with, state_of
-from game.web.log_in import address_of
-from game.web.on_reactor import on_reactor
-from game.web.shapes import Done, Refused, iso
 from keepsake.agent.agent_log import log
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import Compacted
 from keepsake.agent.mind import Mind, Tended
 from keepsake.archive.records import Summary, Tier
 from keepsake.contrib.evennia.agents import AgentMixin
+from keepsake.contrib.evennia.written_down import AUDIT, LONGEST, keep
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome, Undone
-from typeclasses.written_down import AUDIT, LONGEST, keep
+from keepsake.web.access import NotAllowed, may_act
+from keepsake.web.agents import agent_with, mind_with, state_of
+from keepsake.web.headers import address_of
+from keepsake.web.on_reactor import on_reactor
+from keepsake.web.shapes import Done, Refused, iso
 
 HASTE = 1.0
 """Seconds in which a compaction may end; after them the answer says only that it has begun."""

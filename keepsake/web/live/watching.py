@@ -21,13 +21,6 @@ from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
-from game.web.access import FORBIDDEN, may_watch
-from game.web.agents import STATES, NoSuchAgent, agent_with, state_of
-from game.web.live.door import TOKEN_VARIABLE, Door, GuardedResource, answer
-from game.web.live.hub import KEPT, Hub, as_written
-from game.web.live.metrics import CONTENT_TYPE, Lag, Metrics, Now
-from game.web.live.stream import LiveResource
-from game.web.middleware import HEADERS
 from keepsake.agent.agent_log import known_secrets
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import names_of
@@ -41,6 +34,13 @@ from keepsake.events.secrets import Scrubber
 from keepsake.events.subscribers import Taps, WrittenEvent
 from keepsake.models.status import ServerStatus
 from keepsake.paths import Places
+from keepsake.web.access import FORBIDDEN, may_watch
+from keepsake.web.agents import STATES, NoSuchAgent, agent_with, state_of
+from keepsake.web.headers import HEADERS
+from keepsake.web.live.door import TOKEN_VARIABLE, Door, GuardedResource, answer
+from keepsake.web.live.hub import KEPT, Hub, as_written
+from keepsake.web.live.metrics import CONTENT_TYPE, Lag, Metrics, Now
+from keepsake.web.live.stream import LiveResource
 
 _log = logging.getLogger("keepsake.web")
 

@@ -1,4 +1,4 @@
-"""Prints the API's OpenAPI document: ``python -m game.web.schema > docs/openapi.json``."""
+"""Prints the API's OpenAPI document: ``python -m keepsake.web.schema > docs/openapi.json``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main() -> None:
 
         with redirect_stdout(sys.stderr):  # it speaks of tables that are not there
             evennia._init()
-        from game.web.api import api  # noqa: PLC0415 - likewise
+        from keepsake.web.api import api  # noqa: PLC0415 - likewise
 
         print(json.dumps(api.get_openapi_schema(), indent=1, ensure_ascii=False))
 

@@ -1,0 +1,1 @@
+"""The dashboard: what agents remember, think and cost, as pages and as JSON."""
