@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from keepsake.agent.body import Body, Life
-from keepsake.agent.memory.examining import Examiner
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.log import sleep_log
@@ -11,7 +10,6 @@ from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.night_tasks import NightTasks
 from keepsake.agent.sleep.sleeper import Sleeper
 from keepsake.agent.thinking.thinker import Thinker
-from keepsake.memory.types import CompactionResult
 
 type Tended = tuple[bool, str]
 """Whether anything was done, and what, in words."""
@@ -26,9 +24,8 @@ class Mind(Remembering):
     """
 
     def __init__(self, life: Life, services: Runtime) -> None:
-        super().__init__(life, services)
+        super().__init__(life, services, asleep=lambda: self.sleeper.may_compact)
         memory = self.memory
-        self.examiner = Examiner(memory, self.keeper.recaller, services)
         self.thinker = thinker = Thinker(
             life, self, services, spent=self._spent, drowsy=lambda: self.sleeper.walking
         )
@@ -44,8 +41,7 @@ class Mind(Remembering):
         """Open what it remembers, unless that is done, and go on from there."""
         self.begun = True
         self.memory.open()
-        if self.plugged is not None:
-            self.plugged.begin()
+        self.keeper.recaller.begin()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
         self._services.workers.submit(self.look)
         self.acquaintances.catch_up()
@@ -54,16 +50,7 @@ class Mind(Remembering):
     def go_back(self) -> None:
         """Take up what was experienced before: that takes long, and can wait."""
         if not self.closed:
-            self.examiner.resume()
             self._services.workers.submit(self.read_back, self._services)
-
-    def may_compact(self) -> bool:
-        """Whether its memory may be compacted because the agent sleeps."""
-        return self.sleeper.may_compact
-
-    def compacted(self, result: CompactionResult) -> None:
-        """A compaction has ended: what it left is examined."""
-        self.examiner.compacted(result)
 
     def _spent(self, tokens: int) -> None:
         self.sleeper.spent(tokens)
@@ -121,6 +108,5 @@ class Mind(Remembering):
         self.sleeper.close()
         self.examiner.close()
         self.acquaintances.close()
-        if self.plugged is not None:
-            self.plugged.close()
+        self.keeper.recaller.close()
         self.memory.close()

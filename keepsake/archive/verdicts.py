@@ -66,6 +66,14 @@ class Rate:
     # those that prompt and recall together answer; None if recall was not asked
     recalled: int | None = None
 
+    @property
+    def words(self) -> str:
+        """``7 of 8 answers are still there (3 in the prompt)``."""
+        if self.recalled is None:
+            return f"{self.prompt} of {self.asked} answers are still in the prompt (no recall)"
+        there = f"{self.recalled} of {self.asked} answers are still there"
+        return f"{there} ({self.prompt} in the prompt)"
+
     def to_record(self) -> dict[str, Any]:
         """Part of an archive line."""
         return asdict(self)

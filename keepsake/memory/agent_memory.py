@@ -16,7 +16,7 @@ from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.tiers import Tiers
-from keepsake.archive.verdicts import Rate, RoundtripQuestion
+from keepsake.archive.verdicts import Rate
 from keepsake.errors import CompactionError
 from keepsake.events.types import MemoryChange
 from keepsake.memory.host import MemoryHost
@@ -44,8 +44,6 @@ class AgentMemory(ABC):
         archive: Where everything is kept.
         summaries: The folder of its summaries, as files.
         lock: Guards the tiers; held for moments.
-        questions: Drawn before the last compaction from what it summarised, for the caller to
-            ask.
     """
 
     def __init__(
@@ -53,7 +51,6 @@ class AgentMemory(ABC):
     ) -> None:
         self.agent, self.archive, self.summaries = agent, archive, summaries
         self.tiers, self.host = tiers, host
-        self.questions: tuple[RoundtripQuestion, ...] = ()
         self.window = Window(agent, tiers, host)
         self.lock = threading.Lock()
 
@@ -150,7 +147,7 @@ class AgentMemory(ABC):
 
     @abstractmethod
     def record_rate(self, number: int, rate: Rate) -> None:
-        """Keep in the archive what asking :attr:`questions` after compaction ``number`` gave.
+        """Keep in the archive what asking the questions of compaction ``number`` gave.
 
         Raises:
             ArchiveUnwritable: It was not kept.

@@ -230,4 +230,3 @@ class CascadeMemory(AgentMemory):
         with self.lock:
             self.window.forget()
             self._triggers.forget()
-        self.questions = ()

@@ -15,7 +15,6 @@ from typing import Any
 
 from keepsake.archive.history import PastCompaction, question_record, step_record
 from keepsake.archive.tier_lines import SummaryState
-from keepsake.archive.verdicts import RoundtripQuestion
 from keepsake.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
 from keepsake.memory import roundtrip
 from keepsake.memory.agent_memory import AgentMemory
@@ -26,8 +25,6 @@ from keepsake.memory.strategy import Layout
 from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.summary_files import VaultCopies
 from keepsake.memory.types import CompactionResult, CompactReason, Load, Outcome, Rung, Undone
-
-type Questions = tuple[RoundtripQuestion, ...]
 
 RETRY_SECONDS = 30.0
 """Wait after the first failed compaction; doubled with each further one."""
@@ -102,9 +99,10 @@ class Compactor:
         if not compaction.make():
             return None
         result = _result(compaction, self._host.ticks() - began)
-        result = replace(result, verdict=compaction.verdict(self._host.constraints()))
+        verdict = compaction.verdict(self._host.constraints())
+        result = replace(result, verdict=verdict, questions=questions)
         with self._copies.in_step:
-            return self._committed(compaction, result, questions)
+            return self._committed(compaction, result)
 
     def _summarizer(self, plan: CompactionPlan, *, again: bool) -> Summarizer:
         """The configured one, or the one that needs no model where that one keeps failing."""
@@ -136,7 +134,7 @@ class Compactor:
         return again or too_much or (plan.reason is CompactReason.EMERGENCY and failed)
 
     def _committed(
-        self, compaction: MemoryCompaction, result: CompactionResult, questions: Questions
+        self, compaction: MemoryCompaction, result: CompactionResult
     ) -> CompactionResult:
         memory, tiers = self._memory, self._memory.tiers
         with memory.lock:
@@ -149,11 +147,10 @@ class Compactor:
                 verdict=result.verdict,
             )
             source = memory.window.counter.source
-            details = _details(compaction, result, source, questions)
+            details = _details(compaction, result, source)
             line = made.compaction_line(tiers.step + 1, total=tiers.last_number, **details)
             position = memory.archive.append(line)
             tiers.compacted(made, tiers.step + 1)
-        memory.questions = questions
         self.failures, self.retry_at, self.last_failure, self._unwritten = 0, None, "", 0
         self._sync()
         for problem in result.verdict.problems if result.verdict else ():
@@ -257,9 +254,7 @@ def _result(compaction: MemoryCompaction, seconds: float) -> CompactionResult:
     )
 
 
-def _details(
-    compaction: MemoryCompaction, result: CompactionResult, source: str, questions: Questions
-) -> dict[str, Any]:
+def _details(compaction: MemoryCompaction, result: CompactionResult, source: str) -> dict[str, Any]:
     """The figures in the archive line, which the tiers do not need."""
     return {
         "reason": result.reason.value,
@@ -276,7 +271,7 @@ def _details(
             "completion": result.completion_tokens,
         },
         "steps": [step_record(step) for step in result.steps],
-        "questions": [question_record(question) for question in questions],
+        "questions": [question_record(question) for question in result.questions],
         "earlier": {tier.value: text for tier, text in compaction.earlier.items()},
     }
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from keepsake.archive.records import Memory, Position, Summary
-from keepsake.archive.verdicts import Rate, SummaryVerdict
+from keepsake.archive.verdicts import Rate, RoundtripQuestion, SummaryVerdict
 
 
 class CompactReason(StrEnum):
@@ -130,6 +130,8 @@ class CompactionResult:
     verdict: SummaryVerdict | None = None
     # answers of a model that were not used: the task, the answer, and why
     refused: tuple[tuple[str, str, str], ...] = ()
+    # drawn from what was summarised, for the caller to ask afterwards
+    questions: tuple[RoundtripQuestion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -335,7 +335,7 @@ class TestLongAfter(DeedsVillage):
             self.mira.msg(f"A gull cries {number} times over the roof.")
             self.settle()
         self.type("@compact-memories mira")
-        self.settle(lambda: not self.mind.memory.compacting)
+        self.settle(lambda: not self.mind.memory.compactor.busy)
         assert not any("rosemary" in m.text for m in self.memories("mira"))
         shown: list[str] = []
         found = self.mind.thinker.preview.show(self.mira, self.char1, "Who brought you rosemary?")

@@ -49,23 +49,23 @@ class TestClosed(LadderWorld):
 
     def test_while_a_thought_waits_for_a_compaction(self):
         gate = self.slow()
-        self.component.compact(CompactReason.MANUAL, lambda _: None)
+        self.component.compactor.compact(CompactReason.MANUAL, lambda _: None)
         self.char1.execute_cmd("talk Mira Well?")
         self.clock.advance(2.0)
-        assert self.component._after, "the thought waits"
+        assert self.component.compactor._after, "the thought waits"
         examiner = self.mind.examiner
         self.close()
         gate.set()
-        self.settle(lambda: not self.component.compacting)
+        self.settle(lambda: not self.component.compactor.busy)
         examiner._examine(1, ())  # as if its rate were being measured
         assert self.component._memory is None
 
     def test_the_same_agent_under_another_name_has_its_archive(self):
         gate = self.slow()
-        self.component.compact(CompactReason.MANUAL, lambda _: None)
+        self.component.compactor.compact(CompactReason.MANUAL, lambda _: None)
         self.mira.key = "Moira"
         gate.set()
-        self.settle(lambda: not self.component.compacting)
+        self.settle(lambda: not self.component.compactor.busy)
         assert self.mind.memory is not self.component
         assert self.mind.memory.remember("I am Moira now.")
         assert self.past() == [], "what had begun under the old name came to nothing"
@@ -101,39 +101,6 @@ class TestThoughts(LadderWorld):
         assert self.thinks("Hello?", "say Hi.")
 
 
-class TestRate(LadderWorld):
-    """A server that stopped between a compaction and its rate measures it when it is back."""
-
-    def setUp(self):
-        super().setUp()
-        self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
-        self.mira.db.paused = True
-        self.chatter(12)
-
-    def compact(self):
-        ended = []
-        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
-        self.settle(lambda: bool(ended))
-
-    def start_again(self):
-        close_mind(self.mira.id)
-        self.settle(lambda: self.mind.memory.memory.status().last_rate is not None)
-        return self.mind.memory.memory.status()
-
-    def test_it_is_measured_after_a_restart_and_once(self):
-        self.mind.compacted = lambda _: None  # killed before it was asked
-        self.compact()
-        asked = self.past()[-1].questions
-        assert asked
-        assert self.past()[-1].rate is None
-        assert self.start_again().last_rate.asked == len(asked)
-        assert self.past()[-1].rate is not None
-        self.start_again()
-        self.settle()
-        lines = "".join(path.read_text() for path in self.mind.memory.folder.glob("archive/0*"))
-        assert lines.count('"type":"rate"') == 1, "it is not measured twice"
-
-
 class TestWatchers(LadderWorld):
     """What is lived through comes before what anything makes of it."""
 
@@ -141,9 +108,10 @@ class TestWatchers(LadderWorld):
         def broken(_):
             raise RuntimeError("a fault of ours")
 
-        watchers, self.mind.watchers = self.mind.watchers, (broken,)
+        memory = self.mind.memory
+        watchers, memory.watchers = memory.watchers, (broken,)
         assert self.mind.memory.remember("Somebody coughs.")
         assert self.mind.memory.remember("Somebody sneezes.")
-        self.mind.watchers = watchers
+        memory.watchers = watchers
         assert self.mind.memory.remember("Somebody laughs.")
         assert self.lines()[-3:] == ["Somebody coughs.", "Somebody sneezes.", "Somebody laughs."]

@@ -17,7 +17,6 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.agent import agent_log
 from keepsake.agent.memory import compactor as compactor_module
 from keepsake.agent.memory import memory as memory_module
-from keepsake.agent.memory import opening as opening_module
 from keepsake.agent.thinking import fitting as fitting_module
 from keepsake.archive import history
 from keepsake.books.commitments import Commitment, CommitmentKind
@@ -40,10 +39,7 @@ WHERE = ("from Ostrey", "up the river", "to the mill", "by the north gate", "ove
          "through the snow", "at dawn", "on Friday night", "with two mules", "for the feast",
          "without a word")  # fmt: skip
 TOLD = "## Told To You, And Promised\n"
-LOGGING = (
-    *(agent_log, compactor_module, fitting_module, memory_module),
-    opening_module,
-)
+LOGGING = (*(agent_log, compactor_module, fitting_module, memory_module),)
 SUMMED_UP = "You clear your mind: memories "
 
 
@@ -114,7 +110,7 @@ class LadderWorld(AgentsWorld):
     def compacted(self):
         """Let a compaction that runs in the background end."""
         memory = self.mind.memory
-        self.settle(lambda: not memory.compacting)
+        self.settle(lambda: not memory.compactor.busy)
 
     def past(self):
         return history.compactions(self.mind.memory.memory.archive)
@@ -234,7 +230,7 @@ class TestEmergency(LadderWorld):
         self.fill(1.05, context_tokens=1600)
         self.budget(context_tokens=1600, high=9.0)
         gate, ended = self.slow(), []
-        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
+        self.mind.memory.compactor.compact(CompactReason.MANUAL, ended.append)
         self.said = ["say Hm.", "wait"]
         self.char1.execute_cmd("talk Mira Well?")
         started = time.monotonic()
@@ -392,12 +388,11 @@ class TestRate(RecallWorld):
         )
         memory = self.mind.memory.memory
         self.settle(lambda: bool(memory.status().compactions))
-        assert memory.questions
         for _ in range(5):
             self.clock.advance(1.0)
         self.settle(lambda: memory.status().last_rate is not None)
         rate = memory.status().last_rate
-        assert rate.asked == len(memory.questions)
+        assert rate.asked == len(history.compactions(memory.archive)[-1].questions) > 0
         assert rate.recalled is not None
         assert rate.recalled >= rate.prompt
         assert rate.recalled > 0

@@ -97,7 +97,7 @@ class CountedTest(MetricsWorld):
         assert self.value("queue_running", provider="ollama", host=host) == 1
         gate.set()
         self.settle(lambda: not self.thinking())
-        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
+        self.mind.memory.compactor.compact(CompactReason.MANUAL, lambda _: None)
         self.let_compact()
         assert self.value("compactions_total", reason="manual", outcome="nothing to compact") == 1
 

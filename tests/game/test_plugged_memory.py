@@ -82,27 +82,32 @@ class TestRag(PluggedWorld):
     def test_the_archive_is_lived_anew_when_it_is_opened(self):
         self.says(FACT, *CHATTER)
         self.has("")
-        assert self.mind.plugged is None
+        assert self.mind.keeper.recaller.context is None
         self.says("Bram owes me six pence.", *CHATTER)
         self.has("rag")
-        found = self.mind.plugged.find("What does Bram owe?", 3)
+        found = self.mind.keeper.recaller.find("What does Bram owe?", seconds=5.0)
         assert "six pence" in found.memories[0].document.text
-        assert self.mind.plugged.find("Where is Edwin?", 3).memories[0].document.first == 2
+        assert (
+            self.mind.keeper.recaller.find("Where is Edwin?", seconds=5.0)
+            .memories[0]
+            .document.first
+            == 2
+        )
 
     def test_what_is_whispered_is_not_handed_over(self):
         self.char1.execute_cmd("whisper Mira = The silver key is under the mill.")
         self.says(*CHATTER)
         self.settle()
-        found = self.mind.plugged.find("Where is the silver key?", 20)
+        found = self.mind.keeper.recaller.find("Where is the silver key?", seconds=5.0)
         told = [hit.document.text for hit in found.memories]
-        told += [*self.mind.plugged.brought.lines, *self.mind.plugged.brought.context]
+        told += self.mind.keeper.recaller.context
         assert not [each for each in told if "silver" in each or "mill" in each]
         assert [each for each in told if "whispers to you" in each]
 
     def test_it_rests_after_a_while_of_quiet(self):
         self.says(FACT)
         self.mira.db.paused = True
-        system = self.mind.plugged._system
+        system = self.mind.keeper.recaller._system
         with patch.object(system, "rest", wraps=system.rest) as rest:
             self.clock.advance(QUIET - 10)
             self.settle()
@@ -112,7 +117,7 @@ class TestRag(PluggedWorld):
 
     def test_a_night_is_its_rest_and_no_work_of_ours(self):
         self.says("Never open the cellar door, Mira.", FACT)
-        system, nights = self.mind.plugged._system, self.mind.sleeper.nights
+        system, nights = self.mind.keeper.recaller._system, self.mind.sleeper.nights
         before = self.fake.prompts()
         with patch.object(system, "rest", wraps=system.rest) as rest:
             assert list(nights.tasks) == [Step.COMPACT]
@@ -146,12 +151,12 @@ class TestOthers(PluggedWorld):
     """Other ones, and such as break."""
 
     def test_ours_is_the_default(self):
-        assert self.mind.plugged is None
+        assert self.mind.keeper.recaller.context is None
 
     def test_one_that_writes_files_has_a_folder_of_its_own_which_forgetting_takes(self):
         self.has("generative-agents")
         self.says(FACT)
-        self.mind.plugged.rest(asleep=True)
+        self.mind.keeper.recaller.rest(asleep=True)
         stream = self.folder / "memories" / "generative-agents" / "stream.json"
         assert "Edwin" in stream.read_text()
         self.stop_services()
@@ -186,7 +191,7 @@ class TestOthers(PluggedWorld):
         self.settle(stream.exists)
         stream.write_text(stream.read_text().replace('"newest": ', '"newest": 99'))
         self.has("generative-agents")
-        found = self.mind.plugged.find("Where is Edwin?", 3)
+        found = self.mind.keeper.recaller.find("Where is Edwin?", seconds=5.0)
         assert "Edwin" in found.memories[0].document.text
 
     def test_a_long_rest_keeps_nobody_waiting_and_is_closed_when_it_ends(self):
@@ -208,8 +213,8 @@ class TestOthers(PluggedWorld):
             self.says("Good night.")
         assert Stumbles.made == 1
         assert [line for line in logs.output if "Nothing rates" in line]
-        self.mind.plugged.find("Good night?", 3)
-        told = "\n".join(self.mind.plugged.brought.context)
+        self.mind.keeper.recaller.find("Good night?", seconds=5.0)
+        told = "\n".join(self.mind.keeper.recaller.context)
         assert FACT in told
         assert "Nice fire." in told
 
@@ -224,7 +229,10 @@ class TestOthers(PluggedWorld):
             assert Keeps.entered.wait(60)
             close_mind(self.mira.id)
             forget(self.folder, ForgottenPerson(identity_of(self.char1), "Tom"))
-            assert mind_of(self.mira).plugged.find("Where is Edwin?", 3).memories == ()
+            assert (
+                mind_of(self.mira).keeper.recaller.find("Where is Edwin?", seconds=5.0).memories
+                == ()
+            )
         Keeps.gate.set()
         assert Keeps.closed.wait(60)
         self.settle()
@@ -243,7 +251,7 @@ class TestOthers(PluggedWorld):
     def test_no_memory_of_that_name(self):
         with pytest.raises(KeepsakeError, match=r"There is no memory 'rug'.*rag"):
             set_memory(self.mira, "rug")
-        assert self.mind.plugged is None
+        assert self.mind.keeper.recaller.context is None
 
 
 class TestCommand(Building, AgentsWorld):

@@ -283,7 +283,7 @@ class TestLooking(WebWorld):
         self.sums_up(60)
         taken_back = self.get(self.of_mira("/tiers"))["recent"]
         assert not taken_back["undone"]
-        self.mind.memory.undo(lambda _: None)
+        self.mind.memory.compactor.undo(lambda _: None)
         self.let_compact()
         (newest,) = self.get(self.of_mira("/compactions"), limit=1)["compactions"]
         assert newest["undone"]

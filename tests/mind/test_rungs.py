@@ -227,10 +227,10 @@ def test_all_of_it_is_in_the_archive_line(life, memory):
     text = (life.folder / "archive" / segment).read_text().splitlines()[int(number) - 1]
     assert json.loads(text) == line
     assert (result.number, line["id"]) == (1, 1)
-    assert memory.questions
-    assert all(question.number <= 2 for question in memory.questions)
-    assert all(answered(q, [m.line for m in memory.archive.read(1, 2)]) for q in memory.questions)
-    assert history.compactions(memory.archive)[0].questions == memory.questions
+    assert result.questions
+    assert all(question.number <= 2 for question in result.questions)
+    assert all(answered(q, [m.line for m in memory.archive.read(1, 2)]) for q in result.questions)
+    assert history.compactions(memory.archive)[0].questions == result.questions
 
 
 # -- strategies

@@ -117,17 +117,6 @@ class Acquaintances:
         present = [(identity_of(person), person.key) for person in people_near(agent)]
         return shown.lines(present, self.book, budget, self._telling(audience))
 
-    def known_of(self, person: Any, audience: Audience = NOBODY) -> str:
-        """What a prompt says of one person, on one line; quick, empty where nothing is to be said.
-
-        ``Tom, met 9 November: a miller who looks for his sister; last said: '…' (12 November)``.
-        What the window still shows is not told again.
-        """
-        if not (budget := self._budget):
-            return ""
-        page = self.book.loaded(identity_of(person))
-        return shown.known_of(person.key, page, budget, self._telling(audience))
-
     def _telling(self, audience: Audience) -> Telling:
         window = self._memory.context().window
         hears, before = self._memory.private.may_hear_all, window[0].number if window else None

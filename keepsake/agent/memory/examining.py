@@ -14,9 +14,7 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.waiting import Alarm
-from keepsake.archive import history
-from keepsake.archive.history import PastCompaction
-from keepsake.archive.verdicts import Rate, RoundtripQuestion
+from keepsake.archive.verdicts import RoundtripQuestion
 from keepsake.errors import KeepsakeError
 from keepsake.memory.roundtrip import rate
 from keepsake.memory.types import CompactionResult, MemoryContext
@@ -36,57 +34,25 @@ class Examiner:
         self._name, self._memory = memory.name, memory
         self._recaller, self._services = recaller, services
         self._waiting = Alarm(services.timer)
-        self._begun = self._closed = False
 
     def close(self) -> None:
         """Measure nothing any more."""
-        self._closed = True
         self._waiting.cancel()
-
-    def resume(self) -> None:
-        """Ask what the last compaction left, if the server stopped before that was done."""
-        try:
-            memory = self._memory.memory
-            status, archive = memory.status(), memory.archive
-        except KeepsakeError:  # it cannot be opened now; the memory itself says so
-            return
-        if not status.last_number or status.last_rate is not None:
-            return
-
-        def work() -> None:
-            with logged(f"{self._name}: Past compactions could not be read"):
-                if past := history.standing(archive):
-                    self._services.post(lambda: self._resumed(past[-1]))
-
-        self._services.workers.submit(work)
-
-    def _resumed(self, last: PastCompaction) -> None:
-        # A compaction since then has its own questions, and they may be under way.
-        if not (self._closed or self._begun) and last.questions and last.covered:
-            self._ask_when_followed(last.number, last.questions, PATIENCE)
 
     def compacted(self, result: CompactionResult) -> None:
         """A compaction is done: ask its questions when the index has followed."""
-        try:
-            questions = tuple(self._memory.memory.questions)
-        except KeepsakeError:  # the archive is closed by now; the memory itself says so
-            return
         if result.number and result.covered:
-            self._waiting.cancel()
-            self._ask_when_followed(result.number, questions, PATIENCE)
+            self._ask_when_followed(result, PATIENCE)
 
-    def _ask_when_followed(
-        self, number: int, questions: tuple[RoundtripQuestion, ...], looks: int
-    ) -> None:
-        self._begun = True
+    def _ask_when_followed(self, result: CompactionResult, looks: int) -> None:
         indexes = self._services.indexes
         if looks and indexes and not indexes.followed(self._memory.folder.name):
-            self._waiting.set(LOOK_SECONDS, self._ask_when_followed, number, questions, looks - 1)
+            self._waiting.set(LOOK_SECONDS, self._ask_when_followed, result, looks - 1)
             return
         self._recaller.prepare()
-        self._services.workers.submit(self._examine, number, questions)
+        self._services.workers.submit(self._examine, result.number, result.questions)
 
-    def _examine(self, number: int, questions: tuple[RoundtripQuestion, ...]) -> None:
+    def _examine(self, number: int, questions: Sequence[RoundtripQuestion]) -> None:
         """In a worker thread."""
         with logged(f"{self._name}: Measuring compaction {number} broke off"):
             try:
@@ -95,14 +61,14 @@ class Examiner:
                 left = f"What compaction {number} left was not measured"
                 log(f"[Memory] {self._name}: {left}: {error}")
 
-    def _measure(self, number: int, questions: tuple[RoundtripQuestion, ...]) -> None:
+    def _measure(self, number: int, questions: Sequence[RoundtripQuestion]) -> None:
         memory = self._memory.memory
         context = memory.context()
         visible = (*self._memory.always_shown(), *context.lines)
         found = rate(questions, visible, self._search(context))
         memory.record_rate(number, found)
         if found.asked:
-            log(f"[Memory] {self._name}: {told(found)} after compaction {number}")
+            log(f"[Memory] {self._name}: {found.words} after compaction {number}")
 
     def _search(self, context: MemoryContext) -> Callable[[str], Sequence[str] | None] | None:
         """What a thought would be given on these words; None in a world without recall."""
@@ -118,12 +84,3 @@ class Examiner:
             return (*lines.notes, *lines.experiences)
 
         return search
-
-
-def told(found: Rate) -> str:
-    """The rate in words: ``7 of 8 answers are still there (3 in the prompt)``."""
-    if found.recalled is None:
-        return f"{found.prompt} of {found.asked} answers are still in the prompt (no recall)"
-    return (
-        f"{found.recalled} of {found.asked} answers are still there ({found.prompt} in the prompt)"
-    )

@@ -15,21 +15,21 @@ from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
-from keepsake.agent.memory.clearing import compact_for
+from keepsake.agent.memory.compactor import Compacted
 from keepsake.agent.memory.diary import Diary
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.plugged import PATIENCE, PluggedMemory
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY, Audience, outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.commitments import Commitment, CommitmentKind
-from keepsake.books.notes import Note, NoteBook
+from keepsake.books.notes import Note
 from keepsake.books.persona import attribute_quote
 from keepsake.books.pins import LIMIT, Pinned
-from keepsake.errors import KeepsakeError, NoteRefused
+from keepsake.errors import CompactionError, KeepsakeError, NoteRefused
 from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten
+from keepsake.memory.types import CompactReason
 from keepsake.prompt import tool_results
 from keepsake.prompt.tool_results import is_private_act
 from keepsake.prompt.verbs import COMPACT, Command
@@ -52,8 +52,10 @@ _OPS = {
 }
 """What the tool calls that change something are called in the event log."""
 _MOST_WORDS_OF_A_NAME = 3
-TOOL_SECONDS = 10.0
-"""How long a tool call may take; a thought waits for it."""
+TOOL_SECONDS = COMPACT_SECONDS = 10.0
+"""How long a tool call may take, and a thought waits for what comes of it."""
+WORTH_IT = 4
+"""Less than this part of ``recent_window`` is not summed up, unless the prompt is full."""
 
 
 class MemoryTools:
@@ -64,17 +66,14 @@ class MemoryTools:
         life: Life,
         memory: MemoryComponent,
         diary: Diary,
+        recaller: Recaller,
         services: Runtime,
-        plugged: PluggedMemory | None = None,
     ) -> None:
-        name, folder = life.name, life.folder
-        self._trouble = Complaints(f"[Notes] {name}")
-        tell = services.events.emit
-        self.notes = NoteBook(folder / "notes", self._trouble, name, tell)
-        self.pinned = Pinned(folder / "pinned.md", self._trouble, name, tell)
-        self.recaller = Recaller(life, self.notes, memory, services, plugged)
-        self._name, self._memory, self._services = name, memory, services
-        self._diary, self._plugged = diary, plugged
+        self.notes, self.recaller = recaller.notes, recaller
+        trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
+        self.pinned = Pinned(life.folder / "pinned.md", trouble, life.name, emit)
+        self._name, self._memory, self._services = life.name, memory, services
+        self._diary = diary
         self._remembered: tuple[Memory, ...] = ()
         self._thoughts_left = 0
         self._tools: dict[str, Callable[[str, str, str], str]] = {
@@ -99,7 +98,7 @@ class MemoryTools:
             Comes on the reactor thread once the result is in the agent's memory.
         """
         if command.verb == COMPACT:
-            return compact_for(self._memory, self._services, place)
+            return self._compact(place)
         finished: Deferred[None] = Deferred()
         tool = self._tools[command.verb]
 
@@ -124,6 +123,36 @@ class MemoryTools:
         work = partial(tool, command.argument, place, command.reason)
         self._services.in_thread(work, TOOL_SECONDS).addCallbacks(done, failed)
         return finished
+
+    def _compact(self, place: str) -> Deferred[None]:
+        """Have the memory compacted; the result becomes a memory, now or after a while."""
+        finished: Deferred[None] = Deferred()
+        finished.addTimeout(COMPACT_SECONDS, self._services.timer, lambda *_: None)
+
+        def tell(line: str) -> None:
+            text = shorten(" ".join(line.split()), related.LONGEST_RESULT)
+            self._memory.remember(text, MemoryKind.RESULT, place=place)
+            finished.callback(None)
+
+        try:
+            if self._nothing_to_sum_up():
+                tell(_compacted(None))
+            else:
+                compact = self._memory.compactor.compact
+                compact(CompactReason.AGENT, lambda outcome: tell(_compacted(outcome)))
+        except KeepsakeError as error:
+            tell(f"You tried to compact: {error}")
+        return finished
+
+    def _nothing_to_sum_up(self) -> bool:
+        """Whether too little could leave the window, and the prompt is not full.
+
+        A small model that says the word all the time would wear its memory down.
+        """
+        config, memory = self._services.ladder, self._memory.memory
+        could_leave = memory.status().window - config.immediate_window
+        least = max(config.recent_window // WORTH_IT, 1)
+        return could_leave < least and memory.load().share < config.low
 
     def _note(self, argument: str, place: str, reason: str) -> str:
         title, _, text = argument.partition(": ")
@@ -258,11 +287,9 @@ class MemoryTools:
         asker: str = "",
     ) -> SearchResult | None:
         """Search for what may matter to a thought, as :meth:`Recaller.search` does."""
-        if not self._config.budget and self._plugged is None:
+        if not (seconds := self.recaller.patience):
             return None
-        before, seconds = self.recaller.window_starts_at(), self._config.patience
-        if self._plugged is not None:
-            seconds = max(seconds, PATIENCE)
+        before = self.recaller.window_starts_at()
         try:
             return await self.recaller.search(
                 question,
@@ -288,6 +315,16 @@ class MemoryTools:
     @property
     def _config(self) -> RecallConfig:
         return self._services.recalling
+
+
+def _compacted(outcome: Compacted | None) -> str:
+    if isinstance(outcome, CompactionError):
+        return f"You tried to compact: {outcome}"
+    if outcome is None or outcome.covered is None:
+        return f"{tool_results.COMPACTED}there is nothing to sum up yet"
+    first, last = outcome.covered
+    kept = f"the last {outcome.kept} stay as they are"
+    return f"{tool_results.COMPACTED}memories {first}-{last} are summed up, {kept}"
 
 
 def _to_whom(argument: str) -> tuple[str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,9 +14,7 @@ from typing import Any, Unpack
 from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import remembered
-from keepsake.agent.memory.compactor import BackgroundCompactor, Compacted
-from keepsake.agent.memory.opening import Opener
-from keepsake.agent.memory.owner import MemoryOwner
+from keepsake.agent.memory.compactor import BackgroundCompactor
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
@@ -24,12 +23,16 @@ from keepsake.archive.spill import Line, not_yet_in
 from keepsake.books.commitments import Commitments
 from keepsake.errors import ArchiveError, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
-from keepsake.memory.agent_memory import AgentMemory
+from keepsake.memory.agent_memory import AgentMemory, SlidingMemory
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
 from keepsake.memory.host import MemoryHost
 from keepsake.memory.protocol import OURS
-from keepsake.memory.types import MemoryContext
-
-__all__ = ["BACKLOG_LIMIT", "Compacted", "MemoryComponent"]
+from keepsake.memory.source import Summarizer
+from keepsake.memory.strategy import Layout
+from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
+from keepsake.memory.summary_files import SummaryFolder
+from keepsake.memory.types import CompactionResult, MemoryContext
 
 BACKLOG_LIMIT = 10_000
 """Memories that wait for a disk that cannot be written; the oldest go first."""
@@ -39,13 +42,26 @@ COMMITMENTS = "noticed.md"
 LATELY = 1000
 """Memories in which whose words are whose is looked up."""
 
+type Watcher = Callable[[Memory], None]
+"""Is given every memory once it is archived; quick."""
 
-class MemoryComponent(BackgroundCompactor):
+
+class MemoryComponent:
     """The memory of one agent.
 
     It runs on the reactor thread, but for what is said to be asked from others.
 
+    Args:
+        pins: Gives the pinned lines as a prompt shows them; in any thread.
+        importance: Gives how much a memory matters, 1 to 10; in any thread.
+        may_compact: Says whether the agent sleeps, so that its memory may be compacted earlier.
+        leaving, ended: As :class:`BackgroundCompactor` has them.
+
     Attributes:
+        compactor: What compacts it.
+        kind: The name of the memory that the agent has; empty for ours.
+        summaries: The folder of its summaries.
+        watchers: Who looks at every new memory.
         problem: Why the archive cannot be written now; None if it can.
         newest: Number of the last memory that was archived since the server started; 0 for none.
         last_act: Number of the last act that was remembered since the server started; 0 for none.
@@ -53,36 +69,37 @@ class MemoryComponent(BackgroundCompactor):
         commitments: What it has promised, and the rules that it keeps to.
     """
 
-    def __init__(self, life: Life, owner: MemoryOwner, services: Runtime) -> None:
-        super().__init__(life, owner, services)
+    def __init__(
+        self,
+        life: Life,
+        services: Runtime,
+        *,
+        pins: Callable[[], Sequence[str]],
+        importance: Callable[[Memory], int],
+        may_compact: Callable[[], bool],
+        leaving: Callable[[Sequence[Memory]], None],
+        ended: Callable[[CompactionResult], None],
+    ) -> None:
+        self.name, self.folder = life.name, life.folder
+        self.summaries = SummaryFolder(life.folder / "summaries", life.name)
+        self.compactor = BackgroundCompactor(
+            life, services, memory=lambda: self.memory, leaving=leaving, ended=ended
+        )
+        self.watchers: Sequence[Watcher] = ()
         self.problem: KeepsakeError | None = None
         self.newest = self.last_act = 0
         self.private = PrivateWords()
-        trouble, tell = Complaints(f"[Notes] {life.name}"), services.events.emit
-        self.commitments = Commitments(life.folder / COMMITMENTS, trouble, life.name, tell)
+        trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
+        self.commitments = Commitments(life.folder / COMMITMENTS, trouble, life.name, emit)
+        self._services, self._pins, self._importance = services, pins, importance
+        self.kind, self._may_compact = life.memory, may_compact
         self._memory: AgentMemory | None = None
         self._opening = threading.RLock()
         self._dropped = 0
-        self._closed = self._asleep = False
-        self._backlog = deque(map(_entry, services.spill.of(self.folder.name)))
-        self._from_before = len(self._backlog)
+        self._closed = self._asleep = self._slid = False
+        self._backlog = deque(map(_entry, services.spill.of(self.folder.name)), BACKLOG_LIMIT)
         self._unkept: list[Line] = []
         self._try_again_at = 0.0
-        of_the_agent = partial(
-            MemoryHost,
-            constraints=self.always_shown,
-            promised=self.promised,
-            asleep=lambda: self._asleep,
-            importance=owner.importance,
-        )
-        self._opener = Opener(
-            life.name,
-            self.summaries,
-            services,
-            of_the_agent,
-            lambda: (self.known_names, self.persona),
-            plugged=life.memory not in OURS,
-        )
 
     # -- remembering
 
@@ -103,13 +120,12 @@ class MemoryComponent(BackgroundCompactor):
             :class:`Spill`, and :attr:`problem` says why.
         """
         about = {**facts, "time": self._services.clock.now()}
+        self._dropped += len(self._backlog) == BACKLOG_LIMIT
         self._backlog.append((text, kind, about))
-        saved = self.save_backlog()
-        if saved:
+        if saved := self.save_backlog():
             self.compact_if_due()
         else:
             self._keep(_line(text, kind, about))
-            self._bound()
         return saved
 
     def _keep(self, line: Line) -> None:
@@ -117,60 +133,62 @@ class MemoryComponent(BackgroundCompactor):
         if not self._services.spill.keep(self.folder.name, line):
             self._unkept.append(line)
 
-    def _bound(self) -> None:
-        while len(self._backlog) > BACKLOG_LIMIT:
-            self._backlog.popleft()
-            self._from_before = max(self._from_before - 1, 0)
-            self._dropped += 1
-
     def save_backlog(self) -> bool:
         """Archive what waits in RAM, in order; True if nothing waits any more."""
         if not self.open():
             return False
-        while self._backlog:
-            try:
+        try:
+            while self._backlog:
                 self._save(*self._backlog[0])
-            except ArchiveError as error:
-                self._trouble(error)
-                return False
-            self._backlog.popleft()
-        self._brought()
+                self._backlog.popleft()
+            self._brought()
+        except ArchiveError as error:
+            self._trouble(error)
+            return False
         self._relieved()
         return True
 
     def _brought(self) -> None:
         """What waited in the home is in the archive: it need not wait any more."""
         self._unkept.clear()
-        if not self._services.spill.of(self.folder.name) or self._memory is None:
-            return
-        try:
-            self._memory.archive.sync()
-        except ArchiveError as error:
-            self._trouble(error)
-            return
-        self._services.spill.done(self.folder.name)
-        log(f"[Memory] {self.name}: What waited in the home is in the archive")
+        if self._services.spill.of(self.folder.name):
+            self.memory.archive.sync()
+            self._services.spill.done(self.folder.name)
+            log(f"[Memory] {self.name}: What waited in the home is in the archive")
 
     def _save(self, text: str, kind: MemoryKind, about: dict[str, Any]) -> None:
-        if self._memory is not None:
-            memory = self._memory.append(text, kind, **about)
-            self.newest = memory.number
-            self.private.saw(memory)
-            if memory.kind is MemoryKind.ACT:
-                self.last_act = memory.number
-            self._services.events.emit(remembered(self.name, memory))
-            self._watched(memory)
-
-    def _watched(self, memory: Memory) -> None:
-        """Let the watchers look at a memory; what breaks in one of them stays in it."""
-        for watcher in self._owner.watchers:
-            # Whatever somebody said: it is in the archive, and must not be archived again.
+        memory = self.memory.append(text, kind, **about)
+        self.newest = memory.number
+        self.private.saw(memory)
+        if memory.kind is MemoryKind.ACT:
+            self.last_act = memory.number
+        self._services.events.emit(remembered(self.name, memory))
+        for watcher in self.watchers:
+            # Whatever breaks in one: it is in the archive, and must not be archived again.
             with logged(f"{self.name}: Memory {memory.number} was not looked at"):
                 watcher(memory)
 
+    def compact_if_due(self) -> None:
+        """Start a compaction in the background when one is due."""
+        if self._memory is None or self.compactor.busy:
+            return
+        if self._slides is not self._slid:
+            how = "summaries" if self._slid else "a sliding window, without summaries"
+            log(f"[Memory] {self.name}: The strategy has changed to {how}")
+            self._memory = self._over(self._memory.archive)
+        self._asleep = self._may_compact()
+        if self._memory.may_be_due():
+            self.compactor.compact_if_due()
+
+    # -- what it holds
+
     @property
     def memory(self) -> AgentMemory:
-        """The memory itself; see :class:`BackgroundCompactor`."""
+        """The memory itself.
+
+        Raises:
+            KeepsakeError: It could not be opened; says why.
+        """
         if not self.open():
             raise self.problem or KeepsakeError(f"{self.name}'s memory is closed")
         assert self._memory is not None
@@ -196,8 +214,8 @@ class MemoryComponent(BackgroundCompactor):
         return len(self._unkept)
 
     def always_shown(self) -> tuple[str, ...]:
-        """What stands in every prompt, whatever is compacted: pins and promises."""
-        return (*self._owner.pins(), *self.noticed_for(NOBODY))
+        """What stands in every prompt, whatever is compacted: pins and promises; any thread."""
+        return (*self._pins(), *self.noticed_for(NOBODY))
 
     def noticed_for(self, audience: Audience, before: int | None = None) -> tuple[str, ...]:
         """Promises and rules of before memory ``before``, as far as the audience may hear them."""
@@ -207,15 +225,6 @@ class MemoryComponent(BackgroundCompactor):
     def promised(self) -> frozenset[int]:
         """The numbers of the memories on which open promises and rules rest; in any thread."""
         return frozenset(item.number for item in self.commitments.items)
-
-    def compact_if_due(self) -> None:
-        """Start a compaction in the background when one is due."""
-        if self._memory is None or self.compacting:
-            return
-        self._memory = self._opener.followed(self._memory)
-        self._asleep = self._owner.may_compact()
-        if self._memory.may_be_due():
-            self.consider()
 
     # -- opening and closing
 
@@ -268,7 +277,7 @@ class MemoryComponent(BackgroundCompactor):
             return False
         try:
             self.private = PrivateWords.of(archive)
-            memory = self._opener.opened(archive)
+            memory = self._over(archive)
         except Exception as error:
             # Not even a window can be read: what happens waits in RAM, and whoever speaks
             # in the same room must not suffer for it.
@@ -276,7 +285,9 @@ class MemoryComponent(BackgroundCompactor):
             self._trouble(_unreadable(self.folder, error))
             return False
         self._services.syncer.add(archive)
-        self._skip_what_is_there(archive)
+        # Of what waited since before this process, an earlier one may have brought a part.
+        waited = [_line(*self._backlog.popleft()) for _ in range(len(self._backlog))]
+        self._backlog.extendleft(map(_entry, reversed(not_yet_in(archive, waited))))
         if archive.torn:
             self._services.events.emit(
                 MemoryChange(agent=self.name, op="mended", n=archive.last_number, size=archive.torn)
@@ -284,11 +295,52 @@ class MemoryComponent(BackgroundCompactor):
         self._memory = memory  # last of all: from now on any thread may use it
         return True
 
-    def _skip_what_is_there(self, archive: Archive) -> None:
-        """Of what waited since before this process, an earlier one may have brought a part."""
-        waited = [_line(*self._backlog.popleft()) for _ in range(self._from_before)]
-        self._from_before = 0
-        self._backlog.extendleft(map(_entry, reversed(not_yet_in(archive, waited))))
+    def _over(self, archive: Archive) -> AgentMemory:
+        """The memory that the configuration names; the plain one if that cannot be read."""
+        services = self._services
+        host = MemoryHost(
+            clock=services.clock,
+            config=lambda: self._config,
+            summarizer=self._summarizer,
+            strategy=services.strategy,
+            log=log,
+            tokens=services.tokens,
+            constraints=self.always_shown,
+            promised=self.promised,
+            asleep=lambda: self._asleep,
+            importance=self._importance,
+            ticks=services.seconds,
+            emit=services.events.emit,
+        )
+        self._slid = self._slides
+        if not self._slid:
+            try:
+                return CascadeMemory(self.name, archive, self.summaries, host)
+            except Exception as error:
+                # Whatever an archive holds that this code cannot read: the agent lives on with
+                # its newest memories, and the log says what to look at.
+                told = f"The tiers cannot be read ({error!r}); sliding window only"
+                log(f"[Memory] {self.name}: {told}")
+        return SlidingMemory(self.name, archive, self.summaries, host)
+
+    @property
+    def _slides(self) -> bool:
+        """Whether no summaries are made: by the strategy, or as another memory does the rest."""
+        return self.kind not in OURS or self._services.strategy().layout is Layout.SLIDING
+
+    @property
+    def _config(self) -> CompactionConfig:
+        config = self._services.ladder
+        if self.kind in OURS:
+            return config
+        return replace(config, immediate_window=max(config.preserve_memories, 1))
+
+    def _summarizer(self) -> Summarizer:
+        """The summarizer that the configuration names; called in a worker thread."""
+        if (ask := self._services.asker(self._config.profile)) is None:
+            return ExtractiveSummarizer()
+        names, persona = self.compactor.known_names, self.compactor.persona
+        return ModelSummarizer(ask, self._services.prompts, names, persona)
 
     def _leave_waiting(self) -> None:
         """The process ends, and the archive still cannot be written."""

@@ -11,28 +11,35 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from keepsake.agent.agent_log import Complaints
+import frontmatter
+import yaml
+
+from keepsake.agent.agent_log import Complaints, log
 from keepsake.agent.body import Life
-from keepsake.agent.memory.brought import Brought, brought, by_number
 from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.recaller import SPARE, Recaller
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.waiting import Alarm
 from keepsake.archive.forgetting import PLUGGED
 from keepsake.archive.log import Archive
-from keepsake.archive.privacy import outward
+from keepsake.archive.privacy import NOBODY, Audience, outward
 from keepsake.archive.records import Memory
+from keepsake.books.files import replace_file
+from keepsake.books.notes import NoteBook
 from keepsake.errors import KeepsakeError
 from keepsake.memory import protocol
-from keepsake.memory.protocol import MemorySystem, Surroundings
+from keepsake.memory.protocol import MemorySystem, RecalledLine, Surroundings, dated, line_of
 from keepsake.models.profiles import EXTRACTIVE, ModelProfile
 from keepsake.ports import Generation, GenerationRequest, LanguageModel
+from keepsake.recall.documents import Document, DocumentKind, Hit
 from keepsake.recall.related import SearchResult
+from keepsake.recall.sources import memory_document
 
 PATIENCE = 5.0
 """Seconds that a thought waits for it; then it goes on with what was brought last."""
@@ -45,34 +52,40 @@ _CLOSING = 1.0
 """Seconds for which a call that is under way is waited for at the end; then it closes itself."""
 _AT_ONCE = 1000
 """Memories that are read from the archive at a time."""
+PROFILE_FILE = "profile.md"
+"""In an agent's folder."""
+MEMORY = "memory"
 _calling: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 """By folder: one that is made anew is opened once the one before it has let go of its files."""
 
 
-class PluggedMemory:
-    """The other memory of one agent.
+class PluggedMemory(Recaller):
+    """The other memory of one agent, and the search in it."""
 
-    Attributes:
-        name: What it is called in the agent's profile.
-        brought: What it had for the last thought; from any thread.
-    """
-
-    def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
-        self.name, self.brought = life.memory, Brought()
-        self._agent, self._memory, self._services = life.name, memory, services
-        self._folder = (
-            life.folder
-            / PLUGGED
-            / "".join(c if c.isalnum() or c in "_.-" else "_" for c in life.memory)
-        )
+    def __init__(
+        self, life: Life, notes: NoteBook, memory: MemoryComponent, services: Runtime
+    ) -> None:
+        super().__init__(life, notes, memory, services)
+        self._kind, self._context = life.memory, tuple[str, ...]()
+        self._inside = life.folder / PLUGGED / "".join(c if _is_safe(c) else "_" for c in life.memory)
         self._trouble = Complaints(f"[Error] {life.name}: The memory {life.memory}")
         # Those that do not fit in are read from the archive before the next one is handed over.
         self._waiting: deque[Memory] = deque(maxlen=_AT_ONCE)
-        self._calling = _calling[self._folder]
+        self._calling = _calling[self._inside]
         self._system: MemorySystem | None = None
         self._try_again_at = float("-inf")
         self._quiet = Alarm(services.timer)
         self._closed = False
+
+    @property
+    def context(self) -> tuple[str, ...]:
+        """What it had for every prompt when it was last asked; from any thread."""
+        return self._context
+
+    @property
+    def patience(self) -> float:
+        """Seconds that a thought waits for it."""
+        return max(self._services.recalling.patience, PATIENCE)
 
     # -- on the reactor thread
 
@@ -84,7 +97,7 @@ class PluggedMemory:
         """Something was remembered."""
         self._waiting.append(outward(memory))
         self._services.workers.submit(self._call, self._take_in, 0.0)
-        self._quiet.set(QUIET, self.begin)
+        self._quiet.set(QUIET, self._services.workers.submit, self.rest)
 
     def close(self) -> None:
         """Let go of it, at once or when the call that is under way has ended."""
@@ -103,34 +116,58 @@ class PluggedMemory:
 
         self._call(rest)
 
-    def find(self, question: str, limit: int) -> SearchResult:
-        """Ask it, and keep what it brought; nothing if it failed."""
-        found: list[Brought] = []
+    def _found(
+        self,
+        text: str,
+        before: int | None,
+        *,
+        scene: bool,
+        seconds: float,
+        audience: Audience = NOBODY,
+        asker: str = "",
+    ) -> SearchResult:
+        """Ask it, and keep what it has for every prompt; nothing if it failed, or is busy."""
+        del before, scene, seconds, audience  # whatever it brings is as anybody may hear it
+        question = f"{asker}: {text}" if asker else text
+        limit, found = self._services.recalling.memories + SPARE, list[SearchResult]()
 
         def ask(system: MemorySystem) -> None:
-            found.append(self._asked(system, question, limit))
+            self._take_in(system)
+            budget = int(self._services.compaction.current.budget * CONTEXT_SHARE)
+            shown = {dated(outward(each)) for each in self._memory.context().window}
+            lines = (line for line in system.context(budget) if line not in shown)
+            self._context = tuple(lines)
+            found.append(self._hits(system.recall(question, limit)))
 
-        if not self._call(ask, PATIENCE):
-            return SearchResult()  # it is busy; what stands in every prompt goes on standing there
-        self.brought = found[0] if found else Brought()
-        return self.brought.found
+        if self._call(ask, PATIENCE) and not found:
+            self._context = ()
+        return found[0] if found else SearchResult()
 
-    def _asked(self, system: MemorySystem, question: str, limit: int) -> Brought:
-        self._take_in(system)
-        lately = {each.number: each for each in map(outward, self._memory.lately())}
-        budget = int(self._services.compaction.current.budget * CONTEXT_SHARE)
-        return brought(
-            system.context(budget),
-            system.recall(question, limit),
-            self._agent,
-            window=[outward(each) for each in self._memory.context().window],
-            lately=list(lately.values()),
-            lived=by_number(lately, self._read),
-            now=self._services.clock.now(),
+    def _hits(self, recalled: Sequence[RecalledLine]) -> SearchResult:
+        """What it recalled, without what the window shows anyway."""
+        window = {each.number for each in self._memory.context().window}
+        hits = (self._hit(place, line) for place, line in enumerate(recalled))
+        return SearchResult(
+            memories=tuple(
+                hit for hit in hits if not (hit.document.first in window and _is_memory(hit))
+            )
         )
 
-    def _read(self, number: int) -> Memory | None:
-        return next(map(outward, self._archive.read(number, number)), None)
+    def _hit(self, place: int, line: RecalledLine) -> Hit:
+        """A memory where the line tells one word for word, else the line itself."""
+        last = line.numbers[-1] if line.numbers else 0
+        memory = next(map(outward, self._archive.read(last, last)), None) if last else None
+        if memory is not None and len(line.numbers) == 1 and line_of(memory) in line.text:
+            return Hit(memory_document(memory, self._name), line.score)
+        document = Document(
+            key=f"line:{place}",
+            kind=DocumentKind.MEMORY,
+            text=_without_day(line.text),
+            time=memory.time if memory else self._services.clock.now(),
+            first=min(line.numbers, default=0),
+            last=max(line.numbers, default=0),
+        )
+        return Hit(document, line.score)
 
     def _take_in(self, system: MemorySystem) -> None:
         """Hand over what waits, and before it what the memory has missed."""
@@ -187,23 +224,23 @@ class PluggedMemory:
         system = self._made()
         if system.newest > self._archive.last_number:  # that was put back to an earlier state
             system.close()
-            shutil.rmtree(self._folder)
+            shutil.rmtree(self._inside)
             system = self._made()
         return system
 
     def _made(self) -> MemorySystem:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._inside.mkdir(parents=True, exist_ok=True)
         services = self._services
         given = Surroundings(
-            agent=self._agent,
-            folder=self._folder,
+            agent=self._name,
+            folder=self._inside,
             clock=services.clock,
             embedder=services.embedder,
             model=_model(services),
             tokens=services.tokens,
             budget=services.compaction.current.budget,
         )
-        return protocol.opened(self.name, given)
+        return protocol.opened(self._kind, given)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -222,6 +259,22 @@ def _model(services: Runtime) -> LanguageModel | None:
     if services.gateway.profiles.get(name).provider == EXTRACTIVE:
         return None
     return _ProfileModel(services, name)
+
+
+def _is_safe(sign: str) -> bool:
+    return sign.isalnum() or sign in "_.-"
+
+
+def _without_day(text: str) -> str:
+    """A line without the day that :func:`dated` puts before it: ``4 May 2026, ``."""
+    day, sign, rest = text.partition(", ")
+    number, *month = day.split(" ")
+    is_day = number.isdecimal() and len(month) == 2 and month[0].istitle() and month[1].isdecimal()
+    return rest if sign and is_day else text
+
+
+def _is_memory(hit: Hit) -> bool:
+    return hit.document.key.startswith(f"{DocumentKind.MEMORY}:")
 
 
 class _ProfileModel:
@@ -244,3 +297,41 @@ def _asked_so(request: GenerationRequest, profile: ModelProfile) -> GenerationRe
         messages=request.messages,
     )
     return replace(of_the_profile, temperature=request.temperature)
+
+
+# -- which memory an agent is to have: ``memory: rag`` at the head of its ``profile.md``
+
+
+def memory_named(path: Path) -> str:
+    """The memory that a profile names; empty for ours, and where it cannot be read."""
+    if not path.exists():  # as a rule: who the agent is stands in the world's database
+        return ""
+    try:
+        named = str(frontmatter.loads(path.read_text(encoding="utf-8")).get(MEMORY) or "")
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        log(f"[Error] {path} cannot be read, so the agent has the usual memory: {error}")
+        return ""
+    return "" if named in protocol.OURS else named
+
+
+def memories_told(name: str) -> str:
+    """What it is called, and what there is, for a builder."""
+    return f"{name or protocol.KEEPSAKE}. There are: {', '.join(protocol.names())}"
+
+
+def name_memory(path: Path, name: str) -> None:
+    """Have a profile name a memory, whatever else it says; an empty name for ours.
+
+    Raises:
+        KeepsakeError: There is no such memory.
+        OSError, UnicodeDecodeError, yaml.YAMLError: The file cannot be read or written.
+    """
+    if name not in protocol.OURS:
+        protocol.maker(name)
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    post = frontmatter.loads(text)
+    post.metadata.pop(MEMORY, None)
+    if name not in protocol.OURS:
+        post[MEMORY] = name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, frontmatter.dumps(post) + "\n")

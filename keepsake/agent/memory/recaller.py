@@ -10,7 +10,6 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import searched
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY, Audience, in_confidence, outward
 from keepsake.archive.records import Memory
@@ -41,14 +40,34 @@ class Recaller:
         notes: NoteBook,
         memory: MemoryComponent,
         services: Runtime,
-        plugged: PluggedMemory | None = None,
     ) -> None:
         self._name, self._folder, self._find_names = life.name, life.folder, life.names
-        self._notes, self._memory, self._services = notes, memory, services
+        self.notes, self._memory, self._services = notes, memory, services
         self._names: frozenset[str] = frozenset()
-        self._plugged = plugged
         self._index = self._opened_index()
         self._recall = self._over(self._index)
+
+    # -- what another memory than ours does in its own way
+
+    @property
+    def context(self) -> tuple[str, ...] | None:
+        """What stands in every prompt in place of summaries and books; None where those do."""
+        return None
+
+    @property
+    def patience(self) -> float:
+        """Seconds that a thought waits for a search; 0 for none at all."""
+        config = self._services.recalling
+        return config.patience if config.budget else 0.0
+
+    def begin(self) -> None:
+        """Open what is searched."""
+
+    def saw(self, memory: Memory) -> None:
+        """A memory was archived."""
+
+    def close(self) -> None:
+        """The agent is gone, or goes on under another name."""
 
     # -- searching
 
@@ -72,8 +91,6 @@ class Recaller:
         Raises:
             TimeoutError: It took longer than ``seconds``.
         """
-        if not self._can_search:
-            return None
         self.prepare()
         began = self._services.seconds()
         wanted = partial(self._found, text, before, scene=scene, seconds=seconds)
@@ -95,8 +112,6 @@ class Recaller:
         seconds: float,
     ) -> SearchResult | None:
         """The same, for worker threads: blocks."""
-        if not self._can_search:
-            return None
         began = self._services.seconds()
         result = self._found(text, before, scene=scene, seconds=seconds)
         self._tell(by, text, None if result is None else result.hits, began, before)
@@ -113,9 +128,6 @@ class Recaller:
         asker: str = "",
     ) -> SearchResult | None:
         config, recall = self._services.recalling, self._recall
-        if self._plugged is not None:  # whatever it brings is as anybody may hear it
-            words = f"{asker}: {text}" if asker else text
-            return self._plugged.find(words, config.memories + SPARE)
         if recall is None or self._index is None:
             return None
         self._index.refresh()
@@ -157,10 +169,6 @@ class Recaller:
         confided = bool(audience) and self._services.people.current.in_confidence
         hidden = in_confidence if confided else outward
         return self._memory.private.heard_by(known, audience, hidden)
-
-    @property
-    def _can_search(self) -> bool:
-        return self._recall is not None or self._plugged is not None
 
     def prepare(self) -> None:
         """Look up what a search needs of the world; on the reactor thread, before it."""
@@ -213,7 +221,7 @@ class Recaller:
         """The agent's index; None in a world without indexes."""
         if (indexes := self._services.indexes) is None:
             return None
-        index = indexes.open(self._folder.name, self._folder / "archive", self._notes)
+        index = indexes.open(self._folder.name, self._folder / "archive", self.notes)
         index.on_anew = self._made_anew
         return index
 

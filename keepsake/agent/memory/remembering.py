@@ -2,76 +2,79 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from keepsake.agent.agent_log import logged
+from keepsake.agent.agent_log import Complaints, logged
 from keepsake.agent.body import Life
 from keepsake.agent.memory.acquaintances import Acquaintances
 from keepsake.agent.memory.diary import Diary
+from keepsake.agent.memory.examining import Examiner
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
+from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.offstage.hearsay import Hearsay
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory
+from keepsake.books.notes import NoteBook
 from keepsake.memory.protocol import OURS
 from keepsake.memory.types import CompactionResult
 
 
-class Remembering(ABC):
-    """What one agent remembers with; also the :class:`MemoryOwner` of its memory.
+class Remembering:
+    """What one agent remembers with.
+
+    ``asleep`` says whether its memory may be compacted because the agent sleeps.
 
     Attributes:
-        memory: What it lived through.
+        memory: What it experienced.
         diary: Its journal.
         acquaintances: Whom it knows.
         keeper: Its notes and pins, and its recall.
+        examiner: Measures what compactions left.
         hearsay: What it may tell others, and what of it they know.
-        plugged: The memory that it has in place of ours; None for ours.
     """
 
-    def __init__(self, life: Life, services: Runtime) -> None:
-        self.memory = memory = MemoryComponent(life, self, services)
-        self.diary = diary = Diary(life, memory, self.met, services)
+    def __init__(self, life: Life, services: Runtime, asleep: Callable[[], bool]) -> None:
+        self.memory = memory = MemoryComponent(
+            life,
+            services,
+            pins=lambda: self.keeper.pinned.shown,
+            importance=lambda memory: self.diary.importance_of(memory).score,
+            may_compact=asleep,
+            leaving=self._leaving,
+            ended=self._compacted,
+        )
+        self.diary = Diary(life, memory, self.met, services)
         self.acquaintances = Acquaintances(life, memory, services)
-        self.plugged: PluggedMemory | None = None
-        if life.memory not in OURS:
-            self.plugged = PluggedMemory(life, memory, services)
-        self.keeper = MemoryTools(life, memory, diary, services, self.plugged)
-        # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
-        remembered = partial(services.taps.remembered, life.name)
+        trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
+        notes = NoteBook(life.folder / "notes", trouble, life.name, emit)
+        recaller = Recaller if life.memory in OURS else PluggedMemory
+        found_by = recaller(life, notes, memory, services)
+        self.keeper = MemoryTools(life, memory, self.diary, found_by, services)
+        self.examiner = Examiner(memory, self.keeper.recaller, services)
         self.hearsay = Hearsay(life.name)
-        ours = (diary.saw, self.acquaintances.saw, self.hearsay.saw, remembered)
-        self.watchers = ours if self.plugged is None else (*ours, self.plugged.saw)
+        # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
+        memory.watchers = (
+            *(self.diary.saw, self.acquaintances.saw, self.hearsay.saw),
+            *(partial(services.taps.remembered, life.name), self.keeper.recaller.saw),
+        )
 
-    @abstractmethod
-    def may_compact(self) -> bool:
-        """Whether its memory may be compacted because the agent sleeps."""
-
-    @abstractmethod
-    def compacted(self, result: CompactionResult) -> None:
-        """A compaction has ended."""
-
-    def pins(self) -> Sequence[str]:
-        """The pinned lines as a prompt shows them; in any thread."""
-        return self.keeper.pinned.shown
-
-    def importance(self, memory: Memory) -> int:
-        """How much a memory matters, 1 to 10; in any thread."""
-        return self.diary.importance_of(memory).score
-
-    def leaving(self, window: Sequence[Memory]) -> None:
-        """A compaction begins; blocks."""
+    def _leaving(self, window: Sequence[Memory]) -> None:
+        """A compaction begins, in a worker thread: what matters is kept whatever becomes of it."""
         self.diary.leaving(window)
+
+    def _compacted(self, result: CompactionResult) -> None:
+        """A compaction has ended."""
+        self.examiner.compacted(result)
 
     def met(self, memory: Memory) -> bool:
         """Whether the agent knew who caused a memory."""
         return not memory.source_id or self.acquaintances.met(memory.source_id)
 
     def read_back(self, services: Runtime) -> None:
-        """Read what it may tell others from what it has lived through; blocks, never raises."""
+        """Read what it may tell others from what it has experienced; blocks, never raises."""
         with logged(f"{self.memory.name}: What it has to tell could not be read"):
             before = self.memory.lately()
             services.post(lambda: self.hearsay.begin_with(before))

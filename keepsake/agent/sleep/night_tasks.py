@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import partial
 
 from keepsake.agent.body import Life
+from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.remembering import Remembering
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.log import THROUGH, Figures, SleepLog, Step
@@ -231,10 +232,11 @@ class NightTasks:
 
     def by_step(self) -> Mapping[Step, NightTask]:
         """What does each step; another memory than ours rests in its own way."""
-        if (plugged := self._mind.plugged) is not None:
+        recaller = self._mind.keeper.recaller
+        if isinstance(recaller, PluggedMemory):
 
             def rest(_: NightAsk) -> Figures:
-                plugged.rest(asleep=True)
+                recaller.rest(asleep=True)
                 return {}
 
             return {Step.COMPACT: rest}
@@ -285,7 +287,7 @@ class NightTasks:
         memory, idle = self._mind.memory, threading.Event()
 
         def look() -> None:  # on the reactor thread, where no change is half begun
-            if not memory.compacting:
+            if not memory.compactor.busy:
                 idle.set()
 
         made, before = memory.memory.status().compactions, memory.memory.load().used

@@ -166,8 +166,8 @@ class SceneMaker:
             "called_back": tuple(mind.keeper.remembered),
             "pinned": tuple(mind.keeper.pinned.shown),
         }
-        if mind.plugged is not None:
-            return kept | {"context": tuple(mind.plugged.brought.context)}
+        if (brought := mind.keeper.recaller.context) is not None:
+            return kept | {"context": brought}
         window = mind.memory.context().window
         about = turn.impulse.source_id if turn.partner else ""
         noticed = mind.memory.noticed_for(turn.audience, window[0].number if window else None)
@@ -196,7 +196,7 @@ class SceneMaker:
             carried=_shown(agent.contents),
             exits=tuple(exits),
             ways=tuple(ways),
-            people=self._people(agent, turn) if self._mind.plugged is None else (),
+            people=self._people(agent, turn),
             options=options.usages(naming),
             partner=turn.partner,
             trigger=turn.impulse.trigger,
@@ -208,6 +208,8 @@ class SceneMaker:
 
     def _people(self, agent: Body, turn: TurnContext) -> tuple[str, ...]:
         """What it knows of those who are here, as far as they may all hear it."""
+        if self._mind.keeper.recaller.context is not None:  # another memory tells that
+            return ()
         known, window = self._mind.acquaintances, self._mind.memory.context().window
         spoke = {memory.source_id for memory in window if memory.source_id}
         new = [
