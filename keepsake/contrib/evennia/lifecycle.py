@@ -110,15 +110,15 @@ def _keep_house() -> Iterator[None]:
     some are not open yet, that is what there is to do.
     """
     minds = list(open_minds())
-    busy = COMPACTING_AT_ONCE if unopened() else sum(mind.memory.compacting for mind in minds)
+    busy = COMPACTING_AT_ONCE if unopened() else sum(mind.memory.compactor.busy for mind in minds)
     for mind in minds:
         # One that compacts would have to be waited for, and does all this itself.
-        if mind.closed or mind.memory.compacting:
+        if mind.closed or mind.memory.compactor.busy:
             continue
         try:
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
                 mind.memory.compact_if_due()
-                busy += mind.memory.compacting
+                busy += mind.memory.compactor.busy
         except Exception:  # whatever is wrong with one agent, the others are looked after
             _log.failure("Housekeeping failed for {name}", name=mind.memory.name)
         yield

@@ -15,10 +15,10 @@ from typing import Any
 
 import evennia
 from evennia.objects.models import ObjectDB
-from keepsake.agent.memory.named import PROFILE_FILE, memory_named
 
 from keepsake.agent.agent_log import logged
 from keepsake.agent.body import Life
+from keepsake.agent.memory.plugged import PROFILE_FILE, memory_named
 from keepsake.agent.mind import Mind
 from keepsake.agent.naming import keep_former
 from keepsake.agent.offstage import living

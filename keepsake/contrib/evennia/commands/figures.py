@@ -47,16 +47,10 @@ def verdict(found: SummaryVerdict | None) -> str:
 
 
 def rate(found: Rate | None) -> str:
-    """What can still be told: ``7 of 8 questions answered, 3 by the prompt alone``."""
+    """What can still be told: ``7 of 8 answers are still there (3 in the prompt)``."""
     if found is None:
         return "not measured yet"
-    if not found.asked:
-        return "nothing to ask about"
-    if found.recalled is None:
-        return f"{found.prompt} of {found.asked} questions answered by the prompt; recall not asked"
-    return (
-        f"{found.recalled} of {found.asked} questions answered, {found.prompt} by the prompt alone"
-    )
+    return found.words if found.asked else "nothing to ask about"
 
 
 def load(found: Load) -> str:
