@@ -21,7 +21,7 @@ from game.server.private_files import read_or_create
 from game.simulation.inhabitants import atlas_for
 from game.simulation.players import Visitors, make_visitors
 from keepsake.agent import runtime as agent_runtime
-from keepsake.agent.memory.named import PROFILE_FILE, name_memory
+from keepsake.agent.memory.plugged import PROFILE_FILE, name_memory
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds

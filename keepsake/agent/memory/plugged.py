@@ -67,7 +67,8 @@ class PluggedMemory(Recaller):
     ) -> None:
         super().__init__(life, notes, memory, services)
         self._kind, self._context = life.memory, tuple[str, ...]()
-        self._inside = life.folder / PLUGGED / "".join(c if _is_safe(c) else "_" for c in life.memory)
+        inside = "".join(c if c.isalnum() or c in "_.-" else "_" for c in life.memory)
+        self._inside = life.folder / PLUGGED / inside
         self._trouble = Complaints(f"[Error] {life.name}: The memory {life.memory}")
         # Those that do not fit in are read from the archive before the next one is handed over.
         self._waiting: deque[Memory] = deque(maxlen=_AT_ONCE)
@@ -259,10 +260,6 @@ def _model(services: Runtime) -> LanguageModel | None:
     if services.gateway.profiles.get(name).provider == EXTRACTIVE:
         return None
     return _ProfileModel(services, name)
-
-
-def _is_safe(sign: str) -> bool:
-    return sign.isalnum() or sign in "_.-"
 
 
 def _without_day(text: str) -> str:

@@ -12,7 +12,7 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
 
-from keepsake.agent.memory.named import MEMORY, PROFILE_FILE, memory_named, name_memory
+from keepsake.agent.memory.plugged import MEMORY, PROFILE_FILE, memory_named, name_memory
 from keepsake.agent.naming import begin, now
 from keepsake.agent.runtime import running, runtime
 from keepsake.books.files import replace_file

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from evennia.locks.lockhandler import check_lockstring
 
-from keepsake.agent.memory.named import told
+from keepsake.agent.memory.plugged import memories_told
 from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
 from keepsake.agent.sleep.tiredness import wakes_at
@@ -239,8 +239,7 @@ class CmdAgent(BuilderCommand):
                 why_not = "A class by its module is for developers, as it runs whatever is there"
                 raise KeepsakeError(why_not, "Ask one, or name a memory of the list")
             set_memory(agent, self.rhs.strip())
-        plugged = self.mind(agent).plugged
-        has = told("" if plugged is None else plugged.name)
+        has = memories_told(self.mind(agent).memory.kind)
         self.caller.msg(f"{agent.key} remembers with {plain(has)}.")
 
     def _interval(self) -> None:

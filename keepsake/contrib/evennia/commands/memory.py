@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from keepsake.agent.memory.memory import Compacted, MemoryComponent
+from keepsake.agent.memory.compactor import Compacted
+from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import runtime
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
@@ -63,7 +64,7 @@ class CmdCompactMemories(BuilderCommand):
         def done(outcome: Compacted) -> None:
             caller.msg(_outcome(name, outcome))
 
-        memory.compact(CompactReason.MANUAL, done)
+        memory.compactor.compact(CompactReason.MANUAL, done)
 
 
 def _outcome(name: str, outcome: Compacted) -> str:
@@ -162,7 +163,7 @@ class CmdMemoryStatus(BuilderCommand):
             texts = "".join(_summary(summary) for summary in memory.context().summaries)
             caller.msg(f"{head}\n{integrity_line(report)}\n{texts}".rstrip())
 
-        memory.check(done)
+        memory.compactor.check(done)
 
 
 def describe(name: str, component: MemoryComponent) -> str:
@@ -204,8 +205,8 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
             "|rNot written|n",
             f"{counted(component.waiting, 'memory')} in RAM. {plain(str(problem))}",
         )
-    if component.no_room is not None:
-        yield "|rNo room|n", plain(str(component.no_room))
+    if component.compactor.no_room is not None:
+        yield "|rNo room|n", plain(str(component.compactor.no_room))
 
 
 def _recall(index: IndexStatus) -> str:
