@@ -2,11 +2,11 @@
 
 A Unix socket, readable by its owner alone. One JSON object a line in, one a line out::
 
-    {"op": "agents"}                 -> {"ok": true, "result": [...]}
-    {"op": "agents", "name": "Bob"}  -> {"ok": false, "error": "…"}
+    {"op": "ready"}    -> {"ok": true, "result": {...}}
+    {"op": "nonsense"} -> {"ok": false, "error": "…"}
 
-Operations run on the reactor thread, so they may touch Evennia's objects and must be
-quick; one that has to wait returns a Deferred.
+Operations run on the reactor thread, so they may touch Evennia's objects and must be quick; an
+operation that has to wait returns a Deferred.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from twisted.internet import defer, reactor
-from twisted.internet.protocol import Factory, connectionDone
+from twisted.internet.protocol import Factory
 from twisted.logger import Logger
 from twisted.protocols.basic import LineOnlyReceiver
 from twisted.python.failure import Failure
@@ -61,25 +61,15 @@ class ControlServer:
         port, self._port = self._port, None
         return defer.maybeDeferred(port.stopListening) if port else defer.succeed(None)
 
-    def answer(self, line: bytes) -> defer.Deferred[dict[str, Any]]:
-        """The answer to one request line; never fails."""
-        answer = defer.maybeDeferred(self._run, line)
-        answer.addCallback(lambda result: {"ok": True, "result": result})
-        answer.addErrback(_refusal)
-        return answer
-
-    def _run(self, line: bytes) -> object:
+    def run(self, line: bytes) -> object:
+        """The result of one request line."""
         try:
             request = json.loads(line)
-        except ValueError as error:
-            raise KeepsakeError(f"The request is not JSON: {error}") from error
-        if not isinstance(request, dict):
-            raise KeepsakeError("The request is not a JSON object", 'Send {"op": …}')
-        name = request.get("op")
-        if not isinstance(name, str) or name not in self._operations:
+            operation = self._operations[request["op"]]
+        except (ValueError, TypeError, KeyError) as error:
             known = ", ".join(sorted(self._operations))
-            raise KeepsakeError(f"There is no operation {name!r}", f"Known ones: {known}")
-        return self._operations[name](request)
+            raise KeepsakeError(f"{line[:80]!r} is no request", f"Known are: {known}") from error
+        return operation(request)
 
 
 class _ControlProtocol(LineOnlyReceiver):
@@ -88,25 +78,18 @@ class _ControlProtocol(LineOnlyReceiver):
 
     def lineReceived(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
         control: ControlServer = self.factory.control
-        control.answer(line).addCallback(self._send)
-
-    def _send(self, answer: dict[str, Any]) -> None:
-        try:
-            line = json.dumps(answer, default=str)
-        except (TypeError, ValueError) as error:  # keys that JSON has no form for
-            line = json.dumps({"ok": False, "error": f"The answer is not JSON: {error}"})
-        if self.connected:
-            self.sendLine(line.encode())
-
-    def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802
-        self.connected = 0
+        answer = defer.maybeDeferred(control.run, line)
+        answer.addCallback(lambda result: json.dumps({"ok": True, "result": result}))
+        answer.addErrback(_refusal)
+        answer.addCallback(lambda text: self.transport.write(text.encode() + b"\n"))
 
 
-def _refusal(failure: Failure) -> dict[str, Any]:
+def _refusal(failure: Failure) -> str:
+    told = failure.getErrorMessage()
     if not failure.check(KeepsakeError):  # a fault of ours: its traceback is for the log
         _log.failure("A control operation failed", failure=failure)
-        return {"ok": False, "error": f"{failure.type.__name__}: {failure.getErrorMessage()}"}
-    return {"ok": False, "error": failure.getErrorMessage()}
+        told = f"{failure.type.__name__}: {told}"
+    return json.dumps({"ok": False, "error": told})
 
 
 def _remove_stale(path: Path) -> None:

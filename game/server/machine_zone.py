@@ -1,42 +1,26 @@
 """The machine's own time zone, by its name.
 
-Django puts the whole process into the zone of its settings, which is UTC unless they say
-otherwise. Agents live by the clock on the wall: they sleep at night, and a day of their journal
-is a day there.
+Django puts the whole process into the zone of its settings. Agents live by the clock on the wall:
+they sleep at night, and a day of their journal is a day there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 FALLBACK = "UTC"
 _ZONES = Path("/usr/share/zoneinfo")
 
 
-def machine_zone(
-    environ: Mapping[str, str],
-    localtime: Path = Path("/etc/localtime"),
-    timezone: Path = Path("/etc/timezone"),
-) -> str:
+def machine_zone(environ: Mapping[str, str], localtime: Path = Path("/etc/localtime")) -> str:
     """The name of the zone, such as ``Europe/Berlin``; UTC where the machine does not say."""
-    return next(filter(_is_zone, _named(environ, localtime, timezone)), FALLBACK)
-
-
-def _named(environ: Mapping[str, str], localtime: Path, timezone: Path) -> Iterator[str]:
-    yield environ.get("TZ", "").removeprefix(":")
-    yield str(localtime.resolve()).partition("zoneinfo/")[2]
-    try:
-        yield timezone.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return
+    named = (environ.get("TZ", "").removeprefix(":"), str(localtime.resolve()))
+    zones = (each.rpartition("zoneinfo/")[2] for each in named)
+    return next((each for each in zones if each and _is_zone(each)), FALLBACK)
 
 
 def _is_zone(name: str) -> bool:
-    """Whether Python knows it, and Django, which looks for a file of that name."""
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return False
-    return not _ZONES.is_dir() or (_ZONES / name).is_file()
+    """Whether there is a file of that name, as Django looks for it."""
+    path = (_ZONES / name).resolve()
+    return path.is_file() and path.is_relative_to(_ZONES.resolve())

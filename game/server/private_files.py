@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-import stat
 import tempfile
 from pathlib import Path
 
@@ -15,14 +14,10 @@ OWNER_ONLY = 0o600
 
 
 def read_or_create(path: Path, *, nbytes: int) -> str:
-    """The secret in ``path``; a missing or empty file gets a fresh random one.
+    """The secret in ``path``; a missing or empty file gets a fresh random one of ``nbytes``.
 
-    The file appears whole or not at all, also when two processes start at once: both
-    then read the same secret.
-
-    Args:
-        path: Where the secret lives; its folder is made when missing.
-        nbytes: Bytes of randomness in a fresh secret.
+    The file appears whole or not at all, also when two processes start at once: both then read the
+    same secret.
 
     Raises:
         KeepsakeError: The file can be neither read nor written.
@@ -35,11 +30,10 @@ def read_or_create(path: Path, *, nbytes: int) -> str:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not path.exists() or not path.stat().st_size:
                 descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-                with os.fdopen(descriptor, "w", encoding="ascii") as file:  # mode 0600
+                with os.fdopen(descriptor, "w", encoding="ascii") as file:
                     file.write(secrets.token_urlsafe(nbytes) + "\n")
                 Path(draft).replace(path)
         finally:
             os.close(lock)
-        if stat.S_IMODE(path.stat().st_mode) != OWNER_ONLY:
-            path.chmod(OWNER_ONLY)
+        path.chmod(OWNER_ONLY)
         return path.read_text(encoding="ascii").strip()

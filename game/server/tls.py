@@ -6,49 +6,13 @@ plain one. Evennia has telnet over TLS only, with a certificate of its own makin
 
 from __future__ import annotations
 
-import ssl
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keepsake.errors import KeepsakeError, refusing
 from keepsake.paths import Certificate, places
 
 if TYPE_CHECKING:
     from OpenSSL.SSL import Context
-
-_CURE = (
-    "Point KEEPSAKE_TLS_CERT to the certificate with its chain (PEM) and KEEPSAKE_TLS_KEY to its "
-    "key without a passphrase, both readable for this account, or unset both for no encryption"
-)
-
-
-def check(certificate: Certificate) -> None:
-    """Try the two files.
-
-    Raises:
-        KeepsakeError: One cannot be read, they do not belong together, or the certificate has run
-            out; names the cure.
-    """
-    # Here, since no other command needs it.
-    from cryptography.x509 import load_pem_x509_certificate  # noqa: PLC0415
-
-    for path in (certificate.cert, certificate.key):
-        with refusing(f"{path} cannot be read", _CURE):
-            path.read_bytes()
-    both = f"{certificate.cert} and {certificate.key}"
-    # OpenSSL's errors are OSErrors.
-    with refusing(f"{both} are no certificate with its key", _CURE, ValueError):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate.cert, certificate.key, password=_no_passphrase)
-        ends = load_pem_x509_certificate(certificate.cert.read_bytes()).not_valid_after_utc
-    if ends < datetime.now(UTC):
-        raise KeepsakeError(f"The certificate {certificate.cert} ran out on {ends:%Y-%m-%d}", _CURE)
-
-
-def _no_passphrase(*_: object) -> bytes:
-    """Instead of OpenSSL's own, which asks whoever sits at a terminal, where nobody does."""
-    return b""
 
 
 class RenewedContext:
@@ -87,7 +51,7 @@ def _load(certificate: Certificate) -> Context:
     from twisted.internet.ssl import CertificateOptions  # noqa: PLC0415 - in the Portal alone
 
     context: Context = CertificateOptions().getContext()  # with Twisted's choice of ciphers
-    context.set_passwd_cb(_no_passphrase)
+    context.set_passwd_cb(lambda *_: b"")  # OpenSSL's own asks at the terminal
     context.use_certificate_chain_file(str(certificate.cert))
     context.use_privatekey_file(str(certificate.key))
     context.check_privatekey()

@@ -7,8 +7,8 @@ any more, it ends too.
 
 from __future__ import annotations
 
-import errno
 import fcntl
+import gc
 import json
 import os
 import shutil
@@ -16,9 +16,9 @@ import signal
 import sqlite3
 import sys
 import threading
-import traceback
+import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -40,14 +40,8 @@ def main() -> None:
         with _alone(lab):
             _play(lab, stop)
     except KeepsakeError as error:
-        _refuse(error)
-    except Exception as error:
-        if not _is_full(error):
-            raise
-        with suppress(OSError):  # the disk may be too full for that as well
-            traceback.print_exc()
-        cure = f"Free some disk space, then go on: {lab.resume}"
-        _refuse(KeepsakeError(f"The simulation broke off ({error})", cure))
+        _tell({"op": REFUSED, "what": error.what, "cure": error.cure})
+        sys.exit(1)
 
 
 def _play(lab: Lab, stop: threading.Event) -> None:
@@ -57,14 +51,12 @@ def _play(lab: Lab, stop: threading.Event) -> None:
         shutil.rmtree(lab.vault / "agents", ignore_errors=True)
         (lab.home / "logs").mkdir(parents=True)
     _report("setting up")
-    from game.simulation import tables  # noqa: PLC0415 - here nothing is loaded for a refusal
-
-    tables.set_up()
+    set_up()
     from game.simulation import living  # noqa: PLC0415 - needs Evennia to be set up
 
     if not lab.made:
         _report("making")
-        tables.make_tables(lab)
+        _make_tables(lab)
         living.build(plan)
         lab.write_lived(0.0, {})
     life = living.SimulatedLife(lab, plan, partial(_report, "at"), stop)
@@ -72,13 +64,46 @@ def _play(lab: Lab, stop: threading.Event) -> None:
     _report(OVER, lab.lived(), life.counts())
 
 
+def set_up() -> None:
+    """Load Django and Evennia with the settings that the environment names; once a process."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "game.server.conf.settings")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Evennia's own modules warn while they are imported
+        import django  # noqa: PLC0415 - only after the environment is set
+
+        django.setup()
+        import evennia  # noqa: PLC0415
+
+        evennia._init()
+    gc.freeze()
+
+
+def _make_tables(lab: Lab) -> None:
+    """Evennia's tables; those of an earlier simulation serve, as they are all alike when empty."""
+    import evennia  # noqa: PLC0415 - slow to import
+    from django.core.management import call_command  # noqa: PLC0415 - needs the settings
+    from django.db import connections  # noqa: PLC0415 - the same
+
+    connections.close_all()
+    database = lab.places().database
+    empty = lab.folder.parent / f".empty-{evennia.__version__}.db3"
+    if empty.exists():
+        for left in database.parent.glob(f"{database.name}*"):  # as Evennia was loaded
+            left.unlink()
+        shutil.copyfile(empty, database)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Evennia's old migrations
+        call_command("migrate", verbosity=0, interactive=False)
+    connections.close_all()
+    part = empty.with_suffix(f".{os.getpid()}.part")
+    with closing(sqlite3.connect(database)) as here, closing(sqlite3.connect(part)) as there:
+        here.backup(there)
+    part.rename(empty)
+
+
 def _report(op: str, seconds: float = 0.0, counts: Mapping[str, int] | None = None) -> None:
     _tell({"op": op, "seconds": seconds, "counts": dict(counts or {})})
-
-
-def _refuse(error: KeepsakeError) -> None:
-    _tell({"op": REFUSED, "what": error.what, "cure": error.cure})
-    sys.exit(1)
 
 
 def _tell(what: Mapping[str, object]) -> None:
@@ -88,22 +113,14 @@ def _tell(what: Mapping[str, object]) -> None:
         os._exit(1)
 
 
-def _is_full(error: BaseException) -> bool:
-    """Whether there was no room on the disk: the system says so, or SQLite through Django."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    reason = error.__cause__ or error
-    return isinstance(reason, sqlite3.Error) and "disk is full" in str(reason)
-
-
 @contextmanager
 def _alone(lab: Lab) -> Iterator[None]:
     """Hold the simulation; refuse where another run, or the game, is at work in its world."""
     name = lab.folder.name
     with refusing(f"{lab.folder / _LOCK} could not be opened", "Mend the permissions"):
-        own = os.open(lab.folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    with os.fdopen(own):
-        _claim(own, f"The simulation {name!r} is running already", "Wait for it, or end it")
+        own = (lab.folder / _LOCK).open("w")
+    with own:
+        _claim(own.fileno(), f"The simulation {name!r} is running already", "Wait for it")
         environ = f"KEEPSAKE_HOME={lab.home} KEEPSAKE_VAULT={lab.vault}"
         with suppress(OSError), (lab.places().events / _LOCK).open("r+") as of_log:
             _claim(

@@ -16,7 +16,7 @@ from random import Random
 
 import psutil
 
-from game.cli.world import client
+from keepsake.cli import client
 from keepsake.models.embedders import EmbedderProfile, embedder
 from keepsake.paths import REPOSITORY
 from keepsake.recall.config import RecallConfig

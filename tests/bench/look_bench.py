@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from game.cli.world import processes
+from keepsake.cli import processes
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure, percentile
 from tests.cli.conftest import Copy, make_copy

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from game.cli.world import processes
+from keepsake.cli import processes
 from keepsake.paths import REPOSITORY, Places
 
 NAMED_THREADS = REPOSITORY / "tests" / "bench" / "named_threads"

@@ -15,9 +15,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from game.cli.world import client, processes
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory
+from keepsake.cli import client, processes
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure, percentile
 from tests.bench.long_lives import names_of, populate

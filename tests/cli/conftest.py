@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from game.cli.world import processes
+from keepsake.cli import processes
 from keepsake.paths import REPOSITORY, Places, places
 from tests.free_ports import free_base
 from tests.lab.in_process import OURS, Ran, keepsake
@@ -33,7 +33,7 @@ class Copy:
     def process(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """The command as a shell runs it."""
         return subprocess.run(
-            [sys.executable, "-m", "game", *arguments],
+            [sys.executable, "-m", "keepsake", *arguments],
             cwd=REPOSITORY,
             env=self.environ,
             capture_output=True,

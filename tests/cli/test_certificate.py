@@ -11,9 +11,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from game.server.tls import check
+from keepsake.cli.world import check_certificate as check
 from keepsake.errors import KeepsakeError
-from keepsake.paths import Certificate, places
+from keepsake.paths import Certificate
 from tests.cli.conftest import make_copy
 
 
@@ -57,7 +57,6 @@ FAULTS: dict[str, Callable[[Certificate], object]] = {
     "No such file": lambda made: made.key.unlink(),
     "no certificate with its key": _torn,
     "do(es)? not match|mismatch": _of_another,
-    "Is a directory": lambda made: (made.cert.unlink(), made.cert.mkdir()),
 }
 
 
@@ -75,11 +74,6 @@ def test_one_that_ran_out_and_a_locked_key_are_refused(tmp_path):
         check(pair(tmp_path, days=-1))
     with pytest.raises(KeepsakeError, match="no certificate with its key"):
         check(pair(tmp_path, passphrase=b"secret"))
-
-
-def test_half_a_pair_is_refused():
-    with pytest.raises(KeepsakeError, match="KEEPSAKE_TLS_KEY is not"):
-        places({"KEEPSAKE_TLS_CERT": "/somewhere/cert.pem"})
 
 
 def test_the_command_refuses_before_anything_starts(tmp_path):

@@ -1,15 +1,19 @@
 """The doctor names what is wrong, and where, and the cure."""
 
 import json
-import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from datetime import UTC, datetime
 
-from game.cli.world import home
+import pytest
+
 from game.server.private_files import read_or_create
+from keepsake.archive.spill import Spill
+from keepsake.cli import home, processes
 from keepsake.markdown_config import with_settings
-from keepsake.web.live.door import SHORTEST_TOKEN, TOKEN_VARIABLE
-from tests.cli.conftest import Copy
+from keepsake.paths import Ports
 from tests.empty_tables import lay_tables
-from tests.fakes.model_server import FakeModelServer, Reply
 
 
 def examined(copy):
@@ -20,123 +24,101 @@ def examined(copy):
     return findings, wrong
 
 
-def test_all_is_well_in_a_fresh_home(copy):
-    home.prepare(copy.here)
-    findings, wrong = examined(copy)
-    assert wrong == []
-    assert {finding["subject"] for finding in findings} >= {"Python", "Ports", "Vault", "Config"}
+def broken_setting(copy):
+    path = copy.here.config / "memory_compaction.md"
+    path.write_text("# Sizes\n\n**immediate_window**: many\n")
+    return f"{path}, line 3: immediate_window"
 
 
-def test_a_broken_configuration_is_named_with_file_and_line(copy):
+def broken_prompt(copy):
+    path = copy.here.config / "prompts" / "summarise.md"
+    path.write_text(path.read_text().replace("{{ words }}", "{{ word }}"))
+    return "there is no variable 'word'"
+
+
+def missing_file(copy):
+    path = copy.here.config / "memory_compaction.md"
+    path.unlink()
+    return f"{path} is missing"
+
+
+def absent_model(copy):
+    path = copy.here.config / "llm.md"
+    path.write_text(with_settings(path.read_text(), "agent", {"model_file": "absent.gguf"}))
+    return str(copy.here.models / "absent.gguf")
+
+
+def open_secret(copy):
+    read_or_create(copy.here.admin_password, nbytes=12)
+    copy.here.admin_password.chmod(0o644)
+    return f"{copy.here.admin_password} has mode 644"
+
+
+def damaged_database(copy):
+    copy.here.database.write_bytes(b"no database " * 1000)
+    return "is damaged (file is not a database)"
+
+
+def waiting_memory(copy):
+    memory = {"text": "Rain.", "kind": "perception", "time": "2026-05-04T08:00:00"}
+    Spill(copy.here.spill).keep("Mira", memory)
+    return f"1 of Mira wait in {copy.here.spill}"
+
+
+def broken_line(copy):
+    archive(copy, [*map(line, range(1, 4)), b"\xff\n", *map(line, range(5, 8))])
+    return "Mira: the archive line 0000000001.jsonl"
+
+
+def missing_end(copy):
+    archive(copy, map(line, range(1, 8)))
+    (copy.here.agents / "Mira" / "archive" / "0000000011.jsonl").write_bytes(line(11))
+    return "memories 8-10 are missing from the archive"
+
+
+def broken_note(copy):
+    path = copy.here.agents / "Mira" / "notes" / "well.md"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"---\ntitle: [\n---\n")
+    return str(path)
+
+
+def archive(copy, lines):
+    folder = copy.here.agents / "Mira" / "archive"
+    folder.mkdir(parents=True)
+    (folder / "0000000001.jsonl").write_bytes(b"".join(lines))
+
+
+def line(number):
+    time = datetime(2026, 5, 4, tzinfo=UTC).isoformat()
+    record = {"type": "memory", "n": number, "t": time, "kind": "perception", "text": "Rain."}
+    return json.dumps(record).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *(broken_setting, broken_prompt, missing_file, absent_model, open_secret),
+        *(damaged_database, waiting_memory, broken_line, missing_end, broken_note),
+    ],
+)
+def test_what_is_wrong_is_named_with_the_cure(copy, fault):
     home.prepare(copy.here)
-    broken = copy.here.config / "memory_compaction.md"
-    broken.write_text("# Sizes\n\n**immediate_window**: many\n")
+    told = fault(copy)
     _, (finding,) = examined(copy)
-    assert finding["what"].startswith(f"{broken}, line 3: immediate_window")
-    assert "'many'" in finding["what"]
+    assert told in finding["what"]
     assert finding["cure"]
 
 
-def test_a_broken_prompt_and_a_strategy_of_before_are_named(copy):
-    home.prepare(copy.here)
-    prompt = copy.here.config / "prompts" / "summarise.md"
-    prompt.write_text(prompt.read_text().replace("{{ words }}", "{{ word }}"))
-    (copy.here.config / "compaction" / "diary.md").write_text("```prompt\n- {{ memories }}\n```\n")
-    _, findings = examined(copy)
-    diary, named = sorted(findings, key=lambda finding: "diary.md" not in finding["what"])
-    assert "the part 'prompt' is not expected here" in diary["what"]
-    assert "The parts of this file are: wanted" in diary["cure"]
-    assert "there is no variable 'word'" in named["what"]
-
-
-def test_a_token_for_the_metrics_that_opens_to_nobody_is_told(copy):
-    home.prepare(copy.here)
-    short = Copy({**copy.environ, TOKEN_VARIABLE: "brass-key-7"})
-    _, (finding,) = examined(short)
-    assert finding["subject"] == "Metrics"
-    assert TOKEN_VARIABLE in finding["what"]
-    assert "openssl rand" in finding["cure"]
-    assert "brass-key-7" not in json.dumps(finding)
-    good = Copy({**copy.environ, TOKEN_VARIABLE: "k" * SHORTEST_TOKEN})
-    findings, wrong = examined(good)
-    assert wrong == []
-    assert "with a token" in next(x["what"] for x in findings if x["subject"] == "Metrics")
-
-
-def test_a_file_of_a_model_that_is_not_there_is_named(copy):
-    home.prepare(copy.here)
-    path = copy.here.config / "llm.md"
-    path.write_text(with_settings(path.read_text(), "agent", {"model_file": "absent.gguf"}))
-    _, (finding,) = examined(copy)
-    assert finding["subject"] == "Embedded model"
-    assert str(copy.here.models / "absent.gguf") in finding["what"]
-    assert "keepsake model list" in finding["cure"]
-
-
-def test_of_several_servers_the_first_is_asked_and_that_is_told(copy):
-    home.prepare(copy.here)
-    with FakeModelServer() as asked, FakeModelServer() as other:
-        asked.kind = "llama.cpp"
-        asked.always("/props", Reply(extra={"total_slots": 5}))
-        path = copy.here.config / "llm.md"
-        values = {
-            "provider": "openai",
-            "model": "fake",
-            "host": f"{asked.address}, {other.address}",
-        }
-        path.write_text(with_settings(path.read_text(), "agent", values))
-        findings, (wrong,) = examined(copy)
-    told = {each["subject"].rpartition(" ")[2]: each["what"] for each in findings}
-    assert told[asked.address] == "ready; llama.cpp, form dialogue, 5 at once"
-    assert other.calls() == []
-    assert wrong["subject"] == "Profile agent"
-    assert f"{other.address} not" in wrong["what"]
-    assert "docs/models.md" in wrong["what"]
-
-
-def test_a_missing_configuration_is_named(copy):
-    home.prepare(copy.here)
-    (copy.here.config / "memory_compaction.md").unlink()
-    _, (finding,) = examined(copy)
-    assert finding["what"].endswith("memory_compaction.md is missing")
-
-
-def test_a_damaged_database_is_named(copy, tables):
+def test_a_copy_that_is_well(copy, tables):
     lay_tables(tables, copy.here)
     home.prepare(copy.here)
+    archive(copy, map(line, range(1, 8)))
     findings, wrong = examined(copy)
     assert wrong == []
-    assert "SQLite" in next(x["what"] for x in findings if x["subject"] == "Database")
-    copy.here.database.write_bytes(b"no database " * 1000)
-    _, (finding,) = examined(copy)
-    assert "is damaged (file is not a database)" in finding["what"]
-    assert "keepsake restore FILE --replace" in finding["cure"]
-
-
-def test_an_event_log_that_has_grown_too_large_is_named(copy):
-    home.prepare(copy.here)
-    copy.here.events.mkdir(parents=True)
-    with (copy.here.events / "events-2026-05-01-0000000001.jsonl.gz").open("wb") as file:
-        file.truncate(6_000_000_000)  # it takes no room on the disk
-    _, (finding,) = examined(copy)
-    assert "6,000.0 MB in 1 files" in finding["what"]
-    assert "keepsake export" in finding["cure"]
-
-
-def test_a_taken_port_is_named(copy):
-    home.prepare(copy.here)
-    with socket.create_server(("127.0.0.1", copy.here.ports.telnet)):
-        _, (finding,) = examined(copy)
-    assert finding["what"].startswith(f"{copy.here.ports.telnet} (telnet) is in use by")
-    assert "KEEPSAKE_PORT_BASE" in finding["cure"]
-
-
-def test_a_secret_that_others_may_read_is_named(copy):
-    home.prepare(copy.here)
-    read_or_create(copy.here.admin_password, nbytes=12)
-    copy.here.admin_password.chmod(0o644)
-    _, (finding,) = examined(copy)
-    assert finding["cure"] == f"chmod 600 {copy.here.admin_password}"
+    told = {finding["subject"]: finding["what"] for finding in findings}
+    assert told["Archives"] == "7 lines of 1 agents are whole"
+    assert "SQLite" in told["Database"]
 
 
 def test_people_read_it_too(copy):
@@ -144,5 +126,31 @@ def test_people_read_it_too(copy):
     (copy.here.config / "memory_compaction.md").write_text("**immediate_windoww**: 5\n")
     told = copy.keepsake("doctor")
     assert told.returncode == 1
-    assert "✓ Python" in told.stdout
+    assert "✓ Ports" in told.stdout
     assert "→ Did you mean immediate_window?" in told.stdout
+
+
+@contextmanager
+def portal(copy, **environ):
+    """Something that looks like this copy's Portal, as it was started with ``environ``."""
+    command = [sys.executable, "-c", "print('up', flush=True); input()"]
+    command.append(f"--pidfile={copy.here.portal_pid}")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=copy.environ | environ, **pipes) as process:
+        process.stdout.readline()
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def test_a_shell_that_names_another_copy_is_told_and_the_running_one_looked_at(copy):
+    home.prepare(copy.here)
+    with portal(copy, KEEPSAKE_PORT_BASE="46510"):
+        assert processes.actual(copy.here).ports == Ports(46510)
+        done = copy.keepsake("doctor", "--json")
+    found = {each["subject"]: each for each in json.loads(done.stdout)}
+    assert done.returncode == 1
+    assert "port base 46510" in found["Copy"]["what"]
+    assert "KEEPSAKE_PORT_BASE=46510" in found["Copy"]["cure"]
+    assert processes.actual(copy.here) == copy.here, "nothing runs any more"

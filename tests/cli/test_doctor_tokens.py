@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from game.cli.checks import tokens, vault
-from game.cli.world import home
+from keepsake.cli import doctor, home
 from keepsake.paths import Places, places
 
 
@@ -28,7 +27,7 @@ def agent(here: Places, *settings: str) -> None:
 
 
 def test_a_fresh_copy_has_a_budget(here: Places):
-    (budget,) = tokens.budget(here)
+    (budget,) = doctor.budget(here)
     assert (budget.well, budget.what) == (
         True,
         "for a prompt, as many tokens as the agents' model takes",
@@ -37,7 +36,7 @@ def test_a_fresh_copy_has_a_budget(here: Places):
 
 def test_an_answer_longer_than_its_reserve_is_named(here: Places):
     agent(here, "max_tokens**: 300")
-    (finding,) = tokens.budget(here)
+    (finding,) = doctor.budget(here)
     assert not finding.well
     assert "300 tokens, and 256" in finding.what
     assert "reserve_tokens" in finding.cure
@@ -45,7 +44,7 @@ def test_an_answer_longer_than_its_reserve_is_named(here: Places):
 
 def test_summaries_by_a_profile_that_is_not_there_are_named(here: Places):
     (here.config / "memory_compaction.md").write_text("**profile**: sumarizer\n")
-    (finding,) = tokens.budget(here)
+    (finding,) = doctor.budget(here)
     assert (finding.subject, finding.well) == ("Summaries", False)
     assert "'sumarizer'" in finding.what
     assert "agent, summarizer" in finding.cure
@@ -61,7 +60,7 @@ def test_a_prompt_that_ollama_would_cut_is_named(
     told = [f"context_tokens**: {given}"] if given else []
     agent(here, "provider**: ollama", "model**: gemma3:4b", *told)
     (here.config / "memory_compaction.md").write_text(f"**context_tokens**: {context}\n")
-    (finding,) = tokens.budget(here)
+    (finding,) = doctor.budget(here)
     assert finding.well is well
     if not well:
         assert f"**context_tokens**: {context}" in finding.cure
@@ -70,22 +69,22 @@ def test_a_prompt_that_ollama_would_cut_is_named(
 
 def test_a_prompt_that_the_embedded_model_would_refuse_is_named(here: Places):
     (here.config / "memory_compaction.md").write_text("**context_tokens**: 8193\n")
-    (finding,) = tokens.budget(here)
+    (finding,) = doctor.budget(here)
     assert "8,193 tokens, and the agents' model looks at 8,192" in finding.what
     assert finding.cure.endswith("to 8192")
 
 
 def test_broken_settings_are_told_of_once(here: Places):
     (here.config / "memory_compaction.md").write_text("**low**: 0.9\n")
-    assert list(tokens.budget(here)) == []
-    (finding,) = vault.configuration(here)
+    assert list(doctor.budget(here)) == []
+    (finding,) = doctor.configuration(here)
     assert "line 1: low 0.9 is not below high 0.85" in finding.what.replace("low: ", "", 1)
 
 
 def test_a_template_that_does_not_parse_is_named(here: Places):
     broken = here.config / "compaction" / "mine.md"
     broken.write_text("**layout**: cascade\n\n```\n{{ memories \n```\n")
-    (finding,) = vault.configuration(here)
+    (finding,) = doctor.configuration(here)
     assert not finding.well
     assert f"{broken}, line" in finding.what
     assert finding.cure

@@ -199,7 +199,7 @@ def test_the_text_log_stays_readable_and_what_there_is_not_is_said(lived):
 
 
 def test_logs_follows(lived):
-    command = [sys.executable, "-m", "game", "logs", "--agent", "Mira"]
+    command = [sys.executable, "-m", "keepsake", "logs", "--agent", "Mira"]
     with subprocess.Popen(
         command, cwd=REPOSITORY, env=lived.environ, stdout=subprocess.PIPE, text=True
     ) as shown:
@@ -286,7 +286,7 @@ def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
         "import resource, signal\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
-        "from game.cli.app import main\n"
+        "from keepsake.cli.app import main\n"
         "main()\n"
     )
     out = tmp_path / "tables"
@@ -302,7 +302,7 @@ def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
 
 
 def test_somebody_who_is_not_there_is_told_of_at_once(lived):
-    command = [sys.executable, "-m", "game", "logs", "--agent", "oswwin", "--agent", "Mira"]
+    command = [sys.executable, "-m", "keepsake", "logs", "--agent", "oswwin", "--agent", "Mira"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=REPOSITORY, env=lived.environ, **quiet) as shown:
         said = shown.stderr.readline()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from game.cli.world import home
+from keepsake.cli import home
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
 
@@ -13,22 +13,15 @@ def here_in(tmp_path):
     )
 
 
-def test_another_vault_gets_the_shipped_configuration(tmp_path):
-    here = here_in(tmp_path)
-    home.prepare(here)
-    shipped = {path.name: path.read_bytes() for path in home.SHIPPED_CONFIG.glob("*.md")}
-    assert shipped
-    assert {path.name: path.read_bytes() for path in here.config.glob("*.md")} == shipped
-
-
-def test_what_somebody_wrote_is_never_overwritten(tmp_path):
+def test_a_vault_gets_the_shipped_configuration_and_what_somebody_wrote_stays(tmp_path):
     here = here_in(tmp_path)
     here.config.mkdir(parents=True)
     mine = here.config / "memory_compaction.md"
     mine.write_text("**immediate_window**: 5\n")
     home.prepare(here)
-    home.prepare(here)
-    assert mine.read_text() == "**immediate_window**: 5\n"
+    shipped = {path.name: path.read_text() for path in home.SHIPPED_CONFIG.glob("*.md")}
+    there = {path.name: path.read_text() for path in here.config.glob("*.md")}
+    assert there == shipped | {mine.name: "**immediate_window**: 5\n"}
 
 
 @pytest.mark.parametrize(

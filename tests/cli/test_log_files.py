@@ -2,12 +2,7 @@
 
 from contextlib import closing
 
-import pytest
-from rich.console import Console
-
-from game.cli.logs.logs import follow_text, show_text, tail
-from keepsake.errors import KeepsakeError
-from keepsake.paths import places
+from keepsake.cli.logs import follow_text, tail
 
 
 def test_tail_gives_the_last_lines(tmp_path):
@@ -33,18 +28,3 @@ def test_follow_joins_torn_lines_and_goes_on_in_what_takes_its_place_or_was_cut(
         assert next(lines) == "another long line"
         log.write_text("cut\n")
         assert next(lines) == "cut"
-
-
-def test_follow_waits_for_a_file(tmp_path):
-    log = tmp_path / "a.log"
-    lines = follow_text(log, 5)
-    log.write_text("one\xff\n", encoding="latin-1")
-    assert next(lines) == "one\ufffd"
-    lines.close()
-
-
-def test_a_log_that_cannot_be_read_is_no_empty_one(tmp_path):
-    here = places({"KEEPSAKE_HOME": str(tmp_path)})
-    (here.logs / "server.log").mkdir(parents=True)  # no file: root may read any
-    with pytest.raises(KeepsakeError, match="cannot be read"):
-        show_text(Console(), here, "server", 5, go_on=False)

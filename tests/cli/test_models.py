@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from game.cli.world import home
+from keepsake.cli import home
 from keepsake.errors import ConfigError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.markdown_config import with_settings
 from keepsake.models import fetching

@@ -1,9 +1,16 @@
-"""Places, ports and addresses come from the environment, and wrong ones are refused."""
+"""Places, ports, time zone and secrets of a copy."""
 
-from pathlib import Path
+import os
+import re
+import socket
+import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from game.server.machine_zone import FALLBACK, machine_zone
+from game.server.private_files import read_or_create
+from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
 from keepsake.paths import REPOSITORY, Ports, places
 
@@ -16,34 +23,78 @@ def test_defaults_stay_in_the_checkout_and_on_loopback():
     assert here.ports == Ports(4000)
 
 
-def test_all_ports_follow_from_the_base():
-    ports = places({"KEEPSAKE_PORT_BASE": "5000"}).ports
-    assert (ports.telnet, ports.web, ports.websocket) == (5000, 5001, 5002)
-    assert (ports.web_internal, ports.amp) == (5005, 5006)
-    assert (ports.model, ports.vectors) == (5007, 5008)
+@pytest.mark.parametrize(
+    ("environ", "cure"),
+    [
+        ({"KEEPSAKE_PORT_BASE": "80"}, "Set it to a number from 1024 to 65527"),
+        ({"KEEPSAKE_PORT_BASE": "65528"}, "Set it to a number from 1024 to 65527"),
+        ({"KEEPSAKE_PORT_BASE": "four"}, "Set it to a number from 1024 to 65527"),
+        ({"KEEPSAKE_LISTEN": "example.org"}, "Set it to an IPv4 address"),
+        ({"KEEPSAKE_LISTEN": "::1"}, "Set it to an IPv4 address"),
+        ({"KEEPSAKE_TLS_CERT": "/somewhere/cert.pem"}, "KEEPSAKE_TLS_KEY is not. Set both"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_the_cure(environ, cure):
+    with pytest.raises(KeepsakeError, match=cure):
+        places(environ)
 
 
-@pytest.mark.parametrize("base", ["80", "65528", "-1", "4000.5", "four", "٤٠٠٠٠٠"])
-def test_a_useless_port_base_is_refused_with_the_cure(base):
-    with pytest.raises(KeepsakeError, match="Set it to a number from 1024 to 65527"):
-        places({"KEEPSAKE_PORT_BASE": base})
+def test_a_taken_port_is_named_with_its_holder_and_a_base_that_is_free(copy):
+    processes.refuse_taken(copy.here)
+    with socket.create_server(("127.0.0.1", copy.here.ports.web)):
+        refused = copy.process("start")
+    assert refused.returncode == 1
+    told = " ".join(refused.stderr.split())
+    assert f"Port {copy.here.ports.web} (web) on 127.0.0.1 is in use" in told
+    assert f"(process {os.getpid()})" in told
+    base = re.search(r"KEEPSAKE_PORT_BASE=(\d+)", told)[1]
+    assert processes.taken(places(copy.environ | {"KEEPSAKE_PORT_BASE": base})) == []
+    assert not copy.here.database.exists()
 
 
-@pytest.mark.parametrize("address", ["example.org", "::1", "127.0.0.256", "0"])
-def test_a_useless_address_is_refused_with_the_cure(address):
-    with pytest.raises(KeepsakeError, match="Set it to an IPv4 address"):
-        places({"KEEPSAKE_LISTEN": address})
+@pytest.mark.parametrize("option", [socket.SO_REUSEADDR, socket.SO_REUSEPORT])
+def test_what_a_server_that_has_ended_leaves_of_its_connections_is_no_obstacle(copy, option):
+    number = copy.here.ports.model
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, option, 1)
+        server.bind(("127.0.0.1", number))
+        server.listen()
+        with pytest.raises(KeepsakeError, match="model server"):
+            processes.refuse_taken(copy.here)
+        server.accept()[0].close()  # who had looked whether somebody listens
+        with socket.create_connection(("127.0.0.1", number)) as caller:
+            server.accept()[0].close()  # who closes first keeps the port for a minute
+            assert caller.recv(1) == b""
+    processes.refuse_taken(copy.here)
 
 
-def test_the_control_socket_lies_in_the_home():
-    home = Path("/srv/keepsake")  # short, as a temporary folder need not be
-    assert places({"KEEPSAKE_HOME": str(home)}).control_socket == home / "control.sock"
+@pytest.mark.parametrize(
+    ("said", "zone"),
+    [
+        ("Europe/Berlin", "Europe/Berlin"),
+        (":Asia/Tokyo", "Asia/Tokyo"),
+        ("Nowhere/At All", FALLBACK),
+        ("../../etc/passwd", FALLBACK),
+    ],
+)
+def test_the_zone_is_what_the_environment_says(tmp_path, said, zone):
+    assert machine_zone({"TZ": said}, tmp_path / "none") == zone
 
 
-def test_a_home_too_deep_for_a_socket_gets_a_short_name_of_its_own(tmp_path):
-    deep, deeper = (tmp_path / ("d" * length) for length in (120, 121))
-    one = places({"KEEPSAKE_HOME": str(deep)}).control_socket
-    other = places({"KEEPSAKE_HOME": str(deeper)}).control_socket
-    assert len(str(one)) < 108
-    assert one != other
-    assert one == places({"KEEPSAKE_HOME": str(deep)}).control_socket
+def test_else_the_zone_is_what_localtime_points_at(tmp_path):
+    (tmp_path / "localtime").symlink_to("/usr/share/zoneinfo/America/New_York")
+    assert machine_zone({}, tmp_path / "localtime") == "America/New_York"
+
+
+def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path):
+    path = tmp_path / "home" / "secret"
+    with ThreadPoolExecutor(8) as many:
+        found = set(many.map(lambda _: read_or_create(path, nbytes=24), range(16)))
+    assert found == {path.read_text().strip()}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o644)
+    read_or_create(path, nbytes=24)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    (tmp_path / "file").touch()
+    with pytest.raises(KeepsakeError, match="KEEPSAKE_HOME"):
+        read_or_create(tmp_path / "file" / "secret", nbytes=24)

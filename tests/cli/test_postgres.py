@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from game.cli.world import home, processes
-from game.cli.world import restore as restoring
-from game.cli.world.processes import Component
-from game.server.databases import database_settings, note_elsewhere, shown
+from keepsake.cli import backup as backups
+from keepsake.cli import home, processes
+from keepsake.cli.processes import Component
+from keepsake.database import database_settings, note_elsewhere, shown
 from keepsake.errors import KeepsakeError
 from keepsake.paths import DATABASE_URL, places
 from tests import postgres
@@ -109,7 +109,7 @@ def test_another_copy_is_refused_its_database_by_name(world, tmp_path):
     other = make_copy(tmp_path, **{DATABASE_URL: world.environ[DATABASE_URL]})
     refused = other.keepsake("start")
     assert refused.returncode == 1
-    assert "is in use by keepsake" in " ".join(refused.stderr.split())
+    assert "is in use by another copy" in " ".join(refused.stderr.split())
     assert processes.running(other.here) == []
 
 
@@ -180,12 +180,12 @@ def refused_tables(other: Copy, file: Path) -> None:
 
     with psycopg.connect(other.environ[DATABASE_URL]) as connection:
         connection.execute("CREATE VIEW of_another_program AS SELECT * FROM objects_objectdb")
-    before, marker = rows_of(other.environ[DATABASE_URL]), other.here.home / restoring.UNFINISHED
+    before, marker = rows_of(other.environ[DATABASE_URL]), other.here.home / backups.UNFINISHED
     for cut_off_before in (False, True):
         if cut_off_before:
             marker.touch()
         with pytest.raises(KeepsakeError, match=r"pg_restore .* failed.*of_another_program"):
-            restoring.restore(other.here, file, replace=True)
+            backups.restore(other.here, file, replace=True)
         assert marker.exists() is cut_off_before
         assert rows_of(other.environ[DATABASE_URL]) == before
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import psutil
 
-from game.cli.world import processes
-from game.cli.world.processes import Component
+from keepsake.cli import processes
+from keepsake.cli.processes import Component
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 DEAF = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEP}"
@@ -30,11 +30,6 @@ def test_a_process_is_found_by_the_pid_file_it_names(copy):
         assert 0 <= found.uptime < 600
 
 
-def test_a_process_that_only_reads_the_pid_file_is_not_ours(copy):
-    with child(str(copy.here.model_pid), str(copy.here.server_pid)):
-        assert processes.running(copy.here) == []
-
-
 def test_a_number_that_passed_to_a_stranger_is_left_alone(copy):
     with child() as stranger:
         copy.here.home.mkdir()
@@ -45,14 +40,6 @@ def test_a_number_that_passed_to_a_stranger_is_left_alone(copy):
         assert stranger.poll() is None
         assert not copy.here.server_pid.exists()
         assert not copy.here.model_pid.exists()
-
-
-def test_the_pid_file_of_a_living_process_stays(copy):
-    copy.here.home.mkdir()
-    copy.here.model_pid.write_text("whoever")
-    with child("--pid-file", str(copy.here.model_pid)):
-        processes.forget_dead(copy.here)
-        assert copy.here.model_pid.exists()
 
 
 def test_stop_ends_a_model_server_left_by_a_crash(copy):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from game.cli.recall import RecallServer, as_json, evaluate
+from keepsake.cli.recall import RecallServer, as_json, evaluate
 from keepsake.errors import ModelUnavailable
 from keepsake.lab.conversation import Conversation
 from keepsake.models.minilm import MiniLMEmbedder
@@ -53,7 +53,7 @@ def test_a_program_talks_to_the_real_command_and_hears_nothing_but_answers():
         {"op": "query", "text": "Who climbed in the mountains?"},
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "game", "recall", "serve"],
+        [sys.executable, "-m", "keepsake", "recall", "serve"],
         cwd=REPOSITORY,
         input="".join(json.dumps(r, ensure_ascii=False) + "\n" for r in requests),
         capture_output=True,

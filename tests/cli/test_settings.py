@@ -60,24 +60,14 @@ def told(plain):
     return report(plain)
 
 
-def test_everything_that_is_written_lies_in_the_home(plain, told):
+def test_a_copy_keeps_to_its_home_its_ports_and_its_zone(plain, told):
     assert all(Path(path).is_relative_to(plain.here.home) for path in told["written"])
-
-
-def test_ports_and_interfaces_are_this_copys(plain, told):
     assert told["telnet"] == [plain.here.ports.telnet]
     assert told["interfaces"] == ["127.0.0.1"]
     assert told["amp"] == ["127.0.0.1", plain.here.ports.amp]
     assert "*" not in told["hosts"]
-
-
-def test_the_game_lives_in_the_zone_of_the_machine(told):
     assert told["offset"] == 9
-
-
-def test_the_database_survives_a_power_cut(told):
-    assert told["journal"] == "wal"
-    assert told["synchronous"] == 1  # NORMAL
+    assert (told["journal"], told["synchronous"]) == ("wal", 1)  # NORMAL: survives a power cut
 
 
 def test_the_settings_work_from_any_folder_and_leave_it_as_it_is(plain, tmp_path, told):

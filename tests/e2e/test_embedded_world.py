@@ -15,8 +15,8 @@ from pathlib import Path
 import frontmatter
 import pytest
 
-from game.cli.world import processes
-from game.cli.world.processes import Component
+from keepsake.cli import processes
+from keepsake.cli.processes import Component
 from tests.cli.conftest import Copy
 from tests.e2e.players import PATIENCE, Player, chat_until, wait_for
 from tests.e2e.running import running

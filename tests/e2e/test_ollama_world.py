@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from game.cli.world import client
+from keepsake.cli import client
 from tests.cli.conftest import Copy
 from tests.e2e.players import PATIENCE, Player, chat_until
 from tests.e2e.running import SCRIPTED, WITH_RULES, running

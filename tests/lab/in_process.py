@@ -10,7 +10,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from unittest.mock import patch
 
-from game.cli.app import main
+from keepsake.cli.app import main
 
 OURS = ("KEEPSAKE_", "OLLAMA_", "OPENAI_", "DJANGO_")
 """How the names begin of what must not come in from outside, or from another test."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.trials.reading import read_trials
+from keepsake.lab.benchmarks import read_trials
 from keepsake.paths import REPOSITORY
 
 FOLDER = REPOSITORY / "tests" / "data" / "benchmarks"
@@ -97,22 +97,15 @@ def spoilt(name, spoil, tmp_path):
             lambda d: d[0]["conversation"].pop("session_2_date_time"),
             "session 2, turn 1: it has no 'date_time', and there is no session_2_date_time",
         ),
-        (
-            "locomo.json",
-            lambda d: d[0]["conversation"]["session_1"][4].pop("speaker"),
-            "session 1, turn 5: it has no text in its 'speaker'",
-        ),
         ("locomo.json", lambda d: d[0]["conversation"].clear(), "no session with turns"),
         ("realtalk.json", lambda d: d["session_1"][0].pop("clean_text"), "session 1, turn 1"),
         ("longmemeval.json", lambda d: d[1]["haystack_dates"].pop(), "2 sessions and 1 dates"),
-        ("longmemeval.json", lambda d: d[0].pop("question_date"), "a date that cannot be read"),
         (
             "longmemeval.json",
             lambda d: d[0]["haystack_sessions"][1][2].pop("content"),
             "sample 1, session 2, turn 3",
         ),
         ("turns.json", lambda d: d["questions"][0]["evidence"].append("z"), "unknown turns"),
-        ("turns.json", lambda d: d["turns"].clear(), "unknown turns"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place_and_a_cure(name, spoil, told, tmp_path):
@@ -128,14 +121,9 @@ def test_what_is_wrong_is_named_with_its_place_and_a_cure(name, spoil, told, tmp
     [
         "",
         "{}",
-        "[]",
-        "[1]",
         '{"some": "thing"}',
         '{"turns": []}',
-        '{"turns": [], "questions": [{}]}',
         '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": ["b"]}]}',
-        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": []}]}',
-        '{"turns": [{"id": "a", "text": "x"}], "questions": [{"text": "x", "evidence": "a"}]}',
         "[" * 100_000,
     ],
 )

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from keepsake.lab.trials.scoring import NOT_KNOWN
+from keepsake.lab.trial import NOT_KNOWN
 from keepsake.memory.protocol import RecalledLine
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import FakeModelServer, Reply
@@ -89,17 +89,6 @@ def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server
     first = server.calls("/v1/chat/completions")[0].body["messages"][0]["content"]
     assert "3 March 2023, Nadia: Oskar, you will not believe it" in first
     assert first.endswith("Question: What did Nadia buy for making bowls?")
-
-
-def test_a_base_model_goes_on_with_a_text(environ, server):
-    server.template = ""
-    server.script = lambda prompt: " Admiral\nQuestion: and another?"
-    ran = ask(environ, "--limit", "3")
-    assert ran.returncode == 0, ran.stderr
-    prompts = server.prompts()
-    assert len(prompts) == 3
-    assert all(prompt.endswith("\nShort answer:") for prompt in prompts)
-    assert not server.calls("/v1/chat/completions")
 
 
 def test_what_was_broken_off_goes_on_and_comes_to_the_same(environ, tmp_path, server):

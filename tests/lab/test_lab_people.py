@@ -57,14 +57,6 @@ def _village_of(room, atlas):
     return "1" if room in atlas.places else room.rpartition("_")[2]
 
 
-def test_another_seed_makes_up_others(atlas):
-    def made(seed):
-        return [person.whole_profile for person in atlas_for(atlas, 40, seed).people.values()]
-
-    assert made(7) == made(7)
-    assert made(7) != made(8)
-
-
 def test_visitors_come_back_and_every_visit_is_over_within_its_hour():
     planned = visits(7, 3, 5, 0.0, 72 * HOUR)
     assert {visit.visitor for visit in planned} == {0, 1, 2}
@@ -80,10 +72,3 @@ def test_the_visits_of_an_hour_are_the_same_however_much_is_planned():
     whole = visits(7, 4, 5, 0.0, 48 * HOUR)
     by_hour = [visits(7, 4, 5, hour * HOUR, (hour + 1) * HOUR) for hour in range(48)]
     assert [visit for hour in by_hour for visit in hour] == whole
-
-
-def test_a_visitor_tells_the_same_of_itself_and_asks_for_it():
-    said = [line.words for visit in visits(7, 1, 5, 0.0, 200 * HOUR) for line in visit.lines]
-    assert len({words for words in said if words.startswith("My sister is called")}) == 1
-    assert any("remember" in words or "Did I tell" in words for words in said)
-    assert any(words.startswith("I promise") for words in said)

@@ -37,18 +37,6 @@ def test_settings_of_any_file_are_written_into_the_copy_and_kept(places):
     )
 
 
-def test_a_setting_that_the_file_does_not_name_is_added_to_it(places, tmp_path):
-    there = Places(tmp_path / "home", tmp_path / "vault", Ports(21000))
-    there.config.mkdir(parents=True)
-    for name in ("llm.md", "thinking.md"):
-        (there.config / name).write_bytes((places.config / name).read_bytes())
-    (there.config / "sleep.md").write_text("Agents sleep.")
-    chosen = settings_from(["awake_hours=12", "high=0.9"])
-    config = create(there, SimulationPlan("added", settings=chosen)).vault / "config"
-    assert (config / "sleep.md").read_text() == "Agents sleep.\n\n**awake_hours**: 12\n"
-    assert CompactionConfig.load(config / "memory_compaction.md").high == 0.9
-
-
 @pytest.mark.parametrize(
     ("given", "strategy", "said"),
     [

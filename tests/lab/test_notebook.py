@@ -8,8 +8,6 @@ from io import StringIO
 import duckdb
 import pytest
 
-from game.cli.logs.dictionary import page
-from game.cli.logs.lives import ROWS
 from keepsake.archive.log import Archive
 from keepsake.lab.simulations.plan import SimulationPlan
 from keepsake.lab.simulations.settings import settings_from
@@ -41,10 +39,7 @@ def lab(tmp_path_factory, tables):
 def exported(lab):
     home, folder = lab.folder.parent.parent, lab.folder.parent.parent / "tables"
     environ = {"KEEPSAKE_HOME": str(home)}
-    asked = ("--memory", "sliding-window", "--load", "20", "--json", home / "probes.json")
-    assert keepsake(environ, "eval", "probes", *asked).returncode == 0
-    arguments = ("--lab", "asked", folder, "--probes", home / "probes.json")
-    ran = keepsake(environ, "export", *arguments)
+    ran = keepsake(environ, "export", "--lab", "asked", folder)
     assert ran.returncode == 0, ran.stderr
     return folder
 
@@ -87,17 +82,7 @@ def test_pages_rest_on_memories_and_answers_on_what_was_said(exported):
         assert answer.removeprefix("say ").split()[0] in thought
 
 
-def test_probes_come_along_and_a_part_has_only_what_was_asked_for(lab, exported, tmp_path):
-    by_delay = rows(
-        exported,
-        "SELECT memory, delay_hours, avg(alone::int), any_value(spoken)"
-        " FROM 'TABLES/probes.parquet' WHERE alone IS NOT NULL GROUP BY ALL ORDER BY 2",
-    )
-    assert [(memory, hours) for memory, hours, *_ in by_delay] == [
-        *(("sliding-window", hours) for hours in (1.0, 24.0, 168.0))
-    ]
-    assert by_delay[0][2] == 1.0
-    assert by_delay[2][2:] == (0.0, None)
+def test_a_part_has_only_what_was_asked_for(lab, tmp_path):
     environ = {"KEEPSAKE_HOME": str(lab.folder.parent.parent)}
     part = ("--agent", "Bram", "--format", "parquet", "--no-prompts")
     bram, thoughts = tmp_path / "bram", tmp_path / "thoughts"
@@ -107,9 +92,6 @@ def test_probes_come_along_and_a_part_has_only_what_was_asked_for(lab, exported,
     kind = ("--kind", "thought", "--format", "parquet", "--no-prompts")
     assert keepsake(environ, "export", "--lab", "asked", thoughts, *kind).returncode == 0
     assert [each.name for each in thoughts.iterdir()] == ["thought.parquet"]
-    wrong = keepsake(environ, "export", "--lab", "asked", tmp_path / "x", "--probes", NOTEBOOK)
-    assert wrong.returncode == 1
-    assert "holds no results of probes" in " ".join(wrong.stderr.split())
 
 
 def test_the_notebook_answers_its_questions_of_any_export(exported, monkeypatch):
@@ -144,12 +126,3 @@ def test_the_queries_of_the_page_of_events_have_answers(exported):
     assert len(asked) > 2
     for query in asked:
         assert rows(exported, query.replace("'tables/", "'TABLES/")), query
-
-
-def test_the_dictionary_explains_every_column_and_the_page_names_every_table():
-    text = (REPOSITORY / "docs" / "events.md").read_text(encoding="utf-8")
-    for name in (*ROWS, "prompts"):
-        assert f"| `{name}` |" in text
-    cells = [line.rstrip("|").split(" | ") for line in page().splitlines() if line[:3] == "| `"]
-    assert len(cells) > 80
-    assert all(last.strip() for *_, last in cells)

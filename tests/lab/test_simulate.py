@@ -6,7 +6,6 @@ sleep.
 """
 
 import hashlib
-import io
 import os
 import re
 import signal
@@ -15,24 +14,19 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing
-from datetime import UTC, datetime
-from pathlib import Path
 
 import psutil
 import pytest
-from rich.console import Console
 
-from game.cli.lab.simulate import _RunDisplay, show
 from keepsake.archive.log import Archive
 from keepsake.errors import KeepsakeError
-from keepsake.events.log import EventLog
 from keepsake.events.reader import Filter, last
-from keepsake.events.types import World
 from keepsake.lab.simulations.plan import Lab, SimulationPlan, lab_of
-from keepsake.lab.simulations.simulate import Run, SimulationReport, create, resumed, run
+from keepsake.lab.simulations.simulate import Run, create, resumed, run
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer, Reply
+from tests.lab.in_process import keepsake
 
 BUSY = {
     "memory_compaction.md": {
@@ -134,49 +128,6 @@ def test_a_night_is_fallen_asleep_to_once_however_many_hours_it_goes_through(uni
             asleep.remove(each["agent"])
 
 
-_BODIES = """
-from game.simulation import tables
-tables.set_up()
-from evennia.accounts.models import AccountDB
-admin, *visitors = AccountDB.objects.order_by("id")
-print(admin.db._last_puppet, *admin.characters.all(), *visitors[0].characters.all())
-"""
-
-
-def inside(lab, script):
-    """What a script prints that runs in Evennia, in the world of a simulation."""
-    environ = {
-        **os.environ,
-        **{"KEEPSAKE_HOME": str(lab.home), "KEEPSAKE_VAULT": str(lab.vault)},
-        "PYTHONPATH": str(REPOSITORY),
-        # Not what tests of the game, in this very process, may have set it to.
-        "DJANGO_SETTINGS_MODULE": "game.server.conf.settings",
-    }
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(
-        command, cwd=REPOSITORY, env=environ, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_the_admin_and_the_visitors_have_their_bodies_when_the_game_is_started(uninterrupted):
-    assert inside(uninterrupted, _BODIES).split() == ["admin", "admin", "Tom"]
-
-
-def test_a_world_that_somebody_has_played_in_is_not_simulated_on(beside):
-    lab = create(beside, SimulationPlan("played", agents=1, hours=0.1, visitors=0))
-    run(lab)
-    with closing(EventLog(lab.places().events)) as log:
-        log.emit(World(op="starts"))
-        assert log.flush(60)
-        with Run(lab) as running, pytest.raises(KeepsakeError, match="The game runs"):
-            list(running.reports())
-    with pytest.raises(KeepsakeError, match="Somebody has played") as refused:
-        resumed(beside, "played", hours=4)
-    assert f"last at {datetime.now(UTC):%Y-%m-%d}" in refused.value.what
-
-
 def test_a_model_server_that_is_not_there_is_missed_before_anything_is_made(places):
     plan = SimulationPlan("nobody", agents=1, hours=1, model="ollama:gemma3:4b@http://127.0.0.1:9")
     with pytest.raises(KeepsakeError, match=r"Nobody would answer as 'agent'.*127.0.0.1:9"):
@@ -236,7 +187,7 @@ def test_a_run_that_is_stopped_and_killed_goes_on_from_where_it_was(beside):
 def stop_by_the_command_line(places, lab):
     """Ctrl-C ends it at its next moment."""
     environ = {**os.environ, "KEEPSAKE_HOME": str(places.home), "PYTHONPATH": str(REPOSITORY)}
-    command = [sys.executable, "-m", "game", "simulate", "--resume", "stopped"]
+    command = [sys.executable, "-m", "keepsake", "simulate", "--resume", "stopped"]
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
         said = []
         for line in process.stdout:
@@ -303,57 +254,6 @@ def works(process):
         return False
 
 
-def test_a_log_that_cannot_be_written_ends_it_with_the_cure(beside):
-    lab = create(beside, SimulationPlan("full", agents=1, hours=1, visitors=1))
-    (lab.folder / "progress.json").write_text('{"seconds": 0}')  # made, so nothing is cleared
-    lab.places().events.write_text("a file where the folder should be")
-    with pytest.raises(KeepsakeError, match="event log"):
-        run(lab)
-
-
-_FULL = """
-import sqlite3
-from game.simulation import worker
-
-def play(lab, stop):
-    raise {error}
-
-worker._play = play
-worker.main()
-"""
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        ("OSError(28, 'No space left on device')", "Free some disk space"),
-        ("sqlite3.OperationalError('database or disk is full')", "--resume"),
-        ("ValueError('a fault')", ""),
-    ],
-)
-def test_a_full_disk_is_told_of_even_if_there_is_no_room_to_write_of_it(tmp_path, error, said):
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-c", _FULL.format(error=error), str(tmp_path)],
-            cwd=REPOSITORY,
-            stdout=subprocess.PIPE,
-            stderr=full,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-    assert done.returncode
-    assert said in done.stdout
-    assert bool(done.stdout) is bool(said)
-
-
-def test_a_home_that_cannot_be_written_is_named(tmp_path):
-    spoilt = tmp_path / "file"
-    spoilt.write_text("no folder")
-    with pytest.raises(KeepsakeError, match="could not be made"):
-        create(Places(spoilt, REPOSITORY / "vault", Ports(21000)), SimulationPlan("life"))
-
-
 def test_the_configuration_comes_from_the_vault_and_recall_goes_by_words(places, tmp_path):
     lab = create(places, SimulationPlan("configured", agents=1, hours=1, seed=9))
     assert isinstance(lab, Lab)
@@ -364,38 +264,33 @@ def test_the_configuration_comes_from_the_vault_and_recall_goes_by_words(places,
     assert list((places.home / "lab").glob(".*.part")) == []
 
 
-# -- what a terminal shows
-
-
-def screen(width):
-    return Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-
-
-def test_name_bar_share_and_speed_are_there_in_every_width(places):
-    lab = create(places, SimulationPlan("market", hours=24))
-    for width in (60, 80, 200):
-        out = screen(width)
-        shown = _RunDisplay(out, lab)
-        counts = Counter(thoughts=1234, tokens=2_345_678)
-        with shown.bar:
-            shown.take(SimulationReport("making", 0.0, Counter()))
-            shown.take(SimulationReport("at", 43_200.0, counts))
-            shown.bar.refresh()
-        newest = [line for line in out.file.getvalue().splitlines() if "50%" in line][-1]
-        assert re.search(r"market ━+.* 50% .*1,234 thoughts.* \d+x", newest), newest
-        assert ("2,345,678 tokens" in newest) is (width == 200)
-
-
 def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(beside):
-    out = screen(100)
+    environ = {"KEEPSAKE_HOME": str(beside.home)}
     with FakeModelServer() as fake:
         fake.template = CHAT_TEMPLATE
         fake.always("/api/chat", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
-        model = f"ollama:fake@{fake.address}"
-        plan = SimulationPlan("hiccups", agents=1, hours=0.1, visitors=0, model=model)
-        assert show(out, busy(beside, plan)) is False
+        options = (
+            "--agents",
+            "1",
+            "--hours",
+            "0.1",
+            "--visitors",
+            "0",
+            "--set",
+            "idle_interval=60",
+        )
+        options += (
+            "--set",
+            "idle_interval=60",
+            "--set",
+            "idle_away_factor=1",
+            "--model",
+            f"ollama:fake@{fake.address}",
+        )
+        ran = keepsake(environ, "simulate", "hiccups", *options)
+    assert ran.returncode == 1
     lab = lab_of(beside, "hiccups")
     assert lab.lived() == lab.plan().seconds
-    said = " ".join(out.file.getvalue().split())
+    said = " ".join(ran.stdout.split())
     assert "No thought was answered: " in said
     assert "it has hiccups" in said

@@ -8,14 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.sweeps.comparing import compared
-from keepsake.lab.sweeps.plan import read_plan
-from keepsake.lab.sweeps.sweep import CELLS, Runner, sweep
-from keepsake.lab.trials.cell import pinned_down
+from keepsake.lab.cell import pinned_down
+from keepsake.lab.comparing import compared
+from keepsake.lab.sweep import CELLS, Runner, sweep
+from keepsake.lab.sweep_plan import read_plan
 from keepsake.paths import REPOSITORY, Places, Ports
-from tests.empty_tables import lay_tables_for_labs
 from tests.fakes.model_server import FakeModelServer
-from tests.free_ports import free_port
 from tests.lab.in_process import keepsake
 from tests.lab.test_eval_answers import PROFILES, well_read
 
@@ -70,16 +68,6 @@ def figures(records):
     return sorted(rows, key=str)
 
 
-def test_a_load_may_stand_alone(tmp_path):
-    cells = {
-        read_plan(written(tmp_path, f"sources: [{{probes: {{loads: {loads}}}}}]\nmemories: [rag]"))
-        .cells[0]
-        .key()
-        for loads in ("20", "[20]")
-    }
-    assert len(cells) == 1
-
-
 def test_a_plan_is_the_product_of_its_parts(tmp_path):
     cells = read_plan(written(tmp_path)).cells
     arms = ["full-context", "sliding-window window=8", "sliding-window window=64", "nosuch:Class"]
@@ -99,25 +87,15 @@ def test_a_plan_is_the_product_of_its_parts(tmp_path):
     [
         ("sources: [", "no YAML"),
         ("[1]", "the file: Input should be a valid dictionary"),
-        ("memorys: []\nsources: [probes]\nmemories: [rag]", "memorys: Extra inputs"),
         ("memories: [rag]", "sources: Field required"),
         ("sources: [probes]", "memories: Field required"),
-        ("sources: []\nmemories: [rag]", "sources: "),
         ("sources: [{file: nosuch.json}]\nmemories: [rag]", "no file"),
-        ("sources: [{world: 1}]\nmemories: [rag]", "sources.0.world: Input should be"),
-        ("sources: [{world: {}, probes: {}}]\nmemories: [rag]", "one of `file: PATH`, `probes"),
-        ("sources: [{probes: {loads: {a: 1}}}]\nmemories: [rag]", "probes.loads.0: Input should"),
-        ("sources: [{probes: {loads: [[1]]}}]\nmemories: [rag]", "probes.loads.0: Input should"),
         ("sources: [{}]\nmemories: [rag]", "sources.0: Value error, it is one of `file: PATH`"),
         ("sources: [{probes: {load: 20}}]\nmemories: [rag]", "probes.load: Extra inputs"),
-        ("sources: [{world: {agent: 2}}]\nmemories: [rag]", "world.agent: Extra inputs"),
-        ("sources: [probes]\nmemories: [{nome: rag}]", "memories.0.name: Field required"),
-        ("sources: [probes]\nmemories: [rag]\nset: {a: [[1]]}", "set.a.0"),
         (
             "sources: [probes]\nmemories: [rag]\nseeds: [one]",
             "seeds.0: Input should",
         ),
-        ("sources: [probes]\nmemories: [rag]\nseeds: [" + "1," * 9 + "-1]", "seeds.9: Input"),
     ],
 )
 def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):
@@ -141,14 +119,6 @@ def test_results_are_the_same_in_one_process_and_in_several(tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_results_are_the_same_on_ray(tmp_path):
     assert figures(run(tmp_path, "ray", Runner(jobs=2, ray=True))) == figures(run(tmp_path, "none"))
-
-
-@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is an extra")
-def test_where_no_cluster_listens_that_is_said_at_once(tmp_path):
-    nobody = f"127.0.0.1:{free_port()}"
-    with pytest.raises(KeepsakeError, match="There is no Ray cluster") as found:
-        run(tmp_path, "ray", Runner(address=nobody))
-    assert "ray start" in found.value.cure
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")
@@ -181,16 +151,6 @@ def test_what_is_done_stays_done_and_what_failed_is_tried_again(tmp_path):
     assert not list(cells.glob("*.part"))
 
 
-def test_a_changed_file_is_another_cell(tmp_path):
-    data = tmp_path / "talk.json"
-    data.write_text((DATA / "turns.json").read_text())
-    path = written(tmp_path, "sources: [{file: talk.json}]\nmemories: [full-context]\n")
-    (before,) = (cell.key() for cell in read_plan(path).cells)
-    data.write_text(data.read_text().replace("Biscuit", "Bramble"))
-    (after,) = (cell.key() for cell in read_plan(path).cells)
-    assert before != after
-
-
 def test_another_model_is_another_cell_and_where_none_answers_it_does_not_matter(tmp_path):
     here = places(tmp_path)
     here.config.mkdir(parents=True, exist_ok=True)
@@ -207,17 +167,6 @@ def test_another_model_is_another_cell_and_where_none_answers_it_does_not_matter
     assert first == keys("one.gguf")
     assert first[0] == second[0]
     assert first[1] != second[1]
-
-
-def test_two_files_of_one_name_are_two_sources(tmp_path):
-    told = (DATA / "turns.json").read_text()
-    for name, text in (("old", told), ("new", told.replace("Biscuit", "Bramble"))):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "talk.json").write_text(text)
-    sources = "sources: [{file: old/talk.json}, {file: new/talk.json}]\n"
-    found = compared(run(tmp_path, "two", text=f"{sources}memories: [full-context]\n"))
-    assert [each.name for each in found] == ["talk", "talk"]
-    assert all(len(each.arms[0].rows) == each.arms[0].kinds[-1].questions for each in found)
 
 
 def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch):
@@ -277,33 +226,6 @@ def test_a_difference_is_the_same_from_either_side(tmp_path):
                     assert pair.found.mean == -back.found.mean
                     assert (pair.found.low, pair.found.high) == (-back.found.high, -back.found.low)
                     assert pair.significant == back.significant
-
-
-def test_a_simulated_world_is_a_source_as_well(tmp_path, tables):
-    lay_tables_for_labs(tables, places(tmp_path).home)
-    text = """\
-sources: [{world: {agents: 1, hours: 1}}]
-memories: [{name: keepsake, set: {immediate_window: [8, 32]}}, full-context]
-"""
-    small, large, other = run(tmp_path, "worlds", text=text)
-    assert "live with 'keepsake', not with 'full-context'" in other.problem
-    assert [small.problem, large.problem] == ["", ""]
-    (row,) = small.rows
-    assert row["thoughts"] > 0
-    assert row["memories"] > 0
-    assert row["thought_tokens"] > 100
-    # The same seed, and too short a life for the windows to differ.
-    assert large.rows == small.rows
-    assert [arm.kinds[-1].questions for arm in compared([small, large])[0].arms] == [1, 1]
-    assert not list((tmp_path / "home" / "lab").glob("sweep-*"))
-
-
-def test_a_world_that_cannot_be_is_a_row_that_says_so(tmp_path):
-    memories = "memories: [{name: keepsake, set: {window: 8}}, keepsake]\n"
-    text = f"sources: [{{world: {{agents: 0}}}}]\n{memories}"
-    setting, option = run(tmp_path, "worlds", text=text)
-    assert "names no setting" in setting.problem
-    assert "agents" in option.problem
 
 
 def test_seeds_of_one_file_are_no_more_questions(tmp_path):

@@ -86,15 +86,6 @@ def test_waiting_in_a_worker_thread_takes_simulated_seconds(timeline):
     assert seen == [(1, False, 600.0), (2, False, 700.0)]
 
 
-def test_whoever_waits_for_what_another_does_sees_it(timeline):
-    done, seen = threading.Event(), []
-    workers = timeline.workers()
-    workers.submit(lambda: seen.append(timeline.wait(done, 5.0)))
-    workers.submit(done.set)
-    timeline.run_until(10)
-    assert seen == [True]
-
-
 def test_who_asks_a_model_lets_the_others_on_and_comes_back_with_its_answer(timeline):
     order, workers, models = [], timeline.workers(), timeline.models()
 
@@ -128,14 +119,3 @@ def test_what_breaks_is_told_and_the_others_go_on(timeline, broken):
     assert [type(error) for error in broken] == [ZeroDivisionError, ValueError]
     assert isinstance(failed.exception(), KeyError)
     assert seen == ["goes on"]
-
-
-def test_work_that_was_given_up_is_not_begun(timeline):
-    workers, seen = timeline.workers(), []
-    given_up = workers.submit(seen.append, "never")
-    assert given_up.cancel()
-    timeline.settle()
-    assert seen == []
-    workers.shutdown()
-    with pytest.raises(RuntimeError):
-        workers.submit(seen.append, "too late")

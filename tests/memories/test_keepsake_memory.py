@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from game.cli.recall import evaluate
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.cli.recall import evaluate
 from keepsake.errors import KeepsakeError
 from keepsake.lab.conversation import moment
 from keepsake.lab.measure import DEPTHS, Answered, scores

@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import evennia
@@ -17,14 +18,14 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThread
 
-from game.server import vault_lock
 from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
-from game.server.snapshot import snapshot
 from game.web.middleware import forget_old_sessions
+from keepsake import vault_lock
 from keepsake.agent.agent_log import report
 from keepsake.agent.runtime import runtime
 from keepsake.child.serving import read_pid
+from keepsake.cli.backup import moment
 from keepsake.contrib.evennia import lifecycle as agents
 from keepsake.contrib.evennia.minds import open_minds, unopened
 from keepsake.errors import KeepsakeError
@@ -151,6 +152,16 @@ def _stop(_request: dict[str, Any]) -> bool:
     return True
 
 
+def _snapshot(request: dict[str, Any]) -> Any:
+    """Answer the control operation ``snapshot``: copy this moment's database into ``folder``.
+
+    In one turn of the reactor nothing else happens. Returns a Deferred of the archives' sizes: what
+    is copied afterwards, up to those, is the world of that turn.
+    """
+    copy, sizes = moment(places(), Path(str(request["folder"])))
+    return deferToThread(copy).addCallback(lambda _: sizes)
+
+
 def _indexes() -> IndexService:
     if (indexes := runtime().indexes) is None:
         raise KeepsakeError("This world keeps no recall index")
@@ -163,7 +174,7 @@ _control = ControlServer(
         "waiting": _waiting,
         "reload": _reload,
         "stop": _stop,
-        "snapshot": snapshot,
+        "snapshot": _snapshot,
         "index_rebuild": lambda request: _indexes().answer_rebuild(request),
         "index_status": lambda request: _indexes().answer_status(request),
     }

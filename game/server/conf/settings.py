@@ -11,16 +11,21 @@ time lands in the checkout's own folders. The module works under both names:
 import gc
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 _GAME = Path(__file__).resolve().parents[2]
 if str(_GAME.parent) not in sys.path:  # Evennia puts only the game directory there
     sys.path.insert(0, str(_GAME.parent))
 
-from game.server.quick_import import import_inflect  # noqa: E402 - only now it is found
-
 gc.set_threshold(50_000)  # a start makes much and throws little of it away
-import_inflect()
+with suppress(ImportError):  # inflect comes two seconds sooner without typeguard's checks
+    import typeguard
+
+    _checked, typeguard.typechecked = typeguard.typechecked, lambda target: target
+    import inflect  # noqa: F401 - Evennia's, for plurals
+
+    typeguard.typechecked = _checked
 
 # Evennia looks for its game directory upwards from the current one, and leaves the
 # process there, or in "/" when it finds none.
@@ -30,9 +35,9 @@ from evennia.settings_default import *  # noqa: E402
 
 os.chdir(_started_in)
 
-from game.server.databases import database_settings  # noqa: E402
 from game.server.machine_zone import machine_zone  # noqa: E402
 from game.server.private_files import read_or_create  # noqa: E402
+from keepsake.database import database_settings  # noqa: E402
 from keepsake.paths import places  # noqa: E402
 
 _HERE = places()

@@ -16,7 +16,7 @@ from typing import IO, Self, cast
 
 from keepsake.child.free_port import LOOPBACK, refusal
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.lab.serving import check_servers
+from keepsake.lab.answering import check_servers
 from keepsake.lab.simulations.plan import (
     FOLDER,
     Lab,

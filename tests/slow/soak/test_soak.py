@@ -18,10 +18,10 @@ from random import Random
 
 import pytest
 
-from game.cli.world import client, processes
-from game.cli.world.processes import Component
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.cli import client, processes
+from keepsake.cli.processes import Component
 from keepsake.paths import Places, Ports
 from tests.cli.conftest import Copy
 from tests.e2e.running import WITH_RULES, running

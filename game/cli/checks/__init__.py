@@ -1,1 +1,0 @@
-"""``keepsake doctor``: its checks."""

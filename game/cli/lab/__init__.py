@@ -1,1 +1,0 @@
-"""The commands of the lab: simulate, eval, sweep."""

@@ -1,1 +1,0 @@
-"""``keepsake logs`` and ``keepsake export``: the event log, shown and exported."""

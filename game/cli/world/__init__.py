@@ -1,1 +1,0 @@
-"""The processes of one copy of Keepsake: started, found, asked, ended."""

@@ -1,0 +1,187 @@
+"""Runs one operation of Evennia's launcher for one copy of Keepsake.
+
+``python -m game.server.launch start|check``, as a child process: the launcher works from the
+current directory, keeps module-level state and ends with its process. Evennia would write its pid
+files into the game directory, which all copies of one checkout share; here they go to this copy's
+home.
+
+It prints what it does, one ``step: …`` line each, for the command line to show.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from subprocess import DEVNULL, STDOUT, Popen
+from types import ModuleType
+from typing import Any
+
+from game.server.private_files import read_or_create
+from keepsake import vault_lock
+from keepsake.cli.world import ADMIN, CHECKED, PASSWORD_CHANGED, STEP
+from keepsake.paths import REPOSITORY, Places, places
+
+SETTINGS = "game.server.conf.settings"
+PASSWORD_BYTES = 12
+_BUILT = "done"
+_VAULT_SECONDS = 5.0
+_PORTAL_LOOKS, _LOOK_SECONDS = 600, 0.2
+_GAME = REPOSITORY / "game"
+
+
+def main() -> None:
+    """Run the operation that the command line names."""
+    operation = {"start": _start, "check": _check}[sys.argv[1]]
+    gc.disable()  # it keeps all that it loads, and then it ends
+    here = places()
+    operation(_launcher(here), here)
+
+
+def _launcher(here: Places) -> ModuleType:
+    """Evennia's launcher, pointed at this copy."""
+    os.environ["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    )  # where twistd is
+    os.chdir(_GAME)
+    _say("Loading Evennia")
+    search_path = list(sys.path)
+    from evennia.server import evennia_launcher as launcher  # noqa: PLC0415 - after chdir
+
+    sys.path[:] = search_path  # it overwrites the second entry, whatever that is
+    launcher.SETTINGS_DOTPATH = SETTINGS
+    launcher.init_game_directory(str(_GAME), check_db=False)
+    launcher.PORTAL_PIDFILE, launcher.SERVER_PIDFILE = str(here.portal_pid), str(here.server_pid)
+    return launcher
+
+
+def _start(launcher: ModuleType, here: Places) -> None:
+    _say("Preparing the database")
+    held = vault_lock.take(here, patience=_VAULT_SECONDS)  # or two first starts build it twice
+    try:
+        _make_tables()
+        _check(launcher, here)
+        _create_admin(launcher, here)
+        _build_world()
+    finally:
+        held.release()
+    _say("Starting Evennia")
+    _launch(launcher, here)
+
+
+def _launch(launcher: ModuleType, here: Places) -> None:
+    """Start a Portal unless there is one, and ask it for a Server, as `evennia start` does.
+
+    That one waits until the Server is up, without end if it dies meanwhile.
+    """
+    from twisted.internet import reactor as twisted_reactor  # noqa: PLC0415 - after the settings
+    from twisted.internet import task  # noqa: PLC0415 - likewise
+
+    reactor: Any = twisted_reactor
+    portal, server = launcher._get_twistd_cmdline(False, False)
+    if not here.portal_pid.exists():
+        with (here.logs / "portal.log").open("ab") as log:
+            begun = Popen(portal, env=launcher.getenv(), stdin=DEVNULL, stdout=log, stderr=STDOUT)
+
+        def look() -> None:
+            if begun.poll():  # it has failed, and is never going to answer; its log says why
+                reactor.stop()
+
+        task.LoopingCall(look).start(_LOOK_SECONDS)
+
+    def ask(*_: object) -> None:
+        launcher.send_instruction(launcher.SSTART, server, end, end)
+
+    def end(*_: object) -> None:
+        reactor.stop()
+
+    waiting = {"rate": _LOOK_SECONDS, "retries": _PORTAL_LOOKS}
+    launcher.wait_for_status(True, None, ask, end, **waiting)
+    reactor.run()
+
+
+def _make_tables() -> None:
+    """Make Evennia's tables, or bring them up to date."""
+    from django.core.management import call_command  # noqa: PLC0415 - needs the settings
+
+    # Evennia has all garbage collected once for each of its apps, which takes seconds as long
+    # as what it has loaded is looked through each time.
+    gc.freeze()
+    call_command("migrate", interactive=False, verbosity=0)
+
+
+def _check(launcher: ModuleType, _here: Places) -> None:
+    """Load what a Server will load, so that one that could not start is never waited for."""
+    import evennia  # noqa: PLC0415 - needs the settings
+    from django.conf import settings  # noqa: PLC0415 - likewise
+
+    _say("Checking the code")
+    evennia._init()  # its contribs are made of what Evennia itself is not until then
+    launcher.error_check_python_modules()
+    for name in (  # what Evennia would silently do without when it does not import
+        settings.AT_INITIAL_SETUP_HOOK_MODULE,
+        settings.AT_SERVER_STARTSTOP_MODULE,
+        *settings.FILE_HELP_ENTRY_MODULES,
+        *settings.PROTOTYPE_MODULES,
+    ):
+        import_module(name)
+    launcher.collectstatic()  # the files of the web client may have changed too
+    print(CHECKED, flush=True)
+
+
+def _create_admin(launcher: ModuleType, here: Places) -> None:
+    """Make account 1 with the generated password, or give it one when its file is gone."""
+    forgotten = not here.admin_password.exists()
+    password = read_or_create(here.admin_password, nbytes=PASSWORD_BYTES)
+    created = {
+        "EVENNIA_SUPERUSER_USERNAME": ADMIN,
+        "EVENNIA_SUPERUSER_EMAIL": "",
+        "EVENNIA_SUPERUSER_PASSWORD": password,
+    }
+    os.environ.update(created)
+    try:
+        launcher.check_database()
+    finally:  # the Portal and the Server inherit this environment
+        for name in created:
+            del os.environ[name]
+    from evennia.accounts.models import AccountDB  # noqa: PLC0415 - needs the settings
+
+    admin = AccountDB.objects.get(id=1)
+    if admin.check_password(password):
+        return
+    if forgotten:
+        _say("Giving the admin a new password")
+        admin.set_password(password)
+        admin.save()
+    else:
+        print(PASSWORD_CHANGED, flush=True)
+
+
+def _build_world() -> None:
+    """Build the world once, here, where all that it takes is loaded already.
+
+    Evennia would have its first Server do it, and load another one in its place afterwards.
+    """
+    from django.db import transaction  # noqa: PLC0415 - needs the settings
+    from evennia.server import initial_setup  # noqa: PLC0415 - likewise
+    from evennia.server.models import ServerConfig  # noqa: PLC0415 - likewise
+
+    done = ServerConfig.objects.conf("last_initial_setup_step")
+    if done in (_BUILT, -1):
+        return
+    _say("Building the world")
+    initial_setup.collectstatic = lambda: None  # it was done just now
+    initial_setup.reset_server = lambda: ServerConfig.objects.conf("server_epoch", time.time())
+    with transaction.atomic():  # interrupted, it is begun anew
+        initial_setup.handle_setup(done)
+
+
+def _say(step: str) -> None:
+    print(f"{STEP}{step}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

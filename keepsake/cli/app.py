@@ -1,0 +1,275 @@
+"""The ``keepsake`` command: start, stop and look at the world."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from keepsake.cli import backup as backups
+from keepsake.cli import client, lab, models, processes, simulate
+from keepsake.cli import logs as event_logs
+from keepsake.cli import world as worlds
+from keepsake.cli.output import err, out, print_json, steps
+from keepsake.errors import KeepsakeError
+from keepsake.paths import Places, places
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Keepsake: a text world whose inhabitants are language-model agents that remember.",
+)
+index_app = typer.Typer(no_args_is_help=True, help="The recall index, made from the vault.")
+recall_app = typer.Typer(no_args_is_help=True, help="The agents' recall, for other programs.")
+app.add_typer(index_app, name="index")
+app.add_typer(models.app, name="model")
+app.add_typer(recall_app, name="recall")
+app.add_typer(lab.app, name="eval")
+app.command("simulate")(simulate.simulate)
+app.command("sweep")(lab.sweep_command)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+AgentNames = Annotated[
+    list[str] | None, typer.Option("--agent", "-a", help="Of this agent; may be repeated.")
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", "-k", help="thought, memory, compaction … ; may be repeated."),
+]
+OfLab = Annotated[str, typer.Option("--lab", help="Of the simulation of that name.")]
+MOST_LINES = 1_000_000_000
+_POLL_SECONDS = 0.5
+
+
+def main() -> None:
+    """Run the command; an error is one sentence and its cure."""
+    try:
+        app()
+    except KeepsakeError as error:
+        err.print(f"[red]{escape(error.what)}.[/red] {escape(error.cure)}".rstrip())
+        sys.exit(1)
+
+
+# -- the world
+
+
+@app.command()
+def start(
+    foreground: Annotated[
+        bool,
+        typer.Option("--foreground", help="Stay until it ends; exit code 1 if it died."),
+    ] = False,
+) -> None:
+    """Start the world in the background and wait until a login works."""
+    here = places()
+    if foreground:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with steps() as step:
+        started = worlds.start(here, step)
+    out.print("Keepsake already runs." if started.already_ran else "Keepsake runs.")
+    _print_addresses(processes.actual(here))
+    if started.password_changed:
+        out.print(
+            "The admin's password was changed in the game, so that file no longer holds it. "
+            "(Delete the file and start anew to get a fresh one.)"
+        )
+    if foreground:
+        try:
+            worlds.watch(here)
+        except KeyboardInterrupt:  # a service manager's SIGTERM too
+            stop()
+
+
+def _print_addresses(here: Places) -> None:
+    host = "localhost" if here.listen in ("127.0.0.1", "0.0.0.0") else here.listen
+    out.print(f"  telnet      telnet {host} {here.ports.telnet}")
+    if here.certificate is not None:
+        out.print(f"  with TLS    {host}, port {here.ports.telnet_tls}")
+    web = f"{'https' if here.certificate else 'http'}://{host}:{here.ports.web}"
+    out.print(f"  web         {web}/webclient/")
+    out.print(f"  dashboard   {web}/agents/ (as admin)")
+    out.print(f"  admin       {worlds.ADMIN}, password in {here.admin_password}", markup=False)
+    out.print("  newcomers   type: create <name> <password>", markup=False)
+    out.print("  models      keepsake model list: some talk better than the shipped one")
+
+
+@app.command()
+def stop(
+    force: Annotated[
+        bool, typer.Option("--force", help="Also when memories that no disk takes are lost.")
+    ] = False,
+) -> None:
+    """End the world and the model server."""
+    here = places()
+    with steps() as step:
+        anything = worlds.stop(here, step, force=force)
+    out.print("Keepsake has stopped." if anything else "Keepsake was not running.")
+    for agent, number in worlds.waiting(here).items():
+        told = f"{number} memories of {agent} wait in {here.spill}, as its archive could not be "
+        out.print(f"{told}written; the next start takes them into it.", markup=False)
+
+
+@app.command()
+def reload() -> None:
+    """Load changed code; players stay connected."""
+    with steps() as step:
+        worlds.reload(places(), step)
+    out.print("Keepsake runs the present code.")
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Show what runs; exit code 1 when nobody could log in."""
+    found = worlds.status(places())
+    if as_json:
+        print_json(found)
+    else:
+        out.print(worlds.status_table(found))
+        works = "A login works." if found["ready"] else "No login works. Start with `make run`."
+        out.print(works)
+    raise typer.Exit(0 if found["ready"] else 1)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Look for what is wrong and say the cure; exit code 1 when something is."""
+    # Here, since it brings the model clients and numpy: a second that no other command needs.
+    from keepsake.cli.doctor import examine  # noqa: PLC0415
+
+    findings = examine(places())
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            mark = "[green]✓[/green]" if finding.well else "[red]✗[/red]"
+            out.print(f"{mark} {escape(finding.subject)}: {escape(finding.what)}")
+            if finding.cure:
+                out.print(f"  [yellow]→[/yellow] {escape(finding.cure)}")
+    raise typer.Exit(0 if all(finding.well for finding in findings) else 1)
+
+
+@app.command()
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="Or a folder that exists.")],
+    keep: Annotated[
+        int, typer.Option(min=0, help="In a folder: how many backups stay there; 0 for all.")
+    ] = 0,
+) -> None:
+    """Keep database, vault and secrets of one moment in a file; the world may run."""
+    with out.status("Backing up"):
+        made = backups.backup(places(), target.absolute(), keep)
+    out.print(f"{made.path}: {made.files} files, {made.size / 1e6:,.1f} MB", markup=False)
+    for old in made.removed:
+        out.print(f"removed {old}", markup=False)
+
+
+@app.command()
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="What `keepsake backup` made.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Move a world that is there aside.")
+    ] = False,
+) -> None:
+    """Make the world of this home and vault what it was at a backup; it must not run."""
+    with out.status("Restoring"):
+        done = backups.restore(places(), source.absolute(), replace=replace)
+    out.print(f"Restored {done.files} files as of {done.made}. Start it with `keepsake start`.")
+    for folder in done.aside:
+        out.print(f"What was there before is in {folder}", markup=False)
+
+
+@index_app.command("rebuild")
+def rebuild_index(
+    agent: Annotated[str | None, typer.Argument(help="One agent; all without it.")] = None,
+) -> None:
+    """Make the index of the running world anew from archive and vault."""
+    here = places()
+    agents = client.ask(here, "index_rebuild", agent=agent)["agents"]
+    with out.status("Making the index anew") as shown:
+        while (found := client.ask(here, "index_status")["rebuild"])["finished"] < len(agents):
+            shown.update(f"{agents[found['finished']]}: {found['done']} of {found['total']}")
+            time.sleep(_POLL_SECONDS)
+    for problem in found["problems"]:
+        err.print(f"[red]✗[/red] {escape(problem)}")
+    if found["problems"]:
+        raise typer.Exit(1)
+    out.print(f"The index was made anew, of {len(agents)} agents.")
+
+
+@index_app.callback()
+def _only_a_group() -> None:
+    """So that ``rebuild`` is a command of its own, though it is the only one."""
+
+
+# -- what happened in it
+
+
+@app.command()
+def logs(
+    which: Annotated[str, typer.Argument(help="events, agents, server, portal …")] = "events",
+    *,
+    lines: Annotated[
+        int, typer.Option("-n", "--lines", min=0, max=MOST_LINES, help="How many to show first.")
+    ] = 20,
+    follow: Annotated[bool, typer.Option(help="Go on showing what is added.")] = True,
+    agent: AgentNames = None,
+    kind: Kinds = None,
+    text: Annotated[bool, typer.Option("--text", help="The agents' log as plain text.")] = False,
+    lab: OfLab = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show what the agents think and do, or a text log, and follow it."""
+    here = simulate.places_of(lab)
+    if text or which != event_logs.EVENTS:
+        name = event_logs.AGENTS if which == event_logs.EVENTS else which
+        event_logs.show_text(out, here, name, lines, go_on=follow)
+    else:
+        wanted = event_logs.wanted_events(agent or (), kind or ())
+        for line in event_logs.unknown_agents(here, agent or ()):
+            err.print(line, markup=False)
+        event_logs.show_events(out, here, wanted, lines, go_on=follow, as_json=as_json)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Where the tables go; made when missing.")],
+    *,
+    form: Annotated[
+        list[str] | None, typer.Option("--format", help="parquet, csv; both by default.")
+    ] = None,
+    agent: AgentNames = None,
+    kind: Kinds = None,
+    prompts: Annotated[bool, typer.Option(help="The prompts as well, whole.")] = True,
+    lab: OfLab = "",
+) -> None:
+    """Write events, memories, people and answers as tables for pandas, DuckDB or a spreadsheet."""
+    # Here, since pyarrow takes its time and no other command needs it.
+    from keepsake.cli import export as exports  # noqa: PLC0415
+    from keepsake.cli import lives  # noqa: PLC0415
+
+    here, wanted = simulate.places_of(lab), event_logs.wanted_events(agent or (), kind or ())
+    more = () if kind else lives.tables(here, wanted)
+    for table in exports.export(
+        here.events, folder, exports.forms(form), wanted, prompts=prompts, more=more
+    ):
+        out.print(f"{table.rows:>9,} rows  {table.path}", markup=False)
+
+
+@recall_app.command("serve")
+def serve_recall() -> None:
+    """Answer JSON lines on standard input with JSON lines on standard output."""
+    # Here, since onnxruntime and numpy take their time and no other command needs them.
+    from keepsake.cli.recall import RecallServer  # noqa: PLC0415
+    from keepsake.models.minilm import MiniLMEmbedder  # noqa: PLC0415
+
+    for stream in (sys.stdin, sys.stdout):
+        if hasattr(stream, "reconfigure"):  # whatever the locale says, JSON is UTF-8
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    RecallServer(MiniLMEmbedder(threads=2)).serve(sys.stdin, sys.stdout)

@@ -1,0 +1,200 @@
+"""What ``keepsake eval`` and ``sweep`` run and show: cells, their rows, tables of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from keepsake.cli.output import err, items_bar, out, plain_table, print_wide
+from keepsake.errors import KeepsakeError, refusing
+from keepsake.lab.answering import KNOWN, TASK, UNKNOWN
+from keepsake.lab.cell import TrialCell, TrialSource, pinned_down, run_cell
+from keepsake.lab.comparing import HOURS, SourceResults, over_time
+from keepsake.lab.evaluating import IN_CONTEXT, IN_REACH, MemoryFault, Row, RowJournal
+from keepsake.lab.measures import (
+    COSTS,
+    MEASURES,
+    MRR,
+    RECALL,
+    MeasuredKind,
+    figure,
+    measured,
+)
+from keepsake.lab.trial import EXACT, F1, RIGHT, ROUGE_L
+from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.paths import Places
+
+RETRIEVAL = (*RECALL.values(), MRR, IN_REACH, "memory_tokens", "memory_seconds")
+_SPENT = ("prompt_tokens", "memory_seconds", "answer_seconds")
+ANSWERS = (F1, EXACT, ROUGE_L, RIGHT, "judged", IN_REACH, *_SPENT)
+PROBED = (IN_CONTEXT, IN_REACH, RIGHT, "kept", "memory_tokens", "memory_seconds")
+MOST_LOAD = 10_000
+_NAMES = {**MEASURES, **COSTS}
+
+type Found = Mapping[TrialCell, Sequence[Row]]
+
+
+def cells_of(
+    source: TrialSource, memories: Sequence[str], settings: Iterable[str], **same: Any
+) -> list[TrialCell]:
+    """A cell a memory, all else being equal.
+
+    A setting is ``key=value`` for all of them, or ``memory.key=value`` for that one.
+
+    Raises:
+        KeepsakeError: One of them is no such pair.
+    """
+    names = list(dict.fromkeys(memories))
+    found: dict[str, dict[str, str]] = {name: {} for name in names}
+    for each in settings:
+        key, equals, value = (part.strip() for part in each.partition("="))
+        if not equals or not key:
+            raise KeepsakeError(f"--set {each!r} is no setting", "Write --set key=value")
+        own = next((name for name in names if key.startswith(f"{name}.")), None)
+        for name in [own] if own else names:
+            found[name][key.removeprefix(f"{name}.")] = value
+    return [
+        TrialCell(source=source, memory=name, settings=tuple(found[name].items()), **same)
+        for name in names
+    ]
+
+
+def loads_of(written: str) -> tuple[int, ...]:
+    """What ``--load 20,100`` says.
+
+    Raises:
+        KeepsakeError: It is no list of such numbers.
+    """
+    parts = [part.strip() for part in written.split(",")]
+    if not all(part.isdecimal() and 0 < int(part) <= MOST_LOAD for part in parts):
+        told = f"--load {written!r} is no list of numbers from 1 to {MOST_LOAD:,}"
+        raise KeepsakeError(told, "Write 20,100")
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+def rows_of(here: Places, cells: Sequence[TrialCell], json_file: Path | None) -> Found:
+    """The rows of each cell, written to ``json_file``; what is broken off goes on beside it."""
+    part = json_file.with_name(f"{json_file.name}.part") if json_file else None
+    found = run(here, cells, part)
+    if json_file is not None:
+        text = json.dumps(figures(found), indent=1, ensure_ascii=False)
+        with refusing(f"{json_file} could not be written", "Name a file that can be"):
+            json_file.write_text(f"{text}\n", encoding="utf-8")
+    if part is not None:
+        part.unlink(missing_ok=True)
+    return found
+
+
+def run(
+    here: Places, cells: Sequence[TrialCell], part: Path | None, *, evidence: bool = False
+) -> Found:
+    """The rows of each cell; of those with evidence alone, if only they count.
+
+    A memory that breaks off is told of and left out, unless all of them do.
+    """
+    cells = [pinned_down(cell, here) for cell in cells]
+    trials = cells[0].questions()  # read once: all cells have the same
+    count = sum(len(trial.questions) for trial in trials) * len(cells)
+    embedder = MiniLMEmbedder(threads=2)
+    found: dict[TrialCell, list[Row]] = {}
+    options = {"cells": [cell.as_json() for cell in cells]}
+    with items_bar("reading", count) as shown, RowJournal(part, options) as journal:
+        if len(journal):
+            err.print(f"Going on: {len(journal)} of {count} questions were answered before")
+        for cell in cells:
+
+            def told(_row: Row, name: str = cell.name) -> None:
+                shown(name, 1)
+
+            try:
+                rows = run_cell(cell, here, journal, embedder, trials=trials, done=told)
+            except MemoryFault as error:
+                if cell is cells[-1] and not found:
+                    raise
+                err.print(f"{cell.name}: {error}", markup=False)
+                continue
+            found[cell] = [row for row in rows if row["evidence"] or not evidence]
+    if not any(found.values()):
+        named = cells[0].source.path
+        raise KeepsakeError(f"{named} has no question with evidence", "Try eval answers")
+    return found
+
+
+# -- shown
+
+
+def as_table(found: Found, measures: Sequence[str], *, kinds: bool = True) -> Table:
+    """Memory by memory, category by category; shares in per cent, with their 95 % intervals."""
+    by_cell = {c: measured(rows, measures)[0 if kinds else -1 :] for c, rows in found.items()}
+    there = {name for kinds in by_cell.values() for each in kinds for name in each.estimates}
+    shown = [measure for measure in measures if measure in there]
+    headings = ("memory", "kind", "n", *(_NAMES[measure] for measure in shown))
+    table = plain_table(headings, right=headings[2:], no_wrap=True)
+    for cell, each in by_cell.items():
+        for place, kind in enumerate(each):
+            cells = (figure(kind.estimates.get(m), m) for m in shown)
+            name = cell.name if place == 0 else ""
+            style = "bold" if kind is each[-1] else ""
+            table.add_row(name, kind.kind, str(kind.questions), *cells, style=style)
+        table.add_section()
+    return table
+
+
+def show_results(found: SourceResults) -> None:
+    """Print what a sweep found at one source."""
+    shown = found.headlines or found.measures
+    headings = ("memory", "n", *(_NAMES[name] for name in shown))
+    table = plain_table(headings, right=headings[1:], no_wrap=True)
+    for arm in found.arms:
+        every = arm.kinds[-1]
+        cells = (figure(every.estimates.get(name), name) for name in shown)
+        table.add_row(escape(arm.name), str(every.questions), *cells)
+    out.print(f"[bold]{escape(found.name)}[/bold]")
+    print_wide(table)
+    for measure in found.timed:
+        show_over_time(found, measure)
+    pairs = [pair for pair in found.pairs if pair.hours is None]
+    sure = sum(pair.significant for pair in pairs)
+    differ = f"{sure} of {len(pairs)} pairs differ (p < 0.05, Holm)\n"
+    out.print(differ if pairs else "", markup=False)
+
+
+def show_over_time(found: SourceResults, measure: str) -> None:
+    """Per cent known, a row an arm and load, by the time since it was told."""
+    headings = (MEASURES[measure], "a day", *(f"after {name}" for name in HOURS.values()))
+    table = plain_table(headings, right=headings[1:], no_wrap=True)
+    for load in found.loads:
+        for arm in found.arms:
+            by_hours = over_time(arm, load, measure)
+            cells = (figure(by_hours.get(hours), measure) for hours in HOURS)
+            table.add_row(escape(arm.name), f"{load:g}", *cells)
+    print_wide(table)
+    out.print()
+
+
+def figures(found: Found) -> dict[str, Any]:
+    """All of it for other programs: configurations, prompts, figures with intervals, rows."""
+    return {
+        "prompt": TASK,
+        "judge": {"known": KNOWN, "unknown": UNKNOWN},
+        "cells": [
+            {
+                "name": cell.name,
+                "configuration": cell.as_json(),
+                "scores": [_kind_json(each) for each in measured(rows)],
+                "rows": list(rows),
+            }
+            for cell, rows in found.items()
+        ],
+    }
+
+
+def _kind_json(each: MeasuredKind) -> dict[str, Any]:
+    estimates = {name: asdict(estimate) for name, estimate in each.estimates.items()}
+    return {"kind": each.kind, "questions": each.questions, **estimates}

@@ -1,0 +1,133 @@
+"""``keepsake model``: which models there are, fetch one, have the agents use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from keepsake.books import files as vault_files
+from keepsake.cli import home
+from keepsake.cli.output import out, plain_table
+from keepsake.errors import ConfigError, KeepsakeError, ModelMissing
+from keepsake.markdown_config import with_settings
+from keepsake.models import catalogue
+from keepsake.models.catalogue import SHIPPED, CatalogueModel
+from keepsake.models.profiles import EMBEDDED, ModelProfile, Profiles, load
+from keepsake.paths import Places, places
+
+AGENT = "agent"
+app = typer.Typer(no_args_is_help=True, help="The models in the game's own process.")
+
+Name = Annotated[str, typer.Argument(help="A name of keepsake model list.")]
+
+
+@app.command("list")
+def show() -> None:
+    """List the models that can be fetched, and those that are there."""
+    here = places()
+    profile = Profiles(_file(here, "llm.md")).get(AGENT)
+    headings = ("name", "size", "licence", "memory", "talk", "")
+    table = plain_table(headings, right=("size",), no_wrap=True)
+    models = _catalogue(here).values()
+    for model in models:
+        row = (model.name, _size(model), model.licence, model.memory, model.talk)
+        table.add_row(*map(escape, (*row, _state(model, here, profile))))
+    out.print(table)
+    for model in models:
+        out.print(f"[dim]{escape(model.name)}: {escape(model.about)}[/dim]")
+    if profile.provider != EMBEDDED:
+        named = escape(f"{profile.provider} {profile.model}".rstrip())
+        out.print(f"The agents use {named}, as llm.md says.")
+
+
+@app.command("get")
+def get(name: Name) -> None:
+    """Fetch a model; what breaks off goes on from there the next time."""
+    here = places()
+    model = catalogue.named(_catalogue(here), name)
+    if model.name == SHIPPED:
+        out.print("The shipped model is there: it needs nothing.")
+        return
+    # Here, since it brings the hub's library and no other command needs it.
+    from keepsake.models import fetching  # noqa: PLC0415 - other commands need not wait
+
+    out.print(escape(f"{model.repo}/{model.file}, {_size(model)}, licence: {model.licence}"))
+    if not model.sha256:
+        out.print("models.md has no sha256 of it: it is checked by what the hub reports alone.")
+    home.prepare(here)
+    found = fetching.fetch(model, here.models)
+    if not found.revision:
+        out.print(f"{escape(str(found.path))} is there already, whole.")
+    else:
+        out.print(escape(str(found.path)))
+        out.print(f"  revision {found.revision}\n  sha256   {found.sha256}")
+    out.print(f"Have the agents use it: keepsake model use {model.name}", markup=False)
+
+
+@app.command("use")
+def use(name: Name) -> None:
+    """Have the agents answered by a model that is there; a running world takes it over."""
+    here = places()
+    home.prepare(here)
+    model = catalogue.named(_catalogue(here), name)
+    if not model.is_there(here.models):
+        raise ModelMissing(
+            f"{model.name} has not been fetched", f"First: keepsake model get {model.name}"
+        )
+    path = here.config / "llm.md"
+
+    def make(text: str | None) -> str:
+        return _checked(path, with_settings(text or "", AGENT, _settings(model)))
+
+    vault_files.change(path, make)
+    out.print(f"The agents use {model.name} now, by the section {AGENT} of {escape(str(path))}.")
+
+
+def _settings(model: CatalogueModel) -> dict[str, str]:
+    return {
+        "provider": EMBEDDED,
+        "model_file": "" if model.name == SHIPPED else Path(model.file).name,
+        "form": "",
+    }
+
+
+def _checked(path: Path, text: str) -> str:
+    """The text, if the game would take it."""
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        load(draft)
+    except ConfigError as error:
+        raise KeepsakeError(
+            f"llm.md was left as it is: it would say in line {error.line} that {error.reason}",
+            error.cure,
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return text
+
+
+def _catalogue(here: Places) -> Mapping[str, CatalogueModel]:
+    return catalogue.load_catalogue(_file(here, "models.md"))
+
+
+def _file(here: Places, name: str) -> Path:
+    """The vault's configuration file; the shipped one before the first start."""
+    path = here.config / name
+    return path if path.exists() else home.SHIPPED_CONFIG / name
+
+
+def _state(model: CatalogueModel, here: Places, profile: ModelProfile) -> str:
+    own = Path() if model.name == SHIPPED else model.path(here.models)
+    named = here.models / profile.model_file if profile.model_file else Path()
+    if profile.provider == EMBEDDED and named == own:
+        return "in use"
+    return "fetched" if model.is_there(here.models) else ""
+
+
+def _size(model: CatalogueModel) -> str:
+    return f"{model.size / 1e6:,.0f} MB"

@@ -1,0 +1,91 @@
+"""How all commands print: text, errors, JSON for other programs, tables, progress."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.measure import Measurement
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+_WIDEST = 10_000
+"""No terminal, and no table, is wider."""
+_WORTH_TELLING = 1.0
+"""Seconds of a step that are shown."""
+
+
+def print_json(data: object) -> None:
+    """Print it for other programs."""
+    print(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def print_wide(table: Table) -> None:
+    """Print a table as wide as it is: cut off at a narrow terminal's edge, a figure would lie."""
+    needed = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
+    Console(highlight=False, soft_wrap=True, width=max(out.width, needed)).print(table, crop=False)
+
+
+def plain_table(
+    headings: Iterable[str],
+    rows: Iterable[Iterable[str]] = (),
+    *,
+    right: Collection[str] = (),
+    no_wrap: bool = False,
+    **style: Any,
+) -> Table:
+    """A table without lines; cells may have rich's markup; ``right``: headings set so."""
+    table = Table(box=None, pad_edge=False, **style)
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in right else "left", no_wrap=no_wrap)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str], None]]:
+    """A spinner for the step at work, on a terminal, and a line for each step that is done."""
+    now, since = "", 0.0
+
+    def finish(mark: str) -> None:
+        seconds = time.monotonic() - since
+        took = f" [dim]({seconds:.0f} s)[/dim]" if seconds > _WORTH_TELLING else ""
+        if now:
+            out.print(f"{mark} {escape(now)}{took}")
+
+    def step(text: str) -> None:
+        nonlocal now, since
+        finish("[green]✓[/green]")
+        now, since = text, time.monotonic()
+        shown.update(escape(f"{text} …"))
+
+    with out.status("") as shown:
+        try:
+            yield step
+        except BaseException:
+            finish("[red]✗[/red]")
+            raise
+        finish("[green]✓[/green]")
+
+
+@contextmanager
+def items_bar(what: str, total: int) -> Iterator[Callable[[str, int], None]]:
+    """A bar of items on standard error; calling it names the current item and counts those done.
+
+    Without a terminal nothing is shown: standard output holds the figures alone.
+    """
+    columns = (TextColumn("{task.description}", markup=False), BarColumn())
+    counts = (MofNCompleteColumn(), TimeElapsedColumn())
+    quiet = not err.is_terminal
+    with Progress(*columns, *counts, console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda now, done: bar.update(task, advance=done, description=now)

@@ -1,0 +1,256 @@
+"""Has a model answer a question from what a memory gives it, by one short prompt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from keepsake.errors import BadAnswer, ConfigError, KeepsakeError, ModelError
+from keepsake.lab.trial import NOT_KNOWN, TrialQuestion
+from keepsake.language.words import words
+from keepsake.memory.protocol import RecalledLine
+from keepsake.models.embedded import Embedded
+from keepsake.models.model import AskedModel, build
+from keepsake.models.profiles import (
+    AUTO,
+    CHAT,
+    DIALOGUE,
+    EMBEDDED,
+    EXTRACTIVE,
+    OLLAMA,
+    OPENAI,
+    SCRIPTED,
+    ModelProfile,
+    Profiles,
+    model_name,
+)
+from keepsake.paths import Places
+from keepsake.ports import ChatMessage, LanguageModel, Tokens
+
+CONTEXT = 4096
+"""Tokens of a prompt with its answer where the profile does not say."""
+_ASKED = ("agent", "summarizer")
+"""The profiles without which nothing is lived."""
+_FRAME_TOKENS = 160
+"""What the prompt has beside the lines and the question."""
+_FOUND_SHARE = 0.5
+"""The most of the room that recalled lines take where there is a context as well."""
+TASK = (
+    "Answer the question from these lines of memory. Answer in a few words, with words of the "
+    f"lines where that is possible. If the lines do not tell, answer: {NOT_KNOWN}"
+)
+
+
+KNOWN = """\
+You grade an answer to a question. Say yes if the answer means the same as the correct answer, \
+or holds it, in whatever words; dates may be written in any form. Say no if it says something \
+else, or only a part of it.
+
+Question: {question}
+Correct answer: {right}
+Answer to grade: {answer}
+
+Is the answer right? Say yes or no, and nothing else."""
+UNKNOWN = """\
+You grade an answer to a question that cannot be answered from what is known. Say yes if the \
+answer says so: that it is not known, not mentioned, or that the question assumes something wrong. \
+Say no if it answers the question all the same.
+
+Question: {question}
+Answer to grade: {answer}
+
+Does the answer say that it cannot be known? Say yes or no, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One question and what the memory had for it."""
+
+    question: TrialQuestion
+    context: tuple[str, ...]  # what every prompt shows
+    recalled: tuple[RecalledLine, ...]  # what was found for this question, best first
+    tokens: int  # of both, by our estimate
+    seconds: float  # that the memory took for both
+
+    @property
+    def found(self) -> tuple[int, ...]:
+        """Numbers of the memories that were recalled, best first, each once."""
+        return tuple(dict.fromkeys(n for each in self.recalled for n in each.numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model answered."""
+
+    text: str
+    prompt_tokens: int  # as the server counts them; an estimate where it does not
+    completion_tokens: int
+    seconds: float
+    model: str
+
+
+class AnsweringModel:
+    """The model of a profile, asked for short texts; blocks.
+
+    Args:
+        profile: Its settings; what keeps an agent from repeating itself is left out, since an
+            answer has to repeat.
+        chat: Whether it takes messages; else it continues a text.
+        model: What generates.
+        close: Lets go of it.
+        seed: Where its chance comes from.
+    """
+
+    def __init__(
+        self,
+        profile: ModelProfile,
+        chat: bool,
+        model: LanguageModel,
+        close: Callable[[], None] = lambda: None,
+        seed: int = 0,
+    ) -> None:
+        suited = profile.suited(CHAT if chat else DIALOGUE)
+        self.profile = replace(suited, repeat_penalty=1.0, seed=seed)
+        self.chat, self.model, self.close = chat, model, close
+
+    @property
+    def budget(self) -> int:
+        """Tokens that the lines of a prompt may take together."""
+        whole = self.profile.context_tokens or CONTEXT
+        return max(whole - self.profile.max_tokens - _FRAME_TOKENS, 256)
+
+    def ask(self, prompt: str, opening: str, tokens: Tokens) -> ModelReply:
+        """What it says to a prompt; ``opening`` is how a continued text begins to answer.
+
+        Raises:
+            ModelError: It does not answer; an empty answer is none.
+        """
+        text = prompt if self.chat else f"{prompt}\n{opening}"
+        messages = (ChatMessage("user", prompt),) if self.chat else ()
+        stop = () if self.chat else ("\n",)
+        try:
+            made = self.model.generate(self.profile.request(text, stop=stop, messages=messages))
+        except BadAnswer:
+            return ModelReply("", tokens.of(text), 0, 0.0, model_name(self.profile))
+        return ModelReply(
+            text=" ".join(made.text.split()),
+            prompt_tokens=made.prompt_tokens or tokens.of(text),
+            completion_tokens=made.completion_tokens or tokens.of(made.text),
+            seconds=made.seconds,
+            model=made.model or model_name(self.profile),
+        )
+
+
+def answering_model(here: Places, name: str, seed: int = 0) -> AnsweringModel:
+    """The model of a profile of ``llm.md``; looks whether it answers.
+
+    Raises:
+        KeepsakeError: There is no such profile, it is no model, or its server does not answer.
+    """
+    profiles = Profiles(here.config / "llm.md")
+    try:
+        profile = profiles.get(name)
+    except ConfigError as error:  # of the command line, not of a line of the file
+        raise KeepsakeError(
+            f"There is no profile {name!r} in {profiles.path}", error.cure
+        ) from error
+    if profiles.problem is not None and profiles.path.exists():
+        # The game goes on with what held before; a figure must not come of another model.
+        raise profiles.problem
+    if profile.provider in (EXTRACTIVE, SCRIPTED):
+        told = f"The profile {name!r} is no model (provider {profile.provider})"
+        raise KeepsakeError(told, "Name a profile whose provider is embedded, ollama or openai")
+    cure = "Start the world" if profile.provider == EMBEDDED else ""
+    asked = _served(here, profile, f"The model of the profile {name!r} does not answer", cure)
+    form = asked.client.capabilities.form if profile.form == AUTO else profile.form
+    # The embedded one is a process of the world's; nobody here waits until it is loaded.
+    model = asked.client if profile.provider == EMBEDDED else asked
+    return AnsweringModel(profile, form == CHAT, model, asked.client.close, seed)
+
+
+def _served(here: Places, profile: ModelProfile, what: str, cure: str = "") -> AskedModel:
+    """The client of a profile whose server is there and has its model; blocks.
+
+    Raises:
+        KeepsakeError: It does not answer; ``what`` with the reason, and ``cure`` or its own.
+    """
+    guarded = build(profile, Embedded(here), os.environ)
+    try:
+        guarded.client.check()
+    except ModelError as error:
+        guarded.client.close()
+        raise KeepsakeError(f"{what}: {error.what}", cure or error.cure) from error
+    return guarded
+
+
+def check_servers(here: Places) -> None:
+    """See that the servers that are to answer in a simulated world are there; blocks.
+
+    The embedded model's is not asked: it is started with the world.
+
+    Raises:
+        KeepsakeError: One does not answer, or the profiles cannot be used.
+    """
+    profiles = Profiles(here.config / "llm.md")
+    for profile in map(profiles.get, _ASKED):
+        if profile.provider in (OLLAMA, OPENAI):
+            what = f"Nobody would answer as {profile.name!r} of llm.md"
+            _served(here, profile, what).client.close()
+
+
+def prompt_for(asking: Asking, budget: int, tokens: Tokens) -> str:
+    """The prompt of a question: what every prompt shows, what was found for it, and the task."""
+    room = int(budget * _FOUND_SHARE) if asking.context else budget
+    shown = set(asking.context)
+    found = _fitting([e.text for e in asking.recalled if e.text not in shown], room, tokens)
+    rest = budget - sum(tokens.each(found))
+    context = _fitting(asking.context[::-1], rest, tokens)[::-1]
+    asked = asking.question
+    parts = [
+        *_section("What is remembered, oldest first:", context),
+        *_section("What was found for this question, best first:", found),
+        TASK,
+        f"It is {asked.time:%-d %B %Y}.",
+        f"{asked.asker} asks: {asked.text}" if asked.asker else f"Question: {asked.text}",
+    ]
+    return "\n".join(parts)
+
+
+def _section(heading: str, lines: Sequence[str]) -> list[str]:
+    return [heading, *lines, ""] if lines else []
+
+
+def _fitting(lines: Sequence[str], budget: int, tokens: Tokens) -> list[str]:
+    """As many as there is room for, the first ones first."""
+    fitting: list[str] = []
+    for line, cost in zip(lines, tokens.each(lines), strict=True):
+        budget -= cost
+        if budget < 0:
+            break
+        fitting.append(line)
+    return fitting
+
+
+# -- a judge
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerJudge:
+    """Judges by a model."""
+
+    model: AnsweringModel
+
+    def rates(self, question: TrialQuestion, answer: str, tokens: Tokens) -> float | None:
+        """1 for a right answer, 0 for another; None where there is nothing to compare it with.
+
+        Raises:
+            ModelError: The model does not answer.
+        """
+        if not question.answers and (question.answerable or question.right):
+            return None
+        form = KNOWN if question.answerable else UNKNOWN
+        right = " / ".join(question.answers)
+        prompt = form.format(question=question.text, right=right, answer=answer or "(nothing)")
+        judgement = self.model.ask(prompt, "Judgement:", tokens).text
+        return float("yes" in map(str.casefold, words(judgement)))

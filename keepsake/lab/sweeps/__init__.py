@@ -1,1 +1,0 @@
-"""Sweeps: many memories, settings and seeds through the same lives, and a report of them."""
