@@ -292,7 +292,7 @@ class Living:
 
 def _unlike(method: str, wanted: str) -> MemoryFault:
     told = f"The memory's {method}() is to give {wanted}"
-    return MemoryFault(told, "See docs/research.md; keepsake.memories.conformance tests it")
+    return MemoryFault(told, "See docs/research.md; keepsake.lab.memories.conformance tests it")
 
 
 # -- rows that are kept while a run goes on

@@ -70,7 +70,7 @@ def test_a_changed_memory_has_another_code_and_ours_has_none(module, tmp_path):
 
 def test_the_check_from_a_shell_says_what_is_wrong_in_words(module, tmp_path):
     name = module("shell_memory", LESS)
-    command = [sys.executable, "-m", "keepsake.memories.conformance"]
+    command = [sys.executable, "-m", "keepsake.lab.memories.conformance"]
     for words, said in ((["--help"], "pytest class"), ([f"{name}:Less"], "it lacks recall")):
         found = subprocess.run(
             [*command, *words],
