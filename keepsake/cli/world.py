@@ -164,6 +164,7 @@ def launch(here: Places, operation: str, say: Say, seconds: float) -> list[str]:
         finally:
             timer.cancel()
             process.kill()  # where it has ended, nothing
+            process.wait()
     with suppress(OSError):  # a full disk does not matter
         (here.logs / f"{operation}.log").write_text("\n".join([*lines, ""]), encoding="utf-8")
     if process.returncode or CHECKED not in lines:
