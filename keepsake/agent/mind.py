@@ -23,18 +23,18 @@ class Mind(Remembering):
         closed: Whether they have ended.
     """
 
-    def __init__(self, life: Life, services: Runtime) -> None:
-        super().__init__(life, services, asleep=lambda: self.sleeper.may_compact)
+    def __init__(self, life: Life, runtime: Runtime) -> None:
+        super().__init__(life, runtime, asleep=lambda: self.sleeper.may_compact)
         memory = self.memory
         self.thinker = thinker = Thinker(
-            life, self, services, spent=self._spent, drowsy=lambda: self.sleeper.walking
+            life, self, runtime, spent=self._spent, drowsy=lambda: self.sleeper.walking
         )
         self.actor = thinker.actor
         log = sleep_log(life.folder)
-        tasks = NightTasks(life, self, log, services).by_step()
-        nights = Nights(life.name, tasks, log, services)
-        self.sleeper = Sleeper(life.number, memory, self.thinker, nights, services)
-        self._services = services
+        tasks = NightTasks(life, self, log, runtime).by_step()
+        nights = Nights(life.name, tasks, log, runtime)
+        self.sleeper = Sleeper(life.number, memory, self.thinker, nights, runtime)
+        self._runtime = runtime
         self.begun = self.closed = False
 
     def begin(self) -> None:
@@ -43,14 +43,14 @@ class Mind(Remembering):
         self.memory.open()
         self.keeper.recaller.begin()
         # In a thread, so that no thought waits for files; what people change from then on is seen.
-        self._services.workers.submit(self.look)
+        self._runtime.workers.submit(self.look)
         self.acquaintances.catch_up()
         self.sleeper.start()
 
     def go_back(self) -> None:
         """Take up what was experienced before: that takes long, and can wait."""
         if not self.closed:
-            self._services.workers.submit(self.read_back, self._services)
+            self._runtime.workers.submit(self.read_back, self._runtime)
 
     def _spent(self, tokens: int) -> None:
         self.sleeper.spent(tokens)

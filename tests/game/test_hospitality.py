@@ -11,7 +11,6 @@ from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Nowhere, Thought
 from keepsake.models.profiles import ModelProfile
 from keepsake.ports import Generation
-from tests.fakes.model_server import Reply
 from tests.game.agents_world import AgentsWorld
 
 _LAST_SAID = re.compile(r'^(\w+) says to you, "(.+)"$', re.MULTILINE)
@@ -85,25 +84,6 @@ class TestTurns(Inn):
         self.pass_time(3)
         assert self.mira.location == self.room1, "what it was about to do is not done any more"
         assert self.mind.thinker.tally.outcomes["dropped"] == 1
-
-    def test_no_answer_is_told_to_who_is_still_there(self):
-        for stays in (True, False):
-            heard = self.hears(self.char1)
-            gate = self.gated_failure()
-            before = self.calls()
-            self.char1.execute_cmd("talk Mira hello")
-            self.clock.advance(1.0)
-            self.wait_for_call(before + 1)
-            if not stays:
-                self.char1.location = None
-            gate.set()
-            self.settle(lambda: not self.thinking())
-            assert sum("far away" in line for line in heard) == stays
-
-    def gated_failure(self) -> Any:
-        gate = self.hold()
-        self.fake.always("/api/generate", Reply(status=500, gate=gate))
-        return gate
 
 
 class TestFromAfar(Inn):

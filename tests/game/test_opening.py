@@ -5,11 +5,8 @@ Nothing goes on by itself here: what threads hand back waits in a mailbox until 
 
 from __future__ import annotations
 
-from unittest.mock import patch
-
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent.mind import Mind
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import create_agent, summary_of
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds, unopened
@@ -73,14 +70,6 @@ class TestOpenedInTurn(OpeningWorld):
         self.clock.advance(20_000)
         self.settle()
         assert any("You are Zoe." in prompt for prompt in self.fake.prompts())
-
-    def test_what_was_lived_is_read_back_once_all_are_open(self):
-        waited: list[int] = []
-        recorded = patch.object(Mind, "read_back", lambda *_: waited.append(unopened()))
-        with recorded:
-            self.restart()
-            self.settle(lambda: len(waited) == 4)
-        assert waited == [0, 0, 0, 0]
 
     def test_a_world_that_stops_meanwhile_opens_nobody_any_more(self):
         self.restart()

@@ -9,7 +9,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog
-from keepsake.events.types import Recalled, Thought
+from keepsake.events.types import Thought
 from keepsake.events.why import why_did
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
@@ -102,66 +102,6 @@ def test_a_summary_is_shown_as_it_was_edited_by_the_time_of_the_act(life):
     life.archive.append({**edit, "t": life.clock.now().isoformat()})
     life.acts("say And what of it?")
     assert [life.why(n).summaries[0].text for n in (1, 2)] == ["I keep ostriches.", made]
-
-
-def test_an_act_with_all_that_led_to_it(life):
-    life.hears('Ada says, "I hid the brass key under the well."', "Ada")
-    for n in range(9):
-        life.hears(f'Tom says, "Song {n} is about the river."')
-    made = life.memory.compact(CompactReason.MANUAL)
-    assert made.number == 1
-    asked = life.hears('Tom says to you, "Where is the brass key?"')
-    life.hears('Ada says, "I am off."', "Ada")
-    number = life.acts(
-        "say The brass key is under the well.",
-        "Tom asked",
-        prompt="who she is\n- wells: deep and cold\n~Mira>",
-        cause=asked,
-        sections={"window": 30, "who it is": 5},
-        budget=100,
-        counted_by="heuristic",
-        prompt_tokens=40,
-        cached_tokens=30,
-        completion_tokens=9,
-        model="m",
-        seed=7,
-        temperature=0.5,
-        wait=0.25,
-        latency=1.5,
-        recalled=(
-            Recalled(kind="memory", n=1, score=0.9, why="words: brass, key"),
-            Recalled(kind="summary", n=1, score=0.4),
-            Recalled(kind="note", title="wells", score=0.3),
-            Recalled(kind="called back", n=2),
-        ),
-    )
-    why = life.why()
-    assert (why.nth, why.command, why.reason) == (
-        1,
-        "say The brass key is under the well.",
-        "Tom asked",
-    )
-    assert (why.trigger, why.source, why.cause.number) == ("addressed", "Tom", asked)
-    assert why.act.number == number
-    context = life.memory.context()
-    assert why.window == (context.recent.last + 1, number - 1)
-    memory, summary, note, called = why.recalled
-    assert memory.text == 'Ada says, "I hid the brass key under the well."'
-    assert (memory.score, memory.why) == (0.9, "words: brass, key")
-    assert summary.text == context.recent.text
-    assert summary.title == f"memories 1-{context.recent.last}"
-    assert note.text == "deep and cold"
-    assert called.text == 'Tom says, "Song 0 is about the river."'
-    (leant,) = why.summaries
-    assert (leant.tier, leant.compaction, leant.text) == ("recent", 1, context.recent.text)
-    assert (leant.first, leant.last) == (1, context.recent.last)
-    assert leant.told
-    assert all(each in leant.text for each in leant.told)
-    assert why.under[0].memory.number == 1
-    assert set(why.under[0].shared) == {"brass", "key"}
-    assert dict(why.cost.sections) == {"window": 30, "who it is": 5}
-    assert (why.cost.model, why.cost.seed, why.cost.latency) == ("m", 7, 1.5)
-    assert why.missing == ()
 
 
 def test_without_the_log_the_archive_tells_what_it_knows(life):

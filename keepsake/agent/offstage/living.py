@@ -44,9 +44,9 @@ OWN_WILL = timedelta(minutes=20)
 OLD_SCENE_DAYS = 14
 
 
-def live(minds: Sequence[Mind], services: Runtime) -> None:
+def live(minds: Sequence[Mind], runtime: Runtime) -> None:
     """A minute has passed: have everybody do what is theirs to do."""
-    now = almanac_now(services.clock)
+    now = almanac_now(runtime.clock)
     free = [(mind, agent) for mind in minds if (agent := _free(mind)) is not None]
     free.sort(key=lambda each: each[1].id)
     here = {agent.key: agent for _, agent in free}
@@ -60,7 +60,7 @@ def live(minds: Sequence[Mind], services: Runtime) -> None:
     for company in rooms.values():
         if len(company) > 1:
             with logged("A meeting could not go on"):
-                _meet(company, now, services)
+                _meet(company, now, runtime)
 
 
 def _free(mind: Mind) -> Body | None:
@@ -137,18 +137,18 @@ def _keep(mind: Mind, agent: Body, promise: Commitment, moment: datetime, now: A
 # -- meetings
 
 
-def _meet(company: Sequence[tuple[Mind, Body]], now: Almanac, services: Runtime) -> None:
+def _meet(company: Sequence[tuple[Mind, Body]], now: Almanac, runtime: Runtime) -> None:
     """Two of those who are in one room turn to each other, if they have not done so lately."""
     rested = [each for each in company if _rested(each[0], now.moment)]
     for one, other in combinations(rested, 2):
         last = one[0].hearsay.met.get(identity_of(other[1]))
         if last is None or now.moment - last >= APART:
-            lines = _scene(one, other, now, services.scenes)
+            lines = _scene(one, other, now, runtime.scenes)
             told = [_rumour(one, other, now.moment), _rumour(other, one, now.moment)]
             for number, line in enumerate(lines):
-                services.timer.callLater(PACE * number, _play, line, one, other)
+                runtime.timer.callLater(PACE * number, _play, line, one, other)
             for number, (teller, listener, rumour) in enumerate(filter(None, told), len(lines)):
-                services.timer.callLater(PACE * number, _tell, rumour, teller, listener)
+                runtime.timer.callLater(PACE * number, _tell, rumour, teller, listener)
             if lines or any(told):
                 return
 
