@@ -120,7 +120,6 @@ class TestWhy(WhyWorld):
         assert found["agent"]["best"] > 0
         window = self.mind.memory.context().window
         assert 1 < found["agent"]["window_first"] <= window[0].number
-        assert found["builder"]["window_first"] == 0
         assert "Who was it?" in found["talk"]["question"]
         self.mind.keeper.recaller._found = lambda *_, **__: None  # none comes in time
         self.asks("Where is Edwin?", "say Who?")
