@@ -40,8 +40,11 @@ class ListFile[T]:
         )
 
     def items(self) -> tuple[T, ...]:
-        """All items, in the order of the file; of one that cannot be read its last good state."""
-        self._store.look([self._path])
+        """All items, in the order of the file; of one that cannot be read its last good state.
+
+        Quick: it does not wait for who writes the file now.
+        """
+        self._store.look([self._path], wait=False)
         return self._store.known(self._path) or ()
 
     def problems(self) -> list[str]:

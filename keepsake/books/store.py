@@ -90,14 +90,21 @@ class RecordStore[T]:
         with self.lock:
             return {path: file.problem for path, file in self._files.items() if file.problem}
 
-    def look(self, paths: Collection[Path]) -> None:
-        """Read what changed of these files, which are all that are looked at; never raises."""
-        with self.lock:
+    def look(self, paths: Collection[Path], *, wait: bool = True) -> None:
+        """Read what changed of these files, which are all that are looked at; never raises.
+
+        ``wait``: Whether to wait for who writes one now; else what was read before stays.
+        """
+        if not self.lock.acquire(blocking=wait or not self._looked):
+            return
+        try:
             for path in paths:
                 self._look_at(path)
             for path in sorted(self._files.keys() - set(paths)):
                 self._gone(path, by_hand=not path.exists())
             self._looked = True
+        finally:
+            self.lock.release()
 
     def _look_at(self, path: Path) -> None:
         stamp, file = vault_files.stamp(path), self._files.get(path)
