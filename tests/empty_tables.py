@@ -20,7 +20,7 @@ from keepsake.paths import REPOSITORY, Places, Ports
 _MIGRATE = """
 import django, gc
 django.setup()
-gc.freeze()  # as in game/cli/world/evennia_entry.py
+gc.freeze()  # as in game/server/launch.py
 from django.core.management import call_command
 call_command("migrate", interactive=False, verbosity=0)
 from django.db import connections

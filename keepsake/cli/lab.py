@@ -122,26 +122,18 @@ def probes(
     settings: MemorySettings = None,
     limit: QuestionLimit = 0,
     kinds: Annotated[bool, typer.Option("--kinds", help="By what was told as well.")] = False,
-    chart: Annotated[
-        Path | None, typer.Option("--chart", help="Draw the curves: a .png or .svg file.")
-    ] = None,
     json_file: JsonFile = None,
 ) -> None:
     """Have visitors tell a memory what they ask for an hour, a day and a week later."""
     from keepsake.cli import memories  # noqa: PLC0415
     from keepsake.lab.cell import PROBES, TrialSource  # noqa: PLC0415
-    from keepsake.lab.charts import check_form, save_time_chart  # noqa: PLC0415
     from keepsake.lab.comparing import results_of  # noqa: PLC0415
 
-    if chart is not None:
-        check_form(chart)
     source = TrialSource(PROBES, options=(("loads", memories.loads_of(load)), ("lives", lives)))
     same = {"profile": profile, "writer": writer, "seed": seed, "limit": limit}
     cells = memories.cells_of(source, memory or ["keepsake"], settings or (), **same)
     rows = memories.rows_of(places(), cells, json_file)
     found = results_of("probes", {cell.name: each for cell, each in rows.items()})
-    if chart is not None:
-        save_time_chart(found, chart)
     for measure in found.timed:
         memories.show_over_time(found, measure)
     print_wide(memories.as_table(rows, memories.PROBED, kinds=kinds))

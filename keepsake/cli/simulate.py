@@ -12,8 +12,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-from rich.table import Column
 
 from keepsake.cli.output import out, plain_table
 from keepsake.errors import KeepsakeError
@@ -24,9 +22,7 @@ if TYPE_CHECKING:
     from keepsake.lab.simulations.simulate import Run, SimulationReport
 
 LINE_SECONDS = 10.0
-"""Real seconds between two lines where no bar can be shown."""
-_WIDE = 110
-"""Characters that a line with the bar and all figures takes."""
+"""Real seconds between two lines."""
 _HOUR = 3600.0
 _SAYS = {"setting up": "loading the world", "making": "building the world"}
 _ROWS = {
@@ -137,7 +133,7 @@ def _shown(lab: Lab) -> bool:
 
     shown = _RunDisplay(lab)
     try:
-        with Run(lab) as running, shown.bar, _interrupts(running):
+        with Run(lab) as running, _interrupts(running):
             for report in running.reports():
                 shown.take(report)
     except KeyboardInterrupt:
@@ -166,7 +162,7 @@ def _interrupts(running: Run) -> Iterator[None]:
 
 
 class _RunDisplay:
-    """What is on the screen of a run: a bar on a terminal, else a line now and then."""
+    """What is on the screen of a run: a line now and then, and the figures at its end."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab, self._plan = lab, lab.plan()
@@ -174,19 +170,6 @@ class _RunDisplay:
         self._first = self._seconds = lab.lived()
         self._before = lab.counts()  # what had happened before this run
         self._counts: Counter[str] = Counter()
-        narrow = out.width < _WIDE
-        self.bar = Progress(
-            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
-            BarColumn(10 if narrow else 40),
-            TaskProgressColumn(table_column=Column(no_wrap=True)),
-            TextColumn("{task.fields[told]}", markup=False),
-            console=out,
-            disable=not out.is_terminal,
-        )
-        self._narrow = narrow and out.is_terminal
-        name = self._plan.name[:16] if narrow else self._plan.name
-        self._task = self.bar.add_task(name, total=self._plan.seconds, told="")
-        self.bar.update(self._task, completed=self._first)
 
     def take(self, report: SimulationReport) -> None:
         """Show how far it is."""
@@ -194,33 +177,25 @@ class _RunDisplay:
             self._say(_SAYS[report.op])
             return
         self._seconds, self._counts = report.seconds, report.counts
-        self.bar.update(self._task, completed=self._seconds)
-        if out.is_terminal or time.monotonic() - self._said >= LINE_SECONDS:
+        if time.monotonic() - self._said >= LINE_SECONDS:
             self._said = time.monotonic()
-            self._say(self._told())
+            counts = self._before + self._counts
+            done = f"{100 * self._seconds / self._plan.seconds:.0f}%  {self._clock(self._seconds)}"
+            told = f"{counts['thoughts']:,} thoughts  {counts['tokens']:,} tokens"
+            self._say(f"{done}  {told}  {self._speed():.0f}x")
 
     def _say(self, line: str) -> None:
-        self.bar.update(self._task, told=line)
-        if not out.is_terminal:
-            out.print(f"{self._plan.name}: {line}", markup=False)
-
-    def _told(self) -> str:
-        counts = self._before + self._counts
-        at, tokens = self._clock(self._seconds), f"{counts['tokens']:,} tokens  "
-        if self._narrow:  # there is no room for all that could be told
-            at, tokens = f"{self._plan.moment(self._seconds):%a %H:%M}", ""
-        return f"{at}  {counts['thoughts']:,} thoughts  {tokens}{self._speed():.0f}x"
+        out.print(f"{self._plan.name}: {line}", markup=False)
 
     def end(self) -> None:
         """The figures, and how to go on."""
         lived, counts = self._lab.lived(), self._before + self._counts
-        took = f"{time.monotonic() - self._began:.0f} s, {self._speed():.0f}x"
         name, resume = self._plan.name, f"keepsake simulate --resume {self._plan.name}"
         rows = [
             ("lived", f"{lived / _HOUR:.4g} of {self._plan.hours:g} hours"),
             ("until", self._clock(lived)),
             *((what, f"{counts[key]:,}") for key, what in _ROWS.items()),
-            ("took", took),
+            ("took", f"{time.monotonic() - self._began:.0f} s, {self._speed():.0f}x"),
             ("log", str(self._lab.places().events)),
             ("look", f"keepsake logs --lab {name} --no-follow"),
             ("tables", f"keepsake export --lab {name} tables-{name}"),

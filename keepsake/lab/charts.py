@@ -6,13 +6,11 @@ import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from keepsake.errors import KeepsakeError, refusing
 from keepsake.lab.comparing import HOURS, SourceResults, over_time
 from keepsake.lab.evaluating import IN_REACH, RECALLED
 from keepsake.lab.measures import (
@@ -125,7 +123,6 @@ CHARTS: Mapping[str, Chart] = {
     "Worth against cost": cost_chart,
 }
 """What each is called."""
-FORMS = (".png", ".svg")
 
 
 def as_svg(name: str, found: SourceResults) -> str:
@@ -140,30 +137,6 @@ def as_svg(name: str, found: SourceResults) -> str:
             return ""
         picture.savefig(text, format="svg", metadata={"Date": None})
     return re.sub(r"^.*?(?=<svg)", "", text.getvalue(), flags=re.S)
-
-
-def check_form(path: Path) -> None:
-    """Refuse a file that no chart can be written to, before hours are spent on it.
-
-    Raises:
-        KeepsakeError: Its ending is none of :data:`FORMS`.
-    """
-    if path.suffix.casefold() not in FORMS:
-        raise KeepsakeError(
-            f"A chart cannot be written as {path.name!r}", f"End its name in {' or '.join(FORMS)}"
-        )
-
-
-def save_time_chart(found: SourceResults, path: Path) -> None:
-    """Write what is known over time to a file.
-
-    Raises:
-        KeepsakeError: The file cannot be written.
-    """
-    with _style("time"), refusing(f"{path} could not be written", "Name a file that can be"):
-        if (picture := time_chart(found)) is not None:
-            dated = {"Date": None} if path.suffix.casefold() == ".svg" else {}
-            picture.savefig(path, dpi=120, metadata=dated)
 
 
 def _point(axes: Axes, each: Estimate, row: int, colour: str) -> None:

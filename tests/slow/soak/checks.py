@@ -8,7 +8,6 @@ was said to, once, whatever was killed afterwards. What was not echoed may be th
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -19,6 +18,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.archive.spill import Spill
 from keepsake.archive.tiers import load_tiers
+from keepsake.database import damage
 from keepsake.errors import KeepsakeError
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import MemoryContext
@@ -98,15 +98,9 @@ def _order(said: Sequence[SaidLine], heard: Heard) -> Iterator[str]:
 
 
 def _stores(here: Places) -> Iterator[str]:
-    """Databases that are damaged, and memories that still wait for a disk."""
-    for path in (here.database, *sorted(here.index.glob("*/words.db"))):
-        try:
-            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-                found = str(database.execute("PRAGMA integrity_check(1)").fetchone()[0])
-        except sqlite3.Error as error:
-            found = str(error)
-        if found != "ok":
-            yield f"{path.name} of {path.parent.name} is damaged: {found}"
+    """A damaged database, and memories that still wait for a disk."""
+    if found := damage(here.database):
+        yield f"the database is damaged: {found}"
     for agent, lines in Spill(here.spill).waiting().items():
         yield f"{len(lines)} memories of {agent} still wait for a disk"
 
