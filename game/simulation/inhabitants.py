@@ -15,51 +15,11 @@ from keepsake.lab.simulations.visits import PEOPLE
 from world.atlas import Atlas, Person, Thing
 
 
-def atlas_for(atlas: Atlas, agents: int, seed: int, villages: int = 1) -> Atlas:
-    """The world with ``agents`` agents: first those of its files, then made-up ones.
-
-    The agents are shared out among ``villages``: the world itself, which alone has the people and
-    the things of the files, and copies of its places, to which no way leads.
-    """
-    shares = [agents // villages + (number < agents % villages) for number in range(villages)]
-    chosen = dict(list(atlas.people.items())[: shares[0]])
+def atlas_for(atlas: Atlas, agents: int, seed: int) -> Atlas:
+    """The world with ``agents`` agents: first those of its files, then made-up ones."""
+    chosen = dict(list(atlas.people.items())[:agents])
     made = _made_up(atlas, agents - len(chosen), Random(f"inhabitants {seed}"))
-    numbers = (number for number, share in enumerate(shares, 1) for _ in range(share))
-    people = zip({**chosen, **made}.values(), numbers, strict=True)
-    copied = [_copy_of(atlas, number) for number in range(2, villages + 1)]
-    places = {key: each for one in (atlas, *copied) for key, each in one.places.items()}
-    ways = tuple(way for one in (atlas, *copied) for way in one.ways)
-    settled = {person.id: _settled(person, number) for person, number in people}
-    return only(replace(atlas, places=places, ways=ways), settled)
-
-
-def _id(place: str, village: int) -> str:
-    return place if village == 1 or not place else f"{place}_{village}"
-
-
-def _copy_of(atlas: Atlas, village: int) -> Atlas:
-    """Places and ways of another village; what only a deed opens stays shut there."""
-    places = (
-        replace(
-            place,
-            id=_id(place.id, village),
-            name=f"{place.name} {village}",
-            alias=f"{place.alias}{village}",
-        )
-        for place in atlas.places.values()
-    )
-    ways = tuple(
-        replace(way, source=_id(way.source, village), target=_id(way.target, village))
-        for way in atlas.ways
-        if not way.closed
-    )
-    return replace(atlas, places={place.id: place for place in places}, ways=ways)
-
-
-def _settled(person: Person, village: int) -> Person:
-    """The person with home and day in that village."""
-    day = tuple({**each, "in": _id(each["in"], village)} for each in person.day)
-    return replace(person, home=_id(person.home, village), day=day)
+    return only(atlas, {**chosen, **made})
 
 
 def only(atlas: Atlas, people: dict[str, Person]) -> Atlas:

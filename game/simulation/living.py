@@ -60,7 +60,7 @@ def build(plan: SimulationPlan) -> None:
     password = read_or_create(places().admin_password, nbytes=12)
     AccountDB.objects.create_superuser("admin", "admin@example.org", password)
     initial_setup.create_objects()
-    atlas = atlas_for(read_atlas(), plan.agents, plan.seed, plan.villages)
+    atlas = atlas_for(read_atlas(), plan.agents, plan.seed)
     build_world(atlas)
     # Nobody plays the admin here: its character would stand about, and everybody would meet it.
     ObjectDB.objects.get(id=1).location = None

@@ -53,9 +53,6 @@ def simulate(
     start: Annotated[str, typer.Option(help="Its first moment.")] = "2026-05-04T08:00",
     zone: Annotated[str, typer.Option(help="The time zone of that.")] = "UTC",
     visitors: Annotated[int, typer.Option(help="How many players come and go, 0 to 20.")] = 1,
-    villages: Annotated[
-        int, typer.Option(help="How many copies of the village they are shared out among.")
-    ] = 1,
     strategy: Annotated[str, typer.Option(help="A template of vault/config/compaction.")] = "",
     settings: Annotated[
         list[str] | None,
@@ -84,7 +81,6 @@ def simulate(
         plan = SimulationPlan(
             *(name, agents, length, seed, start, zone, model, visitors, chosen),
             memory=memory,
-            villages=villages,
         )
         lab = create(here, plan)
     raise typer.Exit(0 if _shown(lab) else 1)

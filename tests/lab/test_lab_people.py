@@ -34,29 +34,6 @@ def test_a_hundred_agents_have_names_that_nobody_mixes_up(atlas, seed):
         assert person.home in atlas.places
 
 
-def test_agents_are_shared_out_among_villages_with_no_way_between_them(atlas):
-    found = atlas_for(atlas, 23, 7, villages=4)
-    homes = [person.home.rpartition("_")[2] for person in found.people.values()]
-    assert [sum(home == number for home in homes) for number in "234"] == [6, 6, 5]
-    assert list(found.people)[:6] == list(atlas.people)[:6]
-    for person in found.people.values():
-        village = _village_of(person.home, atlas)
-        rooms = [each["in"] for each in person.day if each["in"]]
-        assert {_village_of(room, atlas) for room in rooms} <= {village}
-        assert set(rooms) <= set(found.places)
-    for way in found.ways:
-        assert _village_of(way.source, atlas) == _village_of(way.target, atlas)
-    names = [place.name for place in found.places.values()]
-    assert len(set(names)) == len(names) == 4 * len(atlas.places)
-    alone = atlas_for(atlas, 9, 7)
-    assert alone == atlas_for(atlas, 9, 7, villages=1)
-    assert alone.places == atlas.places
-
-
-def _village_of(room, atlas):
-    return "1" if room in atlas.places else room.rpartition("_")[2]
-
-
 def test_visitors_come_back_and_every_visit_is_over_within_its_hour():
     planned = visits(7, 3, 5, 0.0, 72 * HOUR)
     assert {visit.visitor for visit in planned} == {0, 1, 2}

@@ -28,7 +28,6 @@ def places(tmp_path):
         ({"seed": 2**31}, "from 0 to 2147483647"),
         ({"hours": float("inf")}, "more than 0"),
         ({"visitors": -1}, "0 to 20"),
-        ({"agents": 5, "villages": 6}, "from 1 to 5"),
         ({"name": "../../etc"}, "folder's name"),
         ({"name": ""}, "folder's name"),
         ({"zone": "Mars/Base"}, "Europe/Berlin"),

@@ -48,7 +48,6 @@ class SimulationPlan:
     # what its configuration was made with otherwise than the vault's: ``thinking.idle_interval``
     settings: Mapping[str, str] = field(default_factory=dict)
     memory: str = ""  # what its agents remember with; empty for ours
-    villages: int = 1  # how many copies of the world's places its agents are shared out among
 
     @property
     def begins(self) -> datetime:
@@ -80,7 +79,6 @@ def checked(plan: SimulationPlan) -> SimulationPlan:
         )
     _within("agents", plan.agents, 1, MOST_AGENTS)
     _within("visitors", plan.visitors, 0, MOST_VISITORS)
-    _within("villages", plan.villages, 1, plan.agents)
     _within("seed", plan.seed, 0, MOST_SEED)
     if not 0 < plan.hours <= MOST_HOURS:
         raise KeepsakeError(
@@ -154,7 +152,8 @@ class Lab:
                 f"There is no simulation {self.folder.name!r}", f"There are: {there or 'none'}"
             )
         try:
-            written.pop("ends", None)  # of an earlier version
+            for name in ("ends", "villages"):  # of earlier versions
+                written.pop(name, None)
             return checked(SimulationPlan(**written))
         except (TypeError, AttributeError) as error:
             raise _spoilt(self.folder / PLAN, error) from error
