@@ -13,7 +13,6 @@ from keepsake.lab.conversation import Conversation
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from tests.lab.in_process import keepsake
-from tests.recall_data import read_data
 
 HYTHE = REPOSITORY / "tests" / "data" / "recall_hythe.json"
 LOCOMO = REPOSITORY / "tests" / "data" / "benchmarks" / "locomo.json"
@@ -70,14 +69,6 @@ def test_a_program_talks_to_the_real_command_and_hears_nothing_but_answers():
     assert set(mountains["ids"]) <= {row[0] for row in TURNS}
 
 
-def test_what_is_ingested_replaces_what_was_there(server):
-    assert ask(server, op="ingest", turns=turns()) == {"ok": True}
-    assert ask(server, op="ingest", turns=turns(TURNS[3:])) == {"ok": True}
-    assert set(ask(server, op="query", text="puppy", k=9)["ids"]) == {"D2:1", "D2:2"}
-    assert ask(server, op="ingest", turns=[]) == {"ok": True}
-    assert ask(server, op="query", text="puppy") == {"ids": []}
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -103,32 +94,6 @@ def test_what_cannot_be_read_is_an_error_and_changes_nothing(server, line):
     assert ask(server, op="query", text="puppy", k=1) == {"ids": ["D1:1"]}
 
 
-def test_a_turn_needs_only_an_id_and_a_text_and_blank_lines_are_no_requests(server):
-    bare = [{"id": "a", "text": "The puppy is called Biscuit."}, {"id": "b", "text": "Rain."}]
-    assert ask(server, op="ingest", turns=bare) == {"ok": True}
-    out = io.StringIO()
-    server.serve(["\n", '{"op": "query", "text": "puppy", "k": 1}\n', "  \n"], out)
-    assert out.getvalue() == '{"ids": ["a"]}\n'
-
-
-def test_half_a_character_and_a_null_break_nothing(server):
-    """Sent as real bytes to the real answer: neither a crash nor a line that cannot be printed."""
-    sent = [
-        '{"op":"ingest","turns":[{"id":"\\ud83d","text":"I lost \\ud83d my cup"},'
-        '{"id":"b","text":"","speaker":null,"time":null,"place":null}]}',
-        '\ufeff{"op":"query","text":"Who lost \\ud83d a cup?","k":1}',
-        '{"op":"query","text":"\\u0000"}',
-        "[" * 100_000,
-    ]
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    server.serve(sent, out)
-    out.seek(0)
-    answers = [json.loads(line) for line in out]
-    assert answers[:2] == [{"ok": True}, {"ids": ["\ud83d"]}]
-    assert set(answers[2]) == {"ids"}
-    assert set(answers[3]) == {"error"}
-
-
 def test_an_embedder_that_fails_is_an_error_line():
     class Away:
         model_name = "away"
@@ -139,36 +104,6 @@ def test_an_embedder_that_fails_is_an_error_line():
     server = RecallServer(Away())
     assert ask(server, op="ingest", turns=turns()) == {"error": "No server answers. Start it"}
     assert Conversation(None).query("x", 3) == []
-
-
-def test_the_time_of_a_question_is_that_of_the_last_turn(server):
-    ask(server, op="ingest", turns=turns())
-    assert ask(server, op="query", text="What did Ann say last month?", k=2)["ids"][0][:2] == "D1"
-
-
-def test_several_hundred_turns_are_embedded_once_and_a_question_alone(embedder):
-    class Counting:
-        model_name = embedder.model_name
-        count = 0
-
-        def embed(self, texts):
-            self.count += len(texts)
-            return embedder.embed(texts)
-
-    counting = Counting()
-    server = RecallServer(counting)
-    many, _ = read_data(HYTHE)
-    lines = [
-        {"id": f"{round}/{turn.id}", "speaker": turn.speaker, "time": turn.time, "text": turn.text}
-        for round in range(2)
-        for turn in many
-    ]
-    assert ask(server, op="ingest", turns=lines) == {"ok": True}
-    assert 300 < counting.count <= len(lines)
-    counting.count = 0
-    for _ in range(20):
-        assert ask(server, op="query", text="What colour was the sail of the lost boat?")["ids"]
-    assert counting.count <= 20
 
 
 @pytest.mark.parametrize(("data", "kinds", "share"), [(HYTHE, 8, 0.74), (FRIENDS, 6, 0.72)])
@@ -208,25 +143,6 @@ def test_turns_can_be_added_and_progress_is_told_to_whoever_asks(server):
     assert answers[:3] == [{"progress": 2, "of": 2}, {"ok": True}, {"ids": ["D2:2"]}]
     assert "same id" in answers[3]["error"]
     assert answers[4] == {"ids": ["D1:1"]}
-
-
-def test_what_was_added_is_found_as_if_it_had_come_at_once(embedder):
-    whole, parts = RecallServer(embedder), RecallServer(embedder)
-    lines, marked = read_data(HYTHE)
-    data = [{name: getattr(turn, name) for name in turn.__slots__} for turn in lines]
-    assert ask(whole, op="ingest", turns=data) == {"ok": True}
-    assert ask(parts, op="ingest", turns=data[:100]) == {"ok": True}
-    for start in range(100, len(data), 100):
-        assert ask(parts, op="add", turns=data[start : start + 100]) == {"ok": True}
-    for question in marked[::10]:
-        found = [ask(each, op="query", text=question.text, k=10)["ids"] for each in (whole, parts)]
-        # Vectors are rounded by what else stands in their batch.
-        assert len({*found[0]} & {*found[1]}) >= 8, question.text
-
-
-@pytest.mark.parametrize("line", ["[", '[{"sample_id": "x", "conversation": {}}]', '{"qa": []}'])
-def test_the_file_of_a_benchmark_is_sent_to_the_command_that_reads_it(server, line):
-    assert "keepsake eval recall FILE" in server.answer(line)["error"]
 
 
 def test_a_benchmark_is_evaluated_as_it_is_published(embedder):

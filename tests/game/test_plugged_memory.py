@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-import frontmatter
 import pytest
 
-from keepsake.agent.memory.plugged import QUIET, REOPEN_SECONDS
+from keepsake.agent.memory.plugged import REOPEN_SECONDS
 from keepsake.agent.sleep.log import Step
 from keepsake.agent.sleep.night import NightAsk
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, forget
-from keepsake.contrib.evennia.creation import keep_profile, set_memory
+from keepsake.contrib.evennia.creation import set_memory
 from keepsake.contrib.evennia.minds import close_mind, mind_of
 from keepsake.errors import KeepsakeError
 from keepsake.models.minilm import MiniLMEmbedder
@@ -63,15 +62,6 @@ class TestRag(PluggedWorld):
         window = prompt.split("\n---\n")[1]
         assert window.count('says, "') <= 4
 
-    def test_its_newest_lines_stand_before_the_window_and_none_twice(self):
-        self.says(*[f"Thing {n} is lost." for n in range(12)])
-        prompt = self.asks("Well?", "wait")[0]
-        context = prompt.split("## Recent Past (Summary)\n")[1].split("\n\n")[0]
-        assert "Thing 5 is lost." in context
-        assert all(prompt.split("\n---\n")[0].count(f"Thing {n} is lost") == 1 for n in range(2, 8))
-        shown = prompt.split("\n---\n")[1]
-        assert not [n for n in range(12) if f"Thing {n} " in shown and f"Thing {n} " in context]
-
     def test_our_own_compaction_does_not_run(self):
         self.says(*CHATTER, *CHATTER, *CHATTER)
         status = self.mind.memory.memory.status()
@@ -104,17 +94,6 @@ class TestRag(PluggedWorld):
         assert not [each for each in told if "silver" in each or "mill" in each]
         assert [each for each in told if "whispers to you" in each]
 
-    def test_it_rests_after_a_while_of_quiet(self):
-        self.says(FACT)
-        self.mira.db.paused = True
-        system = self.mind.keeper.recaller._system
-        with patch.object(system, "rest", wraps=system.rest) as rest:
-            self.clock.advance(QUIET - 10)
-            self.settle()
-            assert rest.call_count == 0
-            self.clock.advance(20)
-            self.settle(lambda: rest.call_count == 1)
-
     def test_a_night_is_its_rest_and_no_work_of_ours(self):
         self.says("Never open the cellar door, Mira.", FACT)
         system, nights = self.mind.keeper.recaller._system, self.mind.sleeper.nights
@@ -125,14 +104,6 @@ class TestRag(PluggedWorld):
         rest.assert_called_once_with(asleep=True)
         assert not (self.folder / "dreams").exists()
         assert self.fake.prompts() == before
-
-    def test_a_profile_keeps_it(self):
-        keep_profile(self.mira)
-        post = frontmatter.loads((self.folder / "profile.md").read_text())
-        assert post["memory"] == "rag"
-        assert post.content == "You are Mira, an innkeeper."
-        self.has("keepsake")
-        assert "memory" not in frontmatter.loads((self.folder / "profile.md").read_text())
 
 
 class TestReplies(PluggedWorld):
@@ -175,24 +146,6 @@ class TestOthers(PluggedWorld):
         assert f"[Error] Mira: The memory {BROKEN}:Breaks: broke off" in faults[0]
         assert "Hm." in prompt
         assert "~say Good evening." in self.lines()
-
-    def test_one_that_cannot_be_opened_leaves_the_window(self):
-        with self.assertLogs("keepsake.agents") as logs:
-            self.has(f"{BROKEN}:Refuses")
-            self.says(*CHATTER)
-            assert "Hm." in self.asks("Good evening.", "wait")[0]
-        assert [line for line in logs.output if "Nothing embeds. Start what does" in line]
-
-    def test_a_store_that_is_ahead_of_the_archive_is_lived_anew(self):
-        self.has("generative-agents")
-        self.says(FACT, *CHATTER)
-        self.has("")
-        stream = self.folder / "memories" / "generative-agents" / "stream.json"
-        self.settle(stream.exists)
-        stream.write_text(stream.read_text().replace('"newest": ', '"newest": 99'))
-        self.has("generative-agents")
-        found = self.mind.keeper.recaller.find("Where is Edwin?", seconds=5.0)
-        assert "Edwin" in found.memories[0].document.text
 
     def test_a_long_rest_keeps_nobody_waiting_and_is_closed_when_it_ends(self):
         self.addCleanup(Slow.gate.set)
@@ -238,15 +191,6 @@ class TestOthers(PluggedWorld):
         self.settle()
         there = [path for path in (self.folder / "memories").rglob("*") if path.is_file()]
         assert not [path for path in there if "Edwin" in path.read_text()]
-
-    def test_forgetting_a_stranger_leaves_it_alone(self):
-        self.has("generative-agents")
-        self.says(FACT)
-        self.has("")
-        stream = self.folder / "memories" / "generative-agents" / "stream.json"
-        self.settle(stream.exists)
-        assert forget(self.folder, ForgottenPerson("stranger-1", "Zeno")) is None
-        assert "Edwin" in stream.read_text()
 
     def test_no_memory_of_that_name(self):
         with pytest.raises(KeepsakeError, match=r"There is no memory 'rug'.*rag"):

@@ -6,7 +6,7 @@ import pytest
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.lab.memories.conformance import BEGAN, WordHashes, life
-from keepsake.lab.memories.generative_agents import GenerativeAgents, normalised
+from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.memory.protocol import Surroundings
 from keepsake.models.openai import OpenAIModel
 from keepsake.ports import FixedClock
@@ -49,12 +49,6 @@ def order(found):
     return [each.numbers[0] for each in found]
 
 
-def test_each_part_goes_from_nothing_to_one():
-    assert normalised([3.0, 1.0, 2.0]) == [1.0, 0.0, 0.5]
-    assert normalised([4.0, 4.0]) == [0.0, 0.0]
-    assert normalised([]) == []
-
-
 def test_recency_alone_puts_first_what_was_lived_or_recalled_last(tmp_path):
     clock = FixedClock(BEGAN + timedelta(hours=100))
     near = made(tmp_path, clock=clock, recency="0", importance="0")
@@ -64,25 +58,6 @@ def test_recency_alone_puts_first_what_was_lived_or_recalled_last(tmp_path):
     near.close()
     recent = made(tmp_path, clock=clock, importance="0", relevance="0")
     assert order(recent.recall("bench", 3)) == [1, 3, 2]
-
-
-def test_importance_alone_puts_what_matters_first(tmp_path):
-    stream = made(tmp_path, recency="0", relevance="0")
-    stream.perceive(memory(1, PLAIN))
-    stream.perceive(memory(2, 'Ada says to you, "My brother died in the war."'))
-    stream.perceive(memory(3, PLAIN + " "))
-    assert order(stream.recall("bench", 1)) == [2]
-
-
-def test_the_sum_has_the_three_parts_alike(tmp_path):
-    clock = FixedClock(BEGAN + timedelta(hours=10))
-    stream = made(tmp_path, clock=clock)
-    for number, hours in ((1, 0), (2, 10)):
-        stream.perceive(memory(number, f"{PLAIN} {number}", hours=hours))
-    first, second = stream.recall("nothing of the kind", 2)
-    assert first.numbers == (2,)
-    assert first.score - second.score <= 3.0
-    assert second.score >= 0.0
 
 
 def answers(prompt):
@@ -120,15 +95,6 @@ def test_a_model_rates_and_reflects_when_enough_has_come_in(tmp_path, fake, mode
     asked = len(fake.calls("/v1/completions"))
     again.rest(asleep=True)
     assert len(fake.calls("/v1/completions")) == asked  # what was rated is not rated again
-
-
-def test_without_a_model_nothing_is_concluded(tmp_path):
-    stream = made(tmp_path, threshold="10")
-    for each in life(40):
-        stream.perceive(each)
-    stream.rest(asleep=True)
-    assert stream.state()["insights"] == 0
-    assert stream.state()["unreflected"] > 10
 
 
 def test_a_model_that_fails_is_asked_again_at_the_next_rest(tmp_path, fake, model):

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.cli.recall import evaluate
 from keepsake.errors import KeepsakeError
@@ -84,32 +83,6 @@ def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
     memory.close()
 
 
-def test_the_archive_is_in_its_folder_with_every_repeat(tmp_path):
-    lived = life(3)
-    memory = made(tmp_path, lived)
-    memory.perceive(lived[-1].repeated(4))
-    memory.close()
-    archive = Archive(tmp_path / "archive")
-    kept = archive.read(1, 3)
-    archive.close()
-    assert kept == [*lived[:-1], lived[-1].repeated(4)]
-
-
-def test_a_name_alone_is_a_question(tmp_path):
-    memory = made(tmp_path, life(10))
-    assert memory.recall("Ada", 5)
-    assert memory.recall("Ada: What of Bram?", 5)
-    memory.close()
-
-
-def test_settings_are_those_of_the_vault_by_name(tmp_path):
-    settings = {"immediate_window": "4", "recent_window": "4", "min_saving_tokens": "0"}
-    memory = made(tmp_path, life(40), settings=settings)
-    assert memory.state()["window"] <= 8
-    assert memory.state()["compactions"] >= 3
-    memory.close()
-
-
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -123,17 +96,6 @@ def test_wrong_settings_are_refused_in_words(tmp_path, settings, told):
     with pytest.raises(KeepsakeError, match=told) as problem:
         made(tmp_path, settings=settings)
     assert "line 1" not in str(problem.value)
-
-
-def test_a_model_writes_the_summaries(tmp_path, fake):
-    fake.script = lambda prompt: " Ada lost the blue kettle, and Bram found a jar of honey."
-    model = OpenAIModel(fake.address, "fake")
-    memory = made(tmp_path, life(140), model=model)
-    memory.close()
-    model.close()
-    calls = fake.calls("/v1/completions")
-    assert calls, [each.path for each in fake.calls()]
-    assert "the blue kettle" in calls[0].body["prompt"]
 
 
 def test_without_an_answer_the_life_goes_on(tmp_path, fake):

@@ -1,14 +1,11 @@
 """How a memory is found by its name, and what is said of one that is none."""
 
-import subprocess
-import sys
-
 import pytest
 
 from keepsake.cli import memories as evaluating
 from keepsake.errors import KeepsakeError
 from keepsake.lab.cell import PROBES, TrialSource
-from keepsake.memory.protocol import METHODS, code_of, maker
+from keepsake.memory.protocol import code_of, maker
 from keepsake.paths import places
 
 WHOLE = """
@@ -68,22 +65,6 @@ def test_a_changed_memory_has_another_code_and_ours_has_none(module, tmp_path):
     assert code_of("rag") == code_of("nowhere_to_be_found:Memory") == ""
 
 
-def test_the_check_from_a_shell_says_what_is_wrong_in_words(module, tmp_path):
-    name = module("shell_memory", LESS)
-    command = [sys.executable, "-m", "keepsake.lab.memories.conformance"]
-    for words, said in ((["--help"], "pytest class"), ([f"{name}:Less"], "it lacks recall")):
-        found = subprocess.run(
-            [*command, *words],
-            env={"PYTHONPATH": f"{tmp_path}:{sys.path[-1]}:."},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert "Traceback" not in found.stderr
-        assert said in found.stdout + found.stderr
-
-
 def test_one_that_breaks_off_keeps_no_other_from_its_figures(module, capsys):
     name = module("torn_memory", WHOLE.replace("memory): ...", "memory): raise OSError('torn')"))
     cells = evaluating.cells_of(
@@ -96,10 +77,3 @@ def test_one_that_breaks_off_keeps_no_other_from_its_figures(module, capsys):
     assert "torn_memory.py, line 5" in capsys.readouterr().err.replace("\n", " ")
     with pytest.raises(KeepsakeError, match="torn"):
         evaluating.rows_of(places(), cells[:1], None)
-
-
-def test_all_methods_of_the_protocol_are_asked_for(module):
-    from keepsake.memory.protocol import MemorySystem  # noqa: PLC0415
-
-    own = {name for name in vars(MemorySystem) if not name.startswith("_")}
-    assert own == set(METHODS)

@@ -32,18 +32,6 @@ class TestMem0(MemoryConformance):
     long = 150  # its store takes 20 ms a line
 
 
-@needs_mem0
-def test_without_a_model_the_lines_themselves_are_found(tmp_path):
-    memory = Mem0Memory(surroundings(tmp_path))
-    lived = life(40)
-    for each in lived:
-        memory.perceive(each)
-    best = memory.recall(lived[16].text, 3)[0]
-    assert best.numbers == (17,)
-    assert lived[16].text in best.text
-    memory.close()
-
-
 @pytest.fixture
 def fake():
     with FakeModelServer() as server:
@@ -98,8 +86,3 @@ def test_it_says_how_it_is_installed(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "mem0", None)
     with pytest.raises(KeepsakeError, match=r"not installed.*keepsake\[mem0\]"):
         protocol.opened("mem0", surroundings(tmp_path))
-
-
-def test_it_needs_an_embedder(tmp_path):
-    with pytest.raises(KeepsakeError, match="embedder"):
-        Mem0Memory(surroundings(tmp_path, embedder=None))

@@ -51,16 +51,6 @@ def test_it_finds_a_line_of_long_ago(tmp_path, embedder):
     assert best.text.startswith("2 May 2026, Cleo says")
 
 
-def test_lines_are_embedded_together_when_they_are_wanted(tmp_path):
-    embedder = CountingEmbedder()
-    memory = made(tmp_path, life(300), embedder)
-    assert embedder.batches == []
-    memory.rest(asleep=False)
-    assert embedder.batches == [256, 44]
-    memory.recall("Who?", 3)
-    assert embedder.batches[2:] == [1]
-
-
 def test_what_could_not_be_embedded_waits(tmp_path):
     embedder = CountingEmbedder()
     memory = made(tmp_path, planted(), embedder)
@@ -79,12 +69,3 @@ def test_the_newest_lines_stand_in_every_prompt(tmp_path):
     assert made(tmp_path, life(50), window="0").context(3840) == []
     with pytest.raises(KeepsakeError, match="Did you mean window"):
         made(tmp_path, [], windows="3")
-
-
-def test_whose_words_they_are_stands_in_every_line(tmp_path):
-    act = Memory(1, life(1)[0].time, MemoryKind.ACT, "say Good evening, Ada.")
-    told = Memory(2, act.time, MemoryKind.PERCEPTION, "Good evening to you.", source="Ada")
-    assert [line.partition(", ")[2] for line in made(tmp_path, [act, told]).context(500)] == [
-        "You: say Good evening, Ada.",
-        "Ada: Good evening to you.",
-    ]
