@@ -136,12 +136,13 @@ class _Pool:
         asking = {
             place
             for place, each in enumerate(documents)
-            if each.kind is memory and each.text.rstrip(' "”’)').endswith("?")
+            if "?" in each.text and each.kind is memory and each.text.rstrip(' "”’)').endswith("?")
         }
         then = {
             place
+            for span in question.times
             for place, each in enumerate(documents)
-            if any(span.start <= each.time < span.end for span in question.times)
+            if span.start <= each.time < span.end
         }
         said = [each.stemmed or stemmed(each.text, each.title) for each in documents]
         wanted = [f" {stem(term)} " for term in question.terms]
@@ -164,7 +165,7 @@ def _scores(
     meaning = _in_context(likeness, pool.near, weights.nearby)
     by_words = _shares(found.words or {}, pool)
     signs = _signs(question, pool, weights)
-    life = weights.half_life.total_seconds()
+    life, moment = weights.half_life.total_seconds(), now.timestamp()
     recent = weights.recent_scene if scene else weights.recent
     scores = []
     rows = zip(pool.documents, pool.times, by_words, meaning, signs, strict=True)
@@ -173,7 +174,7 @@ def _scores(
         score += weights.full * min((document.text.count(" ") + 1) / _FULL_LINE, 1.0)
         if place in pool.asking and not scene:
             score -= weights.asking
-        scores.append(score + recent * 2.0 ** -max((now.timestamp() - time) / life, 0.0))
+        scores.append(score + recent * 2.0 ** -max((moment - time) / life, 0.0))
     if question.when and not scene:
         best = heapq.nlargest(_MAY_TELL, range(len(scores)), key=scores.__getitem__)
         for place in [each for each in best if tells_when(pool.documents[each].text)]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import chain, islice, zip_longest
 
 from keepsake.archive.records import Memory, MemoryKind
+from keepsake.language.heard import heard
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.memory.text import plain
 from keepsake.memory.types import MemoryContext
@@ -85,17 +86,12 @@ def line_of(document: Document) -> str:
     """``garden: …``, ``… (memories 65-128)`` or ``[1 May 2026, The Inn] … (memory 17)``."""
     text = for_prompt(document.text)
     if document.kind is DocumentKind.NOTE:
-        return f"{document.title}: {_newest(text, LONGEST_NOTE)}"
+        if len(text) > LONGEST_NOTE:  # its end, as a note is added to at its end
+            text = f"… {text[-LONGEST_NOTE:].partition(' ')[2]}"
+        return f"{document.title}: {text}"
     if document.kind is DocumentKind.SUMMARY:
         return f"{shorten(text, LONGEST_SUMMARY)} ({_numbers(document)})"
     return f"{_when(document.time, document.place)} {_told(document)} ({_numbers(document)})"
-
-
-def _newest(text: str, limit: int) -> str:
-    """The end of a text, which is added to at its end, from a word on."""
-    if len(text) <= limit:
-        return text
-    return f"… {text[-limit:].partition(' ')[2]}"
 
 
 def result(found: SearchResult | None, words: str) -> str:
@@ -134,28 +130,15 @@ def paged(memories: Iterable[Memory], config: RecallConfig) -> list[str]:
 
 def question(context: MemoryContext, place: str, present: Sequence[str]) -> str:
     """What a thought asks its memory: what was just said, and where and with whom it is."""
-    said = _just_said(context.window)
-    # A line each: who reads the log for what may not stand in it has to see where speech ends.
-    return "\n".join([*said, place] if said else [place, *present]).strip()
-
-
-def _just_said(window: Sequence[Memory]) -> list[str]:
-    """What others did or said since the agent itself last did something, newest last."""
-    lines: list[str] = []
-    for memory in reversed(window):
-        if (memory.kind is MemoryKind.ACT and lines) or len(lines) == _JUST_SAID:
+    said: list[str] = []
+    for memory in reversed(context.window):  # since the agent itself last did something
+        if (memory.kind is MemoryKind.ACT and said) or len(said) == _JUST_SAID:
             break
         if memory.kind is MemoryKind.PERCEPTION and memory.source:
-            lines.append(spoken(memory))
-    return lines[::-1]
-
-
-def spoken(memory: Memory) -> str:
-    """``Tom: Where is the cup?`` for ``Tom says to you, "Where is the cup?"``."""
-    _, comma, words = memory.text.partition(', "')
-    if comma and memory.text.endswith('"') and memory.text.startswith(memory.source):
-        return f"{memory.source}: {words[:-1]}"
-    return memory.text
+            words = heard(memory)
+            said.append(f"{memory.source}: {words.words}" if words else memory.text)
+    # A line each: who reads the log for what may not stand in it has to see where speech ends.
+    return "\n".join([*said[::-1], place] if said else [place, *present]).strip()
 
 
 def _unseen(hits: Sequence[Hit], context: MemoryContext, most: int) -> list[Hit]:

@@ -37,6 +37,8 @@ _RANGES = {
     None: (-_FAR, _FAR),
 }
 """The row numbers of each kind, and of all."""
+_MOST_LATELY = 8192
+"""Documents that are remembered: of some 700 bytes each."""
 _AROUND_WEIGHT, _TITLE_WEIGHT = 0.5, 2.0
 _MOST_ROWS = 1500
 """So many rows may be scored for one question if it has rarer words; each takes a microsecond.
@@ -56,8 +58,8 @@ PRAGMA user_version = {SCHEMA};
 """
 _FIELDS = "key, kind, text, time, first, last, speaker, place, title, stemmed"
 _AMONG = "rowid IN (SELECT value FROM json_each(?))"
-_BEST = f"""
-SELECT -rank, {_FIELDS} FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
+_BEST = """
+SELECT key, -rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?
 ORDER BY rank, rowid LIMIT ?
 """
 _COUNTS = """
@@ -95,6 +97,7 @@ class WordIndex:
         self.path = path
         self._lock = threading.RLock()
         self._open: sqlite3.Connection | None = None
+        self._lately: dict[str, Document] = {}  # what was asked for; questions of a talk repeat
 
     # -- searching
 
@@ -123,15 +126,26 @@ class WordIndex:
         with self._reading() as database:
             if last > 0 and len(quoted) > 1:
                 quoted = _rarest(database, quoted)
-            rows = database.execute(_BEST, (" OR ".join(quoted), first, last, limit))
-            return [(_document(row), score) for score, *row in rows]
+            rows = database.execute(_BEST, (" OR ".join(quoted), first, last, limit)).fetchall()
+            found = self.get(key for key, _ in rows)
+            return [(found[key], score) for key, score in rows]
 
     def get(self, keys: Iterable[str]) -> dict[str, Document]:
         """The documents that are known among ``keys``."""
         with self._reading() as database:
+            known, missing = dict[str, Document](), list[int]()
+            for key in keys:
+                if (held := self._lately.get(key)) is not None:
+                    known[key] = held
+                else:
+                    missing.append(row_of(key))
             asked = f"SELECT {_FIELDS} FROM words WHERE {_AMONG}"
-            rows = database.execute(asked, [json.dumps([*map(row_of, keys)])])
-            return {row[0]: _document(row) for row in rows}
+            rows = database.execute(asked, [json.dumps(missing)]) if missing else ()
+            new = {row[0]: _document(row) for row in rows}
+            if len(self._lately) > _MOST_LATELY:
+                self._lately.clear()
+            self._lately |= new
+            return known | new
 
     def keys(self, kind: DocumentKind) -> set[str]:
         """The keys of all documents of a kind."""
@@ -153,6 +167,8 @@ class WordIndex:
         if not batch:
             return
         with self._writing() as database:
+            for each in batch.values():
+                self._lately.pop(each.key, None)
             memories = {n: each for n, each in batch.items() if each.kind is DocumentKind.MEMORY}
             near = {n + step for n in memories for step in (-2, -1, 1, 2)}
             told = _told(database, near)
@@ -168,6 +184,8 @@ class WordIndex:
         """Forget documents; unknown keys do no harm."""
         numbers = [row_of(key) for key in keys]
         with self._writing() as database:
+            for key in keys:
+                self._lately.pop(key, None)
             database.execute(f"DELETE FROM words WHERE {_AMONG}", [json.dumps(numbers)])
             beside = _beside(numbers)
             _surround(database, beside, _told(database, beside | _beside(beside)))
@@ -229,6 +247,7 @@ class WordIndex:
     def close(self) -> None:
         """Let go of the file; it is opened again when it is used."""
         with self._lock:
+            self._lately.clear()
             if self._open is not None:
                 self._open.close()
                 self._open = None

@@ -15,9 +15,9 @@ from keepsake.agent.naming import now
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.minds import open_minds, unopened
+from keepsake.contrib.evennia.news import Absentee, News, Witness, chosen, news_of
 from keepsake.errors import KeepsakeError
 from keepsake.events.agent_names import time_of
-from keepsake.recall.absence import Absentee, News, Witness, chosen, news_of
 
 LEFT, TOLD = "left", "told_of_absence"
 """Attributes: when they went, in ISO format; on which memories rests what they were told last."""

@@ -210,13 +210,9 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
 
 
 def _recall(index: IndexStatus) -> str:
-    if index.by_meaning:
-        late = f", {index.waiting} of them by words alone so far" if index.waiting else ""
-        how = f"by words and meaning{late}"
-    else:
-        how = "by words"
-    problem = f". |r{plain(index.problem)}|n" if index.problem else ""
-    return f"{counted(index.memories, 'memory')} found {how}{problem}"
+    late = f" ({index.waiting} documents by words alone so far)" if index.waiting else ""
+    how = f"by words and meaning{late}" if index.by_meaning else "by words"
+    return f"{how}. |r{plain(index.problem)}|n" if index.problem else how
 
 
 def _last(status: MemoryStatus, now: datetime) -> str:
