@@ -310,7 +310,9 @@ class MemoryTools:
         """What was found, as lines of a prompt built now."""
         if found is None:
             return Related()
-        return related.related(found, self._memory.context(), self._config)
+        # The prompt of a chat shows the memories that summaries were made of, and no old summary.
+        config = replace(self._config, summaries=0) if self._services.chat_tokens else self._config
+        return related.related(found, self._memory.context(), config)
 
     @property
     def _config(self) -> RecallConfig:
