@@ -25,10 +25,7 @@ from keepsake.memory.agent_memory import SlidingMemory
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.types import CompactReason
-from keepsake.prompt.budget import costs_of
-from keepsake.prompt.marks import FRAME
 from keepsake.prompt.tokens import Heuristic
-from keepsake.prompt.verbs import SYNONYMS, VERBS
 from tests.fakes.model_server import tokens
 from tests.game.agents_world import AgentsWorld, Building, FixedConfig
 from tests.game.test_recall_world import CHATTER, RecallWorld
@@ -127,11 +124,6 @@ class LadderWorld(AgentsWorld):
         self.settle(lambda: bool(shown))
         return shown[0]
 
-    def costs(self):
-        return costs_of(
-            self.prompt(), self.services.tokens, self.services.compaction.current.budget
-        )
-
 
 class TestBudget(LadderWorld):
     """A prompt never passes its budget."""
@@ -149,22 +141,6 @@ class TestBudget(LadderWorld):
         assert self.services.tokens.of("one two three four five") < 8
         factor = self.services.tokens.factor
         assert factor != Heuristic().factor, "the estimate follows the server's count"
-
-    def test_sections_have_names_and_add_up_and_blank_lines_cost_nothing(self):
-        self.budget()
-        mind, tokens = self.mind, self.services.tokens
-        mind.keeper.pinned.add("Tom keeps bees.")
-        self.mira.db.examples = ["~Mira> say Well met!"]
-        self.char1.execute_cmd("say Fine weather.")
-        costs = self.costs()
-        names = [section.name for section in costs.sections]
-        assert names[:4] == ["who it is", "headings", "commands", "pinned"]
-        assert {"examples", "window", "situation"} <= set(names)
-        assert FRAME not in names
-        assert costs.used == sum(section.tokens for section in costs.sections)
-        prompt = self.prompt()
-        assert "" in [line for line, _ in prompt.lines]
-        assert costs.used == sum(tokens.of(line) for line, _ in prompt.lines if line)
 
     def test_a_prompt_that_does_not_fit_is_not_sent_and_everybody_is_told_once(self):
         self.account.permissions.add("Builder")
@@ -400,19 +376,6 @@ class TestRate(RecallWorld):
         assert any(json.loads(line)["type"] == "rate" for line in text.splitlines())
         assert history.compactions(memory.archive)[-1].rate == rate
 
-    def test_without_an_index_the_prompt_alone_is_asked(self):
-        self.services.indexes.close(stop_server=True)
-        self.services.indexes = None
-        self.mind.keeper.recaller._recall = None
-        self.mira.db.paused = True
-        for line in ("I lost a brass key at the mill.", "Edwin lives in Ostrey.", *CHATTER):
-            self.char1.execute_cmd(f"say {line}")
-            self.let_compact()
-        memory = self.mind.memory.memory
-        assert memory.status().compactions, memory.status().last_failure
-        self.settle(lambda: memory.status().last_rate is not None)
-        assert memory.status().last_rate.recalled is None
-
 
 class TestBuilders(Building, LadderWorld):
     """What builders type, and what they read."""
@@ -490,26 +453,3 @@ class TestBuilders(Building, LadderWorld):
         self.mind.memory.commitments.add(soup)
         shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
         assert "Promises: 1 in" in shown
-
-    def test_errors_have_cures_commands_their_help_and_agents_none_of_them(self):
-        for line, cure in (
-            ("@compaction Nobody", "There are: Mira"),
-            ("@compaction Mira 7", "There are none yet"),
-            ("@compaction Mira x", "is no number"),
-            ("@compaction/undo Nobody", "There are: Mira"),
-            ("@memory-status/tokens Nobody", "There are: Mira"),
-        ):
-            shown = self.type(line, "work")
-            assert cure in shown, (line, shown)
-        for command in ("@compact-memories", "@memory-status"):
-            shown = self.type(f"help {command}", "Usage")
-            assert "/undo" in shown or "/tokens" in shown
-            assert len(shown.splitlines()) < 45
-        from commands.default_cmdsets import BUILDER_COMMANDS  # noqa: PLC0415 - needs Evennia
-
-        names = {
-            name.lstrip("@")
-            for command in BUILDER_COMMANDS
-            for name in (command.key, *command.aliases)
-        }
-        assert not names & {*SYNONYMS, *(verb.name for verb in VERBS if not verb.private)}

@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent.naming import FORMER, MOST, keep_former, names_of
 from keepsake.agent.thinking.reports import ThoughtTally
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.events.agent_names import Names
 from keepsake.events.reader import events
-from keepsake.events.recent_activity import Lately, lately
 from keepsake.events.types import Thought
 from keepsake.web.live.hub import Hub, StreamRecord, as_written
 from keepsake.web.live.stream import StreamQuery
@@ -23,7 +21,6 @@ from tests.game.web_world import WebWorld
 from typeclasses.agents import Agent
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
-HELP = "There is no command 'juggle'\nsay <words>: speak\nlook: look around\n" + "x: y\n" * 60
 
 
 def thought(outcome: str, problem: str = "") -> Thought:
@@ -43,18 +40,6 @@ def told(*outcomes: str) -> ThoughtTally:
 class TestTally:
     """Counts and problems."""
 
-    def test_those_that_failed_are_among_those_that_ended(self):
-        tally = told(*["acted"] * 20, *["refused"] * 10, *["no answer"] * 3, "dropped", "too large")
-        assert (tally.came_to_an_end, tally.failed) == (34, 14)
-
-    def test_old_failures_are_forgotten_after_twenty_thoughts(self):
-        tally = told(*["no answer"] * 20)
-        assert (len(tally.recent), tally.recent_failed) == (20, 20)
-        for _ in range(19):
-            tally.ended(thought("acted"), None, NOW)
-        assert (len(tally.recent), tally.recent_failed) == (20, 1)
-        assert tally.failed == 20
-
     @pytest.mark.parametrize("outcome", ["no answer", "broke off", "too large"])
     def test_what_went_wrong_at_the_last_thought_is_a_problem(self, outcome):
         assert told("acted", outcome).problem == f"because of {outcome}"
@@ -67,15 +52,6 @@ class TestTally:
         assert told("refused", "refused", "acted", "refused").problem == ""
         assert told("refused", "refused", "refused").problem == "because of refused"
         assert told("refused", "refused", "refused", "acted").problem == ""
-
-    def test_what_came_since_the_start_stays_the_newest(self):
-        tally = told("acted")
-        older = Lately(["no answer", *["acted"] * 19], "look", NOW - timedelta(hours=1), 900)
-        tally.prime(older)
-        assert list(tally.recent)[-2:] == ["no answer", "acted"]
-        assert (len(tally.recent), tally.recent_failed) == (20, 1)
-        assert (tally.act, tally.acted_at) == ("x", NOW)
-        assert (tally.came_to_an_end, tally.used) == (1, 900)
 
 
 class TestNames:
@@ -135,20 +111,8 @@ class TestCounts(LoggedWorld):
         assert row["failed"] == outcomes["refused"]
         assert (row["recent_ended"], row["recent_failed"]) == (row["ended"], row["failed"])
         assert row["thoughts"] == row["ended"]
-        self.problems()
-        self.rights()
 
-    def problems(self):
-        """One line of one sentence each."""
-        for problem in (HELP, "a" * 500, "The disk is full. Free some space. Then wait"):
-            self.mind.memory.problem = None
-            for _ in range(3):
-                self.mind.thinker.tally.ended(thought("refused", problem), None, NOW)
-            found = self.get(self.of_mira())["problem"]
-            assert found
-            assert "\n" not in found
-            assert len(found) <= 160
-        assert found == "The disk is full."
+        self.rights()
 
     def rights(self):
         """Who may act is told so."""
@@ -158,15 +122,6 @@ class TestCounts(LoggedWorld):
         found = self.get("/agents")
         assert (found["may_act"], found["agents"][0]["may_act"]) == (False, False)
         assert self.get(self.of_mira())["may_act"] is False
-
-    def test_refused_answers_are_a_problem_only_when_nothing_else_comes(self):
-        self.talks("juggle", "say Here I am.", "juggle", "say So.")
-        assert self.get(self.of_mira())["problem"] == ""
-        self.said = ["juggle"]
-        for words in ("Good evening.", "Well?"):
-            self.char1.execute_cmd(f"talk Mira {words}")
-            self.pass_time(20)
-        assert "juggle" in self.get(self.of_mira())["problem"]
 
 
 class TestStates(LoggedWorld):
@@ -194,24 +149,6 @@ class TestStates(LoggedWorld):
         assert self.said_of("wake").startswith("not: Mira is awake")
         assert self.said_of("resume") == "Mira thinks again"
         assert self.about() == ("idle", False, False, False)
-
-    def test_paused_and_going_home(self):
-        self.mira.home = self.room2
-        self.said_of("pause")
-        assert self.room2.key in self.said_of("sleep")
-        assert self.about() == ("going home to sleep", True, False, True)
-        assert self.said_of("pause").startswith("not: ")
-        assert "already" in self.said_of("sleep")
-        assert "on its way to bed" in self.said_of("resume")
-        assert "goes home to sleep all the same" in self.said_of("pause")
-        assert "stays up; it is still paused" in self.said_of("wake")
-        assert self.about() == ("paused", True, False, False)
-        self.clock.advance(60)
-        assert not self.mira.is_asleep
-        self.said_of("resume")
-        self.said_of("sleep")
-        assert self.said_of("sleep", here=True) == "Mira sleeps"
-        assert self.about() == ("asleep", False, True, False), "made to lie down on its way"
 
     def test_the_command_in_the_game_says_the_same(self):
         self.char1.account.permissions.add("Builder")
@@ -251,29 +188,6 @@ class TestReload(LoggedWorld):
         assert row["last_act"] == "say Good night, Tom."
         assert (row["ended"], row["recent_ended"]) == (1, 3), "what comes after goes before it"
         assert len(self.get(self.of_mira("/prompt"))["sent"]) > 1
-
-    def test_a_log_that_cannot_be_read_keeps_nobody_from_living(self):
-        self.log.close()
-        self.stop_services()
-        self.services = self.start_services()
-        (self.services.places.events / "events-2099-05-04-9999999999.jsonl").mkdir(parents=True)
-        self.addCleanup(runtime.stop, reload=True)
-        with self.assertLogs("keepsake.agents", "INFO") as logged:
-            runtime.live(self.services)
-            self.settle(lambda: any("did before" in each for each in logged.output))
-        assert self.get(self.of_mira())["last_act"] == ""
-
-    def test_what_is_logged_from_then_on_counts_once(self):
-        self.talks("say Good evening, Tom.")
-        assert self.log.flush(60)
-        start = datetime.now(UTC)
-        self.talks("say Good night, Tom.")
-        assert self.log.flush(60)
-        (found,) = lately(self.log.folder, [Names.of("mira")], start)
-        assert (found.act, found.outcomes) == ("say Good evening, Tom.", ["acted"])
-        assert found.used > 0
-        (nothing,) = lately(self.log.folder, [Names.of("mira")], start, most=100)
-        assert nothing == Lately()
 
 
 class TestRenamed(LoggedWorld):
@@ -351,36 +265,6 @@ class TestRenamed(LoggedWorld):
         before = [self.get(each)["last_act"] for each in whose]
         self.reload()
         assert [self.get(each)["last_act"] for each in whose] == before
-
-    def test_nor_does_a_new_one_or_a_copy_and_odd_names_change_nothing(self):
-        oswin = self.another_agent("Oswin")
-        oswin.key = "Rook"
-        oswin.key = "Piet"
-        rook = self.another_agent("Rook")
-        assert names_of(rook).called[0].since is not None
-        assert names_of(self.another_agent("Ada")).called[0].since is None
-        copy = self.mira.copy("Ilse")
-        assert names_of(copy).each == ("Ilse",)
-        assert self.shown_to(copy) == []
-        self.mira.key = "Tom"
-        assert self.mira.key == "Mirabel"
-        assert names_of(self.mira).each == ("Mirabel", "Mira")
-        assert self.get(self.of_mira())["thoughts"] == 1
-        self.oddities()
-
-    def oddities(self):
-        """Whatever a builder wrote there it lives on; so many names are kept and no more."""
-        for value in (7, "Mira", [1, ("Mira",), ("Mira", "yesterday"), (3, NOW.isoformat())]):
-            self.mira.attributes.add(FORMER, value)
-            assert names_of(self.mira).now == "Mirabel"
-        assert self.get(self.of_mira("/series"))["points"]
-        for number in range(MOST + 5):
-            keep_former(self.mira, f"Name{number}")
-        names = names_of(self.mira)
-        assert len(names.called) == MOST + 1
-        assert names.called[0].since is not None
-        keep_former(self.mira, f"Name{MOST + 4}")
-        assert names_of(self.mira) == names
 
 
 def _time(iso: str) -> datetime:

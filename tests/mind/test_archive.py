@@ -11,7 +11,7 @@ import pytest
 
 from keepsake import json_lines
 from keepsake.archive import log as archive_module
-from keepsake.archive.integrity import check, numbering_problems, tier_problems
+from keepsake.archive.integrity import check, tier_problems
 from keepsake.archive.log import Archive, Syncer
 from keepsake.archive.tiers import load_tiers
 from keepsake.errors import ArchiveInUse, ArchiveUnwritable
@@ -38,19 +38,6 @@ def test_a_torn_last_line_is_set_aside_and_its_number_used_again(life, torn):
     memory = life.open()
     assert any("torn" in line for line in life.log)
     assert [p.read_bytes() for p in (life.folder / "archive").glob("torn-*")] == [torn]
-    live(memory, 1)
-    assert covered(memory.context()) == [1, 2, 3, 4]
-    assert check(memory.archive, memory.context(), memory.summaries).whole
-    memory.close()
-
-
-def test_a_whole_last_line_that_lost_only_its_end_is_kept(life):
-    memory = life.open()
-    live(memory, 3)
-    memory.close()
-    path = segment(life)
-    path.write_bytes(path.read_bytes()[:-1])
-    memory = life.open()
     live(memory, 1)
     assert covered(memory.context()) == [1, 2, 3, 4]
     assert check(memory.archive, memory.context(), memory.summaries).whole
@@ -153,24 +140,6 @@ def test_disk_full_in_the_middle_of_a_line_loses_nothing(life, monkeypatch):
     memory.close()
 
 
-def test_disk_full_at_the_commit_leaves_the_tiers_alone(life, monkeypatch):
-    memory = life.open()
-    live(memory, 8)
-    before = memory.context()
-
-    def full(fd, data):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(archive_module.os, "write", full)
-    with pytest.raises(Exception, match="No space left"):
-        memory.compact(CompactReason.MANUAL)
-    monkeypatch.undo()
-    assert memory.context() == before
-    memory.compact(CompactReason.MANUAL)
-    assert covered(memory.context()) == list(range(1, 9))
-    memory.close()
-
-
 def test_any_text_survives(life):
     memory = life.open()
     texts = [
@@ -239,12 +208,6 @@ def test_opening_reads_the_tail_only(life, monkeypatch):
     archive.close()
 
 
-def test_numbering_problems():
-    assert numbering_problems([1, 2, 3]) == []
-    assert numbering_problems([1, 2, 5]) == ["memories 3-4 are missing from the archive"]
-    assert numbering_problems([1, 2, 2, 3]) == ["memory 2 stands twice in the archive"]
-
-
 def test_memories_before_the_first_tier_are_a_problem(life):
     memory = life.open()
     live(memory, 8)
@@ -259,19 +222,6 @@ def test_memories_before_the_first_tier_are_a_problem(life):
     memory.clear()
     live(memory, 2)
     assert check(memory.archive, memory.context(), memory.summaries).whole
-    memory.close()
-
-
-def test_a_copy_that_a_person_made_beside_a_segment_is_none(life):
-    memory = life.open()
-    live(memory, 3)
-    memory.close()
-    here = segment(life)
-    here.with_name(f"{here.stem}_old.jsonl").write_bytes(here.read_bytes())
-    memory = life.open()
-    live(memory, 1)
-    assert check(memory.archive, memory.context(), memory.summaries).whole
-    assert '"n":4' in here.read_text()
     memory.close()
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 
 import frontmatter
 import pytest
@@ -138,40 +135,6 @@ def test_what_happens_during_a_compaction(life, memory):
     assert "Written by a person" in aside.read_text()
 
 
-@contextmanager
-def thinking(life):
-    """While somebody plans whether a compaction is due; gives what comes of it."""
-    asked, entered, gate = itertools.count(1), threading.Event(), threading.Event()
-
-    def strategy():
-        if threading.current_thread().name.startswith("planning") and next(asked) == 2:
-            entered.set()  # the first asks whether there may be one, the second plans it
-            assert gate.wait(60)
-        return life.strategy
-
-    life.config = replace(life.config, immediate_window=16, recent_window=16, mask=False)
-    life.more = {"strategy": strategy}
-    memory = life.open()
-    live(memory, 33)
-    with ThreadPoolExecutor(2) as threads, ThreadPoolExecutor(1, "planning") as planning:
-        turn = planning.submit(memory.next_turn)
-        try:
-            assert entered.wait(60)
-            yield memory, turn, threads
-        finally:
-            gate.set()
-    memory.close()
-
-
-def test_whoever_is_heard_does_not_wait_for_a_plan(life):
-    with thinking(life) as (memory, turn, threads):
-        heard = threads.submit(memory.append, "Meanwhile a gull cried.")
-        assert heard.result(60).number == 34
-        assert memory.load().used
-        assert not turn.done()
-    assert turn.result() is COUNT
-
-
 def test_a_manual_one_works_below_the_threshold_unless_nothing_can_leave(memory):
     live(memory, 4)
     result = memory.compact(MANUAL)
@@ -271,10 +234,3 @@ def test_a_malformed_summary_file_is_reported_and_left_alone(life, memory, garba
     assert any("recent.md" in note for note in memory.adopt_edits())
     assert path.read_bytes() == data
     assert memory.context().recent.text == text
-
-
-def test_a_vault_that_cannot_take_the_summary_loses_only_the_copy(life, memory):
-    (life.folder / "summaries").write_text("a file where the folder should be")
-    compacted(memory, 8)
-    assert memory.context().recent is not None
-    assert any("could not be written" in line for line in life.log)

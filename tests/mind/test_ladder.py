@@ -8,17 +8,13 @@ from itertools import pairwise
 import pytest
 
 from keepsake.errors import CompactionError
-from keepsake.memory.types import CompactReason, Outcome
-from keepsake.memory.window import TokenCounter
+from keepsake.memory.types import CompactReason
 from tests.mind.lives import (
-    SMALL,
     WIDE,
     Life,
-    WordTokens,
     covered,
     fill,
     live,
-    spread,
     talk,
 )
 
@@ -120,26 +116,3 @@ def test_a_prompt_that_never_fits_does_not_call_the_model_at_every_thought(life,
     assert made <= 2 + 60 * 6 / WIDE.min_saving_tokens + 2
     assert life.summarizer.calls <= 4 * made
     assert covered(memory.context()) == list(range(1, 61))
-
-
-def test_the_agent_may_be_forbidden_to_ask(life, memory):
-    life.config = replace(WIDE, on_agent=False)
-    live(memory, 9)
-    with pytest.raises(CompactionError, match="may not ask"):
-        memory.compact(CompactReason.AGENT)
-    life.config = WIDE
-    assert memory.compact(CompactReason.AGENT).outcome is Outcome.NOTHING
-
-
-def test_the_load_follows_what_is_shown(tmp_path):
-    life = Life(tmp_path / "Mira", replace(SMALL, preserve_memories=2, preserve_share=0.0))
-    memory = life.open()
-    for _ in range(20):
-        spread(memory, "Mill", 50)
-    live(memory, 9)
-    scale = TokenCounter("Mira", WordTokens())
-    memory.weigh(-5)
-    assert memory.load().overhead == 0
-    assert memory.load().window == scale.memories(memory.context().shown)
-    assert memory.load().window < scale.memories(memory.context().window) / 2
-    memory.close()

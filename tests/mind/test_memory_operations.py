@@ -110,22 +110,6 @@ def test_notes_of_the_agent_of_builders_and_by_hand(notes, log):
     ]
 
 
-def test_a_note_that_a_person_changed_a_moment_before_or_broke_for_a_while(notes, log):
-    path = notes.write("well", "It is deep.", now=NOON).path
-    notes.all()
-    log.clear()
-    whole = path.read_text()
-    path.write_text("---\ntitle: [\n---\n")
-    notes.all()
-    path.write_text(whole)
-    notes.all()
-    assert log.ops() == [], "neither gone nor new"
-    path.write_text(whole + "It is cold.\n")
-    notes.write("well", "And dark.", now=NOON)
-    notes.all()
-    assert log.ops() == [("note", "", "hand"), ("note", "", "agent")]
-
-
 def test_pins_of_all_hands(tmp_path, log):
     pinned = Pinned(tmp_path / "pinned.md", agent="Mira", tell=log.append)
     assert pinned.lines == ()
@@ -159,32 +143,6 @@ def test_what_is_written_into_a_journal(tmp_path, log):
     write(journal, "Tom found the blue cup.", memories=(11,), by="rules")
     journal.entries()
     assert log.ops() == []
-
-
-def test_what_a_person_does_to_a_journal(tmp_path, log):
-    journal = journal_in(tmp_path, log)
-    entry = write(journal, "Tom found the blue cup.", memories=(7,))
-    gone = write(journal, "Ada sold her boat to Ruan.")
-    log.clear()
-    (path,) = tmp_path.glob("*.md")
-    text = path.read_text().replace("the blue cup", "a cup")
-    head, _, rest = text.partition(f"## {gone.id}")
-    path.write_text(f"{head}{rest.partition(chr(10) + '## ')[2]}")
-    assert [each.id for each in journal.entries()] == [entry.id]
-    assert log.ops() == [("journal", "journal", "hand"), ("unjournal", "journal", "hand")]
-    path.unlink()
-    journal.entries()
-    assert log.ops() == [("unjournal", "journal", "hand")]
-
-
-def test_what_was_there_when_it_was_opened_is_told_of_by_nobody(tmp_path, log):
-    journal = journal_in(tmp_path, log)
-    write(journal, "Tom found the blue cup.")
-    log.clear()
-    again = journal_in(tmp_path, log)
-    assert len(again.entries()) == 1
-    write(again, "Ada sold her boat to Ruan.")
-    assert log.ops() == [("journal", "journal", "agent")]
 
 
 # -- people
@@ -223,26 +181,6 @@ def test_what_the_agent_makes_of_somebody_and_a_new_name(tmp_path, log):
     book.conclude(TOM, thinks)
     assert [each.size for each in log] == [len("A miller.")]
     assert log.ops() == [("concluded", "person", "night")]
-
-
-def test_corrections_by_hand(tmp_path, log):
-    book = people_in(tmp_path, log)
-    book.take(eventful().memories)
-    log.clear()
-    (tom,) = (tmp_path / "people").glob("Thomas-*.md")
-    text = tom.read_text()
-    tom.write_text(text.replace("I'm a baker now", "I'm a smith now"))
-    book.look()
-    assert log.ops() == [("edit", "person", "hand")]
-    tom.write_text(tom.read_text())
-    book.look()
-    assert log.ops() == [], "saved without a change"
-    tom.unlink()
-    (tmp_path / "people" / "nell.md").write_text(
-        text.replace(TOM, "nell-1").replace("Thomas", "Nell")
-    )
-    book.look()
-    assert sorted(log.ops()) == [("forgotten", "person", "hand"), ("met", "person", "hand")]
 
 
 # -- promises and rules

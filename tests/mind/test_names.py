@@ -61,11 +61,3 @@ def test_every_folder_name_is_safe(name):
     assert folder.isascii()
     assert all(c.isalnum() or c in "-_" for c in folder)
     assert folder.lower() not in ("con", "nul", "aux", "prn", "com1", "lpt1")
-
-
-def test_folders_read_like_the_names():
-    assert folder_name("Mira") == "Mira"
-    assert folder_name("Old Tom") == "Old-Tom"
-    assert folder_name("O'Hara") == "O-Hara"
-    assert folder_name("Zoë") == "Zoe"
-    assert folder_name("Aux") == "Aux_"

@@ -97,16 +97,6 @@ def test_the_rate_counts_prompt_and_recall_apart():
     assert searched == [BOATS.text]
 
 
-def test_what_recall_does_not_give():
-    assert rate([LISBET, BOATS], [], lambda _: []) == Rate(asked=2, prompt=0, recalled=0)
-    assert rate([LISBET], [], None) == Rate(asked=1, prompt=0, recalled=None)
-    answers = iter([["My sister Lisbet keeps bees."], None])
-    assert rate([LISBET, BOATS], [], lambda _: next(answers)).recalled is None
-    assert rate([], ["So."], lambda _: None) == Rate(asked=0, prompt=0, recalled=0)
-    for found in (Rate(8, 3, 7), Rate(8, 3)):
-        assert Rate.from_record(found.to_record()) == found
-
-
 @given(st.lists(st.text(st.sampled_from('Tom says, "Lisbet twenty 5 a boat. ~>\'"'), max_size=60)))
 def test_every_question_is_answered_by_its_own_memory(texts):
     drawn = memories(*(f'Tom says, "{text}"' for text in texts))

@@ -18,8 +18,6 @@ from keepsake.memory.source import Draft
 from keepsake.memory.types import CompactReason, Outcome, Rung
 from tests.mind.lives import (
     REPLACE,
-    SLIDING,
-    STRUCTURED,
     WIDE,
     Life,
     ManualClock,
@@ -96,16 +94,6 @@ def test_what_is_going_on_stays_word_for_word(life, memory):
     life.config = replace(WIDE, preserve_memories=2, preserve_share=0.01, low=0.1)
     memory.compact(HIGH)
     assert memory.context().window[0].number == question
-
-
-@pytest.mark.parametrize(
-    ("settings", "stay"),
-    [({"preserve_memories": 20}, 20), ({"preserve_memories": 2, "preserve_share": 0.3}, 300 // 21)],
-)
-def test_the_newest_stay_however_low_the_mark_is(life, memory, settings, stay):
-    life.config = replace(WIDE, low=0.05, **settings)
-    filled(memory)
-    assert len(memory.context().window) == stay
 
 
 # -- summaries of summaries
@@ -252,25 +240,6 @@ def test_replace_makes_one_summary_of_everything_but_what_is_going_on(life, memo
     assert source.lines[0] == context.recent.text, "the older summary flows into it"
 
 
-def test_the_strategy_reaches_the_summarizer_and_sliding_makes_none_but_in_an_emergency(
-    life, memory
-):
-    life.strategy = STRUCTURED
-    filled(memory)
-    assert life.summarizer.sources[0].strategy is STRUCTURED
-    assert history.compactions(memory.archive)[0].strategy == "structured"
-    life.strategy = SLIDING
-    while memory.load().share < 0.97:
-        talk(memory, 1)
-    assert memory.next_turn() is None
-    result = memory.compact(MANUAL)
-    assert result.outcome is Outcome.NOTHING
-    assert "makes no summaries" in result.detail
-    assert memory.before_thought() is EMERGENCY
-    assert memory.compact(EMERGENCY).model == "extractive"
-    assert len(life.summarizer.sources) == 1
-
-
 def test_an_archive_from_before_the_ladder_still_opens(life):
     memory = life.open()
     live(memory, 8)
@@ -287,15 +256,6 @@ def test_an_archive_from_before_the_ladder_still_opens(life):
     assert check(memory.archive, memory.context(), memory.summaries).whole
     assert memory.undo().restored == (1, 4)
     memory.close()
-
-
-def test_an_emergency_needs_no_model(life, memory):
-    life.summarizer.failing = set(Tier)
-    result = filled(memory, EMERGENCY)
-    assert result.model == "extractive"
-    assert memory.load().share <= 0.85
-    rungs = [step.rung for step in result.steps]
-    assert Rung.TRUNCATE not in rungs, "the extractive summary comes before"
 
 
 def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, monkeypatch):

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.prompt.budget import Costs, PromptSection, bar, chart
+from keepsake.prompt.budget import Costs, PromptSection, chart
 from keepsake.prompt.tokens import (
     CORRECTED,
     HEURISTIC,
     Heuristic,
-    estimate_tokens,
     pieces,
 )
 
 SAID = 'Tom says to you, "My boots are full of rain, and the ferry was late again."'
 """Gemma's tokenizer makes 20 tokens of it, and one of the line end."""
-
-
-def test_the_old_estimate_rounds_up():
-    assert [estimate_tokens(text) for text in ("", "abcd", "abcde")] == [0, 1, 2]
 
 
 def test_the_estimate_is_near_the_true_count_of_a_line():
@@ -72,26 +65,6 @@ def test_one_short_prompt_teaches_little_and_nonsense_nothing_lasting():
     for _ in range(50):
         heuristic.heard(2000, 1)  # as of a server that tells only what was not cached
     assert heuristic.factor >= 0.9 * before, "its figure lowers ours by a tenth at most"
-
-
-def test_threads_may_ask_and_learn_at_once():
-    heuristic = Heuristic()
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda n: heuristic.heard(heuristic.of(SAID) + n, 3000), range(2000)))
-    assert 1.0 < heuristic.factor <= 4.0
-
-
-def test_what_a_prompt_costs():
-    found = Costs((PromptSection("profile", 30), PromptSection("window", 30)), 100, HEURISTIC)
-    assert found.used == 60
-
-
-@pytest.mark.parametrize(
-    ("tokens", "drawn"),
-    [(0, "    "), (1, "█   "), (50, "██  "), (100, "████"), (900, "████"), (28, "█   ")],
-)
-def test_a_bar_is_filled_as_the_budget_is(tokens: int, drawn: str):
-    assert bar(tokens, 100, 4) == drawn
 
 
 def test_bars_stand_under_each_other_with_sum_marks_and_source():

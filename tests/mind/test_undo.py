@@ -11,10 +11,10 @@ from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.archive.tier_lines import SummaryState
 from keepsake.archive.verdicts import Rate
-from keepsake.errors import CompactionError, CompactionRunning
+from keepsake.errors import CompactionError
 from keepsake.memory.types import CompactReason, Rung
 from tests.mind.lives import SMALL, covered, live
-from tests.mind.test_cascade import edit, under_way
+from tests.mind.test_cascade import edit
 
 COUNT, MANUAL, EMERGENCY = CompactReason.COUNT, CompactReason.MANUAL, CompactReason.EMERGENCY
 
@@ -118,15 +118,6 @@ def test_an_edit_of_another_compactions_summary_is_not_taken_for_this_one(life, 
     assert memory.context().recent == made
 
 
-def test_an_edit_made_before_the_compaction_comes_back(life, memory):
-    compacted(memory, 1)
-    edit(life, "recent.md", "I met Tom, who is a baker.")
-    compacted(memory, 1)
-    memory.undo()
-    assert memory.context().recent.text == "I met Tom, who is a baker."
-    assert check(memory.archive, memory.context(), memory.summaries).whole
-
-
 def test_after_a_clearing_there_is_nothing_to_take_back_and_it_says_why(life):
     memory = life.open()
     compacted(memory, 1)
@@ -141,13 +132,6 @@ def test_after_a_clearing_there_is_nothing_to_take_back_and_it_says_why(life):
     memory.undo()
     assert state(memory) == before
     memory.close()
-
-
-def test_not_while_a_compaction_runs(life, memory):
-    live(memory, 8)
-    with under_way(life, memory), pytest.raises(CompactionRunning):
-        memory.undo()
-    assert memory.undo().number == 1
 
 
 def test_the_automatic_ones_do_not_make_it_again_at_once(life):
