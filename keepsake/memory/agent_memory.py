@@ -6,7 +6,6 @@ What passes through a memory is in :mod:`keepsake.memory.types`.
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from datetime import datetime
 from typing import Unpack
@@ -34,8 +33,8 @@ from keepsake.memory.types import (
 from keepsake.memory.window import Window
 
 
-class AgentMemory(ABC):
-    """What an agent remembers.
+class AgentMemory:
+    """What an agent remembers; by itself it makes no summaries.
 
     ``append`` and ``context`` are quick and may be called on the reactor thread;
     ``compact`` calls a model and blocks, so it belongs in a worker thread.
@@ -111,41 +110,41 @@ class AgentMemory(ABC):
         with self.lock:
             return self.window.load()
 
-    @abstractmethod
     def may_be_due(self) -> CompactReason | None:
         """What :meth:`next_turn` would think over; quick, for it makes no plan."""
+        return None
 
-    @abstractmethod
     def next_turn(self) -> CompactReason | None:
         """Whether a compaction is due, and why: count, high, sleep; plans it, in a worker thread.
 
         None while one runs or is backing off, or where none would pay.
         """
+        return None
 
-    @abstractmethod
     def before_thought(self) -> CompactReason | None:
         """Called before a prompt is built; EMERGENCY when it must not wait.
 
         Over the budget it is always EMERGENCY: such a prompt cannot be sent.
         """
+        return None
 
-    @abstractmethod
     def compact(self, reason: CompactReason) -> CompactionResult:
         """Make room in the prompt now.
 
         Raises:
             CompactionError: Nothing was changed; says why, or that nothing is left to do.
         """
+        detail = "this memory keeps a sliding window and makes no summaries"
+        return CompactionResult(reason, Outcome.NOTHING, detail, kept=len(self.tiers.window))
 
-    @abstractmethod
     def undo(self) -> Undone:
         """Take the newest compaction back; may be repeated until none is left.
 
         Raises:
             CompactionError: Nothing was changed; says why.
         """
+        raise CompactionError("this memory makes no summaries, so there is none to take back")
 
-    @abstractmethod
     def record_rate(self, number: int, rate: Rate) -> None:
         """Keep in the archive what asking the questions of compaction ``number`` gave.
 
@@ -153,9 +152,9 @@ class AgentMemory(ABC):
             ArchiveUnwritable: It was not kept.
         """
 
-    @abstractmethod
     def status(self) -> MemoryStatus:
         """Figures about this memory."""
+        return MemoryStatus(self.tiers.last_number, len(self.context().window))
 
     def clear(self) -> None:
         """Empty the prompt; the archive keeps everything and the numbers go on.
@@ -228,31 +227,6 @@ class SlidingMemory(AgentMemory):
         """What the prompt costs now."""
         window = self.window.counter.memories(self.context().shown)
         return Load(self.window.overhead, 0, window, self.host.config().budget)
-
-    def may_be_due(self) -> None:
-        """Never due."""
-
-    def next_turn(self) -> None:
-        """Never due."""
-
-    def before_thought(self) -> None:
-        """Never: the window slides by itself."""
-
-    def compact(self, reason: CompactReason) -> CompactionResult:
-        """Do nothing and say so."""
-        detail = "this memory keeps a sliding window and makes no summaries"
-        return CompactionResult(reason, Outcome.NOTHING, detail, kept=len(self.tiers.window))
-
-    def undo(self) -> Undone:
-        """There is nothing to take back."""
-        raise CompactionError("this memory makes no summaries, so there is none to take back")
-
-    def record_rate(self, number: int, rate: Rate) -> None:
-        """There are no compactions here to rate."""
-
-    def status(self) -> MemoryStatus:
-        """Figures about this memory."""
-        return MemoryStatus(self.tiers.last_number, len(self.context().window))
 
     def _counted(self) -> tuple[int, int]:
         """What another kind of memory has made in this archive."""

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.language.perception import PROMPT_LIMIT, shorten
-from keepsake.language.words import SENTENCE_GAP
-from keepsake.prompt.tool_results import LISTED, PINNED, RECALLED, RESULTS, UNPINNED
+from keepsake.prompt.tool_results import RESULTS
 
 STEP = 32
 """Memories by which the boundary moves: each move changes the prompt from there on."""
@@ -38,7 +37,6 @@ _HEAD, _LIST, _TAIL = 72, 120, 500
 _LOOKS = frozenset({"look", "examine", "go"})
 _NO_LOOKS = ("You tried to ", *RESULTS)
 """How results begin that are none of a look, whatever the agent did meanwhile."""
-_MOST_NUMBERS = 5
 _ARTICLES = frozenset({"the", "a", "an", "some", "one", "your"})
 _LABELS = ("Here: ", "You see: ", "Carries: ")
 
@@ -135,7 +133,7 @@ class _View:
             return self._look(memory)
         if memory.kind is MemoryKind.PERCEPTION and self._stands_already(memory, text):
             return None
-        return _shortened(memory, _report(memory))
+        return _shortened(memory, shorten(memory.text[: 2 * _HEAD], 2 * _HEAD - 1))
 
     def _stands_already(self, memory: Memory, text: str) -> bool:
         """Whether this was the last line of its subject; what was said never counts.
@@ -164,35 +162,7 @@ class _View:
         # After a walk it tells where the agent has come to, even if nothing there has changed.
         if text == before and self.verb != "go" and not _too_short(text):
             return None
-        return _shortened(memory, " ".join([f"{title}.", *_lists(text)]), _news(text, before))
-
-
-def _report(memory: Memory) -> str:
-    """What is left of the result of an act that was no look."""
-    text = memory.text
-    if text.startswith(RECALLED):
-        return f"{RECALLED}{_recalled(text[len(RECALLED) : PROMPT_LIMIT])}"
-    for opening in (LISTED, PINNED, UNPINNED):
-        if text.startswith(opening):
-            # The command beside it, the notes and the pinned block say it all.
-            return opening.rstrip(": ")
-    return shorten(text[: 2 * _HEAD], 2 * _HEAD - 1)
-
-
-def _recalled(found: str) -> str:
-    """``memory 12, memories 65-128, 2 notes``: what came back, by number."""
-    numbers, notes = [], 0
-    for part in found.split("; "):
-        head = part.partition(" [")[0].partition(": ")[0]
-        kind, _, number = head.partition(" ")
-        if kind in ("memory", "memories") and number.replace("-", "").isdecimal():
-            numbers.append(head)
-        elif kind == "note" and head != part:
-            notes += 1
-    told = numbers[:_MOST_NUMBERS]
-    if notes:
-        told.append("a note" if notes == 1 else f"{notes} notes")
-    return ", ".join(told) or "something"
+        return _shortened(memory, " ".join([f"{title}.", *_lists(text)]))
 
 
 def _subject(text: str) -> str:
@@ -218,38 +188,18 @@ def _lists(text: str) -> list[str]:
     return found
 
 
-def _news(text: str, before: str | None) -> str:
-    """The sentences of a look that the look before it did not have; empty if there was none."""
-    if before is None or text == before:
-        return ""
-    known = set(SENTENCE_GAP.split(before[:PROMPT_LIMIT]))
-    fresh = [each for each in SENTENCE_GAP.split(text[:PROMPT_LIMIT]) if each not in known]
-    told = " ".join(each for each in fresh if not each.startswith(_LABELS))
-    return shorten(told, _LIST)
-
-
 def _too_short(text: str) -> bool:
     """Whether it does not fold: too little to save, or it may be shortened already."""
     return len(text) < SHORTEST_FOLDED or (text.endswith(")") and "… (memory " in text[-24:])
 
 
-def _shortened(memory: Memory, body: str, news: str = "") -> Memory:
-    """``memory`` with ``body`` and its number as its text, if that is worth it.
-
-    ``body``: What is left of it in any case.
-    ``news``: What is left of it besides, if even so it is worth it.
-    """
+def _shortened(memory: Memory, body: str) -> Memory:
+    """``memory`` with ``body``, what is left of it, and its number, if that is worth it."""
     mark = f" … (memory {memory.number})"
     shown = memory.text[:PROMPT_LIMIT]
-    if memory.text.endswith(mark) or not _saves(shown, text := _ended(body, mark)):
-        return memory
-    if news and _saves(shown, more := _ended(f"{body} {news}", mark)):
-        text = more
-    return replace(memory, text=text)
-
-
-def _ended(body: str, mark: str) -> str:
-    return f"{body.rstrip().removesuffix('…').rstrip()}{mark}"
+    text = f"{body.rstrip().removesuffix('…').rstrip()}{mark}"
+    worth_it = not memory.text.endswith(mark) and _saves(shown, text)
+    return replace(memory, text=text) if worth_it else memory
 
 
 def _saves(shown: str, text: str) -> bool:

@@ -14,7 +14,7 @@ from keepsake.memory import masking
 from keepsake.memory.masking import STEP, Mask, boundary, mask
 from keepsake.prompt.script import script
 from keepsake.prompt.tokens import estimate_tokens
-from keepsake.prompt.tool_results import LISTED, PINNED
+from keepsake.prompt.tool_results import LISTED
 from keepsake.prompt.tool_results import RECALLED as RECALLED_OPENING
 
 ACT, RESULT, SEEN = MemoryKind.ACT, MemoryKind.RESULT, MemoryKind.PERCEPTION
@@ -76,17 +76,13 @@ _NO_EXIT = "You tried to go moon: there is no such exit. Exits: up"
             [("look clock", f"{_CLOCK}It shows noon."),
              ("look clock", f"{_CLOCK}It has stopped. There is blood on the hands.")],
             ["look clock", "The great clock. … (memory 2)", "look clock",
-             "The great clock. It has stopped. There is blood on the hands. … (memory 4)"],
+             "The great clock. … (memory 4)"],
         ),
         (
             [("recall letter", RECALLED)],
             ["recall letter",
-             "You recall: memory 12, memories 65-128, 2 notes … (memory 2)"],
-        ),
-        (
-            [("notes", f"{LISTED}{', '.join(f'note {n}' for n in range(60))}"),
-             ("pin x", f"{PINNED}{'never ' * 40}(200 of 1,200 characters used)")],
-            ["notes", "Your notes … (memory 2)", "pin x", "Pinned … (memory 4)"],
+             "You recall: memory 12 [1 May 2026, 18:00, The Kettle] Tom: I hid the letter under "
+             "the third step; memories 65-128: I served soup to Ada and … (memory 2)"],
         ),
         (
             [("go moon", _NO_EXIT), ("go moon", _NO_EXIT), ("inventory", "You carry nothing.")],
