@@ -7,7 +7,7 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from commands.audit import AuditedCommand
+from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.creation import find_agents
 from keepsake.contrib.evennia.wording import CannotDo, listed, one_line, quoted, sought
 from typeclasses.characters import Character

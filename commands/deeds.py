@@ -19,10 +19,10 @@ from keepsake.contrib.evennia.commands.base import (
 )
 from keepsake.contrib.evennia.wording import counted, listed, quoted
 from keepsake.errors import KeepsakeError
-from typeclasses.deeds.order import reset
-from typeclasses.deeds.progress import WorldDeed, all_deeds, doers, progress, records
 from world.atlas import FOLDER, Atlas, read_atlas
 from world.build import build_world
+from world.deed.order import reset
+from world.deed.progress import WorldDeed, all_deeds, doers, progress, records
 from world.deed_files import check_deeds, read_deeds
 from world.scenes import read_scenes
 

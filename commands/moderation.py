@@ -11,9 +11,9 @@ from evennia.accounts.models import AccountDB
 from evennia.commands.default import admin
 from evennia.server.models import ServerConfig
 
+from keepsake.contrib.evennia.audit import AUDIT, REPORTS, newest
 from keepsake.contrib.evennia.commands.base import BuilderCommand, plain, shortened, table
 from keepsake.contrib.evennia.wording import quoted
-from keepsake.contrib.evennia.written_down import AUDIT, REPORTS, newest
 from keepsake.errors import KeepsakeError
 from typeclasses.accounts import ban_notice, current_bans, until_when
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from evennia.utils.utils import iter_to_str
 
-from keepsake.contrib.evennia.hosts import absence
+from keepsake.contrib.evennia.hosts import hosts_of
 from typeclasses.clients import link, linked
 
 COMPASS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
@@ -26,7 +27,7 @@ class RoomAppearance:
             self.get_display_exits(looker, **kwargs),
             self.get_display_characters(looker, **kwargs),
             self.get_display_things(looker, **kwargs),
-            "" if getattr(looker, "is_agent", False) else absence(self),
+            "" if getattr(looker, "is_agent", False) else "\n".join(_absences(self)),
         )
         head = [f"|c{title}{number}|n", self.get_display_desc(looker, **kwargs), ""]
         return "\n".join([*head, *(line for line in lists if line)]).rstrip()
@@ -66,6 +67,18 @@ def _way(way: Any, looker: Any) -> str:
     if way.destination is None:
         return f"{name}"
     return f"|y{link(looker, way.key, name)}|n to {way.destination.get_display_name(looker)}"
+
+
+def _absences(room: Any) -> Iterator[str]:
+    """Where the room's hosts are and what to do, a line each; nothing if all are here and awake."""
+    for host in hosts_of(room):
+        name, here = host.key, host.location is room
+        if host.is_asleep and here:
+            wake = f"To wake {name}: |wwake {name.lower()}|n"
+            yield f"{name}, who keeps this place, is asleep. {wake}"
+        elif not here and host.location is not None:
+            doing = "sleeps at" if host.is_asleep else "has just stepped out to"
+            yield f"{name}, who keeps this place, {doing} {host.location.key}."
 
 
 class CharacterAppearance:

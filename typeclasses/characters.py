@@ -5,32 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import evennia
+from evennia.comms.models import Msg
 from evennia.objects.objects import DefaultCharacter
 
 from keepsake.archive.records import BY_RULE
 from keepsake.contrib.evennia.characters import CharacterMixin
 from typeclasses.appearance import CharacterAppearance
 from typeclasses.clients import tell_name, tell_room, tell_speech
-from typeclasses.deeds.happening import happened
-from typeclasses.deeds.order import put_in_order
 from typeclasses.objects import ObjectParent
+from world.deed.happening import happened
+from world.deed.order import put_in_order
 
-_INNER = frozenset({"importance", "chain", "about", "work"})
-"""What goes along with a line for the minds that perceive it, and for no client."""
 _HEARD = frozenset({"say", "talk", "whisper", "pose", "shout", *BY_RULE})
 
 
-class Character(CharacterMixin, CharacterAppearance, ObjectParent, DefaultCharacter):
+class Character(CharacterAppearance, CharacterMixin, ObjectParent, DefaultCharacter):
     """Somebody in the world; people play one of these."""
-
-    @property
-    def unannounced(self) -> bool:
-        """Whether nobody is to notice that this character comes and goes."""
-        return bool(self.ndb.unannounced)
-
-    @unannounced.setter
-    def unannounced(self, value: bool) -> None:
-        self.ndb.unannounced = value
 
     @property
     def is_asleep(self) -> bool:
@@ -48,13 +38,6 @@ class Character(CharacterMixin, CharacterAppearance, ObjectParent, DefaultCharac
         if self.attributes.get("posture"):
             self.attributes.remove("posture")
         return bool(super().at_pre_move(destination, move_type=move_type, **kwargs))
-
-    def msg(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> None:
-        """Show it, without what only minds are told of it."""
-        match text:
-            case (line, {**facts}) if not _INNER.isdisjoint(facts):
-                text = (line, {name: facts[name] for name in facts if name not in _INNER})
-        super().msg(text=text, from_obj=from_obj, **kwargs)
 
     def at_msg_receive(self, text: Any = None, from_obj: Any = None, **kwargs: Any) -> bool:
         """Whether it is shown: what somebody says or plays whom this one ignores is not."""
@@ -77,7 +60,14 @@ class Character(CharacterMixin, CharacterAppearance, ObjectParent, DefaultCharac
         tell_name(self)
         self.attributes.remove("away")
         super().at_post_puppet(**kwargs)
+        self._tell_of_letters()
         happened(self)
+
+    def _tell_of_letters(self) -> None:
+        new = Msg.objects.get_by_tag("new", category="mail")
+        count = new.filter(db_receivers_accounts=self.account).count() if self.account else 0
+        if count:
+            self.msg(f"New letters: {count}. |wmail|n shows them.")
 
     def _tell_portal(self) -> None:
         """Let the Portal know who plays whom, as Evennia does at a reload.

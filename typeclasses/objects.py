@@ -10,7 +10,7 @@ from evennia.objects.objects import DefaultObject
 from evennia.utils.utils import lazy_property, make_iter
 
 from keepsake.agent.naming import now
-from typeclasses.deeds.order import is_wanted_elsewhere
+from world.deed.order import is_wanted_elsewhere
 
 
 class OrderedContents(ContentsHandler):

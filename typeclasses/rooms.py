@@ -8,9 +8,9 @@ from typing import Any
 from evennia.contrib.grid.extended_room import ExtendedRoom
 
 from keepsake.agent.almanac import Almanac, almanac_now
-from keepsake.agent.attention import EventKind
 from keepsake.agent.runtime import running, runtime
-from keepsake.contrib.evennia.presence import notice
+from keepsake.agent.surroundings import identity_of
+from keepsake.contrib.evennia.hosts import call_hosts
 from keepsake.ports import SystemClock
 from typeclasses.appearance import RoomAppearance
 from typeclasses.objects import ObjectParent
@@ -21,7 +21,7 @@ for them sign by sign, with a parser made for each look: three times a thought."
 
 
 class Room(RoomAppearance, ObjectParent, ExtendedRoom):
-    """A place in the world; its agents notice who comes and goes.
+    """A place in the world.
 
     Its states are those that builders give it, as to every ``ExtendedRoom``, and the words of
     the almanac for this moment.
@@ -32,7 +32,6 @@ class Room(RoomAppearance, ObjectParent, ExtendedRoom):
             which must hold, with a sentence.
     """
 
-    notices_people = True
     fallback_desc = RoomAppearance.default_description
 
     @property
@@ -83,13 +82,7 @@ class Room(RoomAppearance, ObjectParent, ExtendedRoom):
     def at_object_receive(
         self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any
     ) -> None:
-        """Somebody arrived."""
+        """A player arrived: have whoever keeps this place come back to it."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
-        notice(self, EventKind.ARRIVAL, moved_obj)
-
-    def at_object_leave(
-        self, moved_obj: Any, target_location: Any, move_type: str = "move", **kwargs: Any
-    ) -> None:
-        """Somebody leaves."""
-        super().at_object_leave(moved_obj, target_location, move_type=move_type, **kwargs)
-        notice(self, EventKind.DEPARTURE, moved_obj)
+        if identity_of(moved_obj) and not (moved_obj.is_agent or moved_obj.unannounced):
+            call_hosts(self)

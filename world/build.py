@@ -19,11 +19,11 @@ from evennia.utils.dbserialize import deserialize
 from evennia.utils.utils import class_from_module
 
 from keepsake.contrib.evennia.creation import create_agent
-from typeclasses.deeds.effects import unlock
-from typeclasses.deeds.progress import WorldDeed, install
-from typeclasses.tags import TAG_CATEGORY, find
 from world.atlas import SHORT, Atlas, Person, Place, Thing, Way, read_atlas
+from world.deed.effects import unlock
+from world.deed.progress import WorldDeed, install
 from world.deed_files import read_deeds
+from world.tags import TAG_CATEGORY, find
 
 _GARMENT = "typeclasses.goods.Garment"
 _CONTAINER = "evennia.contrib.game_systems.containers.containers.ContribContainer"

@@ -1,7 +1,7 @@
 """Reads the deeds of ``deeds/*.yaml`` and refuses what does not fit the world or the form.
 
 ``docs/deeds.md`` describes the form. Nothing here touches the game, so deeds can be checked
-without one; :mod:`typeclasses.deeds.happening` does what they say.
+without one; :mod:`world.deed.happening` does what they say.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 from keepsake.agent.almanac import STATES, Hours
 from keepsake.errors import ConfigError
-from typeclasses.deeds.effects import NOWHERE, YOU
-from typeclasses.deeds.progress import DeedStep, WorldDeed
 from world.atlas import FOLDER, Atlas
+from world.deed.effects import NOWHERE, YOU
+from world.deed.progress import DeedStep, WorldDeed
 from world.source import DataFile, flag, number
 
 USUAL_IMPORTANCE = 7

@@ -9,7 +9,7 @@ from evennia.utils.utils import iter_to_str
 
 from commands.base import PlayerCommand
 from keepsake.contrib.evennia.wording import counted
-from typeclasses.deeds.progress import (
+from world.deed.progress import (
     WorldDeed,
     all_deeds,
     days_of,

@@ -8,8 +8,8 @@ from evennia.commands.cmdhandler import CMD_MULTIMATCH, CMD_NOMATCH
 from evennia.help.filehelp import FILE_HELP_ENTRIES
 from evennia.utils.utils import at_search_result
 
-from commands.audit import AuditedCommand
 from commands.base import people_here
+from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.wording import harmless, listed, one_line
 from keepsake.prompt.verbs import COMPASS
 

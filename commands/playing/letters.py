@@ -6,8 +6,8 @@ from typing import Any
 
 from evennia.contrib.game_systems.mail import mail
 
-from commands.audit import AuditedCommand
 from commands.playing.manners import AccountSpeech, account_named
+from keepsake.contrib.evennia.audit import AuditedCommand
 from keepsake.contrib.evennia.wording import CannotDo
 from typeclasses.accounts import Account
 

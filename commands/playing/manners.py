@@ -12,7 +12,8 @@ from evennia.comms.models import Msg
 from evennia.objects.models import ObjectDB
 
 from commands.base import PlayerCommand, player_named
-from keepsake.contrib.evennia.everywhere import tell_builders
+from keepsake.contrib.evennia.audit import REPORTS, keep
+from keepsake.contrib.evennia.creation import tell_builders
 from keepsake.contrib.evennia.forgetting import forget_everywhere
 from keepsake.contrib.evennia.wording import (
     CannotDo,
@@ -23,10 +24,9 @@ from keepsake.contrib.evennia.wording import (
     quoted,
     within_length,
 )
-from keepsake.contrib.evennia.written_down import REPORTS, keep
 from keepsake.language.perception import visible
 from typeclasses.accounts import Account
-from typeclasses.deeds.order import forget_player
+from world.deed.order import forget_player
 
 LONGEST_REPORT = 500
 REPORTS_AN_HOUR = 6

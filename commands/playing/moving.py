@@ -6,7 +6,7 @@ from commands.base import PlayerCommand
 from commands.playing.things import find_detail
 from keepsake.contrib.evennia.wording import CannotDo, harmless, listed, quoted, sought
 from keepsake.prompt.verbs import COMPASS
-from typeclasses.deeds.happening import happened
+from world.deed.happening import happened
 
 
 class CmdGo(PlayerCommand):

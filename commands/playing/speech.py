@@ -13,7 +13,7 @@ from commands.playing.manners import silenced
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
 from keepsake.contrib.evennia.wording import CannotDo, spoken, unquoted
-from typeclasses.deeds.happening import happened
+from world.deed.happening import happened
 
 POSED = "* "
 """Begins what is only played; whatever else somebody types begins with their name."""

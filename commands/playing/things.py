@@ -7,7 +7,7 @@ from evennia.objects.models import ObjectDB
 
 from commands.base import EVERYTHING, PlayerCommand, people_here, with_article
 from keepsake.contrib.evennia.wording import CannotDo, listed, quoted, sought, spoken
-from typeclasses.deeds.happening import happened
+from world.deed.happening import happened
 
 _INSIDE = ("in", "inside", "into")
 

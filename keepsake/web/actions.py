@@ -17,7 +17,7 @@ from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.mind import Mind, Tended
 from keepsake.archive.records import Summary, Tier
 from keepsake.contrib.evennia.agents import AgentMixin
-from keepsake.contrib.evennia.written_down import AUDIT, LONGEST, keep
+from keepsake.contrib.evennia.audit import AUDIT, LONGEST, keep
 from keepsake.errors import CompactionError, KeepsakeError
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.cascade import CascadeMemory

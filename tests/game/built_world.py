@@ -16,10 +16,10 @@ from evennia.utils.test_resources import EvenniaTest, EvenniaTestMixin
 
 from typeclasses.accounts import Account
 from typeclasses.characters import Character
-from typeclasses.deeds.progress import install
 from typeclasses.rooms import Room
 from world.atlas import Atlas, read_atlas
 from world.build import build_world
+from world.deed.progress import install
 from world.deed_files import WorldDeed, read_deeds
 
 _MADE_BY = ("create_accounts", "create_rooms", "create_objs", "create_chars", "create_script")

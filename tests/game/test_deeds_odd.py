@@ -13,11 +13,11 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.privacy import confidant
 from tests.game.test_deeds_of_the_village import ATLAS, DEEDS, DeedsVillage
-from typeclasses.deeds.progress import install, progress, records, standing
-from typeclasses.tags import find
 from world.atlas import FOLDER
 from world.build import open_world
+from world.deed.progress import install, progress, records, standing
 from world.deed_files import check_deeds
+from world.tags import find
 
 
 class TestOneAnswer(DeedsVillage):

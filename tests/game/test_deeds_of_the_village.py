@@ -11,9 +11,9 @@ from evennia.utils.ansi import strip_ansi
 from commands.playing.things import find_detail
 from tests.game.built_world import forget, shipped_world
 from tests.game.village_world import Village
-from typeclasses.deeds.progress import progress, records, standing
-from typeclasses.tags import find
 from world.build import open_world
+from world.deed.progress import progress, records, standing
+from world.tags import find
 
 PLAYS: dict[str, list[str]] = yaml.safe_load(
     (Path(__file__).parents[1] / "data" / "deeds.yaml").read_text(encoding="utf-8")

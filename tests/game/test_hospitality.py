@@ -244,5 +244,7 @@ class TestWarming(Inn):
         warming, gateway = self.warming()
         self.char1.move_to(self.quay, quiet=True)
         self.services.warming = warming
-        self.char1.move_to(self.room1, quiet=True)
+        self.char1.move_to(self.room1)
+        while not self.posted.empty():
+            self.posted.get()()
         assert [key for _, key, *_ in gateway.calls] == [f"agent-{self.mira.id}"]

@@ -22,7 +22,7 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import MemoryKind
 from keepsake.books.commitments import LIMIT as PROMISES_LIMIT
 from keepsake.books.pins import LIMIT as PINS_LIMIT
-from keepsake.contrib.evennia.written_down import AUDIT, newest
+from keepsake.contrib.evennia.audit import AUDIT, newest
 from keepsake.prompt import verbs
 from keepsake.prompt.tokens import estimate_tokens
 from tests.game.agents_world import FixedConfig

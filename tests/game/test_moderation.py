@@ -14,7 +14,7 @@ from evennia.server.models import ServerConfig
 from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.contrib.evennia import written_down
+from keepsake.contrib.evennia import audit as written_down
 from keepsake.events.files import files_of, wait_until_packed
 from tests.game.agents_world import Building
 from tests.game.test_hospitality import Inn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Tier
-from keepsake.contrib.evennia.written_down import AUDIT, newest
+from keepsake.contrib.evennia.audit import AUDIT, newest
 from keepsake.events.reader import events
 from tests.game.web_world import API, WebWorld
 

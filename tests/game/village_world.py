@@ -12,7 +12,7 @@ from keepsake.ports import FixedClock
 from tests.game.agents_world import AgentsWorld
 from tests.game.built_world import BuiltWorld
 from typeclasses.agents import Agent
-from typeclasses.tags import find
+from world.tags import find
 
 _HALF_AN_HOUR = timedelta(minutes=30)
 

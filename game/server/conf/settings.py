@@ -111,7 +111,7 @@ SQLITE3_PRAGMAS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL")
 # --- code ---------------------------------------------------------------------------
 # By Evennia's defaults: typeclasses/, commands/default_cmdsets.py, world/help_entries.py,
 # game/web/static, and prefixes of commands that may be left out.
-COMMAND_DEFAULT_CLASS = "commands.audit.AuditedCommand"
+COMMAND_DEFAULT_CLASS = "keepsake.contrib.evennia.audit.AuditedCommand"
 KEEPSAKE = {"agent_typeclass": "typeclasses.agents.Agent"}
 AUTH_USERNAME_VALIDATORS = [{"NAME": "commands.player_names.PlayerNameValidator"}]
 CONNECTION_SCREEN_MODULE = "world.connection_screens"

@@ -1,9 +1,9 @@
-"""Agents: characters that a language model plays, in any Evennia game."""
+"""Agents: characters that a language model plays."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evennia.objects.objects import DefaultCharacter
 from twisted.internet.defer import Deferred
@@ -13,28 +13,26 @@ from keepsake.agent.attention import EventKind, PerceivedEvent
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
-from keepsake.agent.surroundings import event_of, identity_of, words_of
+from keepsake.agent.surroundings import event_of, identity_of, is_agent, words_of
 from keepsake.agent.thinking.thinker import Thinker
 from keepsake.archive.records import POSE, SCENE, MemoryKind
-from keepsake.contrib.evennia import creation, presence
-from keepsake.contrib.evennia.acting import execute
-from keepsake.contrib.evennia.everywhere import AGENT_TAG, tell_builders
-from keepsake.contrib.evennia.hosts import answers_room, turned_to
+from keepsake.contrib.evennia import creation
+from keepsake.contrib.evennia.characters import CharacterMixin
+from keepsake.contrib.evennia.hosts import answers_room, greeter, turned_to
 from keepsake.contrib.evennia.minds import close_mind, mind_of, rename_mind
 from keepsake.errors import NameRefused
 from keepsake.language import perception
 from keepsake.names import check_agent_name, folder_name
 
-# A mixin has no base, and Evennia's classes are of no type that a checker knows.
-_Base: Any = DefaultCharacter if TYPE_CHECKING else object
+MOVES = frozenset({"move", "traverse", "teleport"})
+"""What Evennia calls the messages that somebody comes or goes."""
 AGENT_LOCKS = "puppet:perm(Developer);get:false();call:false();delete:perm(Builder)"
 
 
-class AgentMixin(_Base):
-    """Gives a character of any game a memory, a thinker and an actor.
+class AgentMixin(CharacterMixin):
+    """A character with a memory, a thinker and an actor: ``class Baker(AgentMixin, Character)``.
 
-    Everything that a screen would show reaches it through :meth:`msg`. Put it before the class of
-    the game: ``class Baker(AgentMixin, Character)``.
+    Everything it would see on a screen reaches it through :meth:`msg`.
 
     Attributes (in the database):
         profile: Who it is.
@@ -50,22 +48,26 @@ class AgentMixin(_Base):
         former_names, named_since: What it was called before; see :mod:`keepsake.agent.naming`.
     """
 
-    is_agent = True
-    unannounced = False
     agent_cmdset = "keepsake.contrib.evennia.cmdset.NPCCmdSet"
-    """What it can do: a command set, by its path."""
+    """What it can do, in place of the players' commands: the path of a command set."""
 
     def basetype_setup(self) -> None:
-        """Give it the agents' commands instead of the players', and the tag that finds it."""
+        """Give it the agents' commands, and a memory that no other agent has."""
         super().basetype_setup()
         self.cmdset.add_default(self.agent_cmdset, persistent=True)
         self.locks.add(AGENT_LOCKS)
-        self.tags.add(*AGENT_TAG)
+        if not self.attributes.has(creation.FOLDER):
+            self.attributes.add(creation.FOLDER, creation.free_folder(self))
 
     def at_object_post_creation(self) -> None:
-        """Give it a folder in the vault, and let its past begin now."""
+        """Let its past begin now: that of others of its name is not its own."""
         super().at_object_post_creation()
         creation.begin_life(self)
+
+    @property
+    def is_agent(self) -> bool:
+        """True for agents, False for people."""
+        return True
 
     @property
     def is_asleep(self) -> bool:
@@ -73,43 +75,40 @@ class AgentMixin(_Base):
         return bool(self.db.asleep)
 
     @property
-    def memory(self) -> MemoryComponent | None:
-        """What it remembers; None while the agents' runtime is not running."""
-        return self.mind.memory if self.mind is not None else None
-
-    @property
-    def thinker(self) -> Thinker | None:
-        """What thinks for it; None while the agents' runtime is not running."""
-        return self.mind.thinker if self.mind is not None else None
-
-    @property
     def mind(self) -> Mind | None:
         """Its components; None while the agents' runtime is not running."""
         return mind_of(self)
 
     @property
-    def is_on_its_way(self) -> bool:
-        """Whether it walks somewhere without a look at what it passes, or sleeps."""
-        mind = self.mind
-        return mind is not None and bool(mind.sleeper.walking or mind.sleeper.asleep)
+    def memory(self) -> MemoryComponent | None:
+        """What it remembers."""
+        return self.mind.memory if self.mind else None
+
+    @property
+    def thinker(self) -> Thinker | None:
+        """What decides when it thinks, and does it."""
+        return self.mind.thinker if self.mind else None
 
     @property
     def stays(self) -> bool:
         """Whether it must not leave now."""
-        return self.mind is not None and self.mind.thinker.stays
-
-    def do(self, line: str) -> Deferred[Any]:
-        """Do what a player would type; fires when it is done, or has failed."""
-        return execute(self, line)
-
-    def tell_builders(self, text: str) -> None:
-        """Show a line to every builder who is connected."""
-        tell_builders(text)
+        return self.thinker is not None and self.thinker.stays
 
     @property
     def memory_folder(self) -> str:
         """The name of its folder below ``vault/agents``."""
-        return str(self.attributes.get("memory_folder") or folder_name(self.key))
+        return str(self.attributes.get(creation.FOLDER) or folder_name(self.key))
+
+    def do(self, line: str) -> Deferred[Any]:
+        """Do what a player would type; fires when it is done, or has failed."""
+        done: Deferred[Any] = self.execute_cmd(line)
+        return done
+
+    def tell_builders(self, text: str) -> None:
+        """Show a line to every builder who is connected."""
+        creation.tell_builders(text)
+
+    # -- perceiving
 
     def msg(
         self,
@@ -121,45 +120,47 @@ class AgentMixin(_Base):
     ) -> None:
         """Perceive what a screen would show, then pass it on to a session, if there is one."""
         super().msg(text=text, from_obj=from_obj, session=session, options=options, **kwargs)
-        if from_obj is not None and self.location is not None:
-            presence.look_round_soon(self.location)
         if text and (mind := self.mind):
             raw, facts = text if isinstance(text, tuple | list) else (text, {})
-            self._perceive(mind, str(raw), facts or {}, from_obj)
+            number = self._perceive(mind, str(raw), facts or {}, from_obj)
+            if (facts or {}).get("type") in MOVES and _is_seen(from_obj, self):
+                runtime().post(lambda: self.notice_move(from_obj, memory=number))
 
-    def _perceive(self, mind: Mind, raw: str, facts: dict[str, Any], from_obj: Any) -> None:
+    def _perceive(self, mind: Mind, raw: str, facts: dict[str, Any], from_obj: Any) -> int:
+        """Take a line in; returns the number of the memory of it, 0 for none."""
         line = perception.perceive(raw, own_name=self.key)
         if not line or (mind.sleeper.asleep and not mind.sleeper.reached_by(from_obj, line, facts)):
-            return
-        place = self.location.key if self.location else ""
-        kind = str(facts.get("type", ""))
+            return 0
         if self._is_everyday(mind, line, facts, from_obj):
-            return
+            return 0
+        kind = str(facts.get("type", ""))
         if kind == POSE:  # which the memory keeps as its kind
             line = line.removeprefix("* ")
+        place = self.location.key if self.location else ""
 
         def keep(result: str) -> None:
             mind.memory.remember(result, MemoryKind.RESULT, place=place, event=kind)
 
         if mind.actor.own_result(self, line, kind, from_obj, keep):
-            return
+            return 0
         source = from_obj.key if from_obj is not None and from_obj is not self else ""
-        who = identity_of(from_obj) if source else ""
         kept = mind.memory.remember(
             line,
             place=place,
             source=source,
-            source_id=who,
+            source_id=identity_of(from_obj) if source else "",
             event=kind,
             importance=int(facts.get("importance", 0)),
             chain=str(facts.get("chain", "")),
             to_id=str(facts.get("about", "")),
         )
+        number = mind.memory.newest if kept else 0
         if source and (event := event_of(self, from_obj, line, facts)):
             if event.from_player:
                 event = self._meant(event, from_obj, line, facts)
-            mind.thinker.notice(replace(event, memory=mind.memory.newest if kept else 0))
+            mind.thinker.notice(replace(event, memory=number))
             mind.sleeper.noticed(event)
+        return number
 
     def _meant(
         self, event: PerceivedEvent, player: Any, line: str, facts: dict[str, Any]
@@ -185,17 +186,43 @@ class AgentMixin(_Base):
         known = facts.get("work") and is_old(identity_of(from_obj), moment, days=1)
         return bool(known) or is_old(line, moment)
 
-    def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
-        """Look around, unless it is on its way somewhere and knows the way."""
-        presence.look_round(self.location)
-        if not self.is_on_its_way:
-            super().at_post_move(source_location, move_type=move_type, **kwargs)
+    # -- who comes and goes
+
+    def notice_move(self, mover: Any, *, memory: int = 0) -> None:
+        """Somebody has come here, or has left; ``memory`` tells of it.
+
+        Evennia announces who leaves before they have left: call this once they have.
+        """
+        if (mind := self.mind) is None:
+            return
+        came, is_player = mover.location is self.location, not is_agent(mover)
+        kind = EventKind.DEPARTURE
+        if came:
+            is_greeter = greeter(self.location, mover) is self
+            kind = EventKind.ARRIVAL if is_greeter else EventKind.SEEN
+        who = identity_of(mover)
+        mind.thinker.notice(
+            PerceivedEvent(kind, is_player, mover.key, source_id=who, memory=memory)
+        )
+        awake = not (self.is_asleep or self.db.paused)
+        if came and is_player and awake and (warming := runtime().warming):
+            warming.want([self])
+
+    def at_look(self, target: Any, **kwargs: Any) -> str:
+        """What it sees; nothing of a place that it only passes through, and knows."""
+        mind = self.mind
+        if mind and target is self.location and (mind.sleeper.walking or mind.sleeper.asleep):
+            return ""
+        return str(super().at_look(target, **kwargs))
+
+    # -- being made, copied, renamed, deleted
 
     def at_object_post_copy(self, new_obj: Any, **kwargs: Any) -> None:
         """Give a copy a memory of its own; two agents cannot write one archive."""
         close_mind(new_obj.id)
-        for name in ("memory_folder", "asleep", "fell_asleep", "tiredness"):
+        for name in ("asleep", "fell_asleep", "tiredness"):
             new_obj.attributes.remove(name)
+        new_obj.attributes.add(creation.FOLDER, creation.free_folder(new_obj))
         creation.begin_life(new_obj)
 
     def at_rename(self, oldname: str, newname: str) -> None:
@@ -221,6 +248,20 @@ class AgentMixin(_Base):
         self.ndb.being_deleted = True
         close_mind(self.id)
         return bool(super().at_object_delete())
+
+
+def _is_seen(mover: Any, agent: Any) -> bool:
+    """Whether the agent notices that they come and go."""
+    unseen = getattr(mover, "unannounced", False)
+    return bool(identity_of(mover)) and mover is not agent and not unseen
+
+
+def notice_login(sender: Any, **_: Any) -> None:
+    """A player has entered or left the game: the agents there notice it."""
+    room = sender.location or sender.db.prelogout_location
+    for each in room.contents_get(content_type="character") if room else ():
+        if is_agent(each) and _is_seen(sender, each):
+            each.notice_move(sender)
 
 
 class AgentNPC(AgentMixin, DefaultCharacter):

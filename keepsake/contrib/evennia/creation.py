@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+import evennia
 import frontmatter
 import yaml
 from evennia.accounts.models import AccountDB
@@ -15,19 +16,23 @@ from evennia.utils import create
 from keepsake.agent.memory.plugged import MEMORY, PROFILE_FILE, memory_named, name_memory
 from keepsake.agent.naming import begin, now
 from keepsake.agent.runtime import running, runtime
+from keepsake.agent.surroundings import is_agent
 from keepsake.books.files import replace_file
-from keepsake.contrib.evennia.everywhere import AGENT_TAG
+from keepsake.contrib.evennia.apps import setting
 from keepsake.contrib.evennia.minds import mind_by_number, rename_mind
-from keepsake.contrib.evennia.options import setting
 from keepsake.errors import KeepsakeError, NameRefused, refusing
 from keepsake.events.types import MemoryChange
 from keepsake.names import check_agent_name, folder_name
 
+FOLDER = "memory_folder"
+"""The attribute that every agent has: its folder below ``vault/agents``."""
+_BUILDER = "_:perm(Builder)"
+
 
 def all_agents() -> list[Any]:
     """Every agent in the world, by name."""
-    found = ObjectDB.objects.get_by_tag(*AGENT_TAG)
-    return sorted(found, key=lambda agent: str(agent.key).casefold())
+    found = ObjectDB.objects.filter(db_attributes__db_key=FOLDER).distinct()
+    return sorted(filter(is_agent, found), key=lambda agent: str(agent.key).casefold())
 
 
 def find_agents(name: str) -> list[Any]:
@@ -84,17 +89,16 @@ def create_agent(
 
 
 def begin_life(agent: Any) -> None:
-    """Give a new agent its folder in the vault; others' past of its name is not its own."""
-    if agent.attributes.has("memory_folder"):
-        return
-    others = [each for each in all_agents() if each.id != agent.id]
-    taken = {each.memory_folder.casefold() for each in others}
-    folder, number = folder_name(agent.key), 2
-    while folder.casefold() in taken:
-        folder, number = folder_name(f"{agent.key} {number}"), number + 1
-    agent.attributes.add("memory_folder", folder)
-    begin(agent, others, now())
+    """A new agent begins to live; others' past of its name is not its own."""
+    begin(agent, [each for each in all_agents() if each.id != agent.id], now())
     report(agent, "begins")
+
+
+def free_folder(agent: Any) -> str:
+    """A folder below ``vault/agents`` for a new agent, which no other agent has."""
+    taken = {each.memory_folder.casefold() for each in all_agents() if each.id != agent.id}
+    folder = folder_name(agent.key) if agent.key else "agent"
+    return folder if folder.casefold() not in taken else f"{folder}-{agent.id}"
 
 
 def report(agent: Any, op: str, *, about: str = "") -> None:
@@ -130,6 +134,14 @@ def names_in_use(but: Any = None) -> Iterator[str]:
     others = DefaultCharacter.objects.all_family().exclude(id=but.id if but else None)
     yield from others.values_list("db_key", flat=True)
     yield from AccountDB.objects.values_list("username", flat=True)
+
+
+def tell_builders(text: str) -> None:
+    """Show ``text`` to every builder who is connected; on the reactor thread."""
+    sessions = evennia.SESSION_HANDLER.get_sessions()
+    for who in dict.fromkeys(each.puppet or each.account for each in sessions):
+        if who is not None and who.locks.check_lockstring(who, _BUILDER):
+            who.msg(text)
 
 
 def keep_profile(agent: Any) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from evennia.objects.models import ObjectDB
+
 from keepsake.agent.attention import TALK_SECONDS
 from keepsake.agent.surroundings import (
     is_agent,
@@ -16,14 +18,22 @@ from keepsake.agent.surroundings import (
     players_near,
     talkativeness,
 )
-from keepsake.contrib.evennia.everywhere import AGENT_TAG
+from keepsake.contrib.evennia.creation import FOLDER
+from keepsake.contrib.evennia.minds import mind_of
 
 
 def hosts_of(room: Any) -> list[Any]:
     """The agents that keep this room, wherever they are."""
-    key, category = AGENT_TAG
-    at_home = room.homes_set.filter(db_tags__db_key=key, db_tags__db_category=category)
-    return [agent for agent in at_home if agent.db.keeps]
+    # Not of `room.homes_set`, which ties what it finds to the room, even once that is deleted.
+    at_home = ObjectDB.objects.filter(db_home=room, db_attributes__db_key=FOLDER)
+    return [each for each in at_home if is_agent(each) and each.db.keeps]
+
+
+def call_hosts(room: Any) -> None:
+    """Have the agents that keep this room come back to it."""
+    for host in hosts_of(room):
+        if host.location is not room and (mind := mind_of(host)):
+            mind.sleeper.come_home()
 
 
 def awake_in(room: Any) -> list[Any]:
@@ -63,18 +73,3 @@ def turned_to(agent: Any, player: Any, now: float, *, away: bool = False) -> Non
 
 def _as_greeter(agent: Any) -> tuple[bool, float, int]:
     return agent.home is agent.location, talkativeness(agent), -int(agent.id)
-
-
-def absence(room: Any) -> str:
-    """Where the room's hosts are and what to do, a line each; empty if all are here and awake."""
-    return "\n".join(line for host in hosts_of(room) if (line := _absence(host, room)))
-
-
-def _absence(host: Any, room: Any) -> str:
-    name, here = host.key, host.location is room
-    if host.is_asleep and here:
-        return f"{name}, who keeps this place, is asleep. To wake {name}: |wwake {name.lower()}|n"
-    if here or host.location is None:
-        return ""
-    doing = "sleeps at" if host.is_asleep else "has just stepped out to"
-    return f"{name}, who keeps this place, {doing} {host.location.key}."

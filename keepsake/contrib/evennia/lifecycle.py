@@ -1,4 +1,7 @@
-"""Brings the agents to life when Evennia's Server starts, and to rest when it stops."""
+"""Starts the agents with Evennia's Server, and stops them with it.
+
+Name this module in ``AT_SERVER_STARTSTOP_MODULE``, or call :func:`start` and :func:`stop`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from evennia.server.signals import SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET
 from twisted.internet import reactor
 from twisted.internet.task import Cooperator, LoopingCall
 from twisted.logger import Logger
@@ -18,12 +22,12 @@ from keepsake.agent.surroundings import players_near
 from keepsake.agent.thinking.reports import prime
 from keepsake.agent.thinking.turn import PROFILE
 from keepsake.agent.warming import Warming
-from keepsake.contrib.evennia import presence
+from keepsake.contrib.evennia.agents import notice_login
+from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import close_all, mind_of, open_in_turn, open_minds, unopened
 from keepsake.events.subscribers import Taps
 from keepsake.models.profiles import ModelProfile
-from keepsake.paths import places
 from keepsake.ports import GenerationRequest
 
 HOUSEKEEPING_SECONDS = 2.0
@@ -35,9 +39,26 @@ _log = Logger()
 _housekeeping: LoopingCall | None = None
 
 
+def at_server_start() -> None:
+    """The Server is up."""
+    start()
+
+
+def at_server_reload_stop() -> None:
+    """The Server goes down and comes back with fresh code."""
+    stop(reload=True)
+
+
+def at_server_cold_stop() -> None:
+    """The Server goes down for good, or for a reset."""
+    stop(reload=False)
+
+
 def start(taps: Taps | None = None) -> None:
     """Start what all agents run on, and have every agent's memory opened in its turn."""
     shared = runtime.start(places(), reactor, taps=taps)
+    for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
+        moment.connect(notice_login)
     live(shared)
     shared.warming = Warming(shared.gateway, PROFILE, _head)
     # Who was connected before a reload is so again a moment after it.
@@ -58,8 +79,6 @@ def live(shared: Runtime) -> None:
 
 def _opened(shared: Runtime, began: datetime) -> None:
     """All agents are open: they are told what they did before the world began."""
-    for agent in all_agents():
-        presence.look_round(agent.location)
     minds = [(mind.thinker.agent, mind.thinker.tally) for mind in open_minds()]
     prime([(names_of(agent), tally) for agent, tally in minds if agent], shared, began)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import evennia
 from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter, DefaultRoom
 
 from keepsake.agent.agent_log import logged
 from keepsake.agent.body import Life
@@ -24,7 +25,6 @@ from keepsake.agent.naming import keep_former
 from keepsake.agent.offstage import living
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
-from keepsake.contrib.evennia.everywhere import known_names
 
 LOOK_EACH = 5
 """Ticks after which somebody looks what people have changed in the agents' files."""
@@ -180,6 +180,12 @@ def _tick() -> None:
 def _look(minds: Sequence[Mind]) -> None:
     for mind in minds:
         mind.look()
+
+
+def known_names() -> frozenset[str]:
+    """The names of all people and places. Recall treats a mention of one as more than a word."""
+    families = (kind.objects.all_family() for kind in (DefaultCharacter, DefaultRoom))
+    return frozenset(n for each in families for n in each.values_list("db_key", flat=True))
 
 
 def _made(agent: Any) -> Mind:

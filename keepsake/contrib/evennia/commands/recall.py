@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from keepsake.archive.log import Archive
 from keepsake.archive.records import EDITED, Memory, MemoryKind
-from keepsake.contrib.evennia.absence import TOLD
+from keepsake.contrib.evennia.characters import TOLD
 from keepsake.contrib.evennia.commands.base import (
     BuilderCommand,
     Query,

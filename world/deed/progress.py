@@ -15,8 +15,6 @@ from evennia.objects.models import ObjectDB
 from evennia.server.models import ServerConfig
 from evennia.utils.dbserialize import deserialize
 
-from typeclasses.tags import TAG_CATEGORY
-
 _ATTRIBUTE = _CONF = "deeds"
 
 
@@ -147,9 +145,3 @@ def forget_progress(player: Any, deed_id: str = "") -> bool:
     else:
         player.attributes.remove(_ATTRIBUTE)
     return had
-
-
-def id_of(obj: Any) -> str:
-    """The id of its file, ``quay`` for ``room:quay``; empty for none."""
-    tags = obj.tags.get(category=TAG_CATEGORY, return_list=True) if obj is not None else []
-    return str(tags[0]).partition(":")[2] if tags and tags[0] else ""

@@ -11,8 +11,8 @@ from keepsake.agent.almanac import Almanac
 from keepsake.agent.surroundings import people_near, players_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
-from typeclasses.deeds.progress import id_of, progress, records, standing
-from typeclasses.tags import find
+from world.deed.progress import progress, records, standing
+from world.tags import find, id_of
 
 
 @dataclass

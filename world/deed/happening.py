@@ -15,14 +15,13 @@ from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED
 from keepsake.ports import SystemClock
-from typeclasses.deeds.conditions import CONDITIONS, DeedScene
-from typeclasses.deeds.effects import EFFECTS, tell
-from typeclasses.deeds.progress import (
+from world.deed.conditions import CONDITIONS, DeedScene
+from world.deed.effects import EFFECTS, tell
+from world.deed.progress import (
     DeedStep,
     WorldDeed,
     all_deeds,
     days_of,
-    id_of,
     is_done,
     is_over,
     keep_record,
@@ -30,6 +29,7 @@ from typeclasses.deeds.progress import (
     progress,
     records,
 )
+from world.tags import id_of
 
 _DAILY = frozenset({"take", "move", "others"})
 """Effects of a step of several days that come of each of them, and not of the last alone."""

@@ -11,18 +11,17 @@ from evennia.objects.models import ObjectDB
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.ports import SystemClock
-from typeclasses.deeds.effects import put, replace_words, unlock
-from typeclasses.deeds.progress import (
+from world.deed.effects import put, replace_words, unlock
+from world.deed.progress import (
     WorldDeed,
     all_deeds,
     doers,
     drop_record,
     forget_progress,
-    id_of,
     keep_record,
     records,
 )
-from typeclasses.tags import TAG_CATEGORY, find
+from world.tags import TAG_CATEGORY, find, id_of
 
 SOMEBODY = "somebody"
 """Who did it, where whoever did it has been forgotten."""

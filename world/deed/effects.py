@@ -13,9 +13,9 @@ from evennia.utils.utils import iter_to_str
 from keepsake.agent.agent_log import log
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED, KINDNESS, WRONG
-from typeclasses.deeds.conditions import DeedScene
-from typeclasses.deeds.progress import DeedStep, WorldDeed, keep_record, records
-from typeclasses.tags import TAG_CATEGORY, find
+from world.deed.conditions import DeedScene
+from world.deed.progress import DeedStep, WorldDeed, keep_record, records
+from world.tags import TAG_CATEGORY, find
 
 NOWHERE, YOU = "nowhere", "you"
 """Where an effect may put a thing, beside places and people: out of the world, to the player."""
