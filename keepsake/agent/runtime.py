@@ -58,10 +58,11 @@ from keepsake.recall.service import IndexService
 from keepsake.tasks.task import Ask, Question
 from keepsake.tasks.task_prompts import TaskPrompts
 
-WORKERS, NIGHTS = 8, 2
-"""Threads for what somebody waits for (searches, tool calls, compactions), and for nights."""
-COMPACTING_AT_ONCE = 3
-"""Compactions that housekeeping begins; the other threads are for those that somebody waits for."""
+WORKERS, COMPACTIONS, NIGHTS = 6, 4, 2
+"""Threads for what somebody waits for (searches, tool calls, files), for compactions, which wait
+for a model themselves, and for nights, which wait for compactions."""
+COMPACTING_AT_ONCE = COMPACTIONS - 1
+"""Compactions that housekeeping begins; the last thread is for one that somebody waits for."""
 REST = 0.25
 """Seconds in which a file of settings is not looked at again, as each look costs the reactor."""
 _SHIPPED = REPOSITORY / "vault" / "config"
@@ -90,6 +91,9 @@ class Runtime:
     timer: Any  # the reactor, or a clock that stands in for it
     post: Post  # runs a function on the reactor thread, from any thread
     workers: Executor = field(default_factory=partial(ThreadPoolExecutor, WORKERS, "worker"))
+    compactions: Executor = field(
+        default_factory=partial(ThreadPoolExecutor, COMPACTIONS, "compaction")
+    )
     nights: Executor = field(default_factory=partial(ThreadPoolExecutor, NIGHTS, "night"))
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
@@ -197,7 +201,7 @@ class Runtime:
     def close(self, *, reload: bool) -> None:
         """End all of it; after a reload the embedded model server lives on."""
         self.gateway.shutdown(stop_embedded=not reload)
-        for pool in (self.workers, self.nights):
+        for pool in (self.workers, self.compactions, self.nights):
             pool.shutdown(wait=False, cancel_futures=True)
         hung = self.embedder.close if self.embedder is not None else None
         if self.indexes is not None:
@@ -258,7 +262,7 @@ def start(
         clock: The present time; the machine's when None.
         gateway: Makes the way to the models; None for the real one.
         indexes: Makes the recall indexes; None for the real ones.
-        given: Further fields of the runtime: ``random``, ``workers``, ``nights``, ``wait``.
+        given: Further fields of the runtime: ``random``, ``wait`` and the three pools.
     """
     taps, clock, config = taps or Taps(), clock or SystemClock(), places.config
     post = post or timer.callFromThread

@@ -136,7 +136,8 @@ class AgentsWorld(PeopleWorld):
         new = runtime.Runtime(
             places=places,
             gateway=self.make_gateway(places),
-            workers=CountedPool(8),
+            workers=CountedPool(6),
+            compactions=CountedPool(4),
             nights=CountedPool(2),
             post=self.posted.put,
             timer=self.clock,
@@ -175,7 +176,7 @@ class AgentsWorld(PeopleWorld):
     def _at_work(self) -> bool:
         """Whether anything may still be handed back; what was is in the mailbox if not."""
         ours = self.services
-        pools = (ours.workers, ours.nights)
+        pools = (ours.workers, ours.compactions, ours.nights)
         jobs = sum(getattr(pool, "jobs", 1) for pool in pools)
         return bool(jobs) or any(each.running for each in ours.gateway.statuses())
 

@@ -159,7 +159,7 @@ class BackgroundCompactor:
                 for each in waiting:
                     each()
 
-        self._services.workers.submit(work)
+        self._services.compactions.submit(work)
 
     def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
         """Check archive, tiers and files in the background; ``done`` on the reactor thread."""

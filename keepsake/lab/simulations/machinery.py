@@ -31,6 +31,7 @@ def start_on(timeline: Timeline, seed: str, places: Places, taps: Taps) -> Runti
         clock=timeline,
         random=Random(seed),
         workers=timeline.workers(),
+        compactions=timeline.workers(),
         nights=timeline.workers(),
         wait=timeline.wait,
         gateway=lambda *what: TimelineGateway(timeline, *what),
