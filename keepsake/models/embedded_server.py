@@ -19,6 +19,8 @@ from keepsake.child.serving import CannotServe
 
 CONTEXT = 8192
 """Tokens of one prompt with its answer, if the command line does not say otherwise."""
+SLOTS, CACHE_MIB = 6, 1024
+"""Prompts that are kept ready at once, and memory for those that have lost their slot."""
 POOL = 24576
 """Tokens of context that all slots share, if the command line does not say otherwise."""
 
@@ -33,10 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", type=Path, required=True, help="the weights' file")
     parser.add_argument("--context", type=int, default=CONTEXT, help="tokens for one agent")
     parser.add_argument("--pool", type=int, default=POOL, help="tokens that all slots share")
-    parser.add_argument("--slots", type=int, default=6, help="prompts kept ready at once")
     parser.add_argument("--threads", type=int, default=2, help="that read prompts")
     parser.add_argument("--writers", type=int, default=1, help="threads that write answers")
-    parser.add_argument("--cache-mib", type=int, default=1024, help="for prompts without a slot")
     parser.add_argument("--swa-full", action="store_true", help="whole context in every layer")
     given = parser.parse_args(arguments)
     return serving.serve("embedded model server", given, lambda: _start(given))
@@ -71,16 +71,16 @@ def _parameters(settings: argparse.Namespace, params: Any) -> Any:
     params.model_alias = {settings.model.stem}
     params.hostnames = ["127.0.0.1"]
     params.port = settings.port
-    params.n_parallel = settings.slots
+    params.n_parallel = SLOTS
     params.n_ctx = settings.pool
     params.kv_unified = True
     params.kv_unified_per_slot = settings.context
     params.swa_full = settings.swa_full
-    params.cache_ram_mib = settings.cache_mib
+    params.cache_ram_mib = CACHE_MIB
     params.cpuparams.n_threads = settings.writers
     params.cpuparams_batch.n_threads = settings.threads
     params.cpuparams.poll = params.cpuparams_batch.poll = 0
-    params.n_threads_http = settings.slots + 4
+    params.n_threads_http = SLOTS + 4
     # A page in the user's browser must not be able to ask, and nobody reads the slots.
     params.cors_origins, params.cors_credentials = "http://127.0.0.1", False
     params.endpoint_slots = params.ui = False

@@ -37,7 +37,7 @@ from keepsake.models.profiles import (
     embedded_profile,
     model_name,
 )
-from keepsake.models.queue import Done, ModelQueue, Outcome, Post, Priority, QueuedCall, Ticket
+from keepsake.models.queue import Done, ModelQueue, Outcome, Post, Priority, Ticket
 from keepsake.models.status import READY, UNASKED, Recorder, ServerStatus
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
@@ -188,8 +188,7 @@ class Gateway:
                 self._news.set()
             done(outcome)
 
-        call = QueuedCall(model, partial(_request, model, build), model.is_known, model.learn)
-        return server.queue.submit(priority, key, call, came)
+        return server.queue.submit(priority, key, model, partial(_request, model, build), came)
 
     def generate(
         self,

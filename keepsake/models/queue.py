@@ -14,9 +14,10 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Protocol
 
 from keepsake.errors import ModelError, ModelFailed, ModelUnavailable, PromptUnfit
-from keepsake.ports import Generation, GenerationRequest, LanguageModel
+from keepsake.ports import Generation, GenerationRequest
 
 log = logging.getLogger("keepsake.llm")
 
@@ -50,15 +51,20 @@ REBUILDS = 2
 """How often a prompt is built anew for a server that has shown what it takes."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class QueuedCall:
-    """One call: which model is asked, and for what."""
+class QueuedModel(Protocol):
+    """What the queue needs of a model: :class:`keepsake.models.model.AskedModel`."""
 
-    model: LanguageModel
-    build: Build
-    known: Callable[[], bool] = lambda: True  # whether prompts can be made for the model; quick
-    # learns what it takes, in a worker thread; is given whether nobody wants the answer any more
-    learn: Callable[[Callable[[], bool]], None] = lambda _: None
+    def is_known(self) -> bool:
+        """Whether prompts can be made for it; quick."""
+        ...
+
+    def learn(self, given_up: Callable[[], bool]) -> None:
+        """Learn what it takes; blocks."""
+        ...
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        """Answer; blocks."""
+        ...
 
 
 @dataclass(eq=False, slots=True)
@@ -69,7 +75,8 @@ class Ticket:
     key: str | None
     number: int
     since: float
-    call: QueuedCall
+    model: QueuedModel
+    build: Build
     done: Done
     cancelled: bool = False
     answered: bool = False
@@ -96,12 +103,12 @@ class ModelQueue:
 
     Attributes:
         running: The calls in flight.
+        places: How many may be.
 
     Args:
         executor: Runs the calls.
         post: Runs a function in the owner's thread.
         clock: Monotonic seconds.
-        places: Calls at once.
     """
 
     def __init__(
@@ -112,37 +119,29 @@ class ModelQueue:
         places: int = 2,
     ) -> None:
         self.running: list[Ticket] = []
+        self.places = places
         self._executor, self._post, self._clock = executor, post, clock
-        self._places, self._number = places, 0
+        self._number, self._pump_posted = 0, False
         self._waiting: list[Ticket] = []
-        self._pump_posted = False
         self._closed: ModelError | None = None
 
-    @property
-    def places(self) -> int:
-        """How many calls may be in flight."""
-        return self._places
-
-    @places.setter
-    def places(self, places: int) -> None:
-        if places != self._places:
-            self._places = places
-            self._pump_soon()
-
-    def submit(self, priority: Priority, key: str | None, call: QueuedCall, done: Done) -> Ticket:
+    def submit(
+        self, priority: Priority, key: str | None, model: QueuedModel, build: Build, done: Done
+    ) -> Ticket:
         """Queue one call; owner's thread only.
 
-        The call's ``build``, and ``done``, run in the owner's thread, never inside this call.
+        ``build`` and ``done`` run in the owner's thread, never inside this call.
 
         Args:
             priority: How urgent it is.
             key: Who asks; None for nobody in particular.
-            call: What is asked.
+            model: Which model is asked.
+            build: For what.
             done: Gets what came of it, once, unless the ticket is cancelled: the answer, the
                 error, or None when ``build`` gave None.
         """
         self._number += 1
-        ticket = Ticket(priority, key, self._number, self._clock(), call, done)
+        ticket = Ticket(priority, key, self._number, self._clock(), model, build, done)
         self._waiting.append(ticket)
         self._pump_soon()
         return ticket
@@ -152,12 +151,12 @@ class ModelQueue:
         counted = Counter(each.priority for each in self._waiting if not each.cancelled)
         return {priority: counted[priority] for priority in Priority}
 
-    def close(self, reason: ModelError | None = None) -> None:
+    def close(self, reason: ModelError) -> None:
         """Answer all, those in flight too, with ``reason``, and take no more; owner's thread only.
 
         What comes of the calls in flight is not looked at.
         """
-        self._closed = reason or ModelUnavailable("The world is shutting down")
+        self._closed = reason
         self._answer_all_closed()
 
     def _pump_soon(self) -> None:
@@ -178,7 +177,7 @@ class ModelQueue:
     def _take(self) -> Ticket | None:
         """The job whose turn it is, out of the queue; None when none may start."""
         self._waiting = [ticket for ticket in self._waiting if not ticket.cancelled]
-        if len(self.running) >= self._places:
+        if len(self.running) >= self.places:
             return None
         now, keys = self._clock(), {each.key for each in self.running} - {None}
         may = (each for each in self._waiting if each.key not in keys and self._has_place(each))
@@ -189,22 +188,21 @@ class ModelQueue:
 
     def _has_place(self, ticket: Ticket) -> bool:
         """Whether there is a place that it may take, where any is free."""
-        if ticket.priority not in BACKGROUND or self._places == 1:
+        if ticket.priority not in BACKGROUND or self.places == 1:
             return True
-        return sum(each.priority in BACKGROUND for each in self.running) < self._places - 1
+        return sum(each.priority in BACKGROUND for each in self.running) < self.places - 1
 
     def _begin(self, ticket: Ticket) -> None:
-        call = ticket.call
         self.running.append(ticket)
-        if call.known():
+        if ticket.model.is_known():
             self._build(ticket)
         else:
-            self._run(ticket, lambda: call.learn(lambda: self._is_given_up(ticket)))
+            self._run(ticket, ticket.model.learn, lambda: self._is_given_up(ticket))
 
     def _build(self, ticket: Ticket) -> None:
         """Build the prompt and have it answered; the place is taken."""
         try:
-            request = None if ticket.cancelled else ticket.call.build()
+            request = None if ticket.cancelled else ticket.build()
         except Exception as error:  # whatever a builder does wrong must not stop the queue
             log.exception("[Model] The prompt of %s could not be built", ticket.key)
             self._end(ticket, ModelFailed(f"The prompt could not be built ({error})", "See log"))
@@ -213,17 +211,12 @@ class ModelQueue:
             self._end(ticket, None)
             return
         request = replace(request, given_up=lambda: self._is_given_up(ticket))
-        self._run(ticket, ticket.call.model.generate, request)
+        self._run(ticket, ticket.model.generate, request)
 
-    def _run(
-        self,
-        ticket: Ticket,
-        work: Callable[..., Generation | None],
-        *request: GenerationRequest,
-    ) -> None:
+    def _run[A](self, ticket: Ticket, work: Callable[[A], Generation | None], given: A) -> None:
         """Have it done by a worker thread: an answer, or what a server takes is learnt."""
         try:
-            future = self._executor.submit(work, *request)
+            future = self._executor.submit(work, given)
         except RuntimeError:  # the executor is shut down
             self._end(ticket, ModelUnavailable("The world is shutting down"))
             return
@@ -235,7 +228,11 @@ class ModelQueue:
         outcome = _outcome(ticket, future)
         if outcome is None:  # it is known now
             self._build(ticket)
-        elif self._is_unfit(ticket, outcome):
+        elif (
+            isinstance(outcome, PromptUnfit)  # for what is known of the server now
+            and ticket.rebuilt < REBUILDS
+            and not self._is_given_up(ticket)
+        ):
             ticket.rebuilt += 1
             self._build(ticket)
         else:
@@ -246,11 +243,6 @@ class ModelQueue:
         """Give the place free and tell what came."""
         self.running.remove(ticket)
         self._tell(ticket, outcome)
-
-    def _is_unfit(self, ticket: Ticket, outcome: Outcome) -> bool:
-        """Whether the prompt is to be built anew, for what is known of the server now."""
-        again = ticket.rebuilt < REBUILDS and not self._is_given_up(ticket)
-        return isinstance(outcome, PromptUnfit) and again
 
     def _is_given_up(self, ticket: Ticket) -> bool:
         return ticket.cancelled or self._closed is not None
@@ -275,9 +267,7 @@ def _outcome(ticket: Ticket, future: Future[Generation | None]) -> Outcome:
     if future.cancelled():
         return ModelUnavailable("The world is shutting down")
     error = future.exception()
-    if error is None:
-        return future.result()
-    if isinstance(error, ModelError):
-        return error
+    if error is None or isinstance(error, ModelError):
+        return error or future.result()
     log.error("[Model] A fault in the client of %s", ticket.key, exc_info=error)
     return ModelFailed(f"The model's client broke ({error!r})", "See the log; please report it")

@@ -3,8 +3,8 @@
 For simulations that anybody can repeat, and for trying things out without a model server. It
 reads who is there and what was just said, and greets, answers, gives, looks, walks, notes and
 recalls; which of it, and in which words, a random generator says that is seeded by the prompt.
-Whoever waits is not remembered to have waited, so a prompt may come again as it was: then how
-often it has come counts too, or nothing would ever happen again.
+An agent that waits leaves no memory, so a prompt may come again as it was: then how often it has
+come counts too, or nothing would ever happen again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
 from pathlib import Path
 from random import Random
 
@@ -30,7 +29,7 @@ from keepsake.prompt.tokens import Heuristic
 NAME = "scripted"
 _READ, _WRITTEN = 4000.0, 60.0
 """Tokens a second that it pretends to read and to write."""
-_CACHES = 1024
+_AGENTS = 1024
 _TRIES = 8
 _SPEECH = ("says", "asks", "shouts", "whispers")
 _COMES = (" arrives", " has entered the game", " comes", " enters", " walks in")
@@ -55,7 +54,7 @@ class ScriptedModel:
         self._seed = seed
         self._tokens = Heuristic()
         self._lock = threading.Lock()
-        self._caches: OrderedDict[str, tuple[list[str], int]] = OrderedDict()
+        self._before: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def generate(self, request: GenerationRequest) -> Generation:
         """The agent's next command.
@@ -69,15 +68,14 @@ class ScriptedModel:
                 "Give profiles that summarise another provider in llm.md, such as extractive",
             )
         seed = self._seed if request.seed is None else request.seed
-        prompt, cached, again = self._read(request)
-        throw = f"{seed}\n{request.temperature}\n{again}\n{request.prompt}"
+        throw = f"{seed}\n{request.temperature}\n{self._again(request)}\n{request.prompt}"
         dice = Random(throw.encode("utf-8", "replace"))
         command, reason = _act(scene, dice)
         command = _cut(command, request.max_tokens)
         text = f"{command} | {reason}" if reason else command
-        completion = self._tokens.of(text)
-        seconds = round((prompt - cached) / _READ + completion / _WRITTEN, 3)
-        return Generation(f" {text}", "stop", prompt, cached, completion, seconds, NAME)
+        prompt, completion = self._tokens.of(request.prompt), self._tokens.of(text)
+        seconds = round(prompt / _READ + completion / _WRITTEN, 3)
+        return Generation(f" {text}", "stop", prompt, 0, completion, seconds, NAME)
 
     def check(self) -> str:
         """It always answers."""
@@ -86,19 +84,16 @@ class ScriptedModel:
     def close(self) -> None:
         """There is nothing to close."""
 
-    def _read(self, request: GenerationRequest) -> tuple[int, int, int]:
-        """How many tokens the prompt has, how many of them are in a cache, how often it came."""
-        now, key = request.prompt.split("\n"), request.cache_key or ""
+    def _again(self, request: GenerationRequest) -> int:
+        """How often this agent's prompt has come before, as it is, in a row."""
+        key = request.cache_key or ""
         with self._lock:
-            before, times = self._caches.pop(key, ([], 0))
-            again = times + 1 if before == now else 0
-            self._caches[key] = now, again
-            if len(self._caches) > _CACHES:
-                self._caches.popitem(last=False)
-        alike = takewhile(lambda pair: pair[0] == pair[1], zip(now, before, strict=False))
-        same = sum(1 for _ in alike)
-        cached = self._tokens.of("\n".join(now[:same])) if same else 0
-        return max(self._tokens.of(request.prompt), cached), cached, again
+            before, times = self._before.pop(key, ("", 0))
+            again = times + 1 if before == request.prompt else 0
+            self._before[key] = request.prompt, again
+            if len(self._before) > _AGENTS:
+                self._before.popitem(last=False)
+        return again
 
 
 @cache

@@ -112,13 +112,6 @@ def test_a_child_that_hangs_is_replaced(own: IdleChild):
     until(own.watch)
 
 
-def test_one_that_is_not_wanted_is_put_away(own: IdleChild):
-    started(own)
-    assert not own.watch(wanted=False)
-    assert own.pid is None
-    until(own.watch)
-
-
 def test_a_port_in_use_is_named_with_its_cure(own: IdleChild, home: Places):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", home.ports.model))

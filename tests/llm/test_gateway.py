@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.errors import ConfigError, ModelMissing, ModelTimeout, ModelUnavailable
+from keepsake.errors import ConfigError, ModelMissing, ModelUnavailable
 from keepsake.models import gateway as gateways
 from keepsake.models.embedded import Embedded
 from keepsake.models.gateway import Gateway
@@ -182,33 +182,6 @@ def test_a_call_that_waits_can_be_given_up_and_is_never_made(
     assert "asleep 2" not in fake.prompts()
 
 
-def test_a_call_in_flight_can_be_given_up_and_frees_its_place(
-    gateway: Gateway, owner: Owner, fake: FakeModelServer
-):
-    gate, given_up = threading.Event(), threading.Event()
-    fake.plan("/api/generate", Reply(gate=gate))
-    came = give_up(gateway, "asleep", given_up)
-    fake.wait_for_calls("/api/generate", 1)
-    given_up.set()
-    until(lambda: came)
-    assert isinstance(came[0], ModelUnavailable)
-    gate.set()
-    until(lambda: owner.call(gateway.statuses)[0].running == 0)
-
-
-def test_a_changed_profile_is_used_from_the_next_call(
-    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
-):
-    assert gateway.generate("agent", request("x")).model == "fake"
-    fake.models.append("newer")
-    configure(home, fake.address, model="newer")
-    assert gateway.generate("agent", request("x")).model == "newer"
-    (home.config / "llm.md").write_text("## agent\n**temperature**: hot\n")
-    assert gateway.generate("agent", request("x")).model == "newer"
-    assert gateway.profiles.problem is not None
-    assert gateway.profiles.problem.line == 2
-
-
 def built_for(gateway: Gateway, owner: Owner) -> list[ModelProfile]:
     """Submit a call whose build only keeps the profile that it gets."""
     seen: list[ModelProfile] = []
@@ -263,19 +236,6 @@ def test_a_changed_profile_is_learnt_anew_before_its_first_call(
         assert seen[0].form == "script"
 
 
-def test_a_server_that_only_chats_is_asked_nothing_else(
-    home: Places, owner: Owner, fake: FakeModelServer
-):
-    fake.only = "chat"
-    configure(home, fake.address)
-    path = home.config / "llm.md"
-    path.write_text(path.read_text().replace("ollama", "openai"))
-    with running(home, owner) as gateway:
-        for name in ("agent", "summarizer"):
-            assert gateway.generate(name, request("x")).text
-    assert not fake.calls("/v1/completions")
-
-
 def test_models_md_names_the_form_of_a_family(home: Places, owner: Owner, fake: FakeModelServer):
     fake.template, fake.models = "{{ .System }} {{ .Prompt }}", ["qwen2.5-coder:0.5b"]
     (home.config / "models.md").write_text("## forms\n**dialogue**: tiny, qwen2.5-coder*0.5b*\n")
@@ -287,18 +247,6 @@ def test_models_md_names_the_form_of_a_family(home: Places, owner: Owner, fake: 
         path.write_text(path.read_text().replace("## agent", "## agent\n**form**: chat"))
         gateway.generate("agent", request("x"))
     assert [len(fake.calls(path)) for path in ("/api/generate", "/api/chat")] == [1, 1]
-
-
-def test_others_are_asked_though_calls_before_them_took_too_long(
-    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
-):
-    configure(home, fake.address, limit=0.3)
-    fake.plan("/api/generate", *[Reply(delay=300)] * 4)
-    slow = [ask(gateway, owner, f"slow {i}") for i in range(4)]
-    last = ask(gateway, owner, "the last one")
-    until(lambda: all(slow) and last)
-    assert all(isinstance(outcomes[0], ModelTimeout) for outcomes in slow)
-    assert "the last one" in fake.prompts()
 
 
 def test_the_status_tells_figures_health_and_who_waits(
@@ -345,19 +293,6 @@ def test_an_address_that_is_none_is_named_and_not_fatal(home: Places, owner: Own
         pytest.raises(ModelUnavailable, match="OLLAMA_HOST"),
     ):
         gateway.generate("agent", request("x"))
-
-
-def test_the_watch_goes_on_after_a_look_that_broke(
-    gateway: Gateway, owner: Owner, monkeypatch: pytest.MonkeyPatch
-):
-    looks: list[int] = []
-
-    def broken(*, wanted: bool) -> bool:
-        looks.append(1)
-        raise OSError("no")
-
-    monkeypatch.setattr(gateway.embedded, "watch", broken)
-    until(lambda: len(looks) > 2)
 
 
 def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):

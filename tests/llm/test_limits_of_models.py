@@ -95,17 +95,6 @@ def test_a_server_whose_count_is_higher_than_ours_gets_less_each_time(
     assert sizes[-1] <= 1500
 
 
-def test_a_prompt_that_is_always_too_long_is_given_up(
-    home: Places, owner: Owner, fake: FakeModelServer
-):
-    fake.refuse = lambda _: "prompt is too long: 9000 tokens > 700 maximum"
-    with world(home, owner, fake, "**provider**: openai") as it:
-        with pytest.raises(PromptTooLong) as caught:
-            it.gateway.generate("agent", it.long)
-        assert caught.value.limit == 700
-    assert len(it.profiles) == 3
-
-
 def test_ollama_that_looks_at_a_part_of_a_prompt_is_noticed(
     home: Places, owner: Owner, fake: FakeModelServer, caplog: pytest.LogCaptureFixture
 ):
@@ -283,18 +272,6 @@ def test_nobody_waits_longer_than_the_time_limit(home: Places, owner: Owner, fak
         with pytest.raises(ModelBusy, match="not ready"):
             it.gateway.generate("agent", it.long)
         assert monotonic() - started < 10, "it says that it takes longer"
-
-
-def test_a_cancelled_call_does_not_wait(home: Places, owner: Owner, fake: FakeModelServer):
-    fake.always(CHAT, Reply(status=503, text="Loading model", headers={"Retry-After": "30"}))
-    with world(home, owner, fake, "**provider**: openai\n**time_limit**: 60") as it:
-        ticket = owner.call(
-            lambda: it.gateway.submit("agent", Priority.EVENT, "mira", it.long, print)
-        )
-        fake.wait_for_calls(CHAT, 1)
-        ticket.cancel()
-        until(lambda: owner.call(it.gateway.statuses)[0].running == 0, 10)
-    assert len(fake.calls(CHAT)) == 1
 
 
 def test_it_is_told_when_a_server_that_missed_a_call_answers_again(

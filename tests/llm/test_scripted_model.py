@@ -93,27 +93,9 @@ def test_a_prompt_that_comes_again_as_it_was_need_not_have_the_same_answer():
     assert len({model.generate(request).text for _ in range(30)}) > 5
 
 
-def test_its_cache_is_of_whoever_asks():
-    model = ScriptedModel()
-    first, longer = prompt("It is quiet."), prompt("It is quiet.\nIt rains.")
-
-    def cached(text, key):
-        return model.generate(GenerationRequest(text, cache_key=key)).cached_tokens
-
-    assert cached(first, "a") == 0
-    assert cached(longer, "b") == 0
-    assert cached(longer, "a") > 0
-
-
 def test_after_a_refusal_it_does_something_that_cannot_go_wrong():
     found = answer("It is quiet.", nudge="You have just done that; do something else")
     assert found.startswith(" emote ")
-
-
-def test_it_keeps_to_its_tokens():
-    given = answer('Tom says to you, "Where is the ferry?"', max_tokens=12)
-    assert given.startswith(" say ")
-    assert len(given.partition(" | ")[0].split()) <= 9
 
 
 def test_what_is_no_thought_is_refused_with_the_cure():
