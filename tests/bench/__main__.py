@@ -12,7 +12,6 @@ from tests.bench import (
     busy_bench,
     calls_bench,
     fallback_bench,
-    look_bench,
     memory_bench,
     recall_bench,
     remembered_bench,
@@ -26,7 +25,7 @@ from tests.bench.figures import Figure, save, show
 BENCHES: dict[str, Callable[[], Iterator[Figure]]] = {
     "memory": memory_bench.measure,
     "thought": thought_bench.measure,
-    "look": look_bench.measure,
+    "look": busy_bench.looks,
     "busy": busy_bench.measure,
     "calls": calls_bench.measure,
     "summary": summary_bench.measure,

@@ -23,15 +23,13 @@ from keepsake.json_lines import Record
 from keepsake.paths import Places
 from tests.bench.busy_world import ROOM, BusyWorld, Size, world
 from tests.bench.figures import Figure, percentile
-from tests.bench.processor import Spent, disk_mb, memory, spent
+from tests.bench.processor import SERVER, spent
 from tests.e2e.players import Player
 
 SETTLE_SECONDS = 5.0
 """Until the answers that were kept back are all given, or all agents wait for one."""
 PAUSE = 0.1
 SHARES = (0.5, 0.95, 0.99)
-LEAST_PART = 0.01
-"""Of the Server's time; smaller parts are told together."""
 
 
 @dataclass
@@ -46,7 +44,7 @@ class _While:
 
     began: float = 0.0
     ended: float = 0.0
-    spent: Spent = field(default_factory=Spent)
+    spent: Counter[str] = field(default_factory=Counter)
     looks: list[float] = field(default_factory=list)
 
     @property
@@ -55,7 +53,7 @@ class _While:
 
 
 def measure() -> Iterator[Figure]:
-    """Processor time a thought by part, `look` beside idle, memory, disk, and starting and ending.
+    """Thoughts a second, processor time a thought by process, starting and ending, and `look`.
 
     Two minutes with fifty agents of 200 memories each.
     """
@@ -64,35 +62,30 @@ def measure() -> Iterator[Figure]:
         here = made.copy.here
         made.timed("start")
         made.opened("opened after a start")
-        alone = _alone(made, size)
         player = Player.admin(made.copy)
         player.see(ROOM)
         whiles = _in_turn(made, player, size)
         player.leave()
-        held, taken = memory(here), disk_mb(here.home, here.vault)
         made.timed("reload", "reload, busy")
         made.opened("opened after a reload, busy")
         made.timed("stop", "stop, busy")
         thoughts = [_thoughts(here, each.began, each.ended) for each in whiles[True]]
-    n = size.agents
-    yield from _thought_figures(n, size, whiles, thoughts)
-    yield _rest_figure(n, alone, whiles[False])
-    yield from _look_figures(n, whiles)
-    for name, (now, most) in sorted(held.items()):
-        yield Figure(f"busy: memory of {name}", n, now, "MB", f"at most {most:.0f}")
-    yield Figure("busy: on the disk", n, taken, "MB", f"{taken / n:.2f} MB an agent")
+    yield from _thought_figures(size.agents, size, whiles, thoughts)
+    yield from _look_figures(size.agents, whiles)
     for name, seconds in made.took.items():
-        yield Figure(f"busy: {name}", n, seconds, "s")
+        yield Figure(f"busy: {name}", size.agents, seconds, "s")
 
 
-def _alone(made: BusyWorld, size: Size) -> _While:
-    """A while in which no answer comes, and nobody types."""
-    time.sleep(SETTLE_SECONDS + size.delay)
-    one = _While(time.time())
-    before = spent(made.copy.here)
-    time.sleep(size.seconds)
-    one.spent, one.ended = spent(made.copy.here) - before, time.time()
-    return one
+def looks() -> Iterator[Figure]:
+    """How quick `look` is over telnet while fifty agents think, beside none."""
+    size = Size.given()
+    with tempfile.TemporaryDirectory() as scratch, world(Path(scratch), size) as made:
+        made.timed("start")
+        player = Player.admin(made.copy)
+        player.see(ROOM)
+        whiles = _in_turn(made, player, size)
+        player.leave()
+    yield from _look_figures(size.agents, whiles)
 
 
 def _in_turn(made: BusyWorld, player: Player, size: Size) -> dict[bool, list[_While]]:
@@ -144,38 +137,20 @@ def _thought_figures(
     rates = [len(each) / one.seconds for each, one in zip(thoughts, busy, strict=True)]
     told = f"{size.memories:,} memories each; " + _kinds([t for each in thoughts for t in each])
     yield Figure("busy: thoughts", n, statistics.median(rates), "1/s", told)
-    cost = sum((each.spent for each in busy), Spent())
-    still = sum((each.spent for each in idle), Spent())
+    cost = sum((each.spent for each in busy), Counter())
+    still = sum((each.spent for each in idle), Counter())
     rest = sum(each.seconds for each in idle)
     name = "busy: processor time a thought"
     for part, used, without, wanted in (
-        ("Server", cost.server, still.server, 6),
-        ("all processes", cost.total, still.total, 10),
+        ("Server", cost[SERVER], still[SERVER], 6),
+        ("all processes", cost.total(), still.total(), 10),
     ):
         more = 1000 * (used - without * seconds / rest) / count
         told = f"{used / seconds:.0%} of a core; {more:.1f} more than idle; wanted ≤ {wanted}"
         yield Figure(f"{name}, {part}", n, 1000 * used / count, "ms", told)
-    for part, used in sorted(cost.processes.items(), key=lambda each: -each[1]):
-        if used >= LEAST_PART * cost.total:
-            yield Figure(f"{name}, process {part}", n, 1000 * used / count, "ms")
-    few = {part: used for part, used in cost.threads.items() if used < LEAST_PART * cost.server}
-    for part, used in sorted(cost.threads.items(), key=lambda each: -each[1]):
-        if part not in few:
-            yield Figure(f"{name}, Server's {part}", n, 1000 * used / count, "ms")
-    yield Figure(f"{name}, Server's others", n, 1000 * sum(few.values()) / count, "ms")
-    most = sorted(still.threads.items(), key=lambda each: -each[1])[:4]
-    told = ", ".join(f"{part} {100 * used / rest:.1f}" for part, used in most)
-    told = f"Server {100 * still.server / rest:.1f}: {told}"
-    yield Figure("busy: an idle world", n, 100 * still.total / rest, "% of a core", told)
-
-
-def _rest_figure(n: int, alone: _While, idle: Sequence[_While]) -> Figure:
-    """The Server with nobody in the world but agents; and what the player's looking costs it."""
-    still = alone.spent.server / alone.seconds
-    looking = sum(each.spent.server - still * each.seconds for each in idle)
-    look = 1000 * looking / sum(len(each.looks) for each in idle)
-    told = f"one `look` {look:.1f} ms"
-    return Figure("busy: Server, idle and nobody types", n, 100 * still, "% of a core", told)
+    for part, used in sorted(cost.items(), key=lambda each: -each[1]):
+        yield Figure(f"{name}, process {part}", n, 1000 * used / count, "ms")
+    yield Figure("busy: an idle world", n, 100 * still.total() / rest, "% of a core")
 
 
 def _kinds(thoughts: Sequence[Record]) -> str:

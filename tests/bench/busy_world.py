@@ -17,13 +17,9 @@ from random import Random
 import psutil
 
 from keepsake.cli import client
-from keepsake.models.embedders import EmbedderProfile, embedder
 from keepsake.paths import REPOSITORY
-from keepsake.recall.config import RecallConfig
-from keepsake.recall.service import alone
 from tests.bench.busy_model import LOWER, UPPER, only_once
 from tests.bench.long_lives import names_of, write_life
-from tests.bench.processor import NAMED_THREADS
 from tests.bench.talk import Line, talk
 from tests.cli.conftest import Copy, end, make_copy
 from tests.e2e.players import Player
@@ -48,7 +44,7 @@ _THINKING = {
 ROOM = "The Bench"
 WINDOW_STEP = 44
 """About as many lines leave a window at a time."""
-_INDEX_SECONDS, _OPEN_SECONDS, _REST_SECONDS = 3600.0, 900.0, 900.0
+_OPEN_SECONDS, _REST_SECONDS = 900.0, 3600.0
 _IDLE_PERCENT = 8.0
 
 
@@ -125,8 +121,8 @@ class BusyWorld:
         server = psutil.Process(int(self.copy.here.server_pid.read_text()))
         while time.monotonic() < deadline:
             found = client.ask(self.copy.here, "index_status", seconds=120)
-            whole = all(each["complete"] for each in found["agents"])
-            if whole and server.cpu_percent(interval=2) < _IDLE_PERCENT and not found["waiting"]:
+            whole = not any(each["waiting"] for each in found["agents"])
+            if whole and server.cpu_percent(interval=2) < _IDLE_PERCENT:
                 return
         raise AssertionError("the world never came to rest")
 
@@ -138,8 +134,7 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
     command = [sys.executable, "-m", "tests.bench.busy_model"]
     command += ["--delay", str(size.delay), "--hold", str(hold)]
     fake = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
-    path = os.pathsep.join(filter(None, (str(NAMED_THREADS), os.environ.get("PYTHONPATH"))))
-    copy = make_copy(scratch, PYTHONPATH=path, **_port())
+    copy = make_copy(scratch)
     made = BusyWorld(copy, names_of(size.agents), hold)
     try:
         assert fake.stdout is not None
@@ -147,8 +142,7 @@ def world(scratch: Path, size: Size) -> Iterator[BusyWorld]:
         began = time.monotonic()
         for number, name in enumerate(made.names):
             write_life(copy.here, name, _lived(number, size.memories))
-        _index(copy)
-        made.took["lives and indexes"] = time.monotonic() - began
+        made.took["lives"] = time.monotonic() - began
         made.brake(on=True)
         made.timed("start", "first start")
         _populate(copy, made.names)
@@ -173,11 +167,6 @@ def _lived(number: int, memories: int) -> Iterator[Line]:
         yield replace(line, text=f'{only_once(line.text[:-1], tally)}"') if said else line
 
 
-def _port() -> dict[str, str]:
-    base = os.environ.get("BUSY_PORT_BASE")
-    return {"KEEPSAKE_PORT_BASE": base} if base else {}
-
-
 def _write_config(copy: Copy, host: str, in_flight: int) -> None:
     config = copy.here.config
     shutil.copytree(REPOSITORY / "vault" / "config", config)
@@ -185,17 +174,6 @@ def _write_config(copy: Copy, host: str, in_flight: int) -> None:
     lines = (f"**{key}**: {value}\n" for key, value in _THINKING.items())
     (config / "thinking.md").write_text("# Thinking\n\n" + "".join(lines))
     (config / "sleep.md").write_text("# Sleep\n\n**sleep**: no\n")
-
-
-def _index(copy: Copy) -> None:
-    """Make the indexes as the game would, vectors included."""
-    made = embedder(EmbedderProfile())
-    with alone(copy.here, RecallConfig(), made, lambda _: None) as service:
-        deadline = time.monotonic() + _INDEX_SECONDS
-        while not all(each.complete for each in service.status().agents):
-            assert time.monotonic() < deadline, "the indexes were never whole"
-            service.wait_idle(1.0)
-            time.sleep(0.2)
 
 
 def _populate(copy: Copy, names: Sequence[str]) -> None:
