@@ -22,7 +22,6 @@ from keepsake.memory.summarizer import ExtractiveSummarizer
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
 from keepsake.paths import Places
-from keepsake.recall.agent_index import AgentIndex, AgentSources
 from tests.bench.talk import PEOPLE, Line
 from tests.cli.conftest import Copy
 from tests.e2e.players import Player
@@ -50,16 +49,13 @@ def names_of(agents: int) -> list[str]:
 
 def write_life(here: Places, name: str, lines: Iterable[Line]) -> None:
     """Give one agent a life of these lines."""
-    life, index = here.agents / name, here.index / name
+    life = here.agents / name
     memories = _live(life, name, list(lines))
     archive, book = Archive(life / "archive"), PeopleBook(life)
     for first in range(1, memories + 1, _AT_ONCE):
         lived = archive.read(first, first + _AT_ONCE - 1)
         book.take(lived)
     archive.close()
-    words = AgentIndex(index, AgentSources(name, life / "archive"), None, print)
-    words.follow()
-    words.close()
 
 
 def _live(folder: Path, name: str, lines: Sequence[Line]) -> int:
