@@ -17,7 +17,7 @@ from typing import Any, Self
 from keepsake.archive.privacy import PrivateWords
 from keepsake.archive.records import Memory
 from keepsake.errors import KeepsakeError, refusing
-from keepsake.json_lines import AppendedFile, ended_lines, line_of, parsed
+from keepsake.json_lines import ended_lines, line_of, parsed
 from keepsake.lab.answering import (
     CONTEXT,
     AnsweringModel,
@@ -312,17 +312,14 @@ class RowJournal:
     def __init__(self, path: Path | None, run: Mapping[str, Any]) -> None:
         self._path = path
         self._rows: dict[str, Row] = {}
-        self._file: AppendedFile | None = None
         if path is not None:
             with refusing(f"{path} could not be written", "Name a file in a folder that is there"):
-                self._open(path, json.loads(json.dumps(run)))
+                self._begin(path, json.loads(json.dumps(run)))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
         if not self._rows and self._path is not None:  # what came to nothing leaves nothing
             self._path.unlink(missing_ok=True)
 
@@ -336,23 +333,19 @@ class RowJournal:
     def add(self, key: str, row: Row) -> None:
         """Keep a row that is done."""
         self._rows[key] = row
-        if self._file is not None:
-            with refusing(f"{self._path} could not be written", "Free some disk space"):
-                self._file.append(line_of({"key": key, "row": row}))
+        if self._path is not None:
+            what = f"{self._path} could not be written"
+            with refusing(what, "Free some disk space"), self._path.open("ab") as file:
+                file.write(line_of({"key": key, "row": row}))
 
-    def _open(self, path: Path, run: Mapping[str, Any]) -> None:
-        found = ended_lines(path.read_bytes()) if path.exists() else []
-        first, *rows = map(parsed, found or [b"{}"])
+    def _begin(self, path: Path, run: Mapping[str, Any]) -> None:
+        lines = ended_lines(path.read_bytes()) if path.exists() else []
+        first, *rows = map(parsed, lines or [b"{}"])
         if rows and first.get("run") != run:
             raise KeepsakeError(
                 f"{path} holds answers of a run that was broken off, with other options",
                 "Give the options of that run, name another file, or remove this one",
             )
-        if first.get("run") == run:
-            self._rows = {each["key"]: each["row"] for each in rows if "key" in each}
-        self._file = AppendedFile(path)
-        if first.get("run") != run:
-            self._file.cut(0)
-            self._file.append(line_of({"run": run}))
-        else:  # a crash tears the last line at most
-            self._file.cut(self._file.size - len(self._file.torn()))
+        self._rows = {each["key"]: each["row"] for each in rows if "key" in each}
+        kept = ({"key": key, "row": row} for key, row in self._rows.items())
+        path.write_bytes(b"".join(map(line_of, ({"run": run}, *kept))))
