@@ -347,5 +347,5 @@ class RowJournal:
                 "Give the options of that run, name another file, or remove this one",
             )
         self._rows = {each["key"]: each["row"] for each in rows if "key" in each}
-        kept = ({"key": key, "row": row} for key, row in self._rows.items())
-        path.write_bytes(b"".join(map(line_of, ({"run": run}, *kept))))
+        kept = [line_of({"key": key, "row": row}) for key, row in self._rows.items()]
+        path.write_bytes(b"".join([line_of({"run": run}), *kept]))
