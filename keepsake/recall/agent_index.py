@@ -98,7 +98,7 @@ class AgentIndex:
         self._problems: dict[str, KeepsakeError] = {}  # of words and vectors
         self._damage = self._loss = ""  # why words, or vectors, are to be made anew
         self._collection: AgentVectors | None = None  # that was looked at
-        self._complete = False
+        self._complete = self._closed = False
 
     @property
     def agent(self) -> str:
@@ -149,7 +149,7 @@ class AgentIndex:
 
         What fails is kept in :attr:`problem`, and logged.
         """
-        if not self._reading.acquire(timeout=LOCK_SECONDS):
+        if self._closed or not self._reading.acquire(timeout=LOCK_SECONDS):
             return  # somebody else is at it
         try:
             with self._troubles("words"):
@@ -234,7 +234,7 @@ class AgentIndex:
 
         What fails is kept in :attr:`problem`, and logged; words go on alone.
         """
-        if self._chroma is not None:
+        if self._chroma is not None and not self._closed:
             with self._troubles("vectors"):
                 self._embed_waiting(report)
 
@@ -248,7 +248,7 @@ class AgentIndex:
         vectors = self._collection or self._opened(self._chroma)
         self._collection, done = vectors, 0
         with self._losses():
-            while waiting := self.words.waiting(VECTORS_BATCH):
+            while not self._closed and (waiting := self.words.waiting(VECTORS_BATCH)):
                 found = self.words.get(waiting)
                 if gone := waiting.keys() - found.keys():
                     vectors.remove(gone)
@@ -258,7 +258,7 @@ class AgentIndex:
                 self.words.embedded(waiting.values())
                 self._waiting, done = self.words.count_waiting(), done + len(waiting)
                 report(done, done + self._waiting)
-        if not self._complete:
+        if not (self._complete or self._closed):
             self.words.save(**{COMPLETE: "yes"})
             self._complete = True
 
@@ -282,7 +282,7 @@ class AgentIndex:
             self._log(f"[Index] {self.agent}: making the vectors anew: {reason}")
         self._complete, self._loss = False, ""
         vectors = chroma.open(name := chroma.create(self.agent, model))
-        self.words.embed_all(**{COLLECTION: name, COMPLETE: ""})
+        self.words.save(all_wait=True, **{COLLECTION: name, COMPLETE: ""})
         return vectors
 
     # -- the files
@@ -299,6 +299,7 @@ class AgentIndex:
 
     def close(self) -> None:
         """Let go of the file, when a step that is under way is done."""
+        self._closed = True
         with self._reading:
             self.words.close()
 

@@ -127,6 +127,7 @@ class IndexService:
         Raises:
             OSError: It could not be deleted.
         """
+        self._owe_vacuum()  # a store that was set aside holds them too
         WordIndex(self._places.index / agent / WORDS).delete()
 
     def rebuild(self, agent: str | None = None) -> Rebuild:

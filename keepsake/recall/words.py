@@ -213,15 +213,11 @@ class WordIndex:
         with self._reading() as database:
             return int(database.execute("SELECT count(*) FROM waiting").fetchone()[0])
 
-    def embed_all(self, **state: str) -> None:
-        """All documents wait again; ``state`` as in :meth:`save`."""
+    def save(self, *, all_wait: bool = False, **state: str) -> None:
+        """Keep some values; with ``all_wait`` all vectors are to be made anew."""
         with self._writing() as database:
-            database.execute(f"{_WAIT} SELECT key FROM words")
-            database.executemany("REPLACE INTO state VALUES (?, ?)", state.items())
-
-    def save(self, **state: str) -> None:
-        """Keep some values."""
-        with self._writing() as database:
+            if all_wait:
+                database.execute(f"{_WAIT} SELECT key FROM words")
             database.executemany("REPLACE INTO state VALUES (?, ?)", state.items())
 
     @property
