@@ -259,7 +259,7 @@ class AgentIndex:
                 self._waiting, done = self.words.count_waiting(), done + len(waiting)
                 report(done, done + self._waiting)
         if not (self._complete or self._closed):
-            self.words.save(**{COMPLETE: "yes"})
+            self.words.save({COMPLETE: "yes"})
             self._complete = True
 
     def _opened(self, chroma: Chroma) -> AgentVectors:
@@ -282,7 +282,7 @@ class AgentIndex:
             self._log(f"[Index] {self.agent}: making the vectors anew: {reason}")
         self._complete, self._loss = False, ""
         vectors = chroma.open(name := chroma.create(self.agent, model))
-        self.words.save(all_wait=True, **{COLLECTION: name, COMPLETE: ""})
+        self.words.save({COLLECTION: name, COMPLETE: ""}, all_wait=True)
         return vectors
 
     # -- the files

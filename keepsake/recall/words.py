@@ -13,7 +13,7 @@ import json
 import sqlite3
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -213,7 +213,7 @@ class WordIndex:
         with self._reading() as database:
             return int(database.execute("SELECT count(*) FROM waiting").fetchone()[0])
 
-    def save(self, *, all_wait: bool = False, **state: str) -> None:
+    def save(self, state: Mapping[str, str], *, all_wait: bool = False) -> None:
         """Keep some values; with ``all_wait`` all vectors are to be made anew."""
         with self._writing() as database:
             if all_wait:
