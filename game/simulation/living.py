@@ -26,7 +26,6 @@ from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import open_minds
 from keepsake.errors import KeepsakeError
-from keepsake.events.files import wait_until_packed
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Taps
 from keepsake.events.types import Compaction, Event, Fault, MemoryChange, Thought
@@ -153,7 +152,6 @@ class SimulatedLife:
         if (log := shared.event_log) is not None:
             log.close(_PATIENCE)
             self._check_log(log)
-            wait_until_packed(_PATIENCE)
         self._save()
 
     @property

@@ -4,9 +4,11 @@ from django.urls import include, path
 from evennia.web.urls import urlpatterns as evennia_urlpatterns
 
 from game.web.log_in import RegisterView
+from keepsake.web.urls import metrics
 
 urlpatterns = [
     path("agents/", include("keepsake.web.urls")),
+    path("metrics", metrics),
     path("admin/", include("evennia.web.admin.urls")),
     path("auth/register", RegisterView.as_view(), name="register"),
     *evennia_urlpatterns,

@@ -28,7 +28,7 @@ from keepsake.archive.spill import Spill
 from keepsake.books.config import JournalConfig, PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog
-from keepsake.events.subscribers import Tapped, Taps
+from keepsake.events.subscribers import Taps
 from keepsake.events.types import Events, Health, Nowhere, World
 from keepsake.markdown_config import ConfigFile, FileSettings
 from keepsake.memory.config import CompactionConfig
@@ -100,7 +100,7 @@ class Runtime:
     # waits in a worker thread until an event is set, or that many seconds; whether it is set
     wait: Callable[[threading.Event, float], bool] = threading.Event.wait
     events: Events = field(default_factory=Nowhere)  # takes what happens, from any thread
-    taps: Taps = field(default_factory=Taps)  # who listens to events, log lines and memories
+    taps: Taps = field(default_factory=Taps)  # who listens to events and log lines
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall
     embedder: ClosableEmbedder | None = None  # None for recall by words alone
     warming: Warming | None = None  # has prompts read before anybody speaks
@@ -161,9 +161,8 @@ class Runtime:
 
     @property
     def event_log(self) -> EventLog | None:
-        """The event log itself, behind whoever else is told; None where there is none."""
-        log = self.events.log if isinstance(self.events, Tapped) else self.events
-        return log if isinstance(log, EventLog) else None
+        """The event log; None where there is none."""
+        return self.events if isinstance(self.events, EventLog) else None
 
     @cached_property
     def spill(self) -> Spill:
@@ -266,15 +265,13 @@ def start(
     """
     taps, clock, config = taps or Taps(), clock or SystemClock(), places.config
     post = post or timer.callFromThread
-    event_log = EventLog(
+    events = EventLog(
         places.events,
         clock=clock,
         secrets=known_secrets(places),
         told=lambda line: log(f"[Error] {line}"),
-        written=taps.written,
-        agent_ids=taps.agent_ids,
+        taps=taps,
     )
-    events = Tapped(event_log, taps)
     open_log(places.logs / "agents.log", FaultHandler(events))
     events.emit(World(op="starts"))
     profiles, embedder = (

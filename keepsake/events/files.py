@@ -2,8 +2,7 @@
 
 A file is named after the day of its first line and that line's number,
 ``events-2026-11-21-0000000042.jsonl``, and is never renamed: whoever reads it while it is
-rotated loses nothing, and goes on in the next one. Older files are compressed in a thread of
-their own (``….jsonl.gz``), so that writing goes on meanwhile.
+rotated loses nothing, and goes on in the next one. Older files are compressed (``….jsonl.gz``).
 
 Whatever reads or writes here blocks, and raises OSError where the disk refuses.
 """
@@ -16,8 +15,6 @@ import gzip
 import os
 import re
 import shutil
-import threading
-import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,10 +28,6 @@ SUFFIX, PACKED = ".jsonl", ".jsonl.gz"
 _PART = ".part"
 _NAME = re.compile(r"(?P<stem>[a-z]+)-(?P<day>\d{4}-\d\d-\d\d)-(?P<first>\d{10,})\.jsonl(\.gz)?")
 _OWNER_ONLY = 0o600
-_packing = threading.Lock()
-"""Held while a file is compressed: one after the other is enough."""
-_to_pack: set[threading.Thread] = set()
-"""What compresses a file now, or waits for its turn."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,13 +46,6 @@ class LogFile:
     @property
     def _compressed(self) -> Path:
         return self.path.with_name(f"{self.path.name.split('.')[0]}{PACKED}")
-
-    def size(self) -> int:
-        """Bytes on the disk, wherever it is by now."""
-        try:
-            return self.path.stat().st_size
-        except FileNotFoundError:  # compressed since it was listed
-            return self._compressed.stat().st_size
 
     def lines(self) -> list[bytes]:
         """Its ended lines, without their ends."""
@@ -128,8 +114,9 @@ class LineWriter:
             self.file, self._day = AppendedFile(newest.path, _OWNER_ONLY), newest.day
             self.mended = len(self.file.torn())  # the process was killed while it wrote
             self.file.cut(self.file.size - self.mended)
-        for old in files:
-            pack_later(old.path)
+        for old in folder.glob(f"{stem}-*{SUFFIX}"):  # the process ended before these were
+            if self.file is None or old != self.file.path:
+                _pack(old)
 
     def begins_new(self, day: date, size: int) -> bool:
         """Whether ``size`` bytes of that day would begin a new file."""
@@ -174,7 +161,7 @@ class LineWriter:
         self.file, self._day = AppendedFile(path, _OWNER_ONLY), day.isoformat()
         if before is not None:
             before.close()
-            pack_later(before.path)
+            _pack(before.path)
         for old in files_of(self._folder, self._stem)[: -self._most] if self._most else ():
             old.path.unlink(missing_ok=True)
         return self.file
@@ -186,39 +173,10 @@ def number_of(line: bytes) -> int:
     return number if isinstance(number, int) else 0
 
 
-def pack_later(path: Path) -> None:
-    """Compress a file that is no longer written, in a thread; what is done already is left."""
-    if path.name.endswith(PACKED):
-        with contextlib.suppress(OSError):  # killed between the two steps of an earlier time
-            path.with_suffix("").unlink(missing_ok=True)
-        return
-
-    def work() -> None:
-        try:
-            _pack(path)
-        finally:
-            _to_pack.discard(thread)
-
-    thread = threading.Thread(target=work, name="event-log-gzip", daemon=True)
-    _to_pack.add(thread)
-    thread.start()
-
-
-def wait_until_packed(seconds: float) -> bool:
-    """Wait until every file that is to be compressed is; False if that takes longer.
-
-    Nobody has to: what is not done by the end of the process is done at the next opening.
-    """
-    end = time.monotonic() + seconds
-    for thread in list(_to_pack):
-        thread.join(max(end - time.monotonic(), 0.0))
-    return not _to_pack
-
-
 def _pack(path: Path) -> None:
     """Compress one file; killed at any line, it is done again at the next opening."""
     target = path.with_name(f"{path.name}.gz")
-    with _packing, contextlib.suppress(OSError):  # a full disk: it stays as it is until then
+    with contextlib.suppress(OSError):  # a full disk: it stays as it is until then
         with path.open("rb") as source:
             write_packed(target, source)
         path.unlink()

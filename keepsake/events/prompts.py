@@ -49,42 +49,27 @@ class PromptWriter:
 
     def __init__(self, folder: Path, limit: int) -> None:
         self.lines = LineWriter(folder, STEM, limit)
-        self._limit, self._pending, self._fresh = limit, bytearray(), False
-        self._pending_day, self._pending_first = date.min, 0
         self._stored: set[str] = set()
+        """Hashes of the prompts that this process wrote into the present file."""
         self._last: dict[str, _Last] = {}
-        if (file := self.lines.file) is not None:
-            self._stored = {str(each["hash"]) for each in _records(file.path.read_bytes())}
 
     def store(self, agent: str, text: str, day: date, number: int) -> str:
-        """Have a prompt stored by the next :meth:`flush`, and give its hash."""
+        """Store a prompt of that agent, and give its hash.
+
+        Raises:
+            OSError: The disk refused.
+        """
         name, last = hash_of(text), self._last.get(agent)
-        if name in self._stored and not self._full(day, 0):
-            return name
         data, depth = _line(name, text, last)
-        if self._full(day, len(data)):  # nothing may rest on the file before
-            self.flush()
+        if self.lines.begins_new(day, len(data)):  # nothing may rest on the file before
             self._stored, self._last = set(), {}
             data, depth = _line(name, text, None)
-        if not self._pending:
-            self._pending_day, self._pending_first = day, number
-            self._fresh = self.lines.begins_new(day, len(data))
-        self._pending += data
+        elif name in self._stored:
+            return name
+        self.lines.write(data, day, number)
         self._stored.add(name)
         self._last[agent] = _Last(name, text, depth)
         return name
-
-    def flush(self) -> None:
-        """Write what is to be stored."""
-        if self._pending:
-            self.lines.write(bytes(self._pending), self._pending_day, self._pending_first)
-            self._pending.clear()
-
-    def _full(self, day: date, size: int) -> bool:
-        """Whether a prompt of that day and size belongs into a new file."""
-        if self._pending and (day != self._pending_day or self._fresh):
-            return day != self._pending_day or len(self._pending) + size > self._limit
-        return self.lines.begins_new(day, len(self._pending) + size)
 
 
 def _line(name: str, text: str, last: _Last | None) -> tuple[bytes, int]:

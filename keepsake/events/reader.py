@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import partial
+from datetime import datetime
 from itertools import islice, zip_longest
 from pathlib import Path
 
@@ -32,19 +32,15 @@ class Filter:
         return not self._agents or str(record.get("agent", "")).casefold() in self._agents
 
 
-def events(folder: Path, after: int = 0, *, any_of: Collection[str] = ()) -> Iterator[Record]:
+def events(folder: Path, after: int = 0) -> Iterator[Record]:
     """Every event with a number above ``after``, oldest first; blocks.
 
-    Lines that cannot be read, and those of a later time that are no events, are passed over; with
-    ``any_of`` also lines that hold none of these texts, as :func:`newest_first` has them.
+    Lines that cannot be read, and those of a later time that are no events, are passed over.
     """
-    files, either = files_of(folder, STEM), _encoded(any_of)
+    files = files_of(folder, STEM)
     for file, following in zip_longest(files, files[1:]):
         if following is None or following.first > after + 1:
-            lines = file.lines()
-            for record in _records(filter(partial(_holds, either), lines) if either else lines):
-                if record["seq"] > after:
-                    yield record
+            yield from (each for each in _records(file.lines()) if each["seq"] > after)
 
 
 def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Record]:
@@ -53,34 +49,40 @@ def last(folder: Path, count: int, wanted: Callable[[Record], bool]) -> list[Rec
 
 
 def newest_first(
-    folder: Path,
-    *,
-    holding: Collection[str] = (),
-    any_of: Collection[str] = (),
-    most: int | None = None,
+    folder: Path, *, kind: str = "", agent_id: int = 0, most: int | None = None
 ) -> Iterator[Record]:
     """Every event, the newest first; reads no more than is asked for.
 
-    ``holding``: Only events whose lines hold all of these, such as ``"kind":"thought"`` as it
-    is written; others are not even parsed.
-    ``any_of``: Only events whose lines hold one of these at least; all when empty.
+    ``kind``: Only events of that kind.
+    ``agent_id``: Only events of the agent with that id.
     ``most``: Bytes after which it ends; None for never.
     """
-    needles, either, left = _encoded(holding), _encoded(any_of), most
+    # Lines that lack these are not even parsed.
+    needles = [f'"kind":"{kind}"'.encode()] if kind else []
+    needles += [f'"agent_id":{agent_id}'.encode()] if agent_id else []
+    left = most
     for file in reversed(files_of(folder, STEM)):
         for line in file.lines_from_end():
             if left is not None and (left := left - len(line) - 1) < 0:
                 return
-            if all(each in line for each in needles) and (not either or _holds(either, line)):
-                yield from _records([line])
+            if all(each in line for each in needles):
+                for record in _records([line]):
+                    if kind in ("", record.get("kind")) and agent_id in (0, id_of(record)):
+                        yield record
 
 
-def _encoded(texts: Collection[str]) -> list[bytes]:
-    return [each.encode("utf-8", "replace") for each in texts]
+def id_of(record: Record) -> int:
+    """The id of the agent that an event is of; 0 where it has none."""
+    found = record.get("agent_id")
+    return found if isinstance(found, int) else 0
 
 
-def _holds(either: Collection[bytes], line: bytes) -> bool:
-    return any(each in line for each in either)
+def time_of(said: object) -> datetime | None:
+    """The time of an event, as its field ``t`` has it; None if that is no time."""
+    try:
+        return datetime.fromisoformat(str(said)).astimezone()
+    except (ValueError, OverflowError):
+        return None
 
 
 class EventFollower:
@@ -94,32 +96,30 @@ class EventFollower:
         self._folder = folder
         self._file: LogFile | None = None
         self._position = 0
-        self.after = after if after is not None else newest_number(folder)
+        if after is None:
+            after = next((int(each["seq"]) for each in newest_first(folder)), 0)
+        self.after = after
 
     def added(self) -> list[Record]:
         """What came since the last call; empty when nothing did. Quick, but it reads files."""
+        files = files_of(self._folder, STEM)
+        # What holds something new: the one that is being read, and what follows it.
+        here = self._file.first if self._file is not None else self.after + 1
+        begun = max((file.first for file in files if file.first <= here), default=0)
         found: list[Record] = []
-        for file in self._files():
+        for file in files:
+            if file.first < begun:
+                continue
             if self._file is None or file.first != self._file.first:
                 self._file, self._position = file, 0
-            found += self._read(file)
+            data = file.read_from(self._position)
+            end = data.rfind(b"\n") + 1
+            self._position += end
+            for record in _records(ended_lines(data[:end])):
+                if record["seq"] > self.after:
+                    self.after = record["seq"]
+                    found.append(record)
         return found
-
-    def _files(self) -> list[LogFile]:
-        """Those that may hold something new: the one that is being read and what follows it."""
-        files = files_of(self._folder, STEM)
-        here = self._file.first if self._file is not None else self.after + 1
-        begun = [file.first for file in files if file.first <= here]
-        return [file for file in files if file.first >= max(begun, default=0)]
-
-    def _read(self, file: LogFile) -> Iterator[Record]:
-        data = file.read_from(self._position)
-        end = data.rfind(b"\n") + 1
-        self._position += end
-        for record in _records(ended_lines(data[:end])):
-            if record["seq"] > self.after:
-                self.after = record["seq"]
-                yield record
 
 
 def follow(follower: EventFollower, poll: float = 0.2) -> Iterator[Record]:
@@ -129,12 +129,6 @@ def follow(follower: EventFollower, poll: float = 0.2) -> Iterator[Record]:
         yield from added
         if not added:
             time.sleep(poll)
-
-
-def newest_number(folder: Path) -> int:
-    """The number of the last event; 0 if there is none."""
-    newest = next(newest_first(folder), None)
-    return int(newest["seq"]) if newest else 0
 
 
 def _records(lines: Iterable[bytes]) -> Iterator[Record]:

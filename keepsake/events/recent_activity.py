@@ -1,16 +1,13 @@
-"""What agents did last, from the newest part of the event log: for whoever begins to count anew."""
+"""What agents did last, from the newest part of the event log: for those who count anew."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-from keepsake.events.agent_names import Names, id_of, time_of
-from keepsake.events.reader import newest_first
+from keepsake.events.reader import id_of, newest_first, time_of
 from keepsake.json_lines import Record
 
 MOST_BYTES = 16_000_000
@@ -18,19 +15,18 @@ MOST_BYTES = 16_000_000
 OUTCOMES = 20
 """The newest thoughts of each agent whose outcomes are told."""
 DROPPED = "dropped"
-"""What is no failure and no success: nobody needed the thought any more, or the model was asked
-first if the agent knows the answer."""
+"""What is no failure and no success: nobody needed the thought any more."""
 
 
 @dataclass(slots=True)
-class Lately:
+class RecentActivity:
     """The newest that the log tells of one agent."""
 
     # how its last thoughts ended, the newest first; without ``dropped``
     outcomes: list[str] = field(default_factory=list)
-    act: str = ""  # the line of its last act; empty if none is told of
-    acted_at: datetime | None = None  # when that was, with time zone; None if none is told of
-    used: int = 0  # tokens of its last prompt by our own count; 0 if none is told of
+    act: str = ""  # the line of its last act; empty if none is known
+    acted_at: datetime | None = None  # when that was, with time zone; None if none is known
+    used: int = 0  # tokens of its last prompt by our own count; 0 if none is known
 
     @property
     def whole(self) -> bool:
@@ -44,12 +40,12 @@ class Lately:
             self.outcomes.append(outcome)
         if outcome == "acted" and self.acted_at is None:
             self.act, self.acted_at = str(thought.get("command") or ""), at
-        self.used = self.used or _tokens(thought.get("sections"))
+        self.used = self.used or tokens_of(thought)
 
 
-def lately(
-    log: Path, agents: Sequence[Names], before: datetime, most: int = MOST_BYTES
-) -> list[Lately]:
+def recent_activity(
+    log: Path, agent_ids: Sequence[int], before: datetime, most: int = MOST_BYTES
+) -> list[RecentActivity]:
     """What those agents did last; blocks.
 
     Returns:
@@ -58,24 +54,21 @@ def lately(
     Raises:
         OSError: The log cannot be read.
     """
-    found = [Lately() for _ in agents]
-    left = dict(zip(agents, found, strict=True))
-    for record in newest_first(log, holding=('"kind":"thought"',), most=most):
-        at = time_of(record.get("t"))
-        if at is None or at >= before or record.get("kind") != "thought":
-            continue
-        name, agent_id = str(record.get("agent")), id_of(record)
-        when = partial(time_of, record.get("t"))
-        for names, lived in [*left.items()]:
-            if names.bore(name, when, agent_id):
-                lived.take(record, at)
-                if lived.whole:
-                    del left[names]
-        if not left:
-            break
-    return found
+    found = {agent_id: RecentActivity() for agent_id in agent_ids}
+    left = set(agent_ids)
+    for record in newest_first(log, kind="thought", most=most):
+        agent_id, at = id_of(record), time_of(record.get("t"))
+        if at is not None and at < before and agent_id in left:
+            found[agent_id].take(record, at)
+            if found[agent_id].whole:
+                left.discard(agent_id)
+                if not left:
+                    break
+    return [found[agent_id] for agent_id in agent_ids]
 
 
-def _tokens(sections: Any) -> int:
+def tokens_of(thought: Record) -> int:
+    """Tokens of a thought's prompt by our own count; 0 if none was built."""
+    sections = thought.get("sections")
     counts = sections.values() if isinstance(sections, dict) else ()
     return sum(each for each in counts if isinstance(each, int))

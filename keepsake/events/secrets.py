@@ -10,10 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-
-from keepsake.events.prompts import shared
 
 HIDDEN = "[secret]"
 SHORTEST = 6
@@ -65,15 +62,6 @@ _SHORT = 80
 """Characters of a text of one line whose cleaned form is worth keeping."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """A text and what was left of it."""
-
-    raw: str  # as it was said
-    text: str  # without secrets; the very same object if there were none
-    heard: int  # how many passwords had been heard when it was cleaned
-
-
 class Scrubber:
     """Takes secrets out of texts; for one thread."""
 
@@ -98,20 +86,6 @@ class Scrubber:
         cleaned = "\n".join(map(self._line, lines))
         # What a line further down tells is a password may stand in one above it.
         return cleaned if heard == len(self._heard) else "\n".join(map(self._line, lines))
-
-    def clean_grown(self, text: str, before: Cleaned | None) -> Cleaned:
-        """A text without secrets, of which only what was not in the one before is looked at."""
-        kept, heard = self._known_lines(text, before), len(self._heard)
-        cleaned = text[:kept] + self.clean(text[kept:])
-        if heard != len(self._heard):
-            cleaned = self.clean(text)
-        return Cleaned(text, text if cleaned == text else cleaned, len(self._heard))
-
-    def _known_lines(self, text: str, before: Cleaned | None) -> int:
-        """Characters of the whole lines at its beginning in which nothing was to be hidden."""
-        if before is None or before.text is not before.raw or before.heard != len(self._heard):
-            return 0
-        return text.rfind("\n", 0, shared(before.raw, text)) + 1
 
     def clean_words(self, text: str) -> str:
         """The same of a list of words that somebody used: also what may be an ordinary word."""

@@ -1,9 +1,8 @@
-"""Whoever wants to know of events while they happen: the live pages, the metrics, the charts.
+"""Those who want to know of events while they happen: the live pages and the metrics.
 
-Three moments can be listened to. An event that is *emitted* is told in the thread that emits it,
-as the dataclass that it is. A line that was *written* is told in the log's own thread, with its
-number, its prompt as a hash and its secrets taken out, as everybody may read it in the log. A
-*memory* is told on the reactor thread as soon as it is archived: its words are in no event.
+An event that is *emitted* is handed on in the thread that emits it, as the dataclass that it is. A
+line that was *written* is handed on in the log's own thread, with its number, its prompt as a hash
+and its secrets taken out, as everybody may read it in the log.
 
 Listeners are guests: one that breaks is reported once and keeps nobody from anything.
 """
@@ -13,9 +12,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from keepsake.archive.records import Memory
-from keepsake.events.types import Event, Events, Nowhere
+from keepsake.events.types import Event
 
 _log = logging.getLogger("keepsake.events")
 
@@ -26,69 +25,45 @@ class WrittenEvent:
 
     number: int
     kind: str
-    agent: str
+    agent_id: int
     line: bytes
-    agent_id: int = 0
-
-
-class _Listeners[*A]:
-    """Those who listen to one thing; changed by replacing, so any thread may tell them."""
-
-    def __init__(self) -> None:
-        self._all: tuple[Callable[[*A], None], ...] = ()
-        self._told: set[Callable[[*A], None]] = set()
-
-    def add(self, listener: Callable[[*A], None]) -> Callable[[], None]:
-        """Have it told; gives what ends that, of which a second call does nothing."""
-        self._all = (*self._all, listener)
-        return lambda: self._remove(listener)
-
-    def _remove(self, listener: Callable[[*A], None]) -> None:
-        self._all = tuple(each for each in self._all if each is not listener)
-        self._told.discard(listener)
-
-    def tell(self, *what: *A) -> None:
-        for listener in self._all:
-            try:
-                listener(*what)
-            except Exception as error:
-                # Whatever is wrong with a listener: the game and the log go on without it.
-                # Once, since what is logged here may be an event again.
-                if listener not in self._told:
-                    self._told.add(listener)
-                    _log.error("[Error] A listener to the events broke: %r", error)
 
 
 class Taps:
-    """Whom to tell of events, of written lines and of memories.
+    """Whom to tell of events and of written lines.
 
-    Listeners are added on one thread (the reactor's); they are told in whatever thread the thing
-    happens, must be quick, and must lock what they share.
+    Listeners are added before anything happens; they are told in whatever thread it happens, must
+    be quick, and must lock what they share.
     """
 
     def __init__(self) -> None:
-        events, written = _Listeners[Event](), _Listeners[Sequence[WrittenEvent]]()
-        memories = _Listeners[str, Memory]()
-        self.on_event, self.emitted = events.add, events.tell
-        self.on_written, self.written = written.add, written.tell
-        # A memory comes with its agent's name, after its event and in the same turn of the reactor.
-        self.on_memory, self.remembered = memories.add, memories.tell
+        self._on_event: list[Callable[[Event], None]] = []
+        self._on_written: list[Callable[[Sequence[WrittenEvent]], None]] = []
+        self._broken: set[Callable[..., None]] = set()
         self.agent_ids: dict[str, int] = {}
         """Who bears a name now, or was the last to bear it: entered when a mind is opened."""
 
+    def on_event(self, listener: Callable[[Event], None]) -> None:
+        """Have each event handed to it."""
+        self._on_event.append(listener)
 
-class Tapped:
-    """Takes events for the log first, then tells those who listen."""
+    def on_written(self, listener: Callable[[Sequence[WrittenEvent]], None]) -> None:
+        """Have the lines of the log handed to it."""
+        self._on_written.append(listener)
 
-    def __init__(self, log: Events | None = None, taps: Taps | None = None) -> None:
-        self.log: Events = log if log is not None else Nowhere()
-        self.taps = taps if taps is not None else Taps()
+    def emitted(self, event: Event) -> None:
+        """Hand an event on."""
+        self._tell(self._on_event, event)
 
-    def emit(self, event: Event) -> None:
-        """Hand it on."""
-        self.log.emit(event)
-        self.taps.emitted(event)
+    def written(self, lines: Sequence[WrittenEvent]) -> None:
+        """Hand lines on."""
+        self._tell(self._on_written, lines)
 
-    def close(self) -> None:
-        """Close the log; the listeners go when they like."""
-        self.log.close()
+    def _tell(self, listeners: Sequence[Callable[[Any], None]], what: object) -> None:
+        for listener in listeners:
+            try:
+                listener(what)
+            except Exception as error:  # whatever is wrong with it: game and log go on without it
+                if listener not in self._broken:  # once, as what is logged may be an event again
+                    self._broken.add(listener)
+                    _log.error("[Error] A listener to the events broke: %r", error)

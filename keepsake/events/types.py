@@ -12,10 +12,9 @@ writing it is the work of :class:`keepsake.events.log.EventLog`'s thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, ClassVar, Protocol
 
 VERSION = 1
@@ -168,9 +167,6 @@ OPERATIONS: Mapping[str, str] = {
     "closed": "one of these is done, or was taken out",
     "journal": "an entry was written, or changed by hand",
     "unjournal": "an entry was taken out",
-    "weighed": "an entry was thought over, and matters more or less now (earlier versions)",
-    "merged": "entries that say the same became one (earlier versions)",
-    "folded": "entries of a day for which there was no room became one line (earlier versions)",
     "met": "a person's page was begun",
     "profile": "what was lived through was worked into a page; older lines may have gone",
     "concluded": "what the agent makes of somebody was written anew",
@@ -295,14 +291,7 @@ KINDS: Mapping[str, type[Event]] = {
 """The classes by the ``kind`` of their lines."""
 
 
-def _reading(kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
-    """The names of its fields, and what gives their values all at once."""
-    names = tuple(f.name for f in fields(kind))
-    return names, attrgetter(*names)
-
-
-_FIELDS = {each: _reading(each) for each in KINDS.values()}
-_RECALLED = _reading(Recalled)
+_FIELDS = {each: tuple(each_field.name for each_field in fields(each)) for each in KINDS.values()}
 
 
 class Events(Protocol):
@@ -335,10 +324,7 @@ def to_record(event: Event, time: datetime, number: int) -> dict[str, Any]:
         "t": time.isoformat(timespec="microseconds"),
         "kind": event.kind,
     }
-    names, values = _FIELDS[type(event)]
-    record |= zip(names, values(event), strict=True)
+    record |= {name: getattr(event, name) for name in _FIELDS[type(event)]}
     if isinstance(event, Thought):
-        names, values = _RECALLED
-        found = event.recalled
-        record["recalled"] = [dict(zip(names, values(each), strict=True)) for each in found]
+        record["recalled"] = [asdict(each) for each in event.recalled]
     return record

@@ -16,7 +16,7 @@ from typing import Any
 from keepsake.errors import EventLogInUse
 from keepsake.events.files import LineWriter
 from keepsake.events.prompts import PromptWriter
-from keepsake.events.secrets import SHORTEST, Cleaned, Scrubber
+from keepsake.events.secrets import SHORTEST, Scrubber
 from keepsake.events.subscribers import WrittenEvent
 from keepsake.events.types import Event, Fault, Thought, World, to_record
 from keepsake.json_lines import Record, claim
@@ -57,8 +57,6 @@ class EventWriter:
         self._number = 0
         self._agents: dict[str, int] = {}
         """Who was named in this process, with the newest id of that name."""
-        self._prompted: dict[str, Cleaned] = {}
-        """The newest prompt of each agent."""
 
     def write(self, waiting: deque[Taken]) -> None:
         """Write what waits, and take out of ``waiting`` what is written.
@@ -82,7 +80,6 @@ class EventWriter:
                     break
                 chunk += line.line + b"\n"
                 told.append(line)
-            prompts.flush()
             lines.write(bytes(chunk), day, self._number + 1)
             self._number += len(told)
             for _ in told:
@@ -146,15 +143,15 @@ class EventWriter:
             record = to_record(fault, time, number)
             text = _json(record)
         line = text.encode("utf-8", "replace")
-        agent, agent_id = str(record.get("agent", "")), record.get("agent_id", 0)
-        return WrittenEvent(number, str(record["kind"]), agent, line, agent_id)
+        return WrittenEvent(number, str(record["kind"]), record.get("agent_id", 0), line)
 
     def _record(
         self, event: Event, time: datetime, number: int, agent_id: int, prompts: PromptWriter
     ) -> Record:
         record = to_record(event, time, number)
         if isinstance(event, Thought) and event.prompt:
-            record["prompt"] = self._stored(event, time, number, prompts)
+            text = self._scrubber.clean(str(event.prompt))
+            record["prompt"] = prompts.store(event.agent, text, time.date(), number)
         for each in record.get("recalled", ()):
             each["why"] = self._scrubber.clean_words(each["why"])
         for name, value in record.items():
@@ -167,13 +164,6 @@ class EventWriter:
             record["agent_id"] = record["agent_id"] or agent_id
             self._agents[str(agent)] = record["agent_id"]
         return record
-
-    def _stored(self, thought: Thought, time: datetime, number: int, prompts: PromptWriter) -> str:
-        """The hash of a thought's prompt, which is stored without secrets."""
-        before = self._prompted.get(thought.agent)
-        prompt = self._scrubber.clean_grown(str(thought.prompt), before)
-        self._prompted[thought.agent] = prompt
-        return prompts.store(thought.agent, prompt.text, time.date(), number)
 
     def _clean(self, value: Any) -> Any:
         """A value without secrets, whatever it is made of, and no longer than it may be."""

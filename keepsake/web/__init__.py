@@ -1,1 +1,1 @@
-"""The dashboard: what agents remember, think and cost, as pages and as JSON."""
+"""The dashboard: a Django app, its JSON API, its live stream and its metrics."""

@@ -24,10 +24,10 @@ from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome, Undone
 from keepsake.web.access import NotAllowed, may_act
-from keepsake.web.agents import agent_with, mind_with, state_of
 from keepsake.web.headers import address_of
 from keepsake.web.on_reactor import on_reactor
 from keepsake.web.shapes import Done, Refused, iso
+from keepsake.web.world import agent_with, mind_with, state_of
 
 HASTE = 1.0
 """Seconds in which a compaction may end; after them the answer says only that it has begun."""

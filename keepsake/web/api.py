@@ -1,7 +1,7 @@
 """The dashboard's JSON API at ``/agents/api/``; its schema is ``docs/openapi.json``.
 
-Each operation runs in a view's thread. :mod:`keepsake.web.agents` asks the world; files are read
-here; :mod:`keepsake.web.actions` has what builders do.
+Each operation runs in a view's thread. The world is asked in :mod:`keepsake.web.world`; what is
+read from disk is read here. What builders do is in :mod:`keepsake.web.actions`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from django.http import HttpRequest, HttpResponse
 from django.urls.resolvers import URLPattern
 from ninja import NinjaAPI, P, Query, QueryEx
 from ninja.errors import HttpError, ValidationError
-from pydantic import BaseModel, StringConstraints
+from pydantic import StringConstraints
 
 from keepsake.errors import KeepsakeError
-from keepsake.web import access, actions, agents, archive_views, books, charts, search, why_view
+from keepsake.events.why import Why, why_did
+from keepsake.web import access, actions, books, charts, history, prompts, world
 from keepsake.web.access import NotAllowed, may_act, refused
 from keepsake.web.actions import ONE
-from keepsake.web.agents import NoSuchAgent
-from keepsake.web.archive_views import MOST_MEMORIES
 from keepsake.web.charts import MOST_HOURS
+from keepsake.web.history import MOST_MEMORIES
 from keepsake.web.shapes import (
     AgentRow,
     Book,
@@ -36,17 +36,16 @@ from keepsake.web.shapes import (
     SentPrompts,
     Series,
     TiersView,
-    WhyView,
+    WorldView,
 )
-from keepsake.web.why_view import NoSuchAct
+from keepsake.web.world import NoSuchAgent
 
 _ABOUT = (
     "What the dashboard at /agents/ shows, as JSON, for staff accounts. Log in at /auth/login/ "
     "and send the session's cookie; what changes anything is a POST and needs the cookie "
     "`csrftoken` in the header `X-CSRFToken` as well. To anybody else every address answers 403, "
     "whether there is anything behind it or not. What happens is streamed live by /agents-live. An "
-    "agent's number stays when it is renamed, and charts, reasons, prompts and live events of its "
-    "former names are its own, for as long as it bore each."
+    "agent's number stays when it is renamed, and so do its charts, reasons, prompts and events."
 )
 
 
@@ -62,6 +61,10 @@ type BookName = Literal["journal", "people", "notes", "nights", "kept"]
 
 class BadRequest(KeepsakeError):
     """A parameter that cannot be used."""
+
+
+class NoSuchAct(KeepsakeError):
+    """The agent has no such act, as far as log and archive show."""
 
 
 class _Api(NinjaAPI):
@@ -86,7 +89,7 @@ def addresses() -> list[URLPattern]:
     return patterns
 
 
-def _answers(shape: type[BaseModel]) -> dict[Any, type[BaseModel]]:
+def _answers(shape: type) -> dict[Any, type]:
     return {200: shape, _ERRORS: Refused}
 
 
@@ -96,7 +99,7 @@ def _answers(shape: type[BaseModel]) -> dict[Any, type[BaseModel]]:
 @api.get("/agents", response=_answers(Overview))
 def overview(request: HttpRequest) -> Overview:
     """All agents at a glance, and the model servers."""
-    return agents.overview(may_act(request.user))
+    return world.overview(may_act(request.user))
 
 
 @api.get("/search", response=_answers(SearchView))
@@ -104,7 +107,13 @@ def search_all(
     request: HttpRequest, q: Words, limit: QueryEx[int, P(ge=1, le=500)] = 100
 ) -> SearchView:
     """Words in all agents' memories."""
-    return search.search(q, limit)
+    return history.search(q, limit)
+
+
+@api.get("/world", response=_answers(WorldView))
+def rooms(request: HttpRequest) -> WorldView:
+    """The places in which agents are, and who is there."""
+    return world.rooms()
 
 
 # -- one of them
@@ -113,7 +122,7 @@ def search_all(
 @api.get(ONE, response=_answers(AgentRow))
 def agent(request: HttpRequest, number: int) -> AgentRow:
     """One agent at a glance."""
-    return agents.row(number, may_act(request.user))
+    return world.row(number, may_act(request.user))
 
 
 @api.get(f"{ONE}/prompt", response=_answers(PromptView))
@@ -121,22 +130,23 @@ def prompt(
     request: HttpRequest, number: int, seq: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None
 ) -> PromptView:
     """The last prompt, or that of the thought with the number ``seq`` in the event log."""
-    log, names = agents.event_log(), agents.names(number)
+    log, _ = world.event_log(), world.name_of(number)
     if seq is not None:
-        return why_view.prompt_of(log, names, seq)
-    found = agents.prompt(number)
-    return found if found.at is not None else why_view.last_prompt(log, names, found)
+        return prompts.prompt_of(log, number, seq)
+    found = world.prompt(number)
+    return found if found.at is not None else prompts.last_prompt(log, number, found)
 
 
 @api.get(f"{ONE}/prompts", response=_answers(SentPrompts))
-def prompts(
+def sent_prompts(
     request: HttpRequest,
     number: int,
     before: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None,
     limit: QueryEx[int, P(ge=1, le=100)] = 20,
 ) -> SentPrompts:
     """Prompts, the newest first, or those of thoughts with a number below ``before``."""
-    return why_view.sent_prompts(agents.event_log(), agents.names(number), before, limit)
+    log, _ = world.event_log(), world.name_of(number)
+    return prompts.sent_prompts(log, number, before, limit)
 
 
 @api.get(f"{ONE}/book", response=_answers(Book))
@@ -154,7 +164,7 @@ def book(
 @api.get(f"{ONE}/tiers", response=_answers(TiersView))
 def tiers(request: HttpRequest, number: int) -> TiersView:
     """Which memory is where."""
-    return agents.tiers(number)
+    return world.tiers(number)
 
 
 @api.get(f"{ONE}/memories", response=_answers(Memories))
@@ -165,12 +175,13 @@ def memories(
     last: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None,
 ) -> Memories:
     """The newest 200 memories, or those from ``first`` to ``last``."""
-    known = agents.archive_of(number)
+    known = world.archive_of(number)
     first = first or max(known.archive.last_number - MOST_MEMORIES + 1, 1)
     last = last or first + MOST_MEMORIES - 1
     if last < first:
         raise BadRequest(f"There is nothing from {first} to {last}", "Give last, at least first")
-    return archive_views.memories(known, first, last)
+    found = known.archive.read(first, min(last, first + MOST_MEMORIES - 1))
+    return Memories(memories=tuple(found))
 
 
 @api.get(f"{ONE}/recall", response=_answers(RecallView))
@@ -178,7 +189,7 @@ def recall(
     request: HttpRequest, number: int, q: Words, limit: QueryEx[int, P(ge=1, le=50)] = 12
 ) -> RecallView:
     """What a search by hand finds."""
-    return why_view.recall(number, q, limit)
+    return prompts.recall(number, q, limit)
 
 
 @api.get(f"{ONE}/compactions", response=_answers(Compactions))
@@ -189,7 +200,7 @@ def compactions(
     before: QueryEx[int | None, P(ge=1, le=_LARGEST)] = None,
 ) -> Compactions:
     """The newest compactions, or those with a number below ``before``."""
-    return archive_views.compactions(agents.archive_of(number), limit, before)
+    return history.compactions(world.archive_of(number), limit, before)
 
 
 @api.get(f"{ONE}/series", response=_answers(Series))
@@ -197,24 +208,30 @@ def series(
     request: HttpRequest, number: int, hours: QueryEx[int, P(ge=1, le=MOST_HOURS)] = 1
 ) -> Series:
     """Its last hours, for charts."""
-    known = agents.archive_of(number)
-    total = known.archive.last_number
-    return charts.series(agents.event_log(), known.names, total, hours, agents.now())
+    total = world.archive_of(number).archive.last_number
+    return charts.series(world.event_log(), number, total, hours, world.now())
 
 
-@api.get(f"{ONE}/why", response=_answers(WhyView))
+@api.get(f"{ONE}/why", response=_answers(Why))
 def why(
     request: HttpRequest,
     number: int,
     n: QueryEx[int, P(ge=1, le=1000)] = 1,
     all: QueryEx[int, P(ge=0, le=1)] = 0,
-) -> WhyView:
+) -> Why:
     """Its last act but ``n`` - 1, and all that led to it.
 
     With ``all`` = 1 thoughts that came to nothing count as well.
     """
-    known = agents.archive_of(number)
-    return why_view.why(known, agents.event_log(), n, everything=bool(all))
+    known = world.archive_of(number)
+    try:
+        return why_did(
+            world.event_log(), known.archive, known.name, number, n, everything=bool(all)
+        )
+    except KeepsakeError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        raise NoSuchAct(error.what, error.cure) from error
 
 
 # -- errors
@@ -223,11 +240,11 @@ def why(
 @api.exception_handler(KeepsakeError)
 def _of_ours(_: HttpRequest, error: KeepsakeError) -> HttpResponse:
     match error:
-        case BadRequest() | search.NoWord():
+        case BadRequest() | history.NoWord():
             status = HTTPStatus.BAD_REQUEST
         case NotAllowed():
             status = HTTPStatus.FORBIDDEN
-        case NoSuchAgent() | NoSuchAct():
+        case NoSuchAgent() | NoSuchAct() | prompts.NoSuchPrompt():
             status = HTTPStatus.NOT_FOUND
         case _:  # no services, an archive that cannot be opened, a full disk: not for ever
             status = HTTPStatus.SERVICE_UNAVAILABLE

@@ -1,4 +1,4 @@
-"""The Django app of the dashboard."""
+"""The Django app of the dashboard, to be named in a game's ``INSTALLED_APPS``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from django.apps import AppConfig
 
 
 class DashboardConfig(AppConfig):
-    """Pages and an API below the address that a game includes ``keepsake.web.urls`` at."""
+    """Gives Django the pages' templates and static files; Evennia has an app ``web`` already."""
 
     name = "keepsake.web"
     label = "keepsake_web"
-    verbose_name = "Keepsake's dashboard"

@@ -18,8 +18,8 @@ from keepsake.agent.sleep.log import Night, SleepLog
 from keepsake.books.people import FOLDER
 from keepsake.books.person_page import parse_page
 from keepsake.errors import NoteRefused
-from keepsake.web.agents import inhabitant
 from keepsake.web.shapes import Book, PageView, iso
+from keepsake.web.world import inhabitant
 
 _TOLD = ("place", "reason", "tags", "memories")
 """What of a page's front matter is shown beside it."""

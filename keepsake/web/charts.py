@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
-from keepsake.events.agent_names import Names, id_of, time_of
 from keepsake.events.files import files_of
+from keepsake.events.reader import id_of, time_of
 from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
 from keepsake.events.writer import STEM
 from keepsake.json_lines import Record, parsed
@@ -74,7 +72,7 @@ class _Slice:
                 self.compactions += 1
 
 
-def series(folder: Path, names: Names, total: int, hours: int, now: datetime) -> Series:
+def series(folder: Path, agent_id: int, total: int, hours: int, now: datetime) -> Series:
     """The last hours of one agent, whose newest memory is number ``total``; blocks.
 
     Raises:
@@ -84,7 +82,7 @@ def series(folder: Path, names: Names, total: int, hours: int, now: datetime) ->
     # Slices begin at whole multiples of their length; the last one is not over yet.
     begin = (now.timestamp() // seconds + 1 - POINTS) * seconds
     slices = [_Slice() for _ in range(POINTS)]
-    reading = _LogReading(folder, names, datetime.fromtimestamp(begin, UTC))
+    reading = _LogReading(folder, agent_id, datetime.fromtimestamp(begin, UTC))
     for record, at in reading:
         place = int((at.timestamp() - begin) // seconds)
         with suppress(KeyError, TypeError, ValueError, AttributeError):
@@ -104,26 +102,19 @@ class _LogReading:
         complete: Whether nothing was left unread.
     """
 
-    def __init__(self, folder: Path, names: Names, since: datetime) -> None:
-        self._folder, self._names, self._since, self.complete = folder, names, since, True
-        needles = [f'"agent":{json.dumps(each, ensure_ascii=False)}' for each in names.each]
-        needles += [f'"agent_id":{names.agent_id},'] if names.agent_id else []
-        self._needles = [each.encode() for each in needles]
+    def __init__(self, folder: Path, agent_id: int, since: datetime) -> None:
+        self._folder, self._agent_id, self._since, self.complete = folder, agent_id, since, True
 
     def __iter__(self) -> Iterator[tuple[Record, datetime]]:
+        needle = f'"agent_id":{self._agent_id}'.encode()
         for line in self._lines():
-            if any(each in line for each in self._needles):
-                record = parsed(line)
-                at = time_of(record.get("t"))
-                if at is None or not self._is_of(record, at):
-                    continue
-                if at < self._since:
-                    return
-                yield record, at
-
-    def _is_of(self, record: Record, at: datetime) -> bool:
-        agent = str(record.get("agent"))
-        return self._names.bore(agent, partial(lambda: at), id_of(record))
+            record = parsed(line) if needle in line else {}
+            at = time_of(record.get("t"))
+            if at is None or id_of(record) != self._agent_id:
+                continue
+            if at < self._since:
+                return
+            yield record, at
 
     def _lines(self) -> Iterator[bytes]:
         left, early = MOST_BYTES, str((self._since - timedelta(days=1)).date())

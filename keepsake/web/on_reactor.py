@@ -19,7 +19,6 @@ from keepsake.errors import KeepsakeError
 
 PATIENCE = 10.0
 """Seconds until a view gives up: a world that stops answers nobody, and must not wait for us."""
-
 _reactor: Any = reactor  # Twisted makes it at import; no type says what it can do
 
 

@@ -12,6 +12,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from keepsake.archive.records import Memory
+from keepsake.events.why import PromptSource
+
 
 def iso(time: datetime | None) -> str | None:
     """The time in UTC, as ISO 8601; None for none."""
@@ -122,6 +125,25 @@ class ServerRow(Shape):
     """Share of the prompts' tokens that it had in its cache, since the start; 0 to 1."""
 
 
+class RoomView(Shape):
+    """A place, and who is there."""
+
+    id: int
+    name: str
+    exits: tuple[str, ...]
+    """The names of the places that one can go to from here."""
+    agents: tuple[tuple[int, str], ...]
+    """Number and name of each agent that is here."""
+    players: tuple[str, ...]
+    """The other characters that are here."""
+
+
+class WorldView(Shape):
+    """All places, by name."""
+
+    rooms: tuple[RoomView, ...]
+
+
 class Overview(Shape):
     """All agents, by name, and the model servers."""
 
@@ -140,13 +162,7 @@ class FoundView(Shape):
     id: int
     """The agent's number."""
     agent: str
-    n: int
-    """The memory's number."""
-    at: str
-    kind: str
-    """``perception``, ``act``, ``result``."""
-    text: str
-    place: str
+    memory: Memory
 
 
 class SearchView(Shape):
@@ -258,51 +274,17 @@ class TiersView(Shape):
     window_tokens: int
 
 
-class MemoryView(Shape):
-    """One memory."""
-
-    n: int
-    at: str
-    kind: str
-    """``perception``, ``act``, ``result``."""
-    text: str
-    times: int
-    """How often in a row it happened."""
-    place: str
-    source: str
-    """Who caused it; empty for nobody."""
-    reason: str
-    """The private reason of an act."""
-    tier: str
-    """``longterm``, ``recent``, ``window`` or ``cleared``."""
-
-
 class Memories(Shape):
     """At most 200 memories, in their order."""
 
-    memories: tuple[MemoryView, ...]
-
-
-class HitView(Shape):
-    """Something that recall found."""
-
-    kind: str
-    """``memory``, ``summary``, ``note``."""
-    title: str
-    """``memory 17``, ``short-term summary 3 (memories 1-7)``, ``note: cups``."""
-    text: str
-    score: float
-    why: str
-    """The parts of the score in words, such as ``words 0.41, meaning 0.63``."""
-    n: int
-    """The memory's number; 0 for anything else."""
+    memories: tuple[Memory, ...]
 
 
 class RecallView(Shape):
     """What a search by hand finds."""
 
     question: str
-    hits: tuple[HitView, ...]
+    hits: tuple[PromptSource, ...]
     """The best first."""
     seconds: float
     problem: str
@@ -362,91 +344,6 @@ class Book(Shape):
 
     pages: tuple[PageView, ...]
     total: int
-
-
-# -- why
-
-
-class LeantView(Shape):
-    """A summary that was in a prompt."""
-
-    kind: str
-    """``longterm`` or ``recent``."""
-    compaction: int
-    first: int
-    last: int
-    model: str
-    text: str
-    told: tuple[str, ...]
-    """Its sentences that share words with the act, in their order."""
-
-
-class UnderView(Shape):
-    """A raw memory under a summary that shares words with an act."""
-
-    n: int
-    at: str
-    text: str
-    shared: tuple[str, ...]
-    """The words that they share, the rarest first."""
-    weight: float
-    """How rare these are together; only comparable within one act."""
-
-
-class PromptCost(Shape):
-    """What the thought cost."""
-
-    sections: Mapping[str, int]
-    """Tokens of each section of the prompt, by our own count."""
-    budget: int
-    counted_by: str
-    prompt: int
-    """Tokens of the prompt, by the server's count."""
-    cached: int
-    """Those of them that it had in its cache."""
-    completion: int
-    model: str
-    seed: int | None
-    """The seed of the sampling; None for a random one."""
-    temperature: float
-    wait: float
-    """Seconds in the queue."""
-    latency: float
-    """Seconds from there until the answer."""
-    attempt: int
-
-
-class WhyView(Shape):
-    """One act of an agent, and all that led to it."""
-
-    nth: int
-    """Which of its last acts: 1 the very last."""
-    at: str
-    seq: int
-    """Number of its event in the log; 0 if the log has none."""
-    outcome: str
-    """``acted``, or what else came of the thought."""
-    command: str
-    """What it did; the raw answer if that was refused."""
-    reason: str
-    problem: str
-    """Why it was refused; empty if it was not."""
-    trigger: str
-    priority: str
-    source: str
-    """Who caused it; empty for nobody."""
-    cause: MemoryView | None
-    act: MemoryView | None
-    recalled: tuple[HitView, ...]
-    """What was recalled for it, and was in the prompt."""
-    summaries: tuple[LeantView, ...]
-    """The summaries in the prompt, long-term first."""
-    under: tuple[UnderView, ...]
-    window: tuple[int, int] | None
-    """First and last memory of the window; None if that is not known."""
-    cost: PromptCost | None
-    missing: tuple[str, ...]
-    """What is not known any more, and why, a sentence each."""
 
 
 # -- charts

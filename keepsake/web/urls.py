@@ -1,14 +1,77 @@
-"""Addresses of the dashboard: ``path("agents/", include("keepsake.web.urls"))``."""
+"""The dashboard's addresses: a game includes them by ``path("agents/", include(…))``."""
 
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
 from django.urls import include, path, re_path
+from django.views.decorators.http import require_safe
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from keepsake.web import pages
-from keepsake.web.access import nowhere
+from keepsake.errors import KeepsakeError
+from keepsake.web.access import nowhere, page
 from keepsake.web.api import addresses
+from keepsake.web.metrics import may_read
+from keepsake.web.on_reactor import on_reactor
+from keepsake.web.watching import watching
+from keepsake.web.world import NoSuchAgent, name_of
+
+
+@page
+def agents(request: HttpRequest) -> HttpResponse:
+    """All agents."""
+    get_token(request)  # so that the cookie is there when a button is pressed
+    return render(request, "keepsake/agents.html")
+
+
+@page
+def agent(request: HttpRequest, number: int) -> HttpResponse:
+    """One of them."""
+    get_token(request)
+    try:
+        name = name_of(number)
+    except NoSuchAgent:
+        return elsewhere(request)
+    except KeepsakeError as error:
+        return HttpResponse(str(error), status=503, content_type="text/plain; charset=utf-8")
+    return render(request, "keepsake/agent.html", {"id": number, "name": name})
+
+
+@page
+def search(request: HttpRequest) -> HttpResponse:
+    """Words in all agents' memories."""
+    return render(request, "keepsake/search.html")
+
+
+@page
+def world(request: HttpRequest) -> HttpResponse:
+    """The rooms in which agents are."""
+    return render(request, "keepsake/world.html")
+
+
+@require_safe  # type: ignore[untyped-decorator]
+def metrics(request: HttpRequest) -> HttpResponse:
+    """The metrics as text; others than those who may read them learn nothing."""
+    if not may_read(request):
+        return HttpResponse(status=403)
+    seen = watching()
+    text = seen.metrics.text(on_reactor(seen.now))
+    return HttpResponse(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+@page
+def elsewhere(request: HttpRequest, rest: str = "") -> HttpResponse:
+    """An address below ``/agents/`` that does not exist, told to accounts that may look."""
+    return render(request, "keepsake/404.html", status=404)
+
 
 urlpatterns = [
-    *pages.urlpatterns,
+    path("", agents, name="agents"),
+    path("search/", search, name="search"),
+    path("world/", world, name="world"),
+    path("<int:number>/", agent, name="agent"),
     path("api/", include((addresses(), "api"), namespace="api-1")),
     re_path(r"^api(/.*)?$", nowhere),
-    path("<path:rest>", pages.elsewhere),
+    path("<path:rest>", elsewhere),
 ]

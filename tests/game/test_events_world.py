@@ -13,6 +13,7 @@ from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.log import EventLog
 from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import events
+from keepsake.events.subscribers import Taps
 from keepsake.events.types import KINDS, World
 from keepsake.memory.types import CompactReason
 from keepsake.models.gateway import Gateway
@@ -31,10 +32,11 @@ class EventsWorld(AgentsWorld):
 
     def start_services(self) -> runtime.Runtime:
         home = self.scratch / "home"
-        self.log = EventLog(home / "logs" / "events", secrets=[_KEY], retry=0.05)
+        taps = Taps()
+        self.log = EventLog(home / "logs" / "events", secrets=[_KEY], retry=0.05, taps=taps)
         self.addCleanup(self.log.close)
         new = super().start_services()
-        new.events = self.log
+        new.events, new.taps = self.log, taps
         logger, handler = logging.getLogger("keepsake"), agent_log.FaultHandler(self.log)
         logger.addHandler(handler)
         self.addCleanup(logger.removeHandler, handler)

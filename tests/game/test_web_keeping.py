@@ -25,10 +25,10 @@ class TestSearch(WebWorld):
         self.lives_through(30)
         found = self.get("/search", q="BARREL herring 203")
         assert [(each["id"], each["agent"]) for each in found["hits"]] == [(self.mira.id, "Mira")]
-        assert "Barrel 29 holds 203" in found["hits"][0]["text"]
+        assert "Barrel 29 holds 203" in found["hits"][0]["memory"]["text"]
         assert found["complete"]
         few = self.get("/search", q="barrel", limit=4)
-        numbers = [hit["n"] for hit in few["hits"]]
+        numbers = [hit["memory"]["number"] for hit in few["hits"]]
         assert len(numbers) == 4
         assert numbers == sorted(numbers, reverse=True)
         # The words of a memory are searched, not the names of its fields.

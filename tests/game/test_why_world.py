@@ -8,7 +8,7 @@ from evennia.utils.ansi import strip_ansi
 
 from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.commands.why import told
-from keepsake.events.reasons import Leant, PromptSource, Why
+from keepsake.events.why import PromptSource, SummaryBasis, Why
 from tests.game.test_events_world import EventsWorld
 from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld
 
@@ -51,7 +51,7 @@ def test_codes_of_players_are_shown_and_not_obeyed():
             problem=forged,
             outcome="refused",
             recalled=(found,),
-            summaries=(Leant("recent", 1, 1, 9, forged, forged, (forged,)),),
+            summaries=(SummaryBasis("recent", 1, 1, 9, forged, forged, (forged,)),),
             missing=(forged,),
         ),
         now,

@@ -11,12 +11,10 @@ from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.thinking.reports import ThoughtTally
 from keepsake.contrib.evennia import lifecycle as runtime
-from keepsake.events.agent_names import Names
 from keepsake.events.reader import events
+from keepsake.events.subscribers import WrittenEvent
 from keepsake.events.types import Thought
-from keepsake.web.live.hub import Hub, StreamRecord, as_written
-from keepsake.web.live.stream import StreamQuery
-from keepsake.web.live.watching import _names_of, _window_of
+from keepsake.web.stream import StreamQuery
 from tests.game.web_world import WebWorld
 from typeclasses.agents import Agent
 
@@ -52,27 +50,6 @@ class TestTally:
         assert told("refused", "refused", "acted", "refused").problem == ""
         assert told("refused", "refused", "refused").problem == "because of refused"
         assert told("refused", "refused", "refused", "acted").problem == ""
-
-
-class TestNames:
-    """Whom a name means, and when."""
-
-    names = Names.after([("Mira", NOW), ("Myra", NOW + timedelta(days=1))], "Mira", None)
-
-    @pytest.mark.parametrize(
-        ("name", "hours", "meant"),
-        [
-            *[("Mira", -999, True), ("mira", 0, True), ("Mira", 1, False), ("Mira", 25, True)],
-            *[("Myra", -1, False), ("Myra", 1, True), ("Myra", 25, False), ("Tom", 1, False)],
-        ],
-    )
-    def test_each_name_counts_for_the_time_that_it_was_borne(self, name, hours, meant):
-        assert self.names.bore(name, lambda: NOW + timedelta(hours=hours)) is meant
-
-    def test_what_has_no_time_is_of_the_one_name_alone(self):
-        assert Names.of("Mira").bore("MIRA", lambda: None)
-        assert not self.names.bore("Myra", lambda: None)
-        assert (self.names.now, self.names.each) == ("Mira", ("Mira", "Myra"))
 
 
 class LoggedWorld(WebWorld):
@@ -212,11 +189,12 @@ class TestRenamed(LoggedWorld):
     def shown_to(self, agent: Agent) -> list[str]:
         """The acts that a stream of that agent would be shown."""
         assert self.log.flush(60)
-        hub, names = Hub(self.clock), _names_of(agent.id)
         wanted = StreamQuery(agent=agent.id, kinds=frozenset({"thought"}))
         records = list(events(self.log.folder))
         taken = [
-            each for each in records if wanted.takes(StreamRecord(as_written(each), hub), names)
+            each
+            for each in records
+            if wanted.takes(WrittenEvent(each["seq"], each["kind"], each.get("agent_id", 0), b""))
         ]
         return [each["command"] for each in taken if each["command"] != "wait"]
 
@@ -235,7 +213,6 @@ class TestRenamed(LoggedWorld):
         assert old["seq"] > 0
         assert self.why(1)["command"] == "say Good night, Tom."
         assert self.shown_to(self.mira) == ["say Good evening, Tom.", "say Good night, Tom."]
-        assert next(each.number for each in _window_of("Mira")) == 1
 
         self.char1.account.permissions.add("Builder")
         self.char1.permissions.add("Builder")
@@ -260,7 +237,6 @@ class TestRenamed(LoggedWorld):
         assert self.shown_to(self.mira) == ["say Good evening, Tom."]
         assert self.why(1)["command"] == "say Good evening, Tom."
         assert self.why(1, oswin)["command"] == "say I am another."
-        assert [each.text for each in _window_of("Mira") if "Good evening, Tom" in each.text]
         whose = [self.of_mira(), f"/agents/{oswin.id}"]
         before = [self.get(each)["last_act"] for each in whose]
         self.reload()

@@ -12,7 +12,7 @@ from evennia.utils import create
 
 from keepsake.agent import runtime
 from keepsake.events.log import EventLog
-from keepsake.events.subscribers import Tapped
+from keepsake.events.subscribers import Taps
 from keepsake.web.api import api
 from tests.game.agents_world import AgentsWorld
 from typeclasses.accounts import Account
@@ -34,10 +34,12 @@ class WebWorld(AgentsWorld):
         self.web = self.client_of(self.builder)
 
     def start_services(self) -> runtime.Runtime:
-        self.log = EventLog(self.scratch / "home" / "logs" / "events", retry=0.05)
+        self.taps = Taps()
+        self.log = EventLog(self.scratch / "home" / "logs" / "events", retry=0.05, taps=self.taps)
         self.addCleanup(self.log.close)
         new = super().start_services()
-        new.events = Tapped(self.log)
+        new.taps = self.taps
+        new.events = self.log
         return new
 
     def account_named(self, name: str, *permissions: str, **flags: bool) -> Account:

@@ -1,7 +1,5 @@
 """What may never stand in the event log, and what must not be taken for it."""
 
-from random import Random
-
 import pytest
 
 from keepsake.events.log import EventLog
@@ -65,37 +63,6 @@ def test_a_password_is_hidden_above_the_line_that_tells_that_it_is_one():
     told = 'Tom: mind c67jHL8p\nTom says, "connect Tom c67jHL8p"'
     cleaned = f'Tom: mind {HIDDEN}\nTom says, "connect Tom {HIDDEN}"'
     assert Scrubber().clean(told) == cleaned
-    scrubber = Scrubber()
-    before = scrubber.clean_grown("Tom: mind c67jHL8p\n", None)
-    assert scrubber.clean_grown(told, before).text == cleaned
-
-
-_SAID = (
-    "who she is, and all that she may do",
-    "Tom says to you, 'Good evening.'",
-    "connect Tom c67jHL8p",
-    "connect Tom c67jHL",
-    f"he showed {KEY} to me",
-    "the c67jHL8p is noted",
-    "my password is",
-    "hunter22",
-    "",
-)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_a_prompt_that_has_grown_is_as_clean_as_one_that_is_looked_at_whole(seed):
-    """Lines come, go and are cut in their middle, so that secrets fall on every border."""
-    random, quick, thorough = Random(seed), Scrubber([KEY]), Scrubber([KEY])
-    text, before = "", None
-    for _ in range(60):
-        text = text[: random.randrange(len(text) // 2, len(text) + 1)]
-        text += random.choice(("", "\n", "\n\n"))
-        text += "\n".join(random.choices(_SAID, k=random.randrange(4)))
-        before = quick.clean_grown(text, before)
-        assert before.text == thorough.clean(text)
-        assert KEY not in before.text
-    assert before.raw == text
 
 
 def test_no_field_of_any_event_lets_a_secret_in(tmp_path):

@@ -9,6 +9,7 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog
+from keepsake.events.subscribers import Taps
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
 from keepsake.memory.cascade import CascadeMemory
@@ -32,12 +33,18 @@ class Clock:
         return self.time
 
 
+def taps():
+    made = Taps()
+    made.agent_ids["Mira"] = 7
+    return made
+
+
 class Life:
     """Mira's memory and the log of what she thought."""
 
     def __init__(self, folder):
         self.clock, self.logs = Clock(), folder / "events"
-        self.log = EventLog(self.logs, clock=self.clock)
+        self.log = EventLog(self.logs, clock=self.clock, taps=taps())
         self.archive = Archive(folder / "mira" / "archive")
         self.memory = CascadeMemory(
             "Mira",
@@ -81,7 +88,7 @@ class Life:
 
     def why(self, n=1, **how):
         assert self.log.flush(60)
-        return why_did(self.logs, "Mira", self.archive, n, **how)
+        return why_did(self.logs, self.archive, "Mira", 7, n, **how)
 
 
 @pytest.fixture
@@ -113,13 +120,13 @@ def test_without_the_log_the_archive_tells_what_it_knows(life):
     life.acts("say The brass key is lost.", "grief")
     life.log.close()
     shutil.rmtree(life.logs)
-    life.log = EventLog(life.logs, clock=life.clock)
+    life.log = EventLog(life.logs, clock=life.clock, taps=taps())
     last = life.why()
     assert (last.command, last.reason, last.seq) == ("say The brass key is lost.", "grief", 0)
     assert (last.trigger, last.cost, last.recalled) == ("", None, ())
     assert last.summaries[0].compaction == 1
     assert last.under[0].memory.number == 1
-    assert "holds no act of it" in last.missing[0]
+    assert "does not hold this act" in last.missing[0]
     older = life.why(2)
     assert (older.command, older.summaries, older.under) == ("say One.", (), ())
     with pytest.raises(KeepsakeError, match="2 acts of Mira are known"):
@@ -130,7 +137,7 @@ def test_without_the_log_the_archive_tells_what_it_knows(life):
         "say The brass key is lost.",
         "say One.",
     ]
-    assert "holds only its last act" in life.why(2).missing[0]
+    assert "does not hold this act" in life.why(2).missing[0]
 
 
 def test_of_a_compaction_that_was_taken_back_later(life):
@@ -145,5 +152,5 @@ def test_of_a_compaction_that_was_taken_back_later(life):
     life.log.close()
     shutil.rmtree(life.logs)
     assert life.logs.exists() is False
-    found = [why_did(life.logs, "Mira", life.archive, n) for n in (1, 2)]
+    found = [why_did(life.logs, life.archive, "Mira", 7, n) for n in (1, 2)]
     assert [len(each.summaries) for each in found] == [0, 1]

@@ -22,23 +22,21 @@ from twisted.web.server import Site
 
 from game.web.static_files import StaticFiles
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.events.agent_names import Names
 from keepsake.events.log import EventLog
-from keepsake.events.subscribers import Tapped, Taps
+from keepsake.events.subscribers import Taps
 from keepsake.events.types import Fault, MemoryChange, World
 from keepsake.paths import REPOSITORY
-from keepsake.web.live.hub import Hub, Timing
-from keepsake.web.live.stream import LiveResource
+from keepsake.web.hub import Hub, Timing
+from keepsake.web.stream import LiveResource
 
 with warnings.catch_warnings():  # Evennia's proxy is built on what Twisted will drop one day
     warnings.simplefilter("ignore", DeprecationWarning)
     from twisted.web.proxy import ReverseProxyResource
 
-    from keepsake.web.live.portal import DisconnectingClient, let_browsers_leave
+    from game.web.portal import DisconnectingClient, let_browsers_leave
 
 SECRET = "sk-a-key-of-somebody"
 COOKIE = b"sessionid=ada"
-FORBIDDEN = "Nobody."
 reactor: Any = _reactor
 DisconnectingClient.patience = 1.0
 let_browsers_leave(ReverseProxyResource)
@@ -50,22 +48,22 @@ class Server:
     def __init__(self, folder: Path, *, kept: int, most: int) -> None:
         self.taps = Taps()
         timing = Timing(flush=0.02, beat=0.3, patience=1.0, rights=0.6)
-        self.hub = Hub(reactor, [SECRET], kept=kept, most=most, timing=timing)
-        self.hub.listen(self.taps)
-        self.hub.prime([])
-        log = EventLog(folder, secrets=[SECRET], written=self.taps.written)
-        self.events = Tapped(log, self.taps)
-        self.allowed, self.broken, self.name, self.number = True, False, "Mira", 0
+        self.memories: dict[tuple[int, int], Memory] = {}
+        self.hub = Hub(
+            reactor,
+            [SECRET],
+            memory_of=lambda *which: self.memories.get(which),
+            kept=kept,
+            most=most,
+            timing=timing,
+        )
+        self.taps.on_written(self.hub.written)
+        self.taps.agent_ids["Mira"] = 7
+        self.events = EventLog(folder, secrets=[SECRET], taps=self.taps)
+        self.allowed, self.broken, self.number = True, False, 0
         self.there = {7, 8}
         root = Resource()
-        live = LiveResource(
-            self.hub,
-            self.check,
-            self.names_of,
-            reactor,
-            forbidden=FORBIDDEN,
-            missing=lambda number: number not in self.there,
-        )
+        live = LiveResource(self.hub, self.check, reactor, lambda n: n not in self.there)
         root.putChild(b"agents-live", live)
         root.putChild(b"static", StaticFiles(str(REPOSITORY / "keepsake" / "web" / "static")))
         self.site = Site(root)
@@ -80,9 +78,6 @@ class Server:
         if self.broken:
             return fail(RuntimeError("the database is away"))
         return succeed(self.allowed and cookies == COOKIE)
-
-    def names_of(self, number: int) -> Names | None:
-        return Names.of(self.name) if number == 7 else None
 
     def obey(self, word: str, rest: str) -> dict[str, Any]:
         getattr(self, f"do_{word}")(rest)
@@ -108,14 +103,7 @@ class Server:
         self.events.emit(
             MemoryChange(agent="Mira", op="append", n=self.number, of="perception", size=len(words))
         )
-        self.taps.remembered("Mira", memory)
-
-    def do_unprimed(self, _: str) -> None:
-        """As it is at the start of a process, until the log has been read."""
-        self.hub.primed = False
-
-    def do_prime(self, _: str) -> None:
-        self.hub.prime([])
+        self.memories[7, self.number] = memory
 
     def do_world(self, op: str) -> None:
         self.events.emit(World(op=op))
@@ -128,9 +116,6 @@ class Server:
 
     def do_break(self, _: str) -> None:
         self.broken = True
-
-    def do_rename(self, name: str) -> None:
-        self.name = name
 
     def do_streams(self, _: str) -> None:
         pass

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from keepsake.events.agent_names import Names
 from keepsake.events.types import Compaction, MemoryChange, Recall, Thought
 from keepsake.web import charts
 from keepsake.web.shapes import Point
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
-MIRA = Names.of("Mira")
+MIRA, TOM = 7, 8
 
 
 def thought(minutes: float, **more: Any) -> dict[str, Any]:
@@ -24,20 +23,20 @@ def thought(minutes: float, **more: Any) -> dict[str, Any]:
     return event(Thought.kind, minutes, **told | tokens | more)
 
 
-def event(kind: str, minutes: float, agent: str = "Mira", **more: Any) -> dict[str, Any]:
+def event(kind: str, minutes: float, agent_id: int = MIRA, **more: Any) -> dict[str, Any]:
     at = NOW - timedelta(minutes=minutes)
-    return {"kind": kind, "agent": agent, "t": at.isoformat(), **more}
+    return {"kind": kind, "agent_id": agent_id, "t": at.isoformat(), **more}
 
 
 def points(
-    folder: Path, *events: dict[str, Any], first: int = 1, total: int = 0, names: Names = MIRA
+    folder: Path, *events: dict[str, Any], first: int = 1, total: int = 0
 ) -> tuple[tuple[Point, ...], bool]:
     """The last hour of Mira, by a log with these events."""
     folder.mkdir(exist_ok=True)
     file = folder / f"events-{NOW.date()}-{first:010}.jsonl"
     lines = [{"seq": first + place, **each} for place, each in enumerate(events)]
     file.write_text("".join(json.dumps(x, separators=(",", ":")) + "\n" for x in lines))
-    made = charts.series(folder, names, total, 1, NOW)
+    made = charts.series(folder, MIRA, total, 1, NOW)
     assert len(made.points) == charts.POINTS
     return made.points, made.complete
 
@@ -50,7 +49,7 @@ def test_thoughts_are_counted_where_they_ended(tmp_path: Path) -> None:
         thought(30),
         thought(30, outcome="no answer", model="", sections={"window": 200}),
         thought(20, outcome="dropped"),
-        thought(10, agent="Tom"),
+        thought(10, agent_id=TOM),
         thought(0),
     )
     assert complete
@@ -108,9 +107,3 @@ def test_what_is_too_long_or_was_removed_is_not_complete(
     assert points(tmp_path, thought(9), thought(8))[1] is (most > 200)
     assert points(tmp_path / "removed", thought(9), first=7)[1] is False
     assert points(tmp_path / "long", thought(90), thought(9), first=7)[1] is (most > 200)
-
-
-def test_a_former_name_counts_for_its_time(tmp_path: Path) -> None:
-    renamed = Names.after([("Mira", NOW - timedelta(minutes=30))], "Myra", None)
-    found, _ = points(tmp_path, thought(40), thought(20), thought(10, agent="Myra"), names=renamed)
-    assert [place for place, each in enumerate(found) if each.thoughts] == [19, 49]

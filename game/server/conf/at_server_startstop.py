@@ -18,7 +18,6 @@ from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThread
 
-from game.server.conf.web_plugins import watching
 from game.server.control import ControlServer
 from game.web.middleware import forget_old_sessions
 from keepsake import vault_lock
@@ -31,6 +30,7 @@ from keepsake.contrib.evennia.minds import open_minds, unopened
 from keepsake.errors import KeepsakeError
 from keepsake.paths import places
 from keepsake.recall.service import IndexService
+from keepsake.web.watching import watching
 from world.build import open_world
 from world.scenes import read_scenes
 

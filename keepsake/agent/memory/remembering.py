@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from keepsake.agent.agent_log import Complaints, logged
 from keepsake.agent.body import Life
@@ -56,10 +55,8 @@ class Remembering:
         self.examiner = Examiner(memory, self.keeper.recaller, services)
         self.hearsay = Hearsay(life.name)
         # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
-        memory.watchers = (
-            *(self.diary.saw, self.acquaintances.saw, self.hearsay.saw),
-            *(partial(services.taps.remembered, life.name), self.keeper.recaller.saw),
-        )
+        ours = (self.diary.saw, self.acquaintances.saw, self.hearsay.saw)
+        memory.watchers = (*ours, self.keeper.recaller.saw)
 
     def _leaving(self, window: Sequence[Memory]) -> None:
         """A compaction begins, in a worker thread: what matters is kept whatever becomes of it."""

@@ -13,8 +13,7 @@ from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.agent.happenings import NO_BASIS, Basis
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.thinking.acting import Act
-from keepsake.events.agent_names import Names
-from keepsake.events.recent_activity import DROPPED, OUTCOMES, Lately, lately
+from keepsake.events.recent_activity import DROPPED, OUTCOMES, RecentActivity, recent_activity
 from keepsake.events.types import Guard, Thought
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.budget import Costs
@@ -102,7 +101,7 @@ class ThoughtTally:
         if thought.outcome == "acted":
             self.act, self.acted_at = thought.command or "", now
 
-    def prime(self, before: Lately) -> None:
+    def prime(self, before: RecentActivity) -> None:
         """Take what the event log tells of the time before; what came since stays the newest."""
         room = OUTCOMES - len(self.recent)
         self.recent.extendleft(before.outcomes[:room])
@@ -111,12 +110,13 @@ class ThoughtTally:
         self.used_before = before.used
 
 
-def prime(agents: Sequence[tuple[Names, ThoughtTally]], runtime: Runtime, before: datetime) -> None:
+def prime(agents: Sequence[tuple[int, ThoughtTally]], runtime: Runtime, before: datetime) -> None:
     """Read from the log, in a worker thread, what agents did before the start."""
 
     def work() -> None:
         with logged("What the agents did before could not be read"):
-            found = lately(runtime.places.events, [names for names, _ in agents], before)
+            agent_ids = [agent_id for agent_id, _ in agents]
+            found = recent_activity(runtime.places.events, agent_ids, before)
             for (_, tally), each in zip(agents, found, strict=True):
                 runtime.post(partial(tally.prime, each))
 

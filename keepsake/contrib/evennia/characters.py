@@ -16,7 +16,7 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.minds import open_minds, unopened
 from keepsake.contrib.evennia.news import Absentee, News, Witness, chosen, news_of
 from keepsake.errors import KeepsakeError
-from keepsake.events.agent_names import time_of
+from keepsake.events.reader import time_of
 
 if TYPE_CHECKING:
     from evennia.objects.objects import DefaultCharacter as Base

@@ -14,7 +14,6 @@ from evennia.objects.objects import DefaultCharacter
 from evennia.utils import create
 
 from keepsake.agent.memory.plugged import MEMORY, PROFILE_FILE, memory_named, name_memory
-from keepsake.agent.naming import begin, now
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import is_agent
 from keepsake.books.files import replace_file
@@ -89,8 +88,7 @@ def create_agent(
 
 
 def begin_life(agent: Any) -> None:
-    """A new agent begins to live; others' past of its name is not its own."""
-    begin(agent, [each for each in all_agents() if each.id != agent.id], now())
+    """A new agent begins to live."""
     report(agent, "begins")
 
 

@@ -17,9 +17,6 @@ from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, Traces, forget, mask
 from keepsake.contrib.evennia.creation import all_agents
 from keepsake.contrib.evennia.minds import close_mind, mind_of
-from keepsake.events.files import wait_until_packed
-
-PACKING_SECONDS = 60.0
 
 
 def forget_everywhere(
@@ -90,7 +87,6 @@ def _of_database(character: Any) -> None:
 
 
 def _of_logs(found: list[Traces], problems: list[str], ended: Callable[[], None]) -> None:
-    wait_until_packed(PACKING_SECONDS)  # what is being compressed is read before it is masked
     for path in sorted(Path(runtime().places.logs).rglob("*")):
         if path.is_file() and path.suffix != ".db":
             try:

@@ -16,7 +16,6 @@ from twisted.internet.task import Cooperator, LoopingCall
 from twisted.logger import Logger
 
 from keepsake.agent import runtime
-from keepsake.agent.naming import names_of
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
 from keepsake.agent.surroundings import players_near
 from keepsake.agent.thinking.reports import prime
@@ -80,7 +79,7 @@ def live(shared: Runtime) -> None:
 def _opened(shared: Runtime, began: datetime) -> None:
     """All agents are open: they are told what they did before the world began."""
     minds = [(mind.thinker.agent, mind.thinker.tally) for mind in open_minds()]
-    prime([(names_of(agent), tally) for agent, tally in minds if agent], shared, began)
+    prime([(agent.id, tally) for agent, tally in minds if agent], shared, began)
 
 
 def _model_is_back(shared: Runtime) -> None:

@@ -21,7 +21,6 @@ from keepsake.agent.agent_log import logged
 from keepsake.agent.body import Life
 from keepsake.agent.memory.plugged import PROFILE_FILE, memory_named
 from keepsake.agent.mind import Mind
-from keepsake.agent.naming import keep_former
 from keepsake.agent.offstage import living
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
@@ -137,8 +136,6 @@ def rename_mind(agent: Any, former: str) -> None:
     """The agent has another name: its mind begins anew under it, and goes on with its counts."""
     before = _minds.get(agent.id)
     close_mind(agent.id)
-    if agent.key != former:  # once the old mind has told all, and before the new one does
-        keep_former(agent, former)
     if before is not None and (mind := mind_of(agent)) is not None:
         mind.thinker.take_over(before.thinker)
 

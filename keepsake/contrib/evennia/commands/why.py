@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from keepsake.agent.naming import names_of
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia.commands.base import Query, one_line, plain, shortened, when
 from keepsake.contrib.evennia.commands.recall import author_of, memory_lines
-from keepsake.events.reasons import Leant, PromptSource, Under, Why
 from keepsake.events.types import Thought
-from keepsake.events.why import why_did
+from keepsake.events.why import MemoryBasis, PromptSource, SummaryBasis, Why, why_did
 from keepsake.prompt.budget import Costs, PromptSection, chart
 
 FEW = 5
@@ -26,14 +24,16 @@ _SUMMARIES = {"longterm": "long-term summary", "recent": "short-term summary"}
 
 def view(query: Query) -> Callable[[], str]:
     """``@why``: what set an act off, and on what it rested, from event log and archive."""
-    n, names, archive = query.number(1), names_of(query.agent), query.mind.memory.memory.archive
+    n, agent, archive = query.number(1), query.agent, query.mind.memory.memory.archive
+    name, number = agent.key, agent.id
     folder, now, log = runtime().places.events, runtime().clock.now(), runtime().event_log
     deep, everything = "deep" in query.options, "all" in query.options
 
     def work() -> str:
         if log is not None:  # the act that has just been done is written down
             log.flush(_LOG_SECONDS)
-        return told(why_did(folder, names, archive, n, everything=everything), now, deep=deep)
+        found = why_did(folder, archive, name, number, n, everything=everything)
+        return told(found, now, deep=deep)
 
     return work
 
@@ -112,7 +112,7 @@ def _summaries(why: Why, *, deep: bool) -> Iterator[str]:
         yield from _summary(each, deep=deep)
 
 
-def _summary(leant: Leant, *, deep: bool) -> Iterator[str]:
+def _summary(leant: SummaryBasis, *, deep: bool) -> Iterator[str]:
     if deep:
         yield from (f"    {plain(line)}" for line in leant.text.splitlines())
         return
@@ -124,7 +124,7 @@ def _summary(leant: Leant, *, deep: bool) -> Iterator[str]:
         yield f"    |xand {len(leant.told) - FEW} more such sentences: @why/deep|n"
 
 
-def _under(found: tuple[Under, ...], *, deep: bool) -> Iterator[str]:
+def _under(found: tuple[MemoryBasis, ...], *, deep: bool) -> Iterator[str]:
     if not found:
         return
     shown = found if deep else found[:FEW]

@@ -2,9 +2,8 @@
 
 import { get } from "./api.js";
 import { Head } from "./agent_head.js";
-import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
+import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
 import { Feed } from "./feed.js";
-import { bindKeys, rowKeys } from "./keys.js";
 import { Book, Notes } from "./book.js";
 import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
@@ -84,7 +83,8 @@ async function seed() {
   const first = Math.max(1, total - SEEDED + 1);
   const { memories } = await get(`agents/${id}/memories`, { first, last: total });
   for (const memory of memories) {
-    feed.add("memory", { ...memory, op: "append", of: memory.kind, agent: document.body.dataset.name, t: memory.at });
+    const { number: n, kind: of, repeats: times, time: t } = memory;
+    feed.add("memory", { ...memory, op: "append", n, of, times, t, agent: document.body.dataset.name });
   }
 }
 

@@ -2,9 +2,8 @@
 
 import { badges, bar, compactionFlag, serverBadge, silent, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
-import { announce, byId, el, fill, setAttribute, throttled } from "./dom.js";
+import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
 import { Feed } from "./feed.js";
-import { bindKeys, rowKeys } from "./keys.js";
 import { Stream } from "./stream.js";
 import { ago, count, many, percent, seconds, time } from "./words.js";
 

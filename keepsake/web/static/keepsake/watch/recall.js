@@ -51,20 +51,22 @@ export class Recall {
   }
 }
 
-/** What a summary's title says that it is of. */
-const RANGE = /\(memories (\d+)[-–](\d+)\)/;
-
 /** Where a hit stands among the memories; null for what stands elsewhere, as notes do. */
 function placeOf(hit) {
-  if (hit.n) return `#memory/${hit.n}`;
-  const range = hit.kind === "summary" && RANGE.exec(hit.title);
-  return range ? `#memory/${range[1]}-${range[2]}` : null;
+  if (hit.kind === "note") return null;
+  return `#memory/${hit.kind === "summary" ? hit.title.replace("memories ", "") : hit.n}`;
+}
+
+function titleOf({ kind, n, title }) {
+  if (kind === "note") return `note: ${title}`;
+  if (kind === "summary") return `short-term summary ${n} (${title})`;
+  return kind === "memory" ? `memory ${n}` : `memory ${n}, ${kind}`;
 }
 
 /** A hit, with its score against the best one's; also of what a thought recalled. */
 export function row(hit, most) {
   const href = placeOf(hit);
-  const title = href ? el("a", { href, "data-opens": true }, hit.title) : el("b", { dir: "auto" }, hit.title);
+  const title = href ? el("a", { href, "data-opens": true }, titleOf(hit)) : el("b", { dir: "auto" }, titleOf(hit));
   return el("li", { "data-row": true, tabindex: "-1" },
     el("div", { class: "hit" }, title, bar(Math.max(hit.score, 0), most, hit.score.toFixed(2))),
     hit.text ? el("p", { class: "what", dir: "auto" }, hit.text) : null,

@@ -1,8 +1,7 @@
 /* Words in the memories of all agents. */
 
 import { get } from "./api.js";
-import { announce, byId, el, fill } from "./dom.js";
-import { bindKeys, rowKeys } from "./keys.js";
+import { announce, bindKeys, byId, el, fill, rowKeys } from "./dom.js";
 import { count, many, time } from "./words.js";
 
 const MOST = 50;
@@ -30,14 +29,14 @@ function draw(found) {
   fill(byId("summary"), found.hits.length ? most : "Nobody remembers that.",
     found.complete ? "" : " The archives are so long that only their newest part was read.");
   const words = found.question.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-  fill(hits, found.hits.map((hit) => el("li", { "data-row": true, tabindex: "-1" },
-    el("a", { href: `/agents/${hit.id}/#memory/${hit.n}`, "data-opens": true }, `${hit.agent}, memory ${count(hit.n)}`), " ",
-    el("small", {}, time(hit.at), hit.place ? ` · ${hit.place}` : "", hit.kind === "act" ? " · its own act" : ""),
-    el("p", { class: "what", dir: "auto" }, marked(hit.text, words)))));
+  fill(hits, found.hits.map(({ id, agent, memory }) => el("li", { "data-row": true, tabindex: "-1" },
+    el("a", { href: `/agents/${id}/#memory/${memory.number}`, "data-opens": true }, `${agent}, memory ${count(memory.number)}`), " ",
+    el("small", {}, time(memory.time), memory.place ? ` · ${memory.place}` : "", memory.kind === "act" ? " · its own act" : ""),
+    el("p", { class: "what", dir: "auto" }, marked(memory.text, words)))));
 }
 
 /** The text, with the words that were looked for marked. */
-export function marked(text, words) {
+function marked(text, words) {
   if (!words.length) return text;
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
   return text.split(pattern).map((part, i) => (i % 2 ? el("mark", {}, part) : part));

@@ -2,8 +2,7 @@
 
 import { get } from "./api.js";
 import { announce, byId, el, fill, setAttribute } from "./dom.js";
-import { memoryRows } from "./memory_list.js";
-import { summaryFold } from "./summary_fold.js";
+import { memoryRows, summaryFold } from "./memories.js";
 import { count, many, time } from "./words.js";
 
 const PAGE = 50;
@@ -97,7 +96,7 @@ export class Tiers {
   /** When that was, behind the end of the line; without it the line is still a line. */
   #date(end, memory) {
     get(`agents/${this.id}/memories`, { first: memory, last: memory })
-      .then(({ memories: [found] }) => found && end.append(", ", time(found.at)), () => {});
+      .then(({ memories: [found] }) => found && end.append(", ", time(found.time)), () => {});
   }
 
   #part(part) {

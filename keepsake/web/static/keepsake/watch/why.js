@@ -69,11 +69,11 @@ function none(words) {
 }
 
 function link(memory) {
-  return el("a", { href: `#memory/${memory.n}`, "data-opens": true }, `memory ${memory.n}`);
+  return el("a", { href: `#memory/${memory.number}`, "data-opens": true }, `memory ${memory.number}`);
 }
 
 function act(why) {
-  return [el("p", {}, el("code", { dir: "auto" }, `> ${why.command}`), " ", el("small", {}, time(why.at))),
+  return [el("p", {}, el("code", { dir: "auto" }, `> ${why.command}`), " ", el("small", {}, time(why.time))),
     why.outcome === "acted" ? null : el("p", { class: "problem", dir: "auto" }, `${why.outcome}: ${why.problem}`),
     el("p", { dir: "auto" }, why.reason ? `Because, it said: ${why.reason}` : "It gave no reason."),
     why.act ? el("p", {}, link(why.act)) : null];
@@ -96,7 +96,7 @@ function leant(why) {
   const window = last >= first && first ? `Word for word: memories ${count(first)}–${count(last)}.` : "";
   if (!why.summaries.length) return [none("No summary stood in its prompt."), el("p", {}, window)];
   return [why.summaries.map((each) => el("details", {},
-    el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.kind]} of memories ${each.first}–${each.last}`),
+    el("summary", { "data-opens": true }, el("b", {}, `${TIERS[each.tier]} of memories ${each.first}–${each.last}`),
       el("small", {}, `compaction ${each.compaction}${each.model ? ` · by ${each.model}` : ""}`)),
     each.told?.length ? el("p", { dir: "auto" }, "What shares words with the act: ", each.told.join(" ")) : null,
     el("pre", { class: "text prose", dir: "auto" }, each.text),
@@ -107,14 +107,14 @@ function leant(why) {
 function under(memories) {
   if (!memories.length) return none("None of them shares a word with the act.");
   return el("ol", { class: "memories" }, memories.map((each) => el("li", { class: "memory" },
-    el("a", { class: "number", href: `#memory/${each.n}` }, String(each.n)), el("span", { class: "what", dir: "auto" }, each.text),
+    el("a", { class: "number", href: `#memory/${each.memory.number}` }, String(each.memory.number)), el("span", { class: "what", dir: "auto" }, each.memory.text),
     el("small", {}, `shares: ${each.shared.join(", ")}`))));
 }
 
 function cost(spent) {
   if (!spent) return none("That is not known any more.");
-  const server = spent.prompt ? `${many(spent.prompt, "token")}, ${percent(spent.cached / spent.prompt)} of them cached; ` +
-    `${count(spent.completion)} in the answer. ` : "";
+  const server = spent.prompt_tokens ? `${many(spent.prompt_tokens, "token")}, ${percent(spent.cached_tokens / spent.prompt_tokens)} of them cached; ` +
+    `${count(spent.completion_tokens)} in the answer. ` : "";
   const seed = spent.seed === null ? "a random seed" : `seed ${spent.seed}`;
   return [el("p", {}, `${server}${spent.model || "Nobody"} answered after ${seconds(spent.latency)}, and ` +
     `${seconds(spent.wait)} in the queue; ${seed}, temperature ${spent.temperature}.`),

@@ -1,6 +1,6 @@
-"""The agents as they are now, as plain data; what concerns objects is asked on the reactor thread.
+"""The world as it is now, as plain data, asked of the reactor thread.
 
-Nothing here opens a file: what an agent experienced is read in :mod:`keepsake.web.archive_views`.
+Nothing here opens a file: what an agent experienced is read in :mod:`keepsake.web.history`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pathlib import Path
 from evennia.objects.models import ObjectDB
 
 from keepsake.agent.mind import Mind
-from keepsake.agent.naming import names_of
 from keepsake.agent.runtime import runtime
 from keepsake.agent.thinking.reports import Sent
 from keepsake.agent.thinking.thinker import AgentState
@@ -24,12 +23,10 @@ from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
 from keepsake.contrib.evennia.agents import AgentMixin
 from keepsake.contrib.evennia.creation import all_agents
-from keepsake.contrib.evennia.minds import mind_by_number
+from keepsake.contrib.evennia.minds import mind_by_number, mind_of
 from keepsake.errors import KeepsakeError
-from keepsake.events.agent_names import Names
 from keepsake.language.perception import shorten
 from keepsake.language.words import SENTENCE_GAP
-from keepsake.memory.types import MemoryContext
 from keepsake.models.queue import Priority
 from keepsake.prompt.budget import title_of
 from keepsake.recall.documents import Hit
@@ -38,18 +35,20 @@ from keepsake.web.shapes import (
     AgentRow,
     Overview,
     PromptView,
+    RoomView,
     Section,
     ServerRow,
     Stretch,
     SummaryView,
     TiersView,
+    WorldView,
     iso,
 )
 
+SEARCH_PATIENCE = 20.0
+"""Seconds until a view gives up on a search, which gives up by itself long before."""
 LONGEST_PROBLEM = 160
 """Characters of an agent's problem that are shown beside it; the log has all."""
-PATIENCE = 20.0
-"""Seconds; a search gives up by itself long before."""
 _GOING = "going home to sleep"
 STATES = (*(each.value for each in AgentState), _GOING)
 """The states that an agent may be in."""
@@ -63,35 +62,9 @@ class NoSuchAgent(KeepsakeError):
 class ArchiveAccess:
     """What a view's thread needs to read an agent's archive."""
 
-    names: Names  # its present and former names
+    name: str
     archive: Archive  # safe in any thread
-    context: MemoryContext  # what is in its prompt
     state: tuple[object, ...]  # differs whenever the archive's compactions differ
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Where one tier ends and the next begins."""
-
-    first: int  # first memory that any tier holds
-    longterm_last: int  # last memory of the long-term summary, 0 without one
-    window_first: int  # first memory of the window; the next memory's number if it is empty
-
-    @classmethod
-    def of(cls, context: MemoryContext, total: int) -> Bounds:
-        """The bounds of a prompt's memory; ``total`` is the newest memory's number."""
-        window = context.window[0].number if context.window else total + 1
-        oldest = context.longterm or context.recent
-        longterm_last = context.longterm.last if context.longterm else 0
-        return cls(oldest.first if oldest else window, longterm_last, window)
-
-    def holding(self, number: int) -> str:
-        """The tier of a memory, as :class:`keepsake.web.shapes.MemoryView` names it."""
-        if number >= self.window_first:
-            return "window"
-        if number < self.first:
-            return "cleared"
-        return "longterm" if number <= self.longterm_last else "recent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +100,7 @@ def mind_with(number: int) -> Mind:
     """
     agent = agent_with(number)
     runtime()  # whose error says what to do when there are none
-    if (mind := agent.mind) is None:
+    if (mind := mind_of(agent)) is None:
         raise NoSuchAgent(f"{agent.key} is being deleted", "GET /agents/api/agents lists all")
     return mind
 
@@ -248,25 +221,42 @@ def _joined(lines: Iterator[object]) -> str:
 def _tiers(number: int) -> TiersView:
     memory = mind_with(number).memory.memory
     context, status = memory.context(), memory.status()
-    bounds, views = Bounds.of(context, status.total), dict[str, SummaryView]()
+    window = context.window[0].number if context.window else status.total + 1
+    oldest, views = context.longterm or context.recent, dict[str, SummaryView]()
     for each in context.summaries:
         tokens = sum(runtime().tokens.each(each.text.splitlines()))
         views[each.tier.value] = summary_view(each, status.last_number, tokens)
     return TiersView(
-        first=bounds.first,
+        first=oldest.first if oldest else window,
         total=status.total,
         longterm=views.get("longterm"),
         recent=views.get("recent"),
-        window_first=bounds.window_first,
+        window_first=window,
         window_tokens=memory.load().window,
     )
 
 
 def _access(number: int) -> ArchiveAccess:
-    names, memory = names_of(agent_with(number)), mind_with(number).memory.memory
+    agent, memory = agent_with(number), mind_with(number).memory.memory
     status, context = memory.status(), memory.context()
     done = (status.compactions, status.last_number, status.last_rate)
-    return ArchiveAccess(names, memory.archive, context, (*done, context.longterm, context.recent))
+    return ArchiveAccess(agent.key, memory.archive, (*done, context.longterm, context.recent))
+
+
+def _rooms() -> Iterator[RoomView]:
+    agents = all_agents()
+    places = {each.location for each in agents if each.location is not None}
+    found = {*places, *(way.destination for place in places for way in place.exits)}
+    for place in sorted(filter(None, found), key=lambda place: str(place.key)):
+        here = [each for each in agents if each.location is place]
+        others = [each for each in place.contents_get(content_type="character") if each.has_account]
+        yield RoomView(
+            id=place.id,
+            name=place.key,
+            exits=tuple(dict.fromkeys(w.destination.key for w in place.exits if w.destination)),
+            agents=tuple((each.id, each.key) for each in here),
+            players=tuple(each.key for each in others),
+        )
 
 
 def _inhabitant(agent: AgentMixin) -> Inhabitant:
@@ -301,9 +291,14 @@ def archive_of(number: int) -> ArchiveAccess:
     return on_reactor(lambda: _access(number))
 
 
-def names(number: int) -> Names:
-    """An agent's present and former names."""
-    return on_reactor(lambda: names_of(agent_with(number)))
+def name_of(number: int) -> str:
+    """What an agent is called."""
+    return on_reactor(lambda: str(agent_with(number).key))
+
+
+def rooms() -> WorldView:
+    """The places in which agents are, and those beside them."""
+    return WorldView(rooms=on_reactor(lambda: tuple(_rooms())))
 
 
 def inhabitants() -> Sequence[Inhabitant]:
@@ -337,7 +332,7 @@ def ranked(number: int, question: str, limit: int) -> Sequence[Hit] | None:
     # In the threads of the agents' own searches.
     searching = runtime().workers.submit(recaller.rank, question, limit)
     try:
-        return searching.result(PATIENCE)
+        return searching.result(SEARCH_PATIENCE)
     except (TookTooLong, CancelledError) as error:
         searching.cancel()  # if it has not begun, nobody waits for it any more
         raise WorldBusy("The search took too long", "Try again in a moment") from error

@@ -1,6 +1,6 @@
-"""What was found and sent for an agent, and why: by the event log, or by a search made by hand.
+"""What was found and sent for an agent: by the event log, or by a search made by hand.
 
-In a view's thread, as log and archive are read.
+In a view's thread, as the log is read.
 """
 
 from __future__ import annotations
@@ -12,102 +12,29 @@ from itertools import islice
 from pathlib import Path
 
 from keepsake.errors import KeepsakeError
-from keepsake.events.agent_names import Names, time_of
 from keepsake.events.prompts import PromptStore
-from keepsake.events.reasons import PromptSource, Under, Why
-from keepsake.events.recent_activity import MOST_BYTES
-from keepsake.events.types import Thought
-from keepsake.events.why import thoughts_of, why_did
+from keepsake.events.reader import newest_first, time_of
+from keepsake.events.recent_activity import MOST_BYTES, tokens_of
+from keepsake.events.why import PromptSource
 from keepsake.json_lines import Record
 from keepsake.recall.documents import DocumentKind, Hit
-from keepsake.web.agents import ArchiveAccess, Bounds, ranked
-from keepsake.web.archive_views import memory_view
 from keepsake.web.shapes import (
-    HitView,
-    LeantView,
-    PromptCost,
     PromptView,
     RecallView,
     Section,
     SentPrompts,
     SentRow,
     Stretch,
-    UnderView,
-    WhyView,
     iso,
 )
+from keepsake.web.world import ranked
 
 FAR = 64_000_000
 """Bytes of the log that are read back for an earlier prompt: a second or so."""
 
 
-class NoSuchAct(KeepsakeError):
-    """The agent has no such act, as far as log and archive show."""
-
-
-def why(life: ArchiveAccess, log: Path, nth: int, *, everything: bool) -> WhyView:
-    """The ``nth`` last act of an agent, 1 for the last, with all that led to it.
-
-    Raises:
-        NoSuchAct: There is none.
-        KeepsakeError: The log cannot be read.
-        OSError: The archive cannot be read.
-    """
-    try:
-        found = why_did(log, life.names, life.archive, nth, everything=everything)
-    except KeepsakeError as error:
-        if isinstance(error.__cause__, OSError):
-            raise
-        raise NoSuchAct(error.what, error.cure) from error
-    return _view(found, Bounds.of(life.context, life.archive.last_number))
-
-
-def _view(found: Why, bounds: Bounds) -> WhyView:
-    return WhyView.of(
-        found,
-        at=iso(found.time),
-        cause=memory_view(found.cause, bounds) if found.cause else None,
-        act=memory_view(found.act, bounds) if found.act else None,
-        recalled=tuple(map(_hit, found.recalled)),
-        summaries=tuple(LeantView.of(each, kind=each.tier) for each in found.summaries),
-        under=tuple(map(_under, found.under)),
-        cost=_cost(found.cost) if found.cost else None,
-    )
-
-
-def _cost(thought: Thought) -> PromptCost:
-    return PromptCost.of(
-        thought,
-        prompt=thought.prompt_tokens,
-        cached=thought.cached_tokens,
-        completion=thought.completion_tokens,
-    )
-
-
-def _hit(shown: PromptSource) -> HitView:
-    is_memory = shown.kind in ("memory", "called back")
-    title = _title(shown.kind, shown.n, shown.title)
-    return HitView.of(shown, title=title, n=shown.n if is_memory else 0)
-
-
-def _title(kind: str, n: int, title: str) -> str:
-    """``n`` is a memory's number, or a compaction's; a summary's title says which memories."""
-    match kind:
-        case "note":
-            return f"note: {title}"
-        case "summary":
-            return f"short-term summary {n}" + (f" ({title})" if title else "")
-        case "called back":
-            return f"memory {n}, called back"
-    return f"{kind} {n}"
-
-
-def _under(under: Under) -> UnderView:
-    memory = under.memory
-    return UnderView.of(under, n=memory.number, at=iso(memory.time), text=memory.line)
-
-
-# -- recall tried by hand
+class NoSuchPrompt(KeepsakeError):
+    """The agent had no such prompt, as far as the log shows."""
 
 
 def recall(number: int, question: str, limit: int) -> RecallView:
@@ -129,26 +56,20 @@ def recall(number: int, question: str, limit: int) -> RecallView:
     )
 
 
-def _found(hit: Hit) -> HitView:
+def _found(hit: Hit) -> PromptSource:
     found = hit.document
     kind, n, title = found.kind.value, found.first, found.title
     if found.kind is DocumentKind.SUMMARY:
         kind, n = "summary", int(found.key.partition(":")[2])
         title = f"memories {found.first}-{found.last}"
-    return HitView(
-        kind=kind,
-        title=_title(kind, n, title),
-        text=found.text,
-        score=round(hit.score, 4),
-        why="; ".join(hit.reasons) or "beside one that was found",
-        n=found.first if found.kind is DocumentKind.MEMORY else 0,
-    )
+    why = "; ".join(hit.reasons) or "beside one that was found"
+    return PromptSource(kind, n, title, round(hit.score, 4), why, found.text)
 
 
 # -- the last prompt of before the server started
 
 
-def last_prompt(log: Path, names: Names, nothing: PromptView) -> PromptView:
+def last_prompt(log: Path, number: int, nothing: PromptView) -> PromptView:
     """What was last sent for an agent, as far as the newest part of the log tells.
 
     The log has the text as a whole, and what each section cost: not which line was whose.
@@ -156,33 +77,33 @@ def last_prompt(log: Path, names: Names, nothing: PromptView) -> PromptView:
     Raises:
         OSError: The log cannot be read.
     """
-    thought = next(_sent(log, names), None)
+    thought = next(_sent(log, number), None)
     if thought is None:
         return nothing
     found = _prompt_view(log, thought)
     return found.model_copy(update={"budget": found.budget or nothing.budget})
 
 
-def prompt_of(log: Path, names: Names, seq: int) -> PromptView:
+def prompt_of(log: Path, number: int, seq: int) -> PromptView:
     """What was sent for the thought of that number.
 
     Raises:
-        NoSuchAct: The newest part of the log has none.
+        NoSuchPrompt: The newest part of the log has none.
         OSError: The log cannot be read.
     """
-    thought = next((each for each in _sent(log, names, FAR) if each["seq"] <= seq), None)
+    thought = next((each for each in _sent(log, number, FAR) if each["seq"] <= seq), None)
     if thought is None or thought["seq"] != seq:
-        raise NoSuchAct(f"There is no prompt of a thought {seq}", "GET …/prompts lists them")
+        raise NoSuchPrompt(f"There is no prompt of a thought {seq}", "GET …/prompts lists them")
     return _prompt_view(log, thought)
 
 
-def sent_prompts(log: Path, names: Names, before: int | None, limit: int) -> SentPrompts:
+def sent_prompts(log: Path, number: int, before: int | None, limit: int) -> SentPrompts:
     """What was sent, the newest first.
 
     Raises:
         OSError: The log cannot be read.
     """
-    sent = (each for each in _sent(log, names, FAR) if before is None or each["seq"] < before)
+    sent = (each for each in _sent(log, number, FAR) if before is None or each["seq"] < before)
     found = [*islice(sent, limit + 1)]
     return SentPrompts(prompts=tuple(map(_row, found[:limit])), more=len(found) > limit)
 
@@ -194,13 +115,14 @@ def _row(thought: Record) -> SentRow:
         trigger=_trigger(thought),
         outcome=str(thought.get("outcome") or ""),
         command=str(thought.get("command") or ""),
-        tokens=sum(each.tokens for each in _sections(thought)),
+        tokens=tokens_of(thought),
     )
 
 
-def _sent(log: Path, names: Names, most: int = MOST_BYTES) -> Iterator[Record]:
+def _sent(log: Path, number: int, most: int = MOST_BYTES) -> Iterator[Record]:
     """Thoughts for which something was sent, the newest first."""
-    return (each for each in thoughts_of(log, names, most) if each.get("prompt"))
+    thoughts = newest_first(log, kind="thought", agent_id=number, most=most)
+    return (each for each in thoughts if each.get("prompt"))
 
 
 def _trigger(thought: Record) -> str:

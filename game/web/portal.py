@@ -1,9 +1,7 @@
-"""Browsers and Servers that go before an answer has come whole, and browsers that do not read.
+"""What the Portal passes on of the Server's answers, and who it says that asks.
 
-Twisted's proxy, which passes the Server's answers on in the Portal, takes a browser that goes for
-an error of its own, with a traceback in the Portal's log. A Server that goes, as it does at each
-reload, it takes for one that has answered: with 200 and nothing, where it had said nothing. And it
-reads a stream faster than the browser does.
+Twisted's proxy takes a browser that goes for an error of its own, reads a stream faster than the
+browser does, and believes what a client says of its address.
 """
 
 from __future__ import annotations
@@ -12,28 +10,24 @@ import json
 from http import HTTPStatus
 from typing import Any
 
+from twisted.internet import reactor
 from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import Request
 from twisted.web.proxy import ProxyClient, ProxyClientFactory, ReverseProxyResource
 from zope.interface import implementer
 
-from keepsake.agent.waiting import Alarm
-from keepsake.web.live.door import answer, gone
+from keepsake.web.stream import RETRY_MILLISECONDS, gone
 
+_reactor: Any = reactor  # Twisted makes it at import; no type says what it can do
 PROXIES = ("127.0.0.1",)
 """Proxies whose headers are trusted: a web server on this machine; as Evennia's UPSTREAM_IPS."""
 _FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 AWAY = "The world is not running, or is just being reloaded. Try again in a moment"
-BROKE_OFF = (
-    "The world went away before it had answered, as it does while it is being reloaded. Whether "
-    "it did what was asked for is not known. Try again in a moment"
-)
-_COME_AGAIN = b"retry: 2000\n\n: the world is being reloaded\n\n"
+_COME_AGAIN = b"retry: %d\n\n: the world is being reloaded\n\n" % RETRY_MILLISECONDS
 """An empty stream, after which a browser asks again; after any error it never would."""
+_BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 _DATA, _STREAM = b"/agents/api", b"/agents-live"
 """How addresses begin whose answers are read by programs, and the one that has no end."""
-_KEPT = frozenset({b"server", b"date"})
-_BODILESS = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 
 
 @implementer(IPushProducer)
@@ -43,14 +37,11 @@ class DisconnectingClient(ProxyClient):
     transport: Any  # Twisted's types know what every connection can, and not what TCP's can
     patience = 45.0
     """Seconds until a browser that reads nothing of a stream is cut off."""
-    _begun = False
-    """Whether all that comes before the body has come."""
+    _begun = _paused = False
+    _impatient: Any = None
 
     def connectionMade(self) -> None:  # noqa: N802 - Twisted's name
         """The Server is there; it is let go as soon as the browser has gone."""
-        from twisted.internet import reactor  # noqa: PLC0415 - not before the game has chosen one
-
-        self._impatient = Alarm(reactor)
         if gone(self.father):
             self.transport.loseConnection()
             return
@@ -72,17 +63,18 @@ class DisconnectingClient(ProxyClient):
 
     def handleResponseEnd(self) -> None:  # noqa: N802 - Twisted's name
         """Finish the answer, unless nobody waits for it, or it has broken off."""
-        self._impatient.cancel()
+        self._calm()
         if gone(self.father):
             self.transport.loseConnection()
             return
-        if self._begun:
-            self.father.unregisterProducer()
-        if not self._begun or (self._lacks() and not self.father.startedWriting):
+        if not self._begun:  # the Server went before it had said anything
             self._finished = True
-            away(self.father, self.rest, BROKE_OFF)
-        elif self._lacks():
-            # Its beginning has been passed on; that it is not whole can only be told like this.
+            return away(self.father, self.rest)
+        self.father.unregisterProducer()
+        whole = not self.length or self.command == b"HEAD" or self.father.code in _BODILESS
+        if self._paused or not (whole or self._finished):
+            # The browser does not read, or the Server went in the middle of its answer: that it is
+            # not whole can only be told like this.
             self._finished = True
             self._cut()
         else:
@@ -90,29 +82,29 @@ class DisconnectingClient(ProxyClient):
 
     def pauseProducing(self) -> None:  # noqa: N802 - Twisted's name
         """The browser does not read: neither is the Server read from, for a while."""
+        self._paused = True
         self.transport.pauseProducing()
         if self.rest.startswith(_STREAM):  # all else has an end, however slow the way is
-            self._impatient.set(self.patience, self._cut)
+            self._impatient = _reactor.callLater(self.patience, self._cut)
 
     def resumeProducing(self) -> None:  # noqa: N802 - Twisted's name
         """It reads again."""
-        self._impatient.cancel()
+        self._paused = False
+        self._calm()
         self.transport.resumeProducing()
 
     def stopProducing(self) -> None:  # noqa: N802 - Twisted's name
         """It is gone: let the Server go as well."""
-        self._impatient.cancel()
+        self._calm()
         self.transport.loseConnection()
 
-    def _cut(self) -> None:
-        transport: Any = self.father.transport  # TCP, which alone can be cut
-        transport.abortConnection()
+    def _calm(self) -> None:
+        if self._impatient is not None and self._impatient.active():
+            self._impatient.cancel()
 
-    def _lacks(self) -> bool:
-        """Whether less has come than was announced."""
-        if self._finished or self.command == b"HEAD" or self.father.code in _BODILESS:
-            return False
-        return bool(self.length)  # what is still to come of it; None if that was not announced
+    def _cut(self) -> None:
+        father: Any = self.father.transport  # TCP, which alone can be cut
+        father.abortConnection()
 
 
 class ClientFactory(ProxyClientFactory):
@@ -130,23 +122,22 @@ class ClientFactory(ProxyClientFactory):
     def clientConnectionFailed(self, connector: Any, reason: Any) -> None:  # noqa: N802 - Twisted's
         """The Server is not there: say so to a browser that still is."""
         if not gone(self.father):
-            away(self.father, self.rest, AWAY)
+            away(self.father, self.rest)
 
 
-def away(request: Request, address: bytes, words: str) -> None:
+def away(request: Request, address: bytes) -> None:
     """Answer that there is no Server: 502, for programs as JSON; a stream is begun again later."""
-    for name, _ in list(request.responseHeaders.getAllRawHeaders()):
-        if name.lower() not in _KEPT:  # what the Server had begun to say
-            request.responseHeaders.removeHeader(name)
+    status, kind, body = HTTPStatus.BAD_GATEWAY, "text/plain; charset=utf-8", AWAY.encode()
     if address.startswith(_STREAM):
-        return answer(request, HTTPStatus.OK, "text/event-stream; charset=utf-8", _COME_AGAIN)
-    request.setHeader(b"x-content-type-options", b"nosniff")
-    request.setHeader(b"retry-after", b"2")
-    if address.startswith(_DATA):
-        body, kind = json.dumps({"error": words}), "application/json"
-    else:
-        body, kind = words, "text/plain; charset=utf-8"
-    return answer(request, HTTPStatus.BAD_GATEWAY, kind, body.encode())
+        status, kind, body = HTTPStatus.OK, "text/event-stream; charset=utf-8", _COME_AGAIN
+    elif address.startswith(_DATA):
+        kind, body = "application/json", json.dumps({"error": AWAY}).encode()
+    request.setResponseCode(status)
+    headers = {"content-type": kind, "content-length": str(len(body)), "cache-control": "no-store"}
+    for name, value in headers.items():
+        request.setHeader(name, value)
+    request.write(body if request.method != b"HEAD" else b"")
+    request.finish()
 
 
 def let_browsers_leave(proxy: type[ReverseProxyResource]) -> None:

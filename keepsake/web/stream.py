@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -20,22 +20,21 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
-from keepsake.events.agent_names import Names
+from keepsake.events.subscribers import WrittenEvent
 from keepsake.events.types import KINDS
-from keepsake.web.live.door import answer, gone
-from keepsake.web.live.hub import KEPT, Hub, StreamRecord
+from keepsake.web.access import FORBIDDEN
+from keepsake.web.headers import HEADERS
+from keepsake.web.hub import KEPT, Hub
 
 type Allowed = Callable[[bytes], Deferred[bool]]
 """Whether the account with these cookies may watch; looked up in a thread."""
-type NamesOf = Callable[[int], Names | None]
-"""All that the agent with that number is and was called; None if there is none."""
 
 RETRY_MILLISECONDS = 2_000
 """After so long a browser that was cut off comes again."""
 _MOST_AT_ONCE = 200
-"""Records that are written in one turn of the reactor."""
+"""Events that are written in one turn of the reactor."""
 _MOST_LAST = 500
-"""How many earlier records a stream begins with at most."""
+"""How many earlier events a stream begins with at most."""
 _DIGITS = 16
 _log = logging.getLogger("keepsake.web")
 
@@ -47,8 +46,8 @@ class StreamQuery(BaseModel):
 
     agent: Annotated[int, Field(ge=0, le=2**53)] | None = None  # None for all agents and the world
     kinds: frozenset[Literal[tuple(KINDS)]] = frozenset()  # type: ignore[valid-type] # empty: all
-    last: Annotated[int, Field(ge=0)] = 0  # how many earlier records it begins with
-    after: int | None = None  # the last record that the browser has; None if it has none
+    last: Annotated[int, Field(ge=0)] = 0  # how many earlier events it begins with
+    after: int | None = None  # the last event that the browser has; None if it has none
 
     @classmethod
     def of(cls, request: Request) -> StreamQuery:
@@ -67,41 +66,29 @@ class StreamQuery(BaseModel):
         given["after"] = int(after) if after.isdecimal() and len(after) <= _DIGITS else None
         return cls.model_validate(given)
 
-    def takes(self, record: StreamRecord, names: Names | None) -> bool:
-        """Whether it shows this record; ``names`` are what the agent is and was called."""
-        if self.kinds and record.kind not in self.kinds:
+    def takes(self, event: WrittenEvent) -> bool:
+        """Whether it shows this event."""
+        if self.kinds and event.kind not in self.kinds:
             return False
-        if self.agent is None:
-            return True
-        return names is not None and names.bore(record.agent, record.at, record.agent_id)
+        return self.agent in (None, event.agent_id)
 
 
 class LiveResource(Resource):
-    """Streams the hub's records to accounts that may watch.
+    """Streams the hub's events to accounts that may watch.
 
-    ``forbidden`` is the answer to all others; ``missing`` whether it is certain that no agent has
-    that number.
+    ``missing``: Whether it is certain that no agent has that number.
     """
 
     def __init__(
-        self,
-        hub: Hub,
-        allowed: Allowed,
-        names_of: NamesOf,
-        reactor: Any,
-        *,
-        headers: Collection[tuple[str, str]] = (),
-        forbidden: str = "",
-        missing: Callable[[int], bool] = lambda _: False,
+        self, hub: Hub, allowed: Allowed, reactor: Any, missing: Callable[[int], bool]
     ) -> None:
         super().__init__()
         self.isLeaf = True
-        self._hub, self._allowed, self._names_of, self._reactor = hub, allowed, names_of, reactor
-        self._headers, self._forbidden, self._missing = headers, forbidden, missing
+        self._hub, self._allowed, self._reactor, self._missing = hub, allowed, reactor, missing
 
     def render_GET(self, request: Request) -> int:  # noqa: N802 - Twisted's name
         """Find out who asks, then stream."""
-        for name, value in self._headers:
+        for name, value in HEADERS.items():
             request.setHeader(name, value)
         request.notifyFinish().addErrback(lambda _: None)  # that somebody goes is no fault
         cookies = request.getHeader(b"cookie") or b""
@@ -115,7 +102,7 @@ class LiveResource(Resource):
         if gone(request):
             return
         if not allowed:
-            return _refuse(request, HTTPStatus.FORBIDDEN, self._forbidden)
+            return _refuse(request, HTTPStatus.FORBIDDEN, FORBIDDEN)
         try:
             wanted = StreamQuery.of(request)
         except ValidationError as error:
@@ -127,29 +114,32 @@ class LiveResource(Resource):
         if self._hub.full:
             busy = f"{self._hub.streams} pages watch already. Close one of them"
             return _refuse(request, HTTPStatus.SERVICE_UNAVAILABLE, busy)
-        return self._stream(request, cookies, wanted)
-
-    def _stream(self, request: Request, cookies: bytes, wanted: StreamQuery) -> None:
         request.setHeader(b"content-type", b"text/event-stream; charset=utf-8")
         request.setHeader(b"x-accel-buffering", b"no")  # nginx passes each event on at once
         if request.method == b"HEAD":
-            request.finish()
-            return
-        names_of = self._names_of
-        LiveStream(self._hub, request, wanted, names_of, self._reactor).start(
-            lambda: self._still(wanted, cookies)
-        )
+            return request.finish()
 
-    def _still(self, wanted: StreamQuery, cookies: bytes) -> Deferred[bool]:
-        """Whether there is still something to watch, and for whom it was opened still may."""
-        return succeed(False) if self._is_gone(wanted) else self._allowed(cookies)
+        def still_allowed() -> Deferred[bool]:
+            return succeed(False) if self._is_gone(wanted) else self._allowed(cookies)
+
+        return LiveStream(self._hub, request, wanted, self._reactor).start(still_allowed)
 
     def _is_gone(self, wanted: StreamQuery) -> bool:
         return wanted.agent is not None and self._missing(wanted.agent)
 
 
+def gone(request: Request) -> bool:
+    """Whether nothing can be answered any more: the browser went, or has been answered."""
+    return bool(request.finished) or request.channel is None
+
+
 def _refuse(request: Request, status: HTTPStatus, words: str) -> None:
-    answer(request, status, "application/json", json.dumps({"error": words}).encode())
+    body = json.dumps({"error": words}).encode()
+    request.setResponseCode(status)
+    request.setHeader(b"content-type", b"application/json")
+    request.setHeader(b"content-length", str(len(body)).encode())
+    request.write(body if request.method != b"HEAD" else b"")
+    request.finish()
 
 
 def _not_known(failure: Any) -> bool:
@@ -163,15 +153,12 @@ class LiveStream:
     """One browser that watches.
 
     It writes straight to the connection and keeps nothing: while that takes no more, it waits,
-    and goes on from where it was; after a while (:class:`Timing`) it is cut off.
+    and goes on from where it was; after a while (:class:`keepsake.web.hub.Timing`) it is cut off.
     """
 
-    def __init__(
-        self, hub: Hub, request: Request, wanted: StreamQuery, names_of: NamesOf, reactor: Any
-    ) -> None:
-        self._hub, self._request, self._wanted = hub, request, wanted
-        self._names_of, self._reactor = names_of, reactor
-        self._after = wanted.after  # None until it is known which is the newest
+    def __init__(self, hub: Hub, request: Request, wanted: StreamQuery, reactor: Any) -> None:
+        self._hub, self._request, self._wanted, self._reactor = hub, request, wanted, reactor
+        self._after = wanted.after if wanted.after is not None else hub.last
         self._paused_at: float | None = None
         self._looked_at = reactor.seconds()
         self._still_allowed: Callable[[], Deferred[bool]]
@@ -182,28 +169,26 @@ class LiveStream:
         self._still_allowed = still_allowed
         self._request.notifyFinish().addBoth(lambda _: self._forget())
         self._hub.add(self)
-        self._request.write(b"retry: %d\n\n" % RETRY_MILLISECONDS)
+        chunks = [b"retry: %d\n\n" % RETRY_MILLISECONDS]
+        if self._wanted.after is None:
+            chunks += [*map(self._event, self._before()), _beat(self._after)]
+        self._request.write(b"".join(chunks))
         # Only now: it may be told at once to wait.
         self._request.registerProducer(self, True)
         self.wake()
 
     def wake(self) -> None:
         """Send what is new, if the connection takes it."""
-        if self._ended or self._paused_at is not None or not self._hub.primed:
+        if self._ended or self._paused_at is not None:
             return
-        if self._after is None:
-            self._after = self._hub.last
-            before = self._before() if self._wanted.last else []
-            self._request.write(b"".join(map(_event, before)) + _beat(self._after))
-        since = self._hub.since(self._after)
-        names, records = self._names(), since.records[:_MOST_AT_ONCE]
-        chunks = [_gap(self._after)] if since.gap else []
-        chunks += [_event(each) for each in records if self._wanted.takes(each, names)]
-        more = len(since.records) > len(records)
-        self._after = records[-1].number if more else since.last
+        found, gap = self._hub.since(self._after)
+        now = found[:_MOST_AT_ONCE]
+        chunks = [b'event: gap\ndata: {"after":%d}\n\n' % self._after] if gap else []
+        chunks += [self._event(each) for each in now if self._wanted.takes(each)]
+        self._after = now[-1].number if now else self._after
         if chunks:
             self._request.write(b"".join(chunks))
-        if more:  # in a turn of its own, and if the connection takes it
+        if len(found) > len(now):  # in a turn of its own, and if the connection takes it
             self._reactor.callLater(0, self.wake)
 
     def beat(self) -> None:
@@ -214,7 +199,7 @@ class LiveStream:
                 self._cut()
             return
         # With the newest number: who comes again begins here, though nothing was shown since.
-        self._request.write(_beat(self._after or 0))
+        self._request.write(_beat(self._after))
         if now - self._looked_at >= self._hub.timing.rights:
             self._looked_at = now
             self._still_allowed().addErrback(_not_known).addCallback(self._looked)
@@ -257,24 +242,15 @@ class LiveStream:
             if not gone(self._request):
                 self._request.unregisterProducer()
 
-    def _before(self) -> list[StreamRecord]:
-        names = self._names()
-        records = self._hub.since(max(self._hub.last - KEPT, 0)).records
-        return [each for each in records if self._wanted.takes(each, names)][
-            -min(self._wanted.last, _MOST_LAST) :
-        ]
+    def _before(self) -> list[WrittenEvent]:
+        found, _ = self._hub.since(max(self._hub.last - KEPT, 0))
+        most = min(self._wanted.last, _MOST_LAST)
+        return [each for each in found if self._wanted.takes(each)][-most:] if most else []
 
-    def _names(self) -> Names | None:
-        return self._names_of(self._wanted.agent) if self._wanted.agent is not None else None
-
-
-def _event(record: StreamRecord) -> bytes:
-    # A JSON line has no line breaks but those that it escapes.
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (record.number, record.kind.encode(), record.line)
-
-
-def _gap(after: int) -> bytes:
-    return b'event: gap\ndata: {"after":%d}\n\n' % after
+    def _event(self, event: WrittenEvent) -> bytes:
+        # A JSON line has no line breaks but those that it escapes.
+        kind, line = event.kind.encode(), self._hub.line(event)
+        return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, kind, line)
 
 
 def _beat(number: int) -> bytes:

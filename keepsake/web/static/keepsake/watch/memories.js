@@ -1,10 +1,9 @@
-/* Summaries, folded to a line. Opened, one shows its words, the memories under it, and what it was
+/* Memories in rows, and summaries, folded to a line. Opened, one shows its words, the memories under it, and what it was
  * made of: the summaries that stood before it, which open in the same way, down to the first one. */
 
 import { act, actForm, field } from "./acting.js";
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
-import { memoryRows } from "./memory_list.js";
 import { count, many, time } from "./words.js";
 
 const PAGE = 50;
@@ -46,7 +45,7 @@ export function memoriesFold(id, first, last) {
   const load = async (from) => {
     const { memories } = await get(`agents/${id}/memories`, { first: from, last: Math.min(from + PAGE - 1, last) });
     list.append(...memoryRows(memories));
-    const next = (memories.at(-1)?.n ?? last) + 1;
+    const next = (memories.at(-1)?.number ?? last) + 1;
     return next > last ? null : more(`The next of them, from ${count(next)} on`, () => load(next));
   };
   const words = first === last ? `Memory ${count(first)}` : `Memories ${count(first)}–${count(last)}`;
@@ -103,4 +102,22 @@ function step(load) {
 function more(words, load) {
   const button = el("button", { type: "button", on: { click: () => button.replaceWith(step(load)) } }, words);
   return button;
+}
+
+/** Rows for memories; `mark` is the number of the one to point at, `ids` for the page's own list. */
+export function memoryRows(memories, { mark = 0, ids = false } = {}) {
+  return memories.map((memory) => el("li", {
+    class: `memory ${memory.kind} ${memory.number === mark ? "marked" : ""}`, id: ids ? `memory-${memory.number}` : null,
+    tabindex: "-1", "data-row": true,
+  },
+  el("a", { class: "number", href: `#memory/${memory.number}` }, String(memory.number)),
+  el("span", { class: "what", dir: "auto" }, memory.kind === "act" ? `> ${memory.text}` : memory.text),
+  memory.repeats > 1 ? el("b", { title: "so often in a row" }, `×${memory.repeats}`) : null,
+  el("small", {}, time(memory.time), ...about(memory))));
+}
+
+function about(memory) {
+  const told = [memory.place && `at ${memory.place}`, memory.source && `by ${memory.source}`,
+    memory.reason && `because: ${memory.reason}`];
+  return told.filter(Boolean).map((each) => [" · ", el("bdi", {}, each)]);
 }

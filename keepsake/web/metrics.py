@@ -6,12 +6,14 @@ The page itself explains each name (``# HELP``). No player's name is in any of t
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import hmac
+import ipaddress
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
-from typing import Any
+from urllib.parse import urlsplit
 
+from django.http import HttpRequest
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -19,7 +21,6 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from keepsake.events.types import (
-    OPERATIONS,
     Compaction,
     Event,
     Fault,
@@ -29,76 +30,53 @@ from keepsake.events.types import (
     Sleep,
     Thought,
 )
-from keepsake.memory.types import CompactReason, Outcome
 from keepsake.models.status import READY, ServerStatus
+from keepsake.web.headers import address_of
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+TOKEN_VARIABLE = "KEEPSAKE_METRICS_TOKEN"
+SHORTEST_TOKEN = 16
+CURE = "Make one with `openssl rand -hex 24` and restart"
 MOST_AGENTS = 200
 """Agents with series of their own; all others share :data:`OTHERS`."""
 OTHERS = "(others)"
-LOOK_SECONDS, LATELY_SECONDS = 0.5, 60.0
-"""Between two looks at the reactor, and how long they are remembered."""
+_BY_ANOTHER = ("X-Real-IP", "Forwarded", "Via", "X-Forwarded-Host")
+"""Headers that a proxy adds. Then the client is not known: the headers may be made up."""
+_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 _THOUGHT_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _COMPACTION_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 _RECALL_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
-
-_YES_NO = ("no", "yes")
 _OUTCOMES = ("acted", "refused", "no answer", "too large", "dropped", "broke off")
-_GUARDS = ("altered", "refused", "dropped", "replaced")
-_TRIGGERS = (*("addressed", "named", "given", "arrival", "departure", "heard", "other", "idle"),)
-_PRIORITIES = ("player", "event", "idle")
-_LEVELS = ("warning", "error", "config")
-_SLEEP_OPS = ("falls asleep", "wakes", "step")
-_FAILED = "failed"
-_BY = ("thought", "agent", "builder")
-_RESULTS = ("found", "nothing", "not searched")
-"""All these are as :mod:`keepsake.events.types` names them. A series that begins at 1 has no
-increase: so each begins at 0, before anything has happened. Others may come and then begin at 1."""
 
-type Known = tuple[Iterable[str], ...]
-"""The values that each label is known to have; none where they come with the agents."""
-
-_COUNTERS: dict[str, tuple[str, tuple[str, ...], Known]] = {
-    "thoughts": ("Thoughts, by how they ended", ("agent", "outcome"), ()),
-    "thought_triggers": ("Thoughts, by what caused them", ("trigger",), (_TRIGGERS,)),
-    "guards": ("Answers not spoken as written", ("op",), (_GUARDS,)),
-    "prompt_tokens": ("Tokens of thoughts' prompts", ("agent",), ()),
-    "cached_tokens": ("Those that the model server had cached", ("agent",), ()),
-    "completion_tokens": ("Tokens of thoughts' answers", ("agent",), ()),
-    "memory_operations": ("Operations on memories", ("op", "failed"), (OPERATIONS, _YES_NO)),
-    "compactions": ("Compactions", ("reason", "outcome"), (CompactReason, (*Outcome, _FAILED))),
-    "compaction_tokens": ("Tokens spent on summaries", ("kind",), (("prompt", "completion"),)),
-    "compaction_saved_tokens": ("Tokens that compactions saved", (), ()),
-    "recalls": ("Searches in memories", ("by", "result"), (_BY, _RESULTS)),
-    "faults": ("Warnings and errors in the agents' log", ("level",), (_LEVELS,)),
-    "sleep_events": (
-        "Falling asleep, waking, steps of nights",
-        ("op", "failed"),
-        (_SLEEP_OPS, _YES_NO),
-    ),
+_COUNTERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "thoughts": ("Thoughts, by how they ended", ("agent", "outcome")),
+    "thought_triggers": ("Thoughts, by what caused them", ("trigger",)),
+    "guards": ("Answers not spoken as written", ("op",)),
+    "prompt_tokens": ("Tokens of thoughts' prompts", ("agent",)),
+    "cached_tokens": ("Those that the model server had cached", ("agent",)),
+    "completion_tokens": ("Tokens of thoughts' answers", ("agent",)),
+    "memory_operations": ("Operations on memories", ("op", "failed")),
+    "compactions": ("Compactions", ("reason", "outcome")),
+    "compaction_tokens": ("Tokens spent on summaries", ("kind",)),
+    "compaction_saved_tokens": ("Tokens that compactions saved", ()),
+    "recalls": ("Searches in memories", ("by", "result")),
+    "faults": ("Warnings and errors in the agents' log", ("level",)),
+    "sleep_events": ("Falling asleep, waking, steps of nights", ("op", "failed")),
 }
-_HISTOGRAMS: dict[str, tuple[str, tuple[str, ...], Known, Sequence[float]]] = {
+_HISTOGRAMS: dict[str, tuple[str, tuple[str, ...], Sequence[float]]] = {
     "thought_latency_seconds": (
         "From the prompt to the model's answer",
         ("priority",),
-        (_PRIORITIES,),
         _THOUGHT_SECONDS,
     ),
     "thought_wait_seconds": (
         "In the queue, until the prompt was built",
         ("priority",),
-        (_PRIORITIES,),
         _THOUGHT_SECONDS,
     ),
-    "compaction_seconds": ("How long compactions took", (), (), _COMPACTION_SECONDS),
-    "recall_seconds": ("How long searches took", ("by",), (_BY,), _RECALL_SECONDS),
-    "reactor_lag_seconds": (
-        "How late the reactor was, looked at twice a second",
-        (),
-        (),
-        _LAG_SECONDS,
-    ),
+    "compaction_seconds": ("How long compactions took", (), _COMPACTION_SECONDS),
+    "recall_seconds": ("How long searches took", ("by",), _RECALL_SECONDS),
+    "reactor_lag_seconds": ("How late the reactor was, twice a second", (), _LAG_SECONDS),
 }
 _GAUGES = {
     "up": "Whether the agents' services run",
@@ -108,7 +86,6 @@ _GAUGES = {
     "event_log_waiting": "Events not written yet",
     "event_log_writable": "Whether the event log can be written",
     "live_streams": "Browsers that watch",
-    "reactor_lag_worst_seconds": "The worst lateness of the reactor in the last minute",
 }
 """Fields of :class:`Now` by their names."""
 
@@ -133,7 +110,6 @@ class Now:
     event_log_lost: int = 0  # events that found no room in the log
     event_log_writable: bool = True
     live_streams: int = 0
-    reactor_lag_worst_seconds: float = 0.0
     up: bool = False
 
 
@@ -145,16 +121,12 @@ class Metrics:
         self.registry = registry = CollectorRegistry(auto_describe=False)
         self._counters = {
             name: Counter(f"keepsake_{name}", words, labels, registry=registry)
-            for name, (words, labels, _) in _COUNTERS.items()
+            for name, (words, labels) in _COUNTERS.items()
         }
         self._histograms = {
             name: Histogram(f"keepsake_{name}", words, labels, buckets=buckets, registry=registry)
-            for name, (words, labels, _, buckets) in _HISTOGRAMS.items()
+            for name, (words, labels, buckets) in _HISTOGRAMS.items()
         }
-        for name, (_, _, known) in _COUNTERS.items():
-            self._begin(self._counters[name], known)
-        for name, (_, _, known, _) in _HISTOGRAMS.items():
-            self._begin(self._histograms[name], known)
         ProcessCollector(registry=registry)
 
     def late(self, seconds: float) -> None:
@@ -221,57 +193,15 @@ class Metrics:
         known = name if name in self._agents or len(self._agents) < MOST_AGENTS else OTHERS
         if known not in self._agents:
             self._agents.add(known)
-            self._begin(self._counters["thoughts"], ((known,), _OUTCOMES))
+            for outcome in _OUTCOMES:
+                self._counters["thoughts"].labels(known, outcome)
             for tokens in ("prompt_tokens", "cached_tokens", "completion_tokens"):
-                self._begin(self._counters[tokens], ((known,),))
+                self._counters[tokens].labels(known)
         return known
-
-    @staticmethod
-    def _begin(metric: Counter | Histogram, known: Known) -> None:
-        for labels in product(*known) if known else ():
-            metric.labels(*labels)
 
 
 def _yes_or_no(problem: str) -> str:
     return "yes" if problem else "no"
-
-
-class Lag:
-    """Measures twice a second how late the reactor is."""
-
-    def __init__(self, reactor: Any, measured: Callable[[float], None]) -> None:
-        self._reactor, self._measured = reactor, measured
-        self._lately: deque[tuple[float, float]] = deque(maxlen=int(LATELY_SECONDS / LOOK_SECONDS))
-        self._call: Any = None
-        self._due = 0.0
-
-    def start(self) -> None:
-        """Begin to look; a second call does nothing."""
-        if self._call is None:
-            self._again()
-
-    def stop(self) -> None:
-        """Look no more."""
-        if self._call is not None and self._call.active():
-            self._call.cancel()
-        self._call = None
-
-    @property
-    def worst(self) -> float:
-        """Seconds of the worst lateness of the last minute; 0 before the first look."""
-        since = self._reactor.seconds() - LATELY_SECONDS
-        return max((late for at, late in self._lately if at >= since), default=0.0)
-
-    def _again(self) -> None:
-        self._due = self._reactor.seconds() + LOOK_SECONDS
-        self._call = self._reactor.callLater(LOOK_SECONDS, self._look)
-
-    def _look(self) -> None:
-        now = self._reactor.seconds()
-        late = max(now - self._due, 0.0)
-        self._lately.append((now, late))
-        self._measured(late)
-        self._again()
 
 
 class _Momentary(Collector):
@@ -323,3 +253,37 @@ def _servers(servers: Sequence[ServerStatus]) -> Iterator[Metric]:
         tokens.add_metric([*which, "cached"], figures.cached_tokens)
         tokens.add_metric([*which, "completion"], figures.completion_tokens)
     yield from (waiting, calls, tokens)
+
+
+# -- who may read them
+
+
+def too_short(token: str) -> str:
+    """What is wrong with a token that opens to nobody; empty for a good one, and for none."""
+    if token.strip() and len(token.strip().encode()) < SHORTEST_TOKEN:
+        return (
+            f"{TOKEN_VARIABLE} has less than {SHORTEST_TOKEN} characters, so that /metrics is "
+            "open to nobody"
+        )
+    return ""
+
+
+def may_read(request: HttpRequest) -> bool:
+    """Whether the client may read the metrics.
+
+    Without a token: clients on this machine that connect without a proxy, by a name of this
+    machine. With a token: clients that send it, from anywhere, and no others.
+    """
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if token:
+        scheme, _, shown = request.headers.get("Authorization", "").partition(" ")
+        right = hmac.compare_digest(shown.strip().encode(), token.encode())
+        return right and scheme.lower() == "bearer" and not too_short(token)
+    if any(name in request.headers for name in _BY_ANOTHER):
+        return False
+    try:
+        here = ipaddress.ip_address(address_of(request)).is_loopback
+        # A page elsewhere may have had a name of its own lead here.
+        return here and urlsplit(f"//{request.headers.get('Host', '')}").hostname in _HERE
+    except ValueError:
+        return False

@@ -1,1 +1,0 @@
-"""What is pushed or polled while it happens: event streams, charts, metrics."""
