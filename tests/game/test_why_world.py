@@ -157,7 +157,7 @@ class TestWhy(WhyWorld):
         shown = self.why()
         assert "say Three." in shown
         assert f"(memory {archive.last_number}" in shown
-        assert "holds older acts, but not this one" in shown
+        assert "does not hold this act" in shown
         assert "say Two." in self.why("@why Mira 2")
         for holder in (self.char1, self.char1.account):
             holder.permissions.clear()
