@@ -409,31 +409,6 @@ class TestBuilders(Building, LadderWorld):
         assert max(map(len, shown.splitlines())) < 80
         assert "Budget" in self.type("@memory-status/tokens", "Budget")
 
-    def test_the_list_and_one_of_them(self):
-        assert "has not been compacted yet" in self.type("@compaction Mira", "yet")
-        for _ in range(2):
-            self.talk(9)
-            self.type("@compact-memories Mira", "Compacted")
-        shown = self.type("@compaction Mira", "stand")
-        rows = [line for line in shown.splitlines() if "manual" in line]
-        assert [row.split()[0] for row in rows] == ["1", "2"]
-        assert " > " in rows[0]
-        assert "2 stand and save" in shown
-        assert max(map(len, shown.splitlines())) < 80
-        one = self.type("@compaction mir 2", "before")
-        assert "because of: manual" in one
-        assert "memories 7-15 summed up" in one or "summed up, 4 kept verbatim" in one
-        before, after = next(
-            line.split("│") for line in one.splitlines() if line.startswith("before: memories 1-")
-        )
-        assert "after: memories" in after
-        assert before.strip()
-        assert max(map(len, one.splitlines())) < 80
-        columns, _, asked = self.type("next", "2/2").partition("What was asked")
-        assert "|rred|n" in columns, "colour codes stay text"
-        assert "|rred|n" in asked
-        assert max(map(len, columns.splitlines())) < 80
-
     def test_undo_takes_the_last_one_back(self):
         self.talk(9)
         before = [m.number for m in self.mind.memory.context().window]

@@ -7,7 +7,6 @@ import pytest
 from keepsake.archive.records import Tier
 from keepsake.errors import ConfigError
 from keepsake.memory.strategy import (
-    NARRATIVE,
     Layout,
     Strategies,
     load_strategy,
@@ -53,13 +52,6 @@ def test_the_four_ways_are_there_and_can_be_used():
         assert heading in found["structured"].headings
         assert heading in found["replace"].headings
     assert not found["narrative"].headings
-
-
-def test_without_a_file_narrative_is_what_its_file_says():
-    for tier in Tier:
-        shipped = Strategies(SHIPPED).get("narrative").wanted(tier, "Mira")
-        assert NARRATIVE.wanted(tier, "Mira") == shipped
-        assert "Who told Mira what" in shipped
 
 
 # -- one's own
