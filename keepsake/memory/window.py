@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, Summary
@@ -17,8 +17,8 @@ from keepsake.ports import Tokens
 from keepsake.prompt.script import script_line
 from keepsake.prompt.tokens import Heuristic
 
-_KNOWN = 512
-"""Weights that are kept before all are forgotten: a model server corrects the estimate."""
+RECOUNT = 16
+"""Memories after which all is counted anew: a model server corrects the estimate."""
 
 
 class TokenCounter:
@@ -37,8 +37,6 @@ class TokenCounter:
         """Tokens of one memory."""
         known = self._known.get(memory.number)
         if known is None or known[0] is not memory:
-            if len(self._known) >= _KNOWN:
-                self._known.clear()
             known = memory, self._tokens.of(script_line(memory, self.agent))
             self._known[memory.number] = known
         return known[1]
@@ -71,7 +69,11 @@ class Window:
         # How much a memory matters, 1 to 10.
         self.importance = host.importance or (lambda memory: importance(memory, agent).score)
         self._mask = masking.Mask(self.matters)
-        self._through = 0
+        self._through = self._looked = 0
+        # The window's weight, kept up as it grows at its end: of which head, to which memory.
+        self._head: tuple[object, ...] = ()
+        self._newest: Memory | None = None
+        self._tokens = self._summary_tokens = 0
 
     def matters(self, memory: Memory) -> bool:
         """Whether the mask leaves a memory as it is."""
@@ -92,15 +94,22 @@ class Window:
         config = self._host.config()
         if config.mask:
             self._mask_through(max(self._tiers.last_number - self._preserved(config), 0))
-        self.counter.forget()
+        self._count_anew()
 
     def forget(self) -> None:
         """Memories came back, or all went: nothing is masked any more."""
-        self._through = 0
+        self._through = self._looked = 0
+        self._count_anew()
+
+    def _count_anew(self) -> None:
         self.counter.forget()
+        self._head = ()
 
     def _move_boundary(self, config: CompactionConfig) -> None:
         last = self._tiers.last_number
+        if last == self._looked:
+            return
+        self._looked = last
         # It moves if no more than this many stay as they are: mostly that is seen at once.
         most = last - masking.beyond(self._through)
         if most >= config.preserve_memories and (preserved := self._preserved(config)) <= most:
@@ -120,10 +129,32 @@ class Window:
         return max(count, config.preserve_memories)
 
     def load(self) -> Load:
-        """What the prompt costs."""
-        state, budget = self._tiers.state, self._host.config().budget
-        summaries = self.counter.summaries(state.longterm, state.recent)
-        return Load(self.overhead, summaries, self.counter.memories(self.context().shown), budget)
+        """What the prompt costs; what was counted before is not counted again."""
+        context, budget = self.context(), self._host.config().budget
+        window = context.window
+        summaries = context.longterm, context.recent
+        shown_as = context.masked is None, self._through, self._tiers.last_number // RECOUNT
+        head = (*summaries, *shown_as, window[0] if window else None)
+        if head != self._head or self._newest is None:
+            self.counter.forget()
+            self._head, self._summary_tokens = head, self.counter.summaries(*summaries)
+            self._tokens = self.counter.memories(context.shown)
+        else:
+            self._tokens += self._grown(window, self._newest)
+        self._newest = window[-1] if window else None
+        return Load(self.overhead, self._summary_tokens, self._tokens, budget)
+
+    def _grown(self, window: Sequence[Memory], newest: Memory) -> int:
+        """Tokens of what came after ``newest``, which may have happened again."""
+        tokens = 0
+        for memory in reversed(window):
+            if memory is newest:
+                break
+            tokens += self.counter.memory(memory)
+            if memory.number == newest.number:
+                tokens -= self.counter.memory(newest)
+                break
+        return tokens
 
     def snapshot(self, context: MemoryContext) -> MemorySnapshot:
         """A context, weighed memory by memory, for a plan; takes long, and needs no lock."""

@@ -61,13 +61,13 @@ class LoggedWorld(WebWorld):
         self.pass_time(4)
 
     def outcomes(self) -> Counter[str]:
-        assert self.log.flush(60)
+        assert self.log.flush(10)
         found = events(self.log.folder)
         return Counter(each["outcome"] for each in found if each["kind"] == "thought")
 
     def reload(self) -> None:
         """The Server goes down and comes back."""
-        assert self.log.flush(60)
+        assert self.log.flush(10)
         self.stop_services()
         self.log.close()
         self.services = self.start_services()
@@ -89,10 +89,7 @@ class TestCounts(LoggedWorld):
         assert (row["recent_ended"], row["recent_failed"]) == (row["ended"], row["failed"])
         assert row["thoughts"] == row["ended"]
 
-        self.rights()
-
-    def rights(self):
-        """Who may act is told so."""
+    def test_who_may_act_is_told_so(self):
         assert self.get("/agents")["may_act"] is True
         assert self.get(self.of_mira())["may_act"] is True
         self.web = self.client_of(self.account_named("Stan", "Player", is_staff=True))
@@ -177,18 +174,18 @@ class TestRenamed(LoggedWorld):
         self.settle()
 
     def why(self, n: int, agent: Agent | None = None) -> dict[str, Any]:
-        assert self.log.flush(60)
+        assert self.log.flush(10)
         return self.get(f"/agents/{(agent or self.mira).id}/why", n=n)
 
     def thoughts_of(self, agent: Agent) -> int:
         """Those in the chart of the last hour."""
-        assert self.log.flush(60)
+        assert self.log.flush(10)
         found = self.get(f"/agents/{agent.id}/series")
         return sum(point["thoughts"] for point in found["points"])
 
     def shown_to(self, agent: Agent) -> list[str]:
         """The acts that a stream of that agent would be shown."""
-        assert self.log.flush(60)
+        assert self.log.flush(10)
         wanted = StreamQuery(agent=agent.id, kinds=frozenset({"thought"}))
         records = list(events(self.log.folder))
         taken = [
@@ -217,7 +214,7 @@ class TestRenamed(LoggedWorld):
         self.char1.account.permissions.add("Builder")
         self.char1.permissions.add("Builder")
         heard = self.hears(self.char1)
-        assert self.log.flush(60)
+        assert self.log.flush(10)
         self.char1.execute_cmd("@why Mirabel")
         self.settle(lambda: bool(heard))
         shown = strip_ansi("\n".join(heard))
