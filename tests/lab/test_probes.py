@@ -23,11 +23,9 @@ from keepsake.lab.memories.windows import FullContext
 from keepsake.lab.probes import (
     DELAYS,
     KEPT,
-    UNTOLD,
     id_of,
     probe_trials,
 )
-from keepsake.lab.trial import scores
 from keepsake.memory.protocol import RecalledLine, Surroundings
 from keepsake.ports import FixedClock
 
@@ -67,16 +65,6 @@ def test_it_is_asked_after_an_hour_a_day_and_a_week_in_other_words_each_time():
     assert {q.kind for each in by_plant.values() for q in each} == {
         *("fact", "update", "contradiction", "rule", "promise", "overheard", "secret"),
     }
-
-
-def test_nobody_told_what_is_asked_as_never_told():
-    questions = [q for q in QUIET.questions if q.kind == "never told"]
-    assert questions
-    for question in questions:
-        own = [m.text for m in QUIET.memories if m.source == question.asker]
-        assert not any(matches(question.wrong, text) for text in own)
-        assert scores(question, "I don't know, you never said.") == {"right": 1.0}
-        assert scores(question, "It is a mason, I should think.") == {"right": 0.0}
 
 
 class Remembers(FullContext):
@@ -146,13 +134,6 @@ def test_windows_forget_and_curves_say_when():
     assert found.timed == [IN_CONTEXT, IN_REACH]  # nobody spoke
 
 
-def test_an_answer_with_what_was_true_before_is_wrong():
-    question = next(q for q in QUIET.questions if q.kind == "update")
-    (old, *_) = (each.removeprefix("\\b").removesuffix("\\b") for each in question.wrong)
-    assert scores(question, f"It is {question.answers[0]}.")["right"] == 1.0
-    assert scores(question, f"{question.answers[0]}, or was it {old}?")["right"] == 0.0
-
-
 def test_the_command_shows_curves_and_writes_each_question(tmp_path):
     told = tmp_path / "probes.json"
     line = ["eval", "probes", "--memory", "sliding-window", "--load", "30", "--kinds"]
@@ -176,7 +157,3 @@ def test_what_cannot_be_says_what_can(option, value, cure):
     result = CliRunner().invoke(app, ["eval", "probes", "--load", "10", option, value])
     assert isinstance(result.exception, KeepsakeError)
     assert cure in str(result.exception)
-
-
-def test_words_for_not_knowing_are_known():
-    assert matches((UNTOLD,), "I'm not sure.")

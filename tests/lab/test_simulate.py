@@ -11,11 +11,9 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from contextlib import closing
 
-import psutil
 import pytest
 
 from keepsake.archive.log import Archive
@@ -113,19 +111,6 @@ def test_agents_live_through_their_hours(uninterrupted):
     assert found[-1]["t"].startswith("2026-05-04T10:00:00")
     outcomes = Counter(record["outcome"] for record in found if record["kind"] == "thought")
     assert outcomes["acted"] > 5 * outcomes["refused"]
-
-
-def test_a_night_is_fallen_asleep_to_once_however_many_hours_it_goes_through(uninterrupted):
-    asleep = set()
-    told = [each for each in records(uninterrupted) if each["kind"] == "sleep"]
-    assert sum(each["op"] == "falls asleep" for each in told) > 1
-    for each in told:
-        if each["op"] == "falls asleep":
-            assert each["agent"] not in asleep, each
-            assert "awake" in each["why"]
-            asleep.add(each["agent"])
-        elif each["op"] == "wakes":
-            asleep.remove(each["agent"])
 
 
 def test_a_model_server_that_is_not_there_is_missed_before_anything_is_made(places):
@@ -228,30 +213,6 @@ def test_a_model_that_is_gone_ends_it(beside):
     assert 0 < lab.lived() < 9 * 3600
     answers = [each["answer"] for each in records(lab) if each["kind"] == "thought"]
     assert "Well, well." in answers
-
-
-def test_one_of_a_name_and_one_run_of_it_at_a_time(beside):
-    lab = create(beside, SimulationPlan("twice", agents=1, hours=1000, visitors=0))
-    with Run(lab) as first:
-        assert next(first.reports()).op == "setting up"
-        with pytest.raises(KeepsakeError, match="There is a simulation 'twice' already"):
-            create(beside, SimulationPlan("twice"))
-        with pytest.raises(KeepsakeError, match="running already"):
-            run(lab)
-        process = psutil.Process(first.pid)
-        ended = [process, *process.children(recursive=True)]
-    deadline = time.monotonic() + 120
-    while any(map(works, ended)):  # whoever leaves a run ends it
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def works(process):
-    """Whether a process is there, and not merely waiting for somebody to take note of its end."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def test_the_configuration_comes_from_the_vault_and_recall_goes_by_words(places, tmp_path):

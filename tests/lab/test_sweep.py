@@ -9,7 +9,6 @@ import pytest
 
 from keepsake.errors import KeepsakeError
 from keepsake.lab.cell import pinned_down
-from keepsake.lab.comparing import compared
 from keepsake.lab.sweep import CELLS, Runner, sweep
 from keepsake.lab.sweep_plan import read_plan
 from keepsake.paths import REPOSITORY, Places, Ports
@@ -209,29 +208,3 @@ def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypa
     assert {row["seed"] for row in parrot} == {1, 2}
     again = keepsake(environ, "sweep", plan, "--out", folder, "--jobs", "1")
     assert "21 of 28 cells were done before" in again.stderr
-
-
-def test_a_difference_is_the_same_from_either_side(tmp_path):
-    (found, timed) = compared(run(tmp_path, "sides"))
-    assert timed.timed
-    assert {pair.hours for pair in found.pairs} == {None}
-    assert {pair.hours for pair in timed.pairs} == {None, 1, 24}  # too few days for a week
-    for each in (found, timed):
-        for measure, hours in {(pair.measure, pair.hours) for pair in each.pairs}:
-            there = each.against(measure, hours)
-            for first, others in there.items():
-                assert others.keys() == there.keys() - {first}
-                for second, pair in others.items():
-                    back = there[second][first]
-                    assert pair.found.mean == -back.found.mean
-                    assert (pair.found.low, pair.found.high) == (-back.found.high, -back.found.low)
-                    assert pair.significant == back.significant
-
-
-def test_seeds_of_one_file_are_no_more_questions(tmp_path):
-    records = run(tmp_path, "some")
-    (first, *_) = compared(records)
-    doubled = compared([*records, *records])[0]
-    for arm, twice in zip(first.arms, doubled.arms, strict=True):
-        assert arm.kinds[-1] == twice.kinds[-1]
-    assert [pair.found for pair in first.pairs] == [pair.found for pair in doubled.pairs]

@@ -40,24 +40,6 @@ def test_time_jumps_to_what_is_next_and_stands_still_meanwhile(timeline):
     assert timeline.now() == START + timedelta(hours=2)
 
 
-def test_work_is_done_one_piece_at_a_time_in_the_order_of_asking(timeline):
-    at_once, most, order = 0, 0, []
-
-    def work(number):
-        nonlocal at_once, most
-        at_once += 1
-        most = max(most, at_once)
-        time.sleep(0.01 * (5 - number))
-        order.append(number)
-        at_once -= 1
-
-    pools = [timeline.workers(), timeline.workers()]
-    for number in range(5):
-        pools[number % 2].submit(work, number)
-    timeline.settle()
-    assert (order, most) == ([0, 1, 2, 3, 4], 1)
-
-
 def test_model_calls_run_beside_each_other_and_are_told_in_the_order_of_asking(timeline):
     models, told, together = timeline.models(), [], threading.Barrier(3, timeout=20)
 
