@@ -27,7 +27,6 @@ _RECALLED, _AHEAD, _NEAR, _WHOSE = 0.15, 2.5, 0.3, 0.15
 add to that."""
 _LONGEST, _LONGEST_PAIR, _LONGEST_NAME, _SHORT = 300, 160, 31, 7
 _MARKUP = str.maketrans(dict.fromkeys("~<>|{}[]*_#`\\^@="))
-_LEADS = frozenset({"well", "oh", "so", "and", "but", "listen", "remember", "please"})
 _DATA: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 STOCK: Mapping[str, Mapping[str, Any]] = _DATA["languages"]
 """The stock lines by language and kind, as ``fallback.yaml`` has them."""
@@ -127,9 +126,6 @@ def _courtesy(question: _Question, names: Iterable[str]) -> str:
     return "heard"
 
 
-# -- what answers
-
-
 def _is(kind: str, question: _Question) -> bool:
     """Whether it is short and holds one of the phrases of this kind."""
     said, phrases = f" {' '.join(question.words)} ", question.stock.get(kind, ())
@@ -165,20 +161,12 @@ def _sentences(line: FallbackLine, stock: Mapping[str, Any]) -> list[str]:
     """The sentences of a line that tell something and can be said."""
     found = []
     for each in sentences(line.text):
-        text = _without_lead(" ".join(each.replace('"', "'").split()))
+        text = " ".join(each.replace('"', "'").split())
         sayable = text.isprintable() and text == text.translate(_MARKUP) and "://" not in text
         sayable &= not text.startswith("/") and "(secret)" not in text.casefold()
         if sayable and len(text) <= _LONGEST and len(words(text)) > 2 and not _asks(text, stock):
             found.append(closed(f"{text[0].upper()}{text[1:]}"))
     return found
-
-
-def _without_lead(text: str) -> str:
-    """A sentence without a "Well, so" at its head, and without the "that" behind it."""
-    rest = text
-    while (head := rest.partition(" "))[2] and head[0].rstrip(",").casefold() in _LEADS:
-        rest = head[2]
-    return rest if rest == text else rest.removeprefix("that ")
 
 
 def _worth(question: _Question, found: Sequence[tuple[str, FallbackLine]]) -> list[float]:

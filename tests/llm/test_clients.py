@@ -334,21 +334,6 @@ def test_nonsense_about_a_server_hurts_nobody(
             model.check()
 
 
-def test_a_server_that_came_back_is_asked_again():
-    port = free_port()
-    with FakeModelServer(port) as fake, asking(fake.address) as model:
-        fake.kind = LLAMA_CPP
-        model.check()
-        assert model.capabilities.form == DIALOGUE
-        fake.close()
-        with pytest.raises(ModelUnavailable):
-            model.check()
-        with FakeModelServer(port) as again:
-            again.kind, again.template = LLAMA_CPP, TEMPLATE
-            model.check()
-            assert model.capabilities.form == CHAT
-
-
 def test_templates():
     assert is_chat_template(TEMPLATE)
     assert not is_chat_template("")

@@ -83,13 +83,6 @@ def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):
     assert model.lessons.rate > 0
 
 
-def test_a_seed_makes_it_repeatable(model: OpenAIModel):
-    request = GenerationRequest("Once upon a time", max_tokens=12, temperature=0.9, seed=11)
-    # The first finds its prompt in no cache, and is computed in other batches than the rest.
-    _, second, third = [model.generate(request).text for _ in range(3)]
-    assert second == third
-
-
 def test_a_schema_holds_the_answer(model: OpenAIModel):
     schema = {
         "type": "object",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from keepsake.errors import BadAnswer, ConfigError, ModelFailed, ModelMissing, ModelUnavailable
+from keepsake.errors import BadAnswer, ConfigError, ModelFailed, ModelUnavailable
 from keepsake.models.embedders import (
     WHOLE_BATCH,
     CachedEmbedder,
@@ -26,7 +26,6 @@ from keepsake.models.minilm import DIMENSION, MiniLMEmbedder
 from keepsake.paths import REPOSITORY
 from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
 from tests.fakes.model_server import FakeModelServer, Reply, vector
-from tests.free_ports import free_port
 from tests.llm.conftest import until
 
 CUP = "Who has seen the cup?"
@@ -171,17 +170,6 @@ def test_a_wrong_number_of_vectors_is_refused(
         fake.plan(path, Reply(raw=raw))
     with pytest.raises(BadAnswer):
         remote.embed(TEXTS)
-
-
-def test_a_missing_model_and_an_absent_server(fake: FakeModelServer):
-    missing = ollama_embedder("absent", fake.address)
-    with pytest.raises(ModelMissing, match="ollama pull absent"):
-        missing.embed(TEXTS)
-    missing.close()
-    gone = openai_embedder("fake", f"http://127.0.0.1:{free_port()}")
-    with pytest.raises(ModelUnavailable):
-        gone.embed(TEXTS)
-    gone.close()
 
 
 # -- vectors that are kept

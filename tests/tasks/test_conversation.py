@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.archive.records import SHRUG, Memory, MemoryKind
+from keepsake.archive.records import Memory, MemoryKind
 from keepsake.tasks.conversation import own_line, turns_of
 
 START = datetime(2026, 11, 26, 12, 0, tzinfo=UTC)
@@ -59,11 +59,6 @@ def test_a_sentence_that_was_spoken_ahead_is_one_line_with_the_rest():
         window((HEARD, "Rain."), (ACT, "say Sit down."), (ACT, "say The soup is hot."))
     )
     assert turns[-1].lines == ("Sit down. The soup is hot.",)
-
-
-def test_a_stock_phrase_is_no_example():
-    shrug = Memory(1, START, ACT, "say Hm.", event=SHRUG)
-    assert turns_of([shrug]) == []
 
 
 def test_own_acts_are_in_the_form_of_answers():
