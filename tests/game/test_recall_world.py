@@ -311,12 +311,6 @@ class TestBuilders(Building, RecallWorld):
             assert "did not work" in shown, line
             assert cure in shown, (line, shown)
 
-    def test_the_prompt_that_builders_see_has_what_was_recalled(self):
-        self.says(*FACTS, *CHATTER, "Where does Edwin mend nets?")
-        shown = self.type("@agent/prompt Mira") + self.type("next")
-        assert PAST in shown
-        assert "mends nets in Ostrey" in shown.split(PAST)[1]
-
 
 def _now(world):
     return world.services.clock.now()

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +18,6 @@ import pytest
 
 from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelUnavailable
-from keepsake.names import folder_name
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
 from keepsake.recall.chroma_server import ChromaServer, broken_folder, data_folder
@@ -27,7 +25,7 @@ from keepsake.recall.config import RecallConfig
 from keepsake.recall.service import IndexService
 from tests.free_ports import free_port
 from tests.index.conftest import BagOfWords, Life, by_words, settles
-from tests.llm.conftest import places_in, runs, until
+from tests.llm.conftest import places_in, until
 
 
 @pytest.fixture
@@ -239,10 +237,6 @@ def test_what_was_forgotten_is_in_no_file_whenever_the_world_ends(
     until(lambda: not files_with("marzipan"))
 
 
-def test_an_agent_called_chroma_has_a_folder_of_its_own(here: Places):
-    assert folder_name(data_folder(here).name) != data_folder(here).name, "no name leads there"
-
-
 class Hanging:
     """An embedder that gives no answer until it is closed."""
 
@@ -296,37 +290,6 @@ def test_no_proxy_is_asked_for_what_is_on_this_machine(
     finally:
         client.close()
     assert os.environ["no_proxy"].startswith("intranet,"), "what a person wrote there stays"
-
-
-_LAUNCH = """
-import sys, time
-from pathlib import Path
-from keepsake.recall.chroma_server import ChromaServer
-from keepsake.paths import Places, Ports
-home = Path(sys.argv[1])
-home.mkdir(parents=True, exist_ok=True)
-supervisor = ChromaServer(Places(home, home, Ports(int(sys.argv[2]))), grace=0.5)
-while not supervisor.watch():
-    time.sleep(0.05)
-print(supervisor.pid, flush=True)
-time.sleep(600)
-"""
-
-
-def test_it_ends_when_the_game_is_killed(here: Places):
-    game = subprocess.Popen(
-        [sys.executable, "-c", _LAUNCH, str(here.home), str(here.ports.base)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert game.stdout is not None
-    with game.stdout:
-        pid = int(game.stdout.readline())
-    time.sleep(1.5)
-    assert psutil.pid_exists(pid), "it stays while the game is there"
-    game.kill()
-    game.wait()
-    until(lambda: not runs(pid))
 
 
 # -- a server of somebody else

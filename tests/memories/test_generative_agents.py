@@ -10,7 +10,7 @@ from keepsake.lab.memories.generative_agents import GenerativeAgents
 from keepsake.memory.protocol import Surroundings
 from keepsake.models.openai import OpenAIModel
 from keepsake.ports import FixedClock
-from tests.fakes.model_server import FakeModelServer, Reply
+from tests.fakes.model_server import FakeModelServer
 
 PLAIN = 'Ada says, "The bench is brown."'
 
@@ -95,18 +95,6 @@ def test_a_model_rates_and_reflects_when_enough_has_come_in(tmp_path, fake, mode
     asked = len(fake.calls("/v1/completions"))
     again.rest(asleep=True)
     assert len(fake.calls("/v1/completions")) == asked  # what was rated is not rated again
-
-
-def test_a_model_that_fails_is_asked_again_at_the_next_rest(tmp_path, fake, model):
-    fake.script = answers
-    fake.plan("/v1/completions", Reply(status=500))
-    stream = made(tmp_path, model, threshold="10")
-    for each in life(5):
-        stream.perceive(each)
-    stream.rest(asleep=False)
-    assert stream.state()["insights"] == 0
-    stream.rest(asleep=False)
-    assert stream.state()["insights"] > 0
 
 
 def test_a_damaged_file_means_that_all_is_lived_anew(tmp_path):

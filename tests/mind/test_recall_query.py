@@ -59,26 +59,6 @@ def test_who_asks_when_gets_lines_that_tell_a_time_unless_it_is_a_scene():
     assert first("When did Tom sell his boat?", scene=True) == 1
 
 
-def test_recall_and_reciprocal_rank():
-    answered = Answered("fact", ["x", "y"], [*"abc", "x", *"defgh", "y"])
-    assert answered.recall(5) == 0.5
-    assert answered.recall(10) == 1.0
-    assert answered.reciprocal_rank() == 0.25
-    assert Answered("fact", ["z"], ["a"]).reciprocal_rank() == 0.0
-
-
-def test_own_words_weigh_less_than_those_of_others():
-    held = documents(
-        "say The cup and the bell are mine.",
-        "The cup and the bell are mine.",
-    )
-    own = {key: each._replace(speaker="Mira") for key, each in held.items() if key[-1] == "1"}
-    found = Candidates(held | own, dict.fromkeys(held, 4.0), {})
-    hits = rank(read("cup bell", [], NOW), found, NOW, limit=9, weights=PLAIN, agent="Mira")
-    scores = {hit.document.key: hit.score for hit in hits}
-    assert scores["memory:1"] < scores["memory:2"]
-
-
 THURSDAY = datetime(2026, 5, 14, 18, 30, tzinfo=UTC)  # a Thursday
 NAMES = ["Tom", "Mira", "The Kettle", "Withy Hythe"]
 

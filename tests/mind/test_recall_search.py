@@ -125,13 +125,6 @@ def test_when_it_was_counts(world):
     assert world.found("What was lost by Joss on 4 April?", limit=1) == ["memory:40"]
 
 
-def test_a_note_is_found_by_its_title_and_is_never_too_new(world):
-    world.put(Document("note:garden", DocumentKind.NOTE, "Rosemary by the wall.", NOW,
-                       title="Chapel garden"))  # fmt: skip
-    (hits,) = world.recall.search_each("garden", [SearchRequest(3)], before=2)
-    assert hits[0].document.key == "note:garden"
-
-
 def test_without_the_embedder_words_go_on_and_it_is_told_once(world):
     world.embedder.down = True
     assert world.found("Who mends nets?", limit=1) == ["memory:3"]

@@ -136,10 +136,6 @@ class MemoryConformance:
             assert _cost(memory.context(500)) <= 500
             _json(memory.state())
 
-    def test_newest_is_what_was_perceived_last(self, tmp_path: Path) -> None:
-        with self.opened(tmp_path / "life", life(30)) as memory:
-            assert memory.newest == 30
-
     def test_what_is_recalled_was_perceived(self, tmp_path: Path) -> None:
         with self.opened(tmp_path / "life", life(60)) as memory:
             for line in _recalled(memory, "Who hid the blue kettle?", 20):
@@ -189,12 +185,6 @@ class MemoryConformance:
             again = [line.numbers for line in _recalled(memory, "Who sold honey?", 5)]
             assert len(again) == len(found), "less is found than before"
 
-    def test_it_goes_on_after_reopening(self, tmp_path: Path) -> None:
-        lived = life(50)
-        for until in (20, 21, 50):
-            with self.opened(tmp_path / "life", lived[:until]) as memory:
-                assert memory.newest == until
-
     def test_odd_text_is_taken(self, tmp_path: Path) -> None:
         lived = [_saying(number, text) for number, text in enumerate(ODD, 1)]
         with self.opened(tmp_path / "life", [*lived, *life(5, start=len(ODD) + 1)]) as memory:
@@ -207,6 +197,7 @@ class MemoryConformance:
         with self.opened(tmp_path / "life", life(self.long)) as memory:
             memory.rest(asleep=True)
             assert memory.newest == self.long
+            _json(memory.state())
             assert len(_recalled(memory, "Who painted the north gate?", 10)) <= 10
             assert _cost(memory.context(1000)) <= 1000
 
@@ -232,10 +223,6 @@ class MemoryConformance:
     def test_closing_twice_does_no_harm(self, tmp_path: Path) -> None:
         with self.opened(tmp_path / "life", life(5)) as memory:
             memory.close()
-
-    def test_state_is_for_tables(self, tmp_path: Path) -> None:
-        with self.opened(tmp_path / "life", life(20)) as memory:
-            _json(memory.state())
 
     def test_lives_do_not_mix(self, tmp_path: Path) -> None:
         hers, his = life(20, who=("Ada",)), life(20, who=("Zoltan",))

@@ -18,9 +18,9 @@ from keepsake.archive.records import Memory
 from keepsake.books.files import replace_file
 from keepsake.books.importance import importance
 from keepsake.errors import ModelError
-from keepsake.lab.memories import reflection, settings
-from keepsake.lab.memories.line_index import LineIndex
-from keepsake.lab.memories.windows import MOST_LINES, Newest, first_within
+from keepsake.lab.memories import reflection
+from keepsake.lab.memories.rag import LineIndex
+from keepsake.lab.memories.windows import MOST_LINES, Newest, first_within, settings_of
 from keepsake.language.words import words, writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of
@@ -81,7 +81,7 @@ class GenerativeAgents(Newest):
     """
 
     def __init__(self, given: Surroundings) -> None:
-        self._settings = settings.read(StreamSettings, given.settings)
+        self._settings = settings_of(StreamSettings, given.settings)
         super().__init__(given, self._settings.window)
         self._given, self._index = given, LineIndex(given.embedder, worded=False)
         self._file = given.folder / "stream.json"

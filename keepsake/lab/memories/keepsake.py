@@ -15,9 +15,8 @@ from keepsake.archive.privacy import outward
 from keepsake.archive.records import SCENE, Memory
 from keepsake.books.commitments import Commitments
 from keepsake.errors import CompactionError, KeepsakeError, ModelError
-from keepsake.lab.memories import settings
-from keepsake.lab.memories.line_index import LineIndex
-from keepsake.lab.memories.windows import first_within
+from keepsake.lab.memories.rag import LineIndex
+from keepsake.lab.memories.windows import first_within, plainly
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import FOLDER, CompactionConfig
 from keepsake.memory.host import MemoryHost
@@ -203,7 +202,7 @@ def _configured(given: Surroundings) -> tuple[CompactionConfig, Strategies]:
     folder = Path(written.pop(CONFIG, SHIPPED))
     ways = Strategies(folder / FOLDER, SHIPPED / FOLDER)
     path = folder / FILE
-    config = settings.plainly(lambda: CompactionConfig.load(path, dict(_sized(given, written))))
+    config = plainly(lambda: CompactionConfig.load(path, dict(_sized(given, written))))
     if ways.get(config.strategy).layout is Layout.SLIDING:
         told = f"The strategy {config.strategy!r} makes no summaries"
         raise KeepsakeError(told, "Use the memory sliding-window, or another strategy")

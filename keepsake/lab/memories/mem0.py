@@ -19,8 +19,7 @@ from typing import Any
 from keepsake.archive.records import Memory
 from keepsake.books.files import replace_file
 from keepsake.errors import KeepsakeError
-from keepsake.lab.memories import settings
-from keepsake.lab.memories.windows import MOST_LINES, Newest
+from keepsake.lab.memories.windows import MOST_LINES, Newest, settings_of
 from keepsake.language.words import writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, line_of
@@ -62,7 +61,7 @@ class Mem0Memory(Newest):
     """
 
     def __init__(self, given: Surroundings) -> None:
-        self._settings = settings.read(Mem0Settings, given.settings)
+        self._settings = settings_of(Mem0Settings, given.settings)
         super().__init__(given, self._settings.window)
         if given.embedder is None:
             raise KeepsakeError("mem0 needs an embedder", "Let llm.md name one")

@@ -4,15 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import batched
 
 from keepsake.archive.records import Memory
-from keepsake.lab.memories import settings
-from keepsake.lab.memories.line_index import LineIndex
-from keepsake.lab.memories.windows import MOST_LINES, Newest
+from keepsake.lab.local_vectors import LocalVectors
+from keepsake.lab.memories.windows import MOST_LINES, Newest, settings_of
 from keepsake.language.words import words, writable
 from keepsake.markdown_config import between
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated, line_of
+from keepsake.ports import Embedder
 from keepsake.recall.documents import Document, DocumentKind
+from keepsake.recall.words import WordIndex
+
+BATCH = 256
+"""Texts that are embedded at a time: an embedder holds all of a batch in memory."""
+
+
+class LineIndex:
+    """Documents that are indexed when they are first wanted. Not for several threads at once.
+
+    To embed a line takes some milliseconds, so lines wait until somebody asks or the agent rests,
+    and are embedded together.
+
+    Args:
+        embedder: Embeds them; None for words alone.
+        worded: Whether words are indexed beside an embedder too.
+
+    Attributes:
+        words, vectors: What they are searched in.
+    """
+
+    def __init__(self, embedder: Embedder | None, *, worded: bool = True) -> None:
+        self.words, self.vectors = WordIndex(), LocalVectors()
+        self._embedder = embedder
+        self._worded = worded or embedder is None
+        self._to_word: dict[str, Document] = {}
+        self._to_embed: dict[str, Document] = {}
+
+    def add(self, document: Document) -> None:
+        """Have a document indexed later; one with a known key replaces the old one."""
+        if self._worded:
+            self._to_word[document.key] = document
+        if self._embedder is not None:
+            self._to_embed[document.key] = document
+
+    @property
+    def waiting(self) -> int:
+        """How many are not indexed yet."""
+        return max(len(self._to_word), len(self._to_embed))
+
+    def settle(self) -> None:
+        """Index all that waits; blocks.
+
+        Raises:
+            ModelError: They could not be embedded: words are indexed, the rest goes on waiting.
+            IndexUnavailable: The embedder has changed its dimension.
+        """
+        self.words.add(self._to_word.values())
+        self._to_word.clear()
+        if self._embedder is None:
+            return
+        for batch in batched(list(self._to_embed.values()), BATCH):
+            self.vectors.add(batch, self._embedder.embed([each.text for each in batch]))
+            for each in batch:
+                del self._to_embed[each.key]
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.words.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +90,7 @@ class Rag(Newest):
     """
 
     def __init__(self, given: Surroundings) -> None:
-        super().__init__(given, settings.read(RagSettings, given.settings).window)
+        super().__init__(given, settings_of(RagSettings, given.settings).window)
         self._embedder = given.embedder
         self._index = LineIndex(given.embedder, worded=False)
         self._dated: dict[str, str] = {}

@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from keepsake.archive.records import Memory
-from keepsake.lab.memories import settings
-from keepsake.markdown_config import between
+from keepsake.errors import ConfigError, KeepsakeError
+from keepsake.markdown_config import ConfigSection, Setting, between
 from keepsake.memory.protocol import Figure, RecalledLine, Surroundings, dated
 from keepsake.ports import Tokens
 
 MOST_LINES = 100_000
 """The largest window that a setting may ask for."""
+
+
+def settings_of[C](config: type[C], written: Mapping[str, str]) -> C:
+    """Settings as a dataclass that has a field with a default for each of them.
+
+    Bounds come from :func:`keepsake.markdown_config.between`.
+
+    Raises:
+        KeepsakeError: A value or a name is wrong; says which, and what there is.
+    """
+    section = _section(written)
+    return plainly(lambda: section.into(config))
+
+
+def plainly[T](reading: Callable[[], T]) -> T:
+    """What ``reading`` gives; what it refuses is told without a file's name and line.
+
+    Raises:
+        KeepsakeError: A setting is wrong.
+    """
+    try:
+        return reading()
+    except ConfigError as error:
+        raise KeepsakeError(f"A memory's setting: {error.reason}", error.cure) from error
+
+
+def _section(written: Mapping[str, str]) -> ConfigSection:
+    entries = {key: Setting(value, 1) for key, value in written.items()}
+    return ConfigSection(Path("settings"), "", 1, entries)
 
 
 def first_within(lines: Iterable[str], budget: int, tokens: Tokens) -> Iterator[str]:
@@ -84,7 +114,7 @@ class FullContext(Newest):
     """Everything verbatim, as far back as the prompt has room: no summary, no search."""
 
     def __init__(self, given: Surroundings) -> None:
-        settings.read(NoSettings, given.settings)
+        settings_of(NoSettings, given.settings)
         super().__init__(given, sys.maxsize)
 
 
@@ -92,4 +122,4 @@ class SlidingWindow(Newest):
     """The newest ``window`` memories (64), and nothing else."""
 
     def __init__(self, given: Surroundings) -> None:
-        super().__init__(given, settings.read(WindowSettings, given.settings).window)
+        super().__init__(given, settings_of(WindowSettings, given.settings).window)
