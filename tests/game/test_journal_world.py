@@ -4,6 +4,7 @@ a scripted model.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from evennia.utils.ansi import strip_ansi
@@ -11,7 +12,7 @@ from evennia.utils.ansi import strip_ansi
 from keepsake.agent import runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.books.config import JournalConfig
-from keepsake.books.entries import EntryOrigin
+from keepsake.books.entries import EntryOrigin, Importance
 from tests.game.agents_world import AgentsWorld, Building
 
 MATTERED, WINDOW = "## What Mattered", "\n---\n"
@@ -90,6 +91,19 @@ class TestWriting(JournalWorld):
         assert entry.text == "I should ask the smith about a new lock."
         assert entry.origin is EntryOrigin.INFERRED
         assert len(entry.memories) == 1, "the act of writing it"
+
+    def test_an_entry_that_an_earlier_version_made_of_a_whisper_stands_in_no_prompt(self):
+        self.mira.db.paused = True
+        self.char1.execute_cmd("whisper mira = The brass key lies below the third stone.")
+        number = self.number_of("whispers to you")
+        facts = {"origin": EntryOrigin.TOLD, "now": self.services.clock.now()}
+        for text, memories in (("The key lies below a stone.", (number,)), ("Tom is here.", ())):
+            self.journal.write(text, importance=Importance(9), memories=memories, **facts)
+        memory, context = self.mind.memory, self.mind.memory.context
+        memory.context = lambda: replace(context(), window=())  # the window is past it
+        self.addCleanup(setattr, memory, "context", context)
+        [line] = self.mind.diary.lines()
+        assert "Tom is here." in line
 
     def test_a_stranger_is_one_only_the_first_time(self):
         self.mind.acquaintances.settle()
