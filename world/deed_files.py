@@ -1,37 +1,49 @@
 """Reads the deeds of ``deeds/*.yaml`` and refuses what does not fit the world or the form.
 
-``docs/deeds.md`` describes the form. Nothing here touches the game, so deeds can be checked
-without one; :mod:`world.deed.happening` does what they say.
+``docs/deeds.md`` describes the form; the models below check it. Nothing here touches the game, so
+deeds can be checked without one; :mod:`world.deed.happening` does what they say.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    StrictBool,
+    ValidationInfo,
+    model_validator,
+)
 
 from keepsake.agent.almanac import STATES, Hours
 from keepsake.errors import ConfigError
 from world.atlas import FOLDER, Atlas
 from world.deed.effects import NOWHERE, YOU
 from world.deed.progress import DeedStep, WorldDeed
-from world.source import DataFile, flag, number
+from world.source import DataFile, refused
 
 USUAL_IMPORTANCE = 7
 _WHO = "{who}"
 
 
 @dataclass(frozen=True)
-class _DeedFile:
-    """One deed's file, and what it may name."""
+class _Names:
+    """What a deed may name; the context of the models."""
 
-    source: DataFile
     atlas: Atlas
-    made: Mapping[str, Mapping[str, Any]]
+    made: Collection[str] = ()  # things that come into the world by this deed
+    before: Collection[str] = ()  # steps that come before
 
-    def ids(self, kind: str) -> tuple[str, ...]:
+    def ids(self, kind: str) -> Collection[str]:
         """All that something of that kind may be called."""
         atlas = self.atlas
         return {
@@ -42,107 +54,95 @@ class _DeedFile:
             "thing made here": tuple(self.made),
             "way that is closed": tuple(atlas.closed),
             "spot": (*atlas.places, *atlas.people, NOWHERE, YOU),
-            "place, thing or person": (*atlas.places, *atlas.things, *atlas.people),
+            "earlier step": tuple(self.before),
+            "state of the sky": tuple(STATES),
         }[kind]
 
-    def known(self, near: str, value: Any, kind: str) -> str:
-        return self.source.known(near, value, self.ids(kind), kind)
 
-    def error(self, near: str, reason: str, cure: str = "") -> ConfigError:
-        where = f"in {self.source.section!r}: " if self.source.section else ""
-        return self.source.error(near, f"{where}{reason}", cure)
+def _listed(raw: Any) -> list[Any]:
+    return raw if isinstance(raw, list) else [raw]
 
 
-type _Reader = Callable[[_DeedFile, str, Any], Any]
+def _id(kind: str) -> Any:
+    """One id of that kind."""
+
+    def known(value: str, info: ValidationInfo) -> str:
+        names = sorted(info.context.ids(kind))
+        if value not in names:
+            reason = f"it names the {kind} {value!r}, which does not exist"
+            raise refused(reason, f"Use one of: {', '.join(names)}", value)
+        return value
+
+    return Annotated[str, AfterValidator(known)]
 
 
-def _ids(kind: str) -> _Reader:
+def _ids(kind: str) -> Any:
     """One id of that kind, or a list of them."""
-
-    def read(file: _DeedFile, field: str, raw: Any) -> tuple[str, ...]:
-        return tuple(file.known(field, each, kind) for each in _listed(raw))
-
-    return read
+    return Annotated[tuple[_id(kind), ...], BeforeValidator(_listed)]
 
 
-def _id(kind: str) -> _Reader:
-    return lambda file, field, raw: file.known(field, raw, kind)
-
-
-def _pairs(kind: str, value: _Reader) -> _Reader:
+def _pairs(kind: str, value: Any) -> Any:
     """A table from ids of that kind to something."""
 
-    def read(file: _DeedFile, field: str, raw: Any) -> dict[str, Any]:
+    def is_table(raw: Any) -> Any:
         if not isinstance(raw, dict) or not raw:
-            raise file.error(f"{field}:", f"{field!r} must be a table from a {kind} to something")
-        return {file.known(field, key, kind): value(file, field, each) for key, each in raw.items()}
+            raise refused(f"it must be a table from a {kind} to something")
+        return raw
 
-    return read
-
-
-def _text(file: _DeedFile, field: str, raw: Any) -> str:
-    return file.source.text_of({field: raw}, field, field)
+    return Annotated[dict[_id(kind), value], BeforeValidator(is_table)]
 
 
-def _by_name(file: _DeedFile, field: str, raw: Any) -> str:
+def _whole(least: int, most: int) -> Any:
+    return Annotated[int, Field(strict=True, ge=least, le=most)]
+
+
+def _on_one_line(raw: Any, info: ValidationInfo) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise refused(f"it has no {info.field_name!r}", "Give it one")
+    return " ".join(raw.split())
+
+
+def _by_name(text: str) -> str:
     """A line that tells of who did it, so that it is known to be about them."""
-    text = _text(file, field, raw)
     if not text.startswith(_WHO):
-        raise file.error(text[:30], f"{field!r} tells of nobody", f"Begin it with {_WHO}")
+        raise refused(f"{text[:30]!r} tells of nobody", f"Begin it with {_WHO}", text[:30])
     return text
 
 
-def _number(least: float, most: float) -> _Reader:
-    return lambda file, field, raw: number(file.error, field, raw, least, most)
-
-
-def _flag(file: _DeedFile, field: str, raw: Any) -> bool:
-    return flag(file.error, field, raw)
-
-
-def _words(file: _DeedFile, field: str, raw: Any) -> tuple[re.Pattern[str], ...]:
-    """A list of words, all of which are said; ``wren|girl`` is either, ``apple`` also apples."""
+def _patterns(raw: Any) -> tuple[re.Pattern[str], ...]:
+    """Words, all of which are said; ``wren|girl`` is either, ``apple`` also apples."""
     words = _listed(raw)
     if not words or not all(isinstance(each, str) and each.strip() for each in words):
-        raise file.error(f"{field}:", f"{field!r} must be a list of words")
+        raise refused("it must be a list of words")
     return tuple(
         re.compile(rf"\b(?:{'|'.join(map(re.escape, each.split('|')))})", re.I) for each in words
     )
 
 
-def _states(file: _DeedFile, field: str, raw: Any) -> frozenset[str]:
-    among = tuple(STATES)
-    return frozenset(
-        file.source.known(field, each, among, "state of the sky") for each in _listed(raw)
-    )
-
-
-def _hours(file: _DeedFile, field: str, raw: Any) -> Hours:
-    try:
-        return Hours.parse(str(raw))
-    except ValueError as error:
-        raise file.error(f"{field}:", str(error), "Write it as 22-4") from error
-
-
-def _ends(file: _DeedFile, field: str, raw: Any) -> tuple[tuple[str, str], ...]:
+def _ends(raw: Any) -> tuple[tuple[str, str], ...]:
     """Deeds, or ends of deeds, such as ``twelfth_cup.given_back``; checked when all are read."""
     parts = [str(each).partition(".") for each in _listed(raw)]
     return tuple((deed, end) for deed, _, end in parts)
 
 
-def _changes(file: _DeedFile, field: str, raw: Any) -> dict[str, dict[str, str]]:
+def _changes(raw: Any, info: ValidationInfo) -> dict[str, dict[str, str]]:
     """By place, thing or person, words of what is told of it, and what stands there instead."""
-    found = _pairs("place, thing or person", lambda _f, _n, words: words)(file, field, raw)
-    for target, words in found.items():
-        if not isinstance(words, dict) or not words:
-            raise file.error(f"{target}:", f"{target!r} must be a table from old words to new ones")
-        for old in words:
-            if not any(" ".join(str(old).split()) in text for text in _texts(file.atlas, target)):
-                raise file.error(str(old)[:30], f"{target!r} says nowhere {old!r}")
-    return {
-        target: {" ".join(str(old).split()): _text(file, field, new) for old, new in words.items()}
-        for target, words in found.items()
-    }
+    atlas, found = info.context.atlas, {}
+    for target, words in raw.items() if isinstance(raw, dict) else ():
+        if target not in {*atlas.places, *atlas.things, *atlas.people}:
+            reason = f"it names the place, thing or person {target!r}, which does not exist"
+            raise refused(reason, "", str(target))
+        if not isinstance(words, dict) or not all(isinstance(w, str) for w in words.values()):
+            reason = f"{target!r} must be a table from old words to new ones"
+            raise refused(reason, "", f"{target}:")
+        changed = {" ".join(old.split()): " ".join(new.split()) for old, new in words.items()}
+        for old in changed:
+            if not any(old in text for text in _texts(atlas, target)):
+                raise refused(f"{target!r} says nowhere {old!r}", "", old[:30])
+        found[target] = changed
+    if not found:
+        raise refused("it must be a table from a place, thing or person to words")
+    return found
 
 
 def _texts(atlas: Atlas, target: str) -> Iterator[str]:
@@ -156,45 +156,91 @@ def _texts(atlas: Atlas, target: str) -> Iterator[str]:
         yield from (person.look, person.whole_profile, *person.examples)
 
 
-def _listed(raw: Any) -> list[Any]:
-    return raw if isinstance(raw, list) else [raw]
+_Text = Annotated[str, BeforeValidator(_on_one_line)]
+_ByName = Annotated[_Text, AfterValidator(_by_name)]
+_Words = Annotated[tuple[re.Pattern[str], ...], PlainValidator(_patterns)]
+_Ends = Annotated[tuple[tuple[str, str], ...], PlainValidator(_ends)]
+_Standing = _pairs("person", _whole(-10, 10))
 
 
-_CONDITIONS: dict[str, _Reader] = {
-    "at": _ids("place"),
-    "near": _ids("person"),
-    "without": _ids("person"),
-    "carry": _ids("thing"),
-    "give": _pairs("thing", _id("person")),
-    "tell": _id("person"),
-    "words": _words,
-    "unless": _words,
-    "whisper": _flag,
-    "sky": _states,
-    "hours": _hours,
-    "players": _number(2, 10),
-    "elsewhere": _id("place"),
-    "done": _ends,
-    "village": _ends,
-    "standing": _pairs("person", _number(-10, 10)),
-    "wait": _number(0, 1000),
-}
-_EFFECTS: dict[str, _Reader] = {
-    "you": _text,
-    "each": _text,
-    "others": _by_name,
-    "importance": _number(1, 10),
-    "memory": _pairs("person", _by_name),
-    "standing": _pairs("person", _number(-10, 10)),
-    "says": _pairs("person", _text),
-    "change": _changes,
-    "move": _pairs("thing of the world", _id("spot")),
-    "make": _ids("thing made here"),
-    "take": _ids("thing made here"),
-    "open": _ids("way that is closed"),
-}
-_OF_A_STEP = {"if", "after", "days", "end", "hint"}
-_OF_A_DEED = {"name", "hint", "once", "things", "steps"}
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Conditions(_Form):
+    """What stands under ``if``; all that is there must hold."""
+
+    at: _ids("place") = ()
+    near: _ids("person") = ()
+    without: _ids("person") = ()
+    carry: _ids("thing") = ()
+    give: _pairs("thing", _id("person")) = Field(default_factory=dict)
+    tell: _id("person") = ""
+    words: _Words = ()
+    unless: _Words = ()
+    whisper: StrictBool = False
+    sky: Annotated[frozenset[_id("state of the sky")], BeforeValidator(_listed)] = frozenset()
+    hours: Annotated[Any, PlainValidator(lambda raw: Hours.parse(str(raw)))] = None
+    players: _whole(2, 10) = 2
+    elsewhere: _id("place") = ""
+    done: _Ends = ()
+    village: _Ends = ()
+    standing: _Standing = Field(default_factory=dict)
+    wait: Annotated[float, Field(ge=0, le=1000)] = 0
+
+    @model_validator(mode="after")
+    def _is_heard(self) -> _Conditions:
+        if self.tell and not self.words:
+            raise refused("it does not say what is told", "Give a list of `words`", "tell:")
+        if self.words and not (self.tell or self.at):
+            cure = "Give `tell`, or a place: `at`"
+            raise refused("it does not say who hears it", cure, "words:")
+        return self
+
+
+class _Effects(_Form):
+    """What comes of a step, in the order of the file."""
+
+    you: _Text = ""
+    each: _Text = ""
+    others: _ByName = ""
+    importance: _whole(1, 10) = USUAL_IMPORTANCE
+    memory: _pairs("person", _ByName) = Field(default_factory=dict)
+    standing: _Standing = Field(default_factory=dict)
+    says: _pairs("person", _Text) = Field(default_factory=dict)
+    change: Annotated[dict[str, Any], PlainValidator(_changes)] = Field(default_factory=dict)
+    move: _pairs("thing of the world", _id("spot")) = Field(default_factory=dict)
+    make: _ids("thing made here") = ()
+    take: _ids("thing made here") = ()
+    open: _ids("way that is closed") = ()
+
+
+class _Step(_Effects):
+    """One step: conditions, effects, and where it stands among the others."""
+
+    when: _Conditions = Field(alias="if")
+    after: _ids("earlier step") = ()
+    days: _whole(1, 100) = 1
+    end: StrictBool = False
+    hint: _Text = ""
+
+
+class _MadeThing(_Form):
+    """A thing that comes into the world by a deed."""
+
+    name: _Text
+    aliases: tuple[str, ...] = ()
+    desc: _Text
+
+
+class _Deed(_Form):
+    """A whole file; its steps are read one after another."""
+
+    name: _Text
+    hint: _Text = ""
+    once: StrictBool = False
+    things: dict[str, _MadeThing] = Field(default_factory=dict)
+    steps: dict[str, Any] = Field(min_length=1)
 
 
 def read_deeds(atlas: Atlas, folder: Path = FOLDER / "deeds") -> dict[str, WorldDeed]:
@@ -226,69 +272,43 @@ def check_deeds(
 
 
 def _deed(source: DataFile, atlas: Atlas, key: str) -> WorldDeed:
-    _only(_DeedFile(source, atlas, {}), source.data, _OF_A_DEED, "a deed")
-    things = source.table("things") if "things" in source.data else {}
-    made = {name: _made(source, atlas, name, raw) for name, raw in things.items()}
-    file = _DeedFile(source, atlas, made)
+    deed = source.validated(_Deed, source.data, "a deed")
+    for name in deed.things:
+        if name in atlas.things:
+            reason = f"things.yaml has a {name!r} already"
+            raise source.error(f"{name}:", reason, "Call it otherwise")
     steps: dict[str, DeedStep] = {}
-    for name, raw in source.table("steps").items():
+    for name, raw in deed.steps.items():
         source.section = name
-        steps[name] = _step(file, name, raw, steps)
+        steps[name] = _step(source, name, raw, _Names(atlas, deed.things, steps))
     source.section = ""
     if not any(step.end for step in steps.values()):
         raise source.error("steps:", f"{key!r} has no end", "Give one step `end: true`")
-    hint = source.data.get("hint")
     return WorldDeed(
         id=key,
-        name=source.text_of(source.data, "name", "name"),
-        hint=_text(file, "hint", hint) if hint is not None else "",
-        once=_flag(file, "once", source.data.get("once", False)),
+        name=deed.name,
+        hint=deed.hint,
+        once=deed.once,
         steps=steps,
-        made=made,
+        made={name: made.model_dump() for name, made in deed.things.items()},
         homes={thing: _home(atlas, thing) for thing in sorted(_handled(steps) & {*atlas.things})},
     )
 
 
-def _made(source: DataFile, atlas: Atlas, name: str, raw: Any) -> dict[str, Any]:
-    if name in atlas.things:
-        raise source.error(f"{name}:", f"things.yaml has a {name!r} already", "Call it otherwise")
-    return {
-        "name": source.text_of(raw, name, "name"),
-        "aliases": source.words(raw, name, "aliases"),
-        "desc": source.text_of(raw, name, "desc"),
-    }
-
-
-def _step(file: _DeedFile, name: str, raw: Any, before: Mapping[str, DeedStep]) -> DeedStep:
+def _step(source: DataFile, name: str, raw: Any, names: _Names) -> DeedStep:
     if not isinstance(raw, dict) or not isinstance(raw.get("if"), dict) or not raw["if"]:
-        raise file.error(f"{name}:", f"{name!r} has no conditions", "Give it a table `if`")
-    _only(file, raw["if"], {*_CONDITIONS}, "a condition")
-    _only(file, raw, {*_EFFECTS} | _OF_A_STEP, "part of a step")
-    when = {key: _CONDITIONS[key](file, key, value) for key, value in raw["if"].items()}
-    then = {key: _EFFECTS[key](file, key, raw[key]) for key in raw if key in _EFFECTS}
-    if "tell" in when and "words" not in when:
-        raise file.error("tell:", "it does not say what is told", "Give a list of `words`")
-    if "words" in when and not {"tell", "at"} & {*when}:
-        raise file.error("words:", "it does not say who hears it", "Give `tell`, or a place: `at`")
+        raise source.error(f"{name}:", f"{name!r} has no conditions", "Give it a table `if`")
+    step = source.validated(_Step, raw, "part of a step", names)
     return DeedStep(
         id=name,
-        when=when,
-        then={"importance": USUAL_IMPORTANCE} | then,
-        after=tuple(
-            file.source.known("after", each, before, "earlier step")
-            for each in _listed(raw.get("after", []))
-        ),
-        days=int(_number(1, 100)(file, "days", raw.get("days", 1))),
-        end=_flag(file, "end", raw.get("end", False)),
-        hint=_text(file, "hint", raw["hint"]) if "hint" in raw else "",
+        when={key: getattr(step.when, key) for key in raw["if"]},
+        then={"importance": step.importance}
+        | {key: getattr(step, key) for key in raw if key in _Effects.model_fields},
+        after=step.after,
+        days=step.days,
+        end=step.end,
+        hint=step.hint,
     )
-
-
-def _only(file: _DeedFile, raw: Mapping[str, Any], allowed: set[str], what: str) -> None:
-    for key in raw:
-        if key not in allowed:
-            cure = f"Use one of: {', '.join(sorted(allowed))}"
-            raise file.error(f"{key}:", f"{key!r} is not {what}", cure)
 
 
 def _handled(steps: Mapping[str, DeedStep]) -> set[str]:

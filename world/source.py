@@ -8,6 +8,8 @@ from typing import Any
 
 import frontmatter
 import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticCustomError
 
 from keepsake.errors import ConfigError
 
@@ -32,6 +34,11 @@ def number(refuse: Refuse, field: str, raw: Any, least: float, most: float) -> f
         cure = f"Use a number from {least:g} to {most:g}"
         raise refuse(f"{field}:", f"{field!r} is {raw!r}", cure)
     return float(raw) if isinstance(raw, float) else int(raw)
+
+
+def refused(reason: str, cure: str = "", near: str = "") -> PydanticCustomError:
+    """What a validator raises: why, the cure, and words of the line that is wrong."""
+    return PydanticCustomError("world", "{reason}", {"reason": reason, "cure": cure, "near": near})
 
 
 class DataFile:
@@ -72,6 +79,40 @@ class DataFile:
         found = [] if is_own else [n for n, text in lines if near in text]
         line = next((n for n in found if n > start), found[0] if found else start)
         return ConfigError(self.path, line, reason, cure)
+
+    def validated[M: BaseModel](
+        self, form: type[M], raw: Any, what: str, context: object = None
+    ) -> M:
+        """``raw`` as that model; ConfigError, with line and cure, if it is none.
+
+        ``what``: What a field of it is called, such as ``part of a step``.
+        """
+        try:
+            return form.model_validate(raw, context=context)
+        except ValidationError as error:
+            # An unknown field first: with it another one is missing.
+            errors = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+            raise self._refusal(errors[0], form, what) from error
+
+    def _refusal(self, found: Any, form: type[BaseModel], what: str) -> ConfigError:
+        path = [str(each) for each in found["loc"] if isinstance(each, str)]
+        field, told = path[-1] if path else "", found.get("ctx", {})
+        reason, cure, near = f"{field!r} is {found['input']!r}: {found['msg']}", "", f"{field}:"
+        match found["type"]:
+            case "world":
+                reason, cure, near = told["reason"], told["cure"], told["near"] or near
+            case "missing":
+                reason, cure, near = f"it has no {field!r}", "Give it one", ""
+            case "extra_forbidden":
+                is_condition = "if" in path[:-1]
+                kind = form.model_fields["when"].annotation if is_condition else form
+                names = (each.alias or name for name, each in kind.model_fields.items())
+                reason = f"{field!r} is not {'a condition' if is_condition else what}"
+                cure = f"Use one of: {', '.join(sorted(names))}"
+            case "value_error":
+                reason = str(told["error"])
+        where = f"in {self.section!r}: " if self.section else ""
+        return self.error(near, f"{where}{reason}", cure)
 
     def table(self, key: str) -> dict[str, Any]:
         """The table under ``key``."""
