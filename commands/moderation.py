@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from typing import ClassVar
 
 import evennia
 from evennia.accounts.models import AccountDB
@@ -36,6 +35,12 @@ def with_time(words: str) -> tuple[str, float | None]:
         return words.strip(), None
     seconds = int(found["number"]) * _UNITS[found["unit"].lower()]
     return words[: found.start()].strip(), time.time() + seconds
+
+
+def _account(name: str) -> AccountDB:
+    if found := AccountDB.objects.filter(username__iexact=name).first():
+        return found
+    raise KeepsakeError(f"There is no account {quoted(name)}", "See who there is: @accounts")
 
 
 class CmdBanFor(BuilderCommand):
@@ -71,10 +76,8 @@ class CmdBanFor(BuilderCommand):
         stars = None
         if admin.IPREGEX.fullmatch(name):
             stars = re.compile(name.replace(".", r"\.").replace("*", "[0-9]{1,3}") + "$")
-        elif not AccountDB.objects.filter(username__iexact=name).exists():
-            raise KeepsakeError(
-                f"There is no account {quoted(name)}", "See who there is: @accounts"
-            )
+        else:
+            _account(name)
         ban = ("", name, stars) if stars else (name, "", "")
         bans.append((*ban, time.ctime(), reason, until or 0.0))
         ServerConfig.objects.conf("server_bans", bans)
@@ -114,9 +117,7 @@ class CmdMute(BuilderCommand):
         """Do it, and tell them."""
         words, reason = with_reason(self.args)
         name, until = with_time(words)
-        account = AccountDB.objects.filter(username__iexact=name).first()
-        if account is None:
-            raise KeepsakeError(f"There is no account {quoted(name)}", "As in: @mute tom for 1h")
+        account = _account(name)
         if self.cmdstring.endswith("unmute"):
             account.attributes.remove("muted_until")
             account.attributes.remove("muted_for")
@@ -134,7 +135,28 @@ class CmdMute(BuilderCommand):
         self.msg(f"|gSilenced|n {plain(account.key)} {until_when(until)}.")
 
 
-class CmdReports(BuilderCommand):
+class WrittenDown(BuilderCommand):
+    """The newest lines of a book that is written down, as a table."""
+
+    help_category = "Admin"
+    book = ""
+    columns = ""
+    """Headings and fields: ``When:t By:by``."""
+
+    def run(self) -> None:
+        """Show the newest lines."""
+        columns = dict(each.split(":") for each in self.columns.split())
+        found = newest(self.book, SHOWN)
+        for each in found:
+            each["t"] = str(each.get("t"))[:_TO_THE_SECOND].replace("T", " ")
+        rows = [
+            [plain(shortened(str(each.get(field, "")), 200)) for field in columns.values()]
+            for each in found
+        ]
+        self.msg(table(columns, rows) if rows else "There is nothing yet.")
+
+
+class CmdReports(WrittenDown):
     """Read what players reported, the newest last.
 
     Usage:
@@ -144,30 +166,10 @@ class CmdReports(BuilderCommand):
     """
 
     key = "@reports"
-    help_category = "Admin"
-    book = REPORTS
-    columns: ClassVar[dict[str, str]] = {
-        "When": "t",
-        "By": "by",
-        "About": "about",
-        "Where": "place",
-        "What": "text",
-    }
-
-    def run(self) -> None:
-        """Show the newest lines as a table."""
-        found = [
-            each | {"t": str(each.get("t"))[:_TO_THE_SECOND].replace("T", " ")}
-            for each in newest(self.book, SHOWN)
-        ]
-        rows = [
-            [plain(shortened(str(each.get(field, "")), 200)) for field in self.columns.values()]
-            for each in found
-        ]
-        self.msg(table(self.columns, rows) if rows else "There is nothing yet.")
+    book, columns = REPORTS, "When:t By:by About:about Where:place What:text"
 
 
-class CmdAudit(CmdReports):
+class CmdAudit(WrittenDown):
     """Read what builders typed, the newest last.
 
     Usage:
@@ -178,10 +180,4 @@ class CmdAudit(CmdReports):
 
     key = "@audit"
     locks = "cmd:perm(Admin)"
-    book = AUDIT
-    columns: ClassVar[dict[str, str]] = {
-        "When": "t",
-        "Who": "who",
-        "Address": "address",
-        "Line": "line",
-    }
+    book, columns = AUDIT, "When:t Who:who Address:address Line:line"

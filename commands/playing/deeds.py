@@ -37,7 +37,7 @@ class CmdDeeds(PlayerCommand):
     """
 
     key = "deeds"
-    aliases = ("quests",)
+    aliases = ("quests", "score")
     help_category = "The world"
 
     def act(self) -> None:

@@ -16,6 +16,7 @@ class CmdGo(PlayerCommand):
       go <direction>
       go <place>
       <direction>
+      exits              where you can go
 
     Example:
       go north     n     go quay
@@ -24,7 +25,7 @@ class CmdGo(PlayerCommand):
     """
 
     key = "go"
-    aliases = ("walk",)
+    aliases = ("walk", "exits")
 
     def act(self) -> None:
         """Find the exit and walk through it."""
@@ -32,6 +33,9 @@ class CmdGo(PlayerCommand):
         exits = [e for e in here.exits if e.access(self.caller, "view")] if here else []
         names = listed([e.get_display_name(self.caller) for e in exits])
         ways = f"Exits: {names}." if exits else "There is no way out."
+        if self.cmdstring == "exits":
+            self.msg(ways)
+            return
         words = sought(self.args).removeprefix("to ").removeprefix("the ")
         if not words:
             raise CannotDo(f"Go where? {ways}")

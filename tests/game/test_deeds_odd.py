@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.privacy import confidant
-from tests.game.test_deeds_of_the_village import ATLAS, DEEDS, DeedsVillage
-from world.atlas import FOLDER
+from tests.game.test_deeds_of_the_village import DEEDS, DeedsVillage
 from world.build import open_world
 from world.deed.progress import install, progress, records, standing
-from world.deed_files import check_deeds
 from world.tags import find
 
 
@@ -69,12 +64,6 @@ class TestOneAnswer(DeedsVillage):
         assert [m.text.split(",")[0] for m in own] == ["whisper Tom = Every crossing"]
         assert confidant(own[0]) == identity_of(self.char1)
 
-    def test_nothing_that_is_said_in_a_deeds_words_is_a_promise(self):
-        self.play("boathouse: get cup")
-        self.play("kettle: talk mira It was Wren who took your cup.")
-        assert any("I will see to the cat door" in m.text for m in self.memories("mira"))
-        assert not self.mind.memory.commitments.items
-
 
 class TestWhoIsMeant(DeedsVillage):
     """Words count for whom they are said to."""
@@ -91,10 +80,6 @@ class TestWhoIsMeant(DeedsVillage):
         assert "(Done on 1 day of 3.)" in shown
         assert "The bees know your voice" not in shown
 
-    def test_who_is_not_here_is_where_they_are(self):
-        shown = self.play("clock_shop: talk bram Are there any apples?")
-        assert shown.endswith("Here is Oswin. Bram is in Bram's Orchard.")
-
     def test_who_is_near_may_be_spoken_to(self):
         self.pass_to("low tide")
         self.put(self.ada, "ferry_stage")
@@ -110,13 +95,6 @@ class TestWhoIsMeant(DeedsVillage):
         self.put(self.agent("nell"), "letter_office")
         self.type("whisper bram = Nell would like to know you.")
         assert "verses" in progress(self.char1)
-
-    def test_soup_is_served_at_noon_and_to_who_is_on_the_board(self):
-        assert "What does it lack" not in self.play("kettle: look")
-        assert "What does it lack" in self.play_all("apples.carried")
-        self.put(self.agent("nell"), "kettle")
-        self.type("talk mira A pinch of salt.")
-        assert not progress(self.char1)["pinch_of_salt"]["end"]
 
 
 class TestTogether(DeedsVillage):
@@ -140,23 +118,6 @@ class TestTogether(DeedsVillage):
         assert "Mira turns" not in self.play("Ada kettle: give cup to mira", self.ada)
         assert records()["twelfth_cup"]["who"] == ["Tom"]
 
-    def test_odd_gifts_do_not_do_it(self):
-        self.play("boathouse: get cup")
-        self.put(self.char1, "kettle")
-        for line in (
-            "give",
-            "give cup",
-            "give cup to",
-            "give cup to tom",
-            "give to mira",
-            "give 2 cup to mira",
-            "give cup to moon",
-            "give mira",
-        ):
-            assert "Mira turns" not in self.type(line), line
-            assert find("thing", "blue_cup").location is self.char1, line
-        assert "Mira turns" in self.type("give the BLUE cup to mira")
-
 
 class TestChanges(DeedsVillage):
     """Files that are edited, and rooms that are deleted, in the middle of a deed."""
@@ -177,17 +138,6 @@ class TestChanges(DeedsVillage):
         assert "for Tom" in self.type("@deed/reset twelfth_cup")
         assert find("thing", "blue_cup").location == find("room", "boathouse")
 
-    def test_a_mistake_in_a_file_is_named_by_line_and_the_other_deeds_are_read(self):
-        with TemporaryDirectory() as scratch:
-            folder = Path(scratch) / "deeds"
-            shutil.copytree(FOLDER / "deeds", folder)
-            (folder / "button.yaml").write_text(
-                "name: Button\nsteps:\n  fed:\n    if: {at: moon}\n"
-            )
-            found, problems = check_deeds(ATLAS, folder)
-        assert len(found) == len(DEEDS) - 1
-        assert "button.yaml, line 4" in str(problems[0])
-
     def test_where_a_room_was_deleted_things_stay_where_they_are(self):
         self.play("chapel_garden: get rosemary")
         sprig = find("thing", "rosemary_sprig")
@@ -200,18 +150,6 @@ class TestChanges(DeedsVillage):
         self.pass_to("night")
         self.play("ferry_stage: emote rings the bell, twice.")
         assert "lamp_and_bell" not in progress(self.char1)
-
-
-class TestWhatIsTyped(DeedsVillage):
-    """``@deed`` and its kin, typed wrongly."""
-
-    def test_each_says_how_it_is_used_and_changes_nothing(self):
-        self.give_the_cup_back()
-        assert "As in: @deed/reset twelfth_cup" in self.type("@deed/reset")
-        assert "There is no player" in self.type("@deed/reset twelfth_cup =")
-        assert "Only one thing at a time" in self.type("@deed/check/reset twelfth_cup")
-        assert "Try: @world/reload" in self.type("@world/reload now")
-        assert records()["twelfth_cup"]["who"] == ["Tom"]
 
 
 class TestArea(DeedsVillage):

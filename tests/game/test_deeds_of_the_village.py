@@ -156,12 +156,6 @@ class TestTheCup(DeedsVillage):
             ("Tom brings back Mira's blue cup, and it hangs on the twelfth hook again.", "Tom", 7)
         ]
 
-    def test_it_is_done_where_there_are_no_minds_at_all(self):
-        self.stop_services()
-        self.give_the_cup_back()
-        assert "twelve cups" in self.type("look")
-        self.start_services()
-
     def test_who_sleeps_hears_nothing_and_a_gift_counts_once_she_wakes(self):
         self.play("boathouse: get cup")
         self.mira.db.asleep = True
@@ -322,24 +316,3 @@ class TestBuilders(DeedsVillage):
         self.char1.execute_cmd(line)
         self.settle(lambda: any(wanted in text for text in self.heard))
         return strip_ansi("\n".join(self.heard))
-
-
-class TestLongAfter(DeedsVillage):
-    """A deed that has left the window."""
-
-    FORM = "auto"
-
-    def test_a_deed_is_still_found_when_much_else_has_happened(self):
-        self.play_all("rosemary.to_mira")
-        for number in range(140):
-            self.mira.msg(f"A gull cries {number} times over the roof.")
-            self.settle()
-        self.type("@compact-memories mira")
-        self.settle(lambda: not self.mind.memory.compactor.busy)
-        assert not any("rosemary" in m.text for m in self.memories("mira"))
-        shown: list[str] = []
-        found = self.mind.thinker.preview.show(self.mira, self.char1, "Who brought you rosemary?")
-        found.addCallback(lambda prompt: shown.append(prompt[0].text))
-        self.settle(lambda: bool(shown))
-        assert "Who brought you rosemary?" in shown[0]
-        assert "fresh rosemary" in shown[0]

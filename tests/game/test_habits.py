@@ -175,20 +175,6 @@ class TestHands(Village):
                 assert "$" not in shown
         assert self.type("hug nobody").startswith('Nobody called "nobody" is here.')
 
-    def test_a_topic_typed_as_a_command_is_pointed_to(self):
-        assert 'Type "help socials".' in self.type("socials")
-        assert 'Type "help privacy".' in self.type("Privacy")
-
-    def test_wake_alone_ends_ones_own_sleep(self):
-        assert "Wake whom?" in self.type("wake")
-        self.type("sleep")
-        assert "You stand up." in self.type("wake")
-
-    def test_gender_alone_tells_what_one_is(self):
-        assert self.type("gender") == "You are ambiguous. For instance: gender female."
-        self.type("gender female")
-        assert "You are female." in self.type("gender")
-
     def test_a_social_reaches_the_agent_it_is_for_as_addressed(self):
         self.mira.attributes.remove("paused")
         self.said = ["say Good evening.", "wait"]

@@ -6,7 +6,6 @@ import html
 from typing import Any
 
 import evennia
-import pytest
 from django.test import Client
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
@@ -17,7 +16,6 @@ from evennia.utils.test_resources import EvenniaTest
 from evennia.utils.text2html import parse_html
 
 from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet, UnloggedinCmdSet
-from commands.unloggedin import name_and_password
 from keepsake.contrib.evennia.wording import LONGEST_SPEECH, one_line, spoken, unquoted
 from tests.game.built_world import BuiltWorld
 from typeclasses.accounts import Account
@@ -276,20 +274,6 @@ class TestMoving(WithPeople):
         self.type("go north")
         assert self.texts("Tom")[-1] == "The gate is shut."
         assert self.tom.location == self.room1
-
-
-@pytest.mark.parametrize(
-    ("args", "expected"),
-    [
-        (" Ada c67jHL8p", ("Ada", "c67jHL8p")),
-        (' "Old Tom" "pass word"', ("Old Tom", "pass word")),
-        (" Ada", None),
-        (' Ada "b', None),
-        (' "" x', None),
-    ],
-)
-def test_name_and_password(args, expected):
-    assert name_and_password(args) == expected
 
 
 class TestCreate(BuiltWorld, EvenniaTest):

@@ -10,7 +10,6 @@ import pytest
 from evennia.objects.models import ObjectDB
 from evennia.utils.test_resources import EvenniaTestCase
 
-from commands.playing.things import find_detail
 from keepsake.errors import ConfigError
 from keepsake.names import check_agent_name
 from tests.game.built_world import BuiltWorld, forget, shipped_world
@@ -24,12 +23,6 @@ from world.initial_setup import at_initial_setup
 ATLAS, _ = shipped_world()
 
 
-def test_the_village_is_large_enough_to_walk_in():
-    assert len(ATLAS.places) >= 12
-    assert 5 <= len(ATLAS.people) <= 7
-    assert len(ATLAS.things) >= 7
-
-
 def test_every_way_has_its_way_back_and_every_place_details_that_it_mentions():
     ways = {(way.source, way.direction, way.target) for way in ATLAS.ways}
     assert all((target, OPPOSITE[way], source) in ways for source, way, target in ways)
@@ -39,38 +32,11 @@ def test_every_way_has_its_way_back_and_every_place_details_that_it_mentions():
         assert mentioned, place.id
 
 
-def test_somebody_greets_newcomers():
-    greeter = [person for person in ATLAS.people.values() if person.home == ATLAS.start]
-    assert greeter
-    assert greeter[0].keeps
-    assert " say " in greeter[0].examples[0]
-
-
-@pytest.mark.parametrize("person", ATLAS.people.values(), ids=lambda person: person.id)
-def test_profiles_are_short_vivid_and_in_the_second_person(person):
-    assert person.profile.startswith(f"You are {person.name} ")
-    assert 60 <= len(person.profile.split()) <= 110
-    assert 3 <= len(person.examples) <= 6
-    assert person.loves
-    assert person.ties
-    assert all(tie in person.whole_profile for tie in person.ties.values())
-    assert check_agent_name(person.name) == person.name
-
-
 def test_no_two_people_can_be_mistaken():
     names = [person.name for person in ATLAS.people.values()]
     for name in names:
         check_agent_name(name, taken=[other for other in names if other != name])
     assert len({name[0] for name in names}) == len(names), "one letter is enough to name them"
-
-
-def test_examples_use_only_verbs_that_exist():
-    verbs = {"say", "whisper", "emote", "go", "look", "get", "drop", "give", "wait"}
-    for person in ATLAS.people.values():
-        for example in person.examples:
-            act = example.splitlines()[-1].removeprefix(f"~{person.name}> ")
-            assert act.split()[0] in verbs, example
-            assert act.count(" | ") == 1, "a private reason belongs to each act"
 
 
 @pytest.fixture
@@ -98,23 +64,18 @@ def edit(path: Path, old: str, new: str) -> None:
         ("map.yaml", "[kettle, up, loft]", "[kettle, north, loft]", "has two ways north"),
         ("map.yaml", "  - [kettle, up, loft]\n", "", "no way leads to 'loft'"),
         ("map.yaml", "  - [kettle, up, loft]", "  - [kettle, up]", "is not [room, direction"),
-        ("map.yaml", "[quay, west, salt_pans]", "[salt_pans, north, kettle]", "ways south"),
-        ("map.yaml", "[quay, west, salt_pans]", "[quay, north, salt_pans]", "two ways north"),
-        (
-            "map.yaml",
-            "[gorse_path, west, orchard]",
-            "[clock_shop, north, orchard]\n  - [orchard, south, letter_office]",
-            "has two ways south",
-        ),
         (
             "map.yaml",
             "[gorse_path, west, orchard]",
             "[clock_shop, north, orchard]\n  - [orchard, east, lamp_room]",
             "is not 'lamp_room'",
         ),
-        ("map.yaml", "[gorse_path, west, orchard]", "[light_tower, south, orchard]", "two ways"),
-        ("map.yaml", "[quay, west, salt_pans]", "[kitchen, east, salt_pans]", "two ways east"),
-        ("map.yaml", "[kettle, west, kitchen]", "[quay, northwest, kitchen]", None),
+        (
+            "map.yaml",
+            "[quay, east, boathouse]",
+            "[kitchen, south, boathouse]",
+            "stands on the spot",
+        ),
         ("map.yaml", "    name: The Guest Loft\n", "", "'loft' has no 'name'"),
         ("map.yaml", "\nrooms:", "\nrooms: [", "is not valid YAML"),
         ("map.yaml", "\nrooms:", "\nchambers:", "'rooms' must be a table"),
@@ -142,21 +103,12 @@ def test_wrong_data_is_refused_with_file_line_and_reason(world, file, old, new, 
     if file == "agents/mira.md" and "joss" in new:
         for example in ("~Mira>",) * 5:
             edit(world / file, example, "~joss>")
-    if reason is None:
-        assert read_atlas(world).ways
-        return
     with pytest.raises(ConfigError, match=re.escape(reason)) as refusal:
         read_atlas(world)
     assert refusal.value.path.parent in (world, world / "agents")
-    assert refusal.value.line >= 1
-
-
-def test_an_error_points_at_its_line(world):
-    edit(world / "things.yaml", "at: boathouse", "at: moon")
-    with pytest.raises(ConfigError) as refusal:
-        read_atlas(world)
-    lines = (world / "things.yaml").read_text(encoding="utf-8").splitlines()
-    assert lines[refusal.value.line - 1].strip() == "at: moon"
+    line = refusal.value.path.read_text(encoding="utf-8").splitlines()[refusal.value.line - 1]
+    if new == "at: moon":
+        assert line.strip() == new
 
 
 @pytest.mark.parametrize(
@@ -218,12 +170,6 @@ def test_a_deed_without_an_end_and_one_that_makes_what_there_is_are_refused(worl
     assert "'button' has no end" in str(problems[1])
     with pytest.raises(ConfigError, match="blue_cup"):
         read_deeds(ATLAS, deeds)
-
-
-def test_two_rooms_on_one_spot_are_refused(world):
-    edit(world / "map.yaml", "[quay, east, boathouse]", "[kitchen, south, boathouse]")
-    with pytest.raises(ConfigError, match="stands on the spot of"):
-        read_atlas(world)
 
 
 def test_a_file_that_is_missing_or_no_text_and_an_agent_without_a_profile_are_refused(world):
@@ -295,23 +241,6 @@ class TestBuilt(BuiltWorld, EvenniaTestCase):
             assert agent.location == agent.home == find("room", person.home)
         assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
         assert not find("thing", "candle_end").db.loved_by
-
-    def test_every_room_can_be_walked_to_and_back(self):
-        start = find("room", ATLAS.start)
-        seen, queue = {start}, [start]
-        while queue:
-            for way in queue.pop().exits:
-                assert any(back.destination == way.location for back in way.destination.exits)
-                if way.destination not in seen:
-                    seen.add(way.destination)
-                    queue.append(way.destination)
-        assert len(seen) == len(ATLAS.places)
-
-    def test_details_are_there_to_be_looked_at(self):
-        kettle = find("room", "kettle")
-        assert "topmost mark says WREN" in find_detail(kettle, "the hearth")
-        assert find_detail(kettle, "chalkboard") == find_detail(kettle, "menu")
-        assert find_detail(kettle, "dragon") is None
 
     def test_a_room_of_somebody_elses_is_not_taken_over(self):
         start = find("room", ATLAS.start)

@@ -19,7 +19,6 @@ from keepsake.contrib.evennia.commands import (
     notes,
     profiles,
     recall,
-    rules,
     why,
 )
 from keepsake.contrib.evennia.commands.base import (
@@ -200,7 +199,7 @@ class CmdAgent(BuilderCommand):
             raise KeepsakeError("Whose?", "As in: @rules/drop Tom")
         agents = [self.agent_named(wanted)] if wanted and not drop else all_agents()
         books = [(agent.key, self.mind(agent).memory.commitments) for agent in agents]
-        self.answer(lambda: rules.dropped(books, wanted) if drop else rules.listed(books))
+        self.answer(lambda: notes.rules_dropped(books, wanted) if drop else notes.rules(books))
 
     # -- making and mending
 

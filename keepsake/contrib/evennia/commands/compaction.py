@@ -131,7 +131,7 @@ def _facts(past: PastCompaction) -> Iterator[tuple[str, str]]:
 
 
 def _texts(past: PastCompaction) -> Iterator[str]:
-    """Both summaries, before on the left and afterwards on the right."""
+    """Both summaries, before and afterwards."""
     before, after = past.before, past.after
     pairs = (
         ("Long-term summary", before.longterm, after.longterm),
@@ -141,9 +141,7 @@ def _texts(past: PastCompaction) -> Iterator[str]:
         if old is None and new is None:
             continue
         yield f"|w{title}|n"
-        left, right = _titled("before", old), _titled("after", new)
-        yield from figures.side_by_side(left, right)
-        yield ""
+        yield from (_titled("before", old), "", _titled("after", new), "")
     for tier, text in past.earlier.items():
         yield f"|wThe {plain(tier)} summary before it was made shorter|n"
         yield f"{plain(text)}\n"
@@ -152,8 +150,8 @@ def _texts(past: PastCompaction) -> Iterator[str]:
 def _titled(word: str, summary: Summary | None) -> str:
     if summary is None:
         return f"{word}: none"
-    head = f"{word}: memories {summary.first}-{summary.last}, by {summary.model}"
-    return f"{head}\n\n{summary.text}"
+    head = f"{word}: memories {summary.first}-{summary.last}, by {plain(summary.model)}"
+    return f"|x{head}|n\n{plain(summary.text)}"
 
 
 def _questions(past: PastCompaction) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 
 from evennia.utils.ansi import strip_ansi
 
@@ -16,9 +15,6 @@ from keepsake.memory.types import CompactionResult, Load
 
 LINE = 78
 """Signs of a line."""
-COLUMN = 37
-"""Signs of one of two columns side by side."""
-_GAP = " │ "
 
 
 def saved(before: int, after: int) -> str:
@@ -92,14 +88,3 @@ def hung(text: str, indent: int) -> str:
 def _hung(text: str, indent: int) -> str:
     wrapped = textwrap.wrap(text, LINE - indent, break_long_words=False, break_on_hyphens=False)
     return f"\n{' ' * indent}".join(wrapped)
-
-
-def side_by_side(left: str, right: str) -> Iterator[str]:
-    """Two texts in columns, each line wrapped, within a terminal of 80 signs."""
-    for one, other in zip_longest(_wrapped(left), _wrapped(right), fillvalue=""):
-        yield f"{plain(one.ljust(COLUMN))}|x{_GAP}|n{plain(other)}".rstrip()
-
-
-def _wrapped(text: str) -> list[str]:
-    lines = (textwrap.wrap(line, COLUMN) or [""] for line in text.splitlines())
-    return [each for wrapped in lines for each in wrapped]

@@ -1,10 +1,11 @@
-"""Builders read and write an agent's notes and its pinned block."""
+"""Builders read and write an agent's notes, pins and rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from keepsake.books.commitments import Commitment, Commitments
 from keepsake.books.notes import Note, NoteBook
 from keepsake.books.pins import LIMIT, Pinned
 from keepsake.contrib.evennia.commands.base import Query, ago, one_line, plain, table
@@ -84,3 +85,28 @@ def _block(name: str, pinned: Pinned) -> str:
     over = f"\n|rOnly {shown} of them are shown to {name}.|n" if shown < len(lines) else ""
     title = f"|w{name}'s pinned block|n ({used:,} of {LIMIT:,} characters)"
     return "\n".join([title, *rows]) + over
+
+
+def rules(books: Sequence[tuple[str, Commitments]]) -> str:
+    """``@rules``: the open promises and rules of some agents."""
+    rows = [
+        (name, each.kind.value, plain(each.who), each.number, one_line(each.text, 60))
+        for name, book in books
+        for each in book.items
+    ]
+    shown = table(("Agent", "What", "Who", "Memory", "Words"), rows)
+    return f"{shown}\n{counted(len(rows), 'line')}" if rows else "No promise or rule is open."
+
+
+def rules_dropped(books: Sequence[tuple[str, Commitments]], person: str) -> str:
+    """``@rules/drop``: one person's are taken out; raises KeepsakeError if there are none."""
+    wanted = person.casefold()
+
+    def theirs(each: Commitment) -> bool:
+        return wanted in (each.key.casefold(), each.who.casefold())
+
+    gone = {name: count for name, book in books if (count := book.drop(theirs))}
+    if not gone:
+        raise KeepsakeError(f"No agent has one of {plain(person)}", "See them: @rules")
+    told = ", ".join(f"{name} {count}" for name, count in gone.items())
+    return f"|gDropped|n what was open with {plain(person)}: {told}."
