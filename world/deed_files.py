@@ -163,11 +163,11 @@ _Ends = Annotated[tuple[tuple[str, str], ...], PlainValidator(_ends)]
 _Standing = _pairs("person", _whole(-10, 10))
 
 
-class _Form(BaseModel):
+class _DeedPart(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Conditions(_Form):
+class _Conditions(_DeedPart):
     """What stands under ``if``; all that is there must hold."""
 
     at: _ids("place") = ()
@@ -198,7 +198,7 @@ class _Conditions(_Form):
         return self
 
 
-class _Effects(_Form):
+class _Effects(_DeedPart):
     """What comes of a step, in the order of the file."""
 
     you: _Text = ""
@@ -225,7 +225,7 @@ class _Step(_Effects):
     hint: _Text = ""
 
 
-class _MadeThing(_Form):
+class _MadeThing(_DeedPart):
     """A thing that comes into the world by a deed."""
 
     name: _Text
@@ -233,7 +233,7 @@ class _MadeThing(_Form):
     desc: _Text
 
 
-class _Deed(_Form):
+class _Deed(_DeedPart):
     """A whole file; its steps are read one after another."""
 
     name: _Text
