@@ -34,7 +34,7 @@ _FENCE = ("```", "~~~")
 _YES, _NO = ("yes", "true", "on"), ("no", "false", "off")
 _MOST = 2**31 - 1
 _SLIP = 0.8
-"""How like a setting a key must be to be taken for a slip of the pen."""
+"""How like a setting a key of about its length must be to be taken for a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ class ConfigSection:
         for key, entry in self.entries.items():
             if key in names:
                 continue
-            if near := difflib.get_close_matches(key, names, 1, _SLIP):
+            alike = (each for each in names if abs(len(each) - len(key)) <= 1)
+            if near := difflib.get_close_matches(key, alike, 1, _SLIP):
                 cure = f"Did you mean {near[0]}?"
                 raise ConfigError(self.path, entry.line, f"nothing reads {key}", cure)
             told = "nothing reads %s; the line does nothing and can be removed"

@@ -99,17 +99,6 @@ def test_without_pins_the_hubs_own_word_is_taken_and_told(hub: FakeHub, tmp_path
         fetch(hub, tmp_path, tiny("", ""))
 
 
-def test_a_connection_that_breaks_is_taken_up_again(
-    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    # It writes ten megabytes at a time; what came since then comes again.
-    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 100_000)
-    hub.cuts.extend([300_000])
-    assert fetch(hub, tmp_path).path.read_bytes() == DATA
-    assert hub.ranges[0] is None
-    assert hub.ranges[1] == "bytes=300000-"
-
-
 def test_what_came_is_kept_for_the_next_time(hub: FakeHub, tmp_path: Path):
     (part,) = [tmp_path / f".{FILE}.{SHA[:12]}.part"]
     part.write_bytes(DATA[:500_000])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 COMMIT = "9217f5db79a29953eb74d5343926648285ec7e67"
@@ -17,7 +16,6 @@ class FakeHub:
         data: The file's bytes.
         commit: The newest revision.
         digest: What it says of the file's SHA-256; None for no more than a plain ETag.
-        cuts: After how many bytes each of the next downloads breaks off; 0 for never.
         failing: The status of every download, 0 for the file itself.
         ranges: The ``Range`` of each download that came in, None without one.
     """
@@ -26,7 +24,6 @@ class FakeHub:
         self.repo, self.file, self.data = repo, file, data
         self.commit = COMMIT
         self.digest: str | None = hashlib.sha256(data).hexdigest()
-        self.cuts: deque[int] = deque()
         self.failing = 0
         self.ranges: list[str | None] = []
         self.agents: list[str] = []
@@ -105,6 +102,4 @@ class _Handler(BaseHTTPRequestHandler):
         if asked:
             self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
         self.end_headers()
-        cut = self.hub.cuts.popleft() if self.hub.cuts else 0
-        self.wfile.write(data[start : start + cut] if cut else data[start:])
-        self.close_connection = bool(cut)
+        self.wfile.write(data[start:])

@@ -102,7 +102,6 @@ class FakeModelServer:
         strict: Whether a model that is not listed is answered with 404.
         kind: What it is besides: ``llama.cpp``, ``vllm``, ``ollama``, or none that can be told.
         template: The model's chat template, as ``/props`` or ``/api/show`` shows it.
-        only: ``chat`` or ``completions``, if it has no other paths.
         context: Tokens that the model looks at, which its kind of server says in its way; longer
             prompts are refused, by Ollama cut; 0 for any number.
         refuse: Why a request is refused with status 400, by its body; empty for those that are not.
@@ -127,12 +126,11 @@ class FakeModelServer:
         self.models = list(models)
         self.strict = strict
         self.kind = ""
-        self.template = self.only = ""
+        self.template = ""
         self.context = 0
         self.speed = 0.0
         self.refuse: Callable[[dict[str, Any]], str] = lambda _: ""
         self.can = ["completion"]
-        self.busy = self.most_busy = 0
         self._record = record
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
@@ -201,11 +199,6 @@ class FakeModelServer:
             delay = self.delay + self._random.uniform(-self.jitter, self.jitter)
             return self._always.get(call.path, Reply(delay=delay))
 
-    def _count(self, step: int) -> None:
-        with self._lock:
-            self.busy += step
-            self.most_busy = max(self.most_busy, self.busy)
-
     def _answer(self, call: Call, reply: Reply) -> tuple[int, dict[str, Any]]:
         if reply.status != 200:
             return reply.status, {"error": reply.text or f"planned {reply.status}"}
@@ -224,10 +217,7 @@ class FakeModelServer:
             return 400, {"error": str(error)}
 
     def _speaks(self, path: str) -> bool:
-        if self.only and path in ("/v1/completions", "/v1/chat/completions"):
-            return ("chat" in path) == (self.only == "chat")
-        only = {"/props": "llama.cpp", "/version": "vllm"}
-        return self.kind == only.get(path, self.kind)
+        return path != "/props" or self.kind == "llama.cpp"
 
     def _refusal(self, call: Call) -> str:
         """What the real servers refuse with HTTP 400."""
@@ -309,9 +299,6 @@ class FakeModelServer:
             "chat_template": template,
         }
 
-    def _version(self, *_: object) -> dict[str, Any]:
-        return {"version": "0.12.0"}
-
     def _tags(self, *_: object) -> dict[str, Any]:
         return {"models": [{"model": name, "name": name} for name in self.models]}
 
@@ -340,7 +327,6 @@ _ROUTES: dict[str, Callable[..., dict[str, Any]]] = {
     "/v1/chat/completions": FakeModelServer._chat_complete,
     "/v1/models": FakeModelServer._models,
     "/props": FakeModelServer._props,
-    "/version": FakeModelServer._version,
     "/v1/embeddings": FakeModelServer._embeddings,
 }
 
@@ -402,14 +388,10 @@ class _Handler(BaseHTTPRequestHandler):
         headers, port = dict(self.headers), self.client_address[1]
         call = Call(self.command, self.path, body, headers, time.time(), port)
         reply = self.fake._note(call)
-        self.fake._count(+1)
-        try:
-            self.fake._closing.wait(reply.delay)
-            while reply.gate and not (reply.gate.wait(0.05) or self.fake._closing.is_set()):
-                pass
-            self._send(call, reply)
-        finally:
-            self.fake._count(-1)
+        self.fake._closing.wait(reply.delay)
+        while reply.gate and not (reply.gate.wait(0.05) or self.fake._closing.is_set()):
+            pass
+        self._send(call, reply)
 
     def _send(self, call: Call, reply: Reply) -> None:
         if reply.hang_up or self.fake._closing.is_set():

@@ -132,9 +132,9 @@ def test_settings_are_the_fields_of_a_dataclass(tmp_path: Path, caplog: pytest.L
     assert Sample.load(path) == Sample(1.0, 3, 7, False, "blue")
     assert Sample.load(path, {"size": "9"}).size == 9
     assert not caplog.records
-    write(path, "**inner**: 9\n**seed**:\n**retired**: whatever it was\n")
+    write(path, "**inner**: 9\n**seed**:\n**on_colour**: whatever it was\n")
     assert Sample.load(path) == Sample(), "what earlier versions had is passed over"
-    assert [record.args[1:] for record in caplog.records] == [(1, "inner"), (3, "retired")]
+    assert [record.args[1:] for record in caplog.records] == [(1, "inner"), (3, "on_colour")]
 
 
 @pytest.mark.parametrize(
