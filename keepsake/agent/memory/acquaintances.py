@@ -105,25 +105,18 @@ class Acquaintances:
 
     # -- from the pages into the prompt
 
-    @property
-    def _budget(self) -> int:
-        services = self._services
-        return services.people.current.for_prompt(services.chat_tokens).budget
-
     def lines(self, agent: Any, audience: Audience = NOBODY) -> tuple[str, ...]:
         """What a prompt says of those who are with the agent; quick."""
-        if not (budget := self._budget):
+        services, window = self._services, self._memory.context().window
+        if not (budget := services.people.current.for_prompt(services.chat_tokens).budget):
             return ()
-        present = [(identity_of(person), person.key) for person in people_near(agent)]
-        return shown.lines(present, self.book, budget, self._telling(audience))
-
-    def _telling(self, audience: Audience) -> Telling:
-        window = self._memory.context().window
-        hears, before = self._memory.private.may_hear_all, window[0].number if window else None
-        return Telling(
-            self._services.clock.now(),
-            self._services.tokens,
+        hears = self._memory.private.may_hear_all
+        telling = Telling(
+            services.clock.now(),
+            services.tokens,
             partial(hears, audience=audience),
             lambda numbers: not hears(numbers, audience=NOBODY),
-            before,
+            window[0].number if window else None,
         )
+        present = [(identity_of(person), person.key) for person in people_near(agent)]
+        return shown.lines(present, self.book, budget, telling)
