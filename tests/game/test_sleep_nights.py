@@ -161,13 +161,13 @@ class TestCompacting(LadderWorld):
         self.budget(context_tokens=1600)
         sleeper = self.mind.sleeper
         steps = []
-        running = self.mind.compacted
+        running = self.mind.examiner.compacted
 
         def compacted(result):
             steps.append(sleeper.nights.step)
             running(result)
 
-        self.mind.compacted = compacted
+        self.mind.examiner.compacted = compacted
         held, let_go = threading.Event(), threading.Event()
         consolidating = self.mind.acquaintances.settle
 
