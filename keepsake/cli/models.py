@@ -52,14 +52,11 @@ def get(name: Name) -> None:
     if model.name == SHIPPED:
         out.print("The shipped model is there: it needs nothing.")
         return
-    # Here, since it brings the hub's library and no other command needs it.
-    from keepsake.models import fetching  # noqa: PLC0415 - other commands need not wait
-
     out.print(escape(f"{model.repo}/{model.file}, {_size(model)}, licence: {model.licence}"))
     if not model.sha256:
         out.print("models.md has no sha256 of it: it is checked by what the hub reports alone.")
     home.prepare(here)
-    found = fetching.fetch(model, here.models)
+    found = catalogue.fetch(model, here.models)
     if not found.revision:
         out.print(f"{escape(str(found.path))} is there already, whole.")
     else:

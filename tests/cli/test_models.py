@@ -12,7 +12,7 @@ import pytest
 from keepsake.cli import home
 from keepsake.errors import ConfigError, ModelFailed, ModelMissing, ModelUnavailable
 from keepsake.markdown_config import with_settings
-from keepsake.models import fetching
+from keepsake.models import catalogue
 from keepsake.models.catalogue import SHIPPED, CatalogueModel, load_catalogue
 from keepsake.models.profiles import load
 from keepsake.paths import REPOSITORY
@@ -44,8 +44,8 @@ def tiny(revision: str = COMMIT, sha256: str = SHA) -> CatalogueModel:
     )
 
 
-def fetch(hub: FakeHub, models: Path, model: CatalogueModel | None = None) -> fetching.Fetched:
-    return fetching.fetch(model or tiny(), models, {"HF_ENDPOINT": hub.address})
+def fetch(hub: FakeHub, models: Path, model: CatalogueModel | None = None) -> catalogue.Fetched:
+    return catalogue.fetch(model or tiny(), models, {"HF_ENDPOINT": hub.address})
 
 
 def files(models: Path) -> list[str]:
@@ -81,7 +81,7 @@ def test_a_wrong_catalogue_is_refused(tmp_path: Path, wrong: str, reason: str):
 
 def test_a_file_is_fetched_whole_and_checked(hub: FakeHub, tmp_path: Path):
     found = fetch(hub, tmp_path)
-    assert found == fetching.Fetched(tmp_path / FILE, COMMIT, SHA, pinned=True)
+    assert found == catalogue.Fetched(tmp_path / FILE, COMMIT, SHA, pinned=True)
     assert found.path.read_bytes() == DATA
     assert files(tmp_path) == [FILE]
     asked = len(hub.agents)
@@ -140,12 +140,12 @@ def test_a_hub_that_has_no_such_file(hub: FakeHub, tmp_path: Path):
 def test_no_hub(tmp_path: Path):
     environ = {"HF_ENDPOINT": f"http://127.0.0.1:{free_port()}"}
     with pytest.raises(ModelUnavailable, match=r"does not answer.*HF_ENDPOINT"):
-        fetching.fetch(tiny(), tmp_path, environ)
+        catalogue.fetch(tiny(), tmp_path, environ)
 
 
 def test_a_full_disk(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
-    monkeypatch.setattr(fetching.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(catalogue.shutil, "disk_usage", lambda _: usage)
     with pytest.raises(ModelFailed, match=r"0\.0 GB left.*KEEPSAKE_HOME"):
         fetch(hub, tmp_path)
     assert not hub.ranges
