@@ -7,7 +7,7 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,9 +51,11 @@ from keepsake.models.profiles import (
     embedded_profile,
 )
 from keepsake.paths import DATABASE_URL, Places
+from keepsake.recall.agent_index import WORDS
 from keepsake.recall.chroma import Chroma
-from keepsake.recall.chroma_server import ChromaServer
+from keepsake.recall.chroma_server import ChromaServer, broken_folder
 from keepsake.recall.config import CHILD, NONE, RecallConfig
+from keepsake.recall.words import WordIndex
 from keepsake.tasks import task_prompts
 
 LOADERS: dict[str, Callable[[Path], object]] = {
@@ -90,7 +92,7 @@ def examine(asked: Places) -> list[Finding]:
     """Run every check, in order, on the copy with that home as it runs."""
     here = processes.actual(asked)
     checks = (room, secrets, ports, world, world_database, configuration, waiting, archives, files)
-    models = (embedded_model, servers, embedding, budget, vectors)
+    models = (embedded_model, servers, embedding, budget, words, vectors)
     return [*copy(asked, here), *(each for check in (*checks, *models) for each in check(here))]
 
 
@@ -394,6 +396,22 @@ def _budget_problems(
         yield Finding("Summaries", False, f"{what}, and llm.md has no such profile", cure)
 
 
+def words(here: Places) -> Iterator[Finding]:
+    """Nothing is wrong with the recall index of any agent."""
+    if processes.one(processes.running(here), Component.SERVER) is not None:
+        with suppress(KeepsakeError):  # it starts or ends just now
+            for each in client.ask(here, "index_status")["agents"]:
+                if each["problem"]:
+                    yield Finding("Recall", False, f"{each['agent']}: {each['problem']}")
+        return
+    for path in sorted(here.index.glob(f"*/{WORDS}")):
+        with closing(WordIndex(path)) as index:
+            try:
+                index.check()
+            except IndexUnavailable as problem:
+                yield Finding("Recall", False, problem.what, "It is made anew by the next start")
+
+
 def vectors(here: Places) -> Iterator[Finding]:
     """The Chroma server that recall.md names answers."""
     path = here.config / "recall.md"
@@ -401,18 +419,21 @@ def vectors(here: Places) -> Iterator[Finding]:
         config = RecallConfig.load(path) if path.exists() else RecallConfig()
     except ConfigError:
         return  # the check of the configuration tells of it
+    aside, broken = "", broken_folder(here)
+    if broken.exists():
+        aside = f"; a store that was damaged was set aside as {broken}"
     address, cure = config.chroma, f"Start it, or set chroma to child in {path}"
     if address == NONE:
         yield Finding("Vectors", True, "none wanted: recall finds by words alone")
         return
     if address == CHILD:
         if processes.one(processes.running(here), Component.SERVER) is None:
-            yield Finding("Vectors", True, "Chroma's server starts with the world")
+            yield Finding("Vectors", True, f"Chroma's server starts with the world{aside}")
             return
         address = ChromaServer(here).address
         cure = f"It is started again by itself; see {here.logs / 'vectors.log'}"
     with closing(Chroma(address, here)) as chroma:
         try:
-            yield Finding("Vectors", True, f"{chroma.check()} at {address}")
+            yield Finding("Vectors", True, f"{chroma.check()} at {address}{aside}")
         except IndexUnavailable as problem:
             yield Finding("Vectors", False, problem.what, cure)

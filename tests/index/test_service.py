@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from keepsake.archive.forgetting import ForgottenPerson, forget
+from keepsake.cli import doctor
 from keepsake.errors import IndexUnavailable, KeepsakeError, ModelUnavailable
 from keepsake.paths import Places
 from keepsake.recall.chroma import Chroma
@@ -177,11 +178,13 @@ def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
             _garbled(path)
     if damage == "all":
         _halved(here.index / "mira" / "words.db")
+        assert [finding.well for finding in doctor.words(here)] == [False]
     second = started(chroma="child")
     index = second.open("mira", mira.archive.folder, mira.notes)
     until(lambda: by_words(index, "12") and not index.problem)
     until(lambda: settles(index, "Sack 12", "memory:12"))
     assert broken_folder(here).exists() == (damage in ("database", "all"))
+    assert broken_folder(here).exists() == any("set aside" in f.what for f in doctor.vectors(here))
     assert any("anew" in line for line in said)
 
 
