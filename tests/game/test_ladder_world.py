@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from dataclasses import replace
 from functools import partialmethod
 
@@ -24,7 +23,6 @@ from keepsake.errors import ModelUnavailable
 from keepsake.memory.agent_memory import SlidingMemory
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
-from keepsake.memory.types import CompactReason
 from keepsake.prompt.tokens import Heuristic
 from tests.fakes.model_server import tokens
 from tests.game.agents_world import AgentsWorld, Building, FixedConfig
@@ -201,25 +199,6 @@ class TestEmergency(LadderWorld):
         assert "~say Casks." in self.lines()
         warned = next(line for line in self.logged if "compacting before the thought" in line)
         assert "of 1,344 tokens" in warned
-
-    def test_it_is_made_in_the_background_and_waits_for_one_under_way(self):
-        self.fill(1.05, context_tokens=1600)
-        self.budget(context_tokens=1600, high=9.0)
-        gate, ended = self.slow(), []
-        self.mind.memory.compactor.compact(CompactReason.MANUAL, ended.append)
-        self.said = ["say Hm.", "wait"]
-        self.char1.execute_cmd("talk Mira Well?")
-        started = time.monotonic()
-        for _ in range(4):
-            self.clock.advance(0.5)
-        assert time.monotonic() - started < 5, "the reactor does not wait"
-        asked = len(self.fake.prompts())
-        gate.set()
-        self.settle(lambda: bool(ended))
-        self.settle(lambda: not self.thinking())
-        assert len(self.fake.prompts()) > asked
-        assert self.past()[0].reason == "manual"
-        assert self.words(self.fake.prompts()[-1]) <= 1344
 
 
 class TestTriggers(LadderWorld):

@@ -124,18 +124,6 @@ class TestStates(LoggedWorld):
         assert self.said_of("resume") == "Mira thinks again"
         assert self.about() == ("idle", False, False, False)
 
-    def test_the_command_in_the_game_says_the_same(self):
-        self.char1.account.permissions.add("Builder")
-        self.char1.permissions.add("Builder")
-        heard = self.hears(self.char1)
-        self.said_of("sleep", here=True)
-        self.char1.execute_cmd("@agent/pause Mira")
-        self.char1.execute_cmd("@agent/resume Mira")
-        assert "wakes first" in heard[-1]
-        self.said_of("wake")
-        self.char1.execute_cmd("@agent/resume Mira")
-        assert "Mira is not paused" in heard[-1]
-
 
 class TestReload(LoggedWorld):
     """What was before the start."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from dataclasses import replace
 
 import pytest
 
@@ -179,17 +178,6 @@ def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_pat
     syncer.stop()
     with pytest.raises(ArchiveUnwritable):
         archive.close()
-
-
-def test_a_memory_takes_the_next_number_and_no_other(life):
-    memory = life.open()
-    live(memory, 3)
-    first, *_, last = memory.context().window
-    for wrong in (first, last, replace(last, number=5)):
-        with pytest.raises(ValueError, match=f"memory {wrong.number} does not follow 3"):
-            memory.archive.append_memory(wrong)
-    assert check(memory.archive, memory.context(), memory.summaries).whole
-    memory.close()
 
 
 def test_opening_reads_the_tail_only(life, monkeypatch):

@@ -163,19 +163,6 @@ def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
 # -- failures
 
 
-def test_a_model_that_fails_leaves_the_prompt_as_it_was_but_masked(life, memory):
-    life.summarizer.failing = set(Tier)
-    for number in range(8):
-        spread(memory, f"Room{number}", 60)
-    talk(memory, 30, 30)
-    before = memory.context()
-    with pytest.raises(CompactionError, match="nobody answers"):
-        memory.compact(HIGH)
-    after = memory.context()
-    assert replace(after, masked=before.masked) == before
-    assert "chair59" not in after.shown[1].text
-
-
 # -- the check
 
 
