@@ -58,7 +58,7 @@ class Recaller:
     def patience(self) -> float:
         """Seconds that a thought waits for a search; 0 for none at all."""
         config = self._services.recalling
-        return config.patience if config.budget else 0.0
+        return config.patience if config.budget and self._recall is not None else 0.0
 
     def begin(self) -> None:
         """Open what is searched."""
