@@ -27,7 +27,8 @@ _TIERS = ("recent", "longterm")
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory, tables) -> Iterator[Copy]:
     # The tests may share two cores with much else; how fast it is, is for the benches.
-    patient = ("llm.md", "time_limit**: 60", "time_limit**: 300")
+    heat = "**temperature**: 0.3"
+    patient = ("llm.md", heat, f"{heat}\n**time_limit**: 300")
     with running(tmp_path_factory.mktemp("evening"), tables, changes=[patient]) as made:
         yield made
 
