@@ -74,7 +74,7 @@ def wait_until_indexed(copy: Copy) -> None:
     while True:
         status = client.ask(copy.here, "index_status", seconds=PATIENCE)
         mira = next(each for each in status["agents"] if each["agent"] == "Mira")
-        if not status["waiting"] and mira["embedded"] == mira["memories"] > 0:
+        if mira["by_meaning"] and mira["memories"] and not mira["waiting"]:
             return
         assert time.monotonic() < deadline, status
         time.sleep(0.1)
