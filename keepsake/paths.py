@@ -109,7 +109,6 @@ class Places:
     """Where the database of a world on PostgreSQL is, in words without a password."""
     models = _Path("home", "models")
     """Model weights put together from their packages."""
-    """Addresses of model servers that get no new calls, by command; one a line."""
     admin_password = _Path("home", "admin-password")
     """The generated password of the ``admin`` account, mode 0600."""
     secret_key = _Path("home", "secret-key")
