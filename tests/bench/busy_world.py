@@ -29,7 +29,7 @@ _LLM = """\
 **provider**: ollama
 **host**: {host}
 **model**: fake
-**form**: dialogue
+**form**: script
 **in_flight**: {in_flight}
 **time_limit**: 600
 
@@ -37,9 +37,9 @@ _LLM = """\
 **provider**: extractive
 """
 _THINKING = {
-    # A few lines of talk, then a pause in which each does something by itself.
+    # Each thought ends in something that another notices, which makes that one think again.
     **{"idle_interval": 5, "idle_away_factor": 1, "gather": 0, "cooldown": 0.1},
-    **{"chatter_turns": 6, "chatter_pause": 4},
+    "chatter_turns": 1000,
 }
 ROOM = "The Bench"
 WINDOW_STEP = 44
