@@ -1,1 +1,1 @@
-"""Finding what matters now among all that an agent lived through."""
+"""Retrieval: finds what matters now among all that an agent remembers."""
