@@ -61,25 +61,6 @@ def test_the_stream_holds_five_hundred_rows_and_no_more(page: Page) -> None:
     assert "row 2501" in first
 
 
-def test_a_stream_that_is_paused_for_long_keeps_the_newest(page: Page) -> None:
-    shown = page.evaluate(
-        """async () => {
-          const { Feed } = await import("/watch/feed.js");
-          const feed = new Feed(document.body);
-          feed.pause();
-          for (let n = 1; n <= 2000; n++) {
-            const t = new Date(1.7e12 + n).toISOString();
-            feed.add("error", { t, level: "error", text: `${n}!` });
-          }
-          const label = document.querySelector("button").textContent;
-          feed.pause();
-          return [label, feed.list.childElementCount, feed.list.lastElementChild.textContent];
-        }"""
-    )
-    assert shown[:2] == ["Go on (2,000 new)", 500]
-    assert "2000!" in shown[2]
-
-
 def test_rows_stand_by_their_times_and_a_memory_has_one(page: Page) -> None:
     shown = page.evaluate(
         """async () => {
@@ -105,7 +86,7 @@ def test_rows_stand_by_their_times_and_a_memory_has_one(page: Page) -> None:
 def test_a_difference_holds_both_texts(page: Page) -> None:
     wrong, changed, nothing, far = page.evaluate(
         """async () => {
-          const { wordDiff } = await import("/watch/diff.js");
+          const { wordDiff } = await import("/watch/compactions.js");
           let seed = 7;
           const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
           const words = ["the", "ferry", "leaves", "at", "nine", ".", "Mira", "zwölf", ",", "\\n"];
@@ -145,7 +126,7 @@ def _imported(module: str, found: set[str]) -> set[str]:
 
 @pytest.mark.parametrize(("page_of", "module"), [("agents", "overview"), ("agent", "agent")])
 def test_a_page_asks_for_all_its_modules_at_once(page_of: str, module: str) -> None:
-    names = (f"{page_of}.html", "dashboard_modules.html")
+    names = (f"{page_of}.html", "modules.html")
     templates = "".join((_TEMPLATES / name).read_text() for name in names)
     asked = re.findall(r"modulepreload.*watch/(\w+)\.js", templates)
     assert sorted(asked) == sorted(_imported(module, set()))
@@ -201,20 +182,6 @@ def test_whatever_is_done_to_a_memory_is_told_in_words(page: Page) -> None:
     )
 
 
-def test_an_agents_own_stream_offers_no_kinds_that_never_come(page: Page) -> None:
-    own, everybodys = page.evaluate(
-        """async () => {
-          const { Feed } = await import("/watch/feed.js");
-          return [false, true].map((named) => {
-            const root = document.createElement("div");
-            new Feed(root, { named });
-            return [...root.querySelectorAll(".kinds label")].map((each) => each.textContent);
-          });
-        }"""
-    )
-    assert set(everybodys) - set(own) == {"servers", "world", "errors"}
-
-
 # -- how an agent is
 
 
@@ -261,24 +228,6 @@ def test_an_answer_that_is_none_says_what_is_going_on(page: Page) -> None:
         "The world is not running, or is reloading. This page tries again.",
     ]
     assert refused == [409, "Not so."]
-
-
-def test_the_same_outcome_twice_is_told_twice(page: Page) -> None:
-    heard = page.evaluate(
-        """async () => {
-          const { announce } = await import("/watch/dom.js");
-          document.body.innerHTML = '<p id="said"></p>';
-          let heard = 0;
-          new MutationObserver((all) => (heard += all.length))
-            .observe(document.body, { childList: true, subtree: true, characterData: true });
-          for (let i = 0; i < 3; i++) {
-            announce("Mira is asleep already.");
-            await new Promise((go) => setTimeout(go, 10));
-          }
-          return heard;
-        }"""
-    )
-    assert heard >= 3
 
 
 # -- charts
@@ -413,21 +362,3 @@ def _luminance(colour: list[int]) -> float:
     parts = [each / 255 for each in colour]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_an_operation_on_a_memory_says_about_whom_and_by_whom(page: Page) -> None:
-    learned, note = page.evaluate(
-        """async () => {
-          const { describe } = await import("/watch/event_words.js");
-          const none = { of: "", by: "", title: "", about: "", problem: "" };
-          const change = { n: 0, size: 0, times: 1, ...none };
-          return [
-            { ...change, op: "learned", n: 7, of: "work", size: 6, about: "Tom", by: "hand" },
-            { ...change, op: "note", title: "cups", size: 9, by: "builder" },
-          ].map((record) => describe("memory", record));
-        }"""
-    )
-    assert learned["what"] == "learns something of Tom"
-    assert learned["more"] == "work · number 7 · 6 characters · by hand"
-    assert (note["what"], note["tone"]) == ("writes a note: cups", "quiet")
-    assert note["more"] == "9 characters · by builder"

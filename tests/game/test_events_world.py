@@ -232,8 +232,8 @@ class ServersTest(EventsWorld):
         gateway = self.services.gateway
         self.log.emit(World(op="starts"))
         self.answer()
-        gateway.watch.look()
-        gateway.watch.look()
+        gateway.look()
+        gateway.look()
         self.mind.memory.compactor.compact(CompactReason.MANUAL, lambda _: None)
         self.let_compact()
         self.mind.sleeper.fall_asleep("it was late")
@@ -251,7 +251,7 @@ class ServersTest(EventsWorld):
         # There is no index here to be searched, and no guard: test_why_world and test_talk_world.
         assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall", "guard"}
         self.fake.close()
-        gateway.watch.look()
+        gateway.look()
         ready, gone = self.logged("health")
         assert (ready["provider"], ready["ready"], ready["problem"]) == ("ollama", True, "")
         assert ready["host"] == gone["host"] == self.fake.address
