@@ -7,7 +7,7 @@ import { count, many, percent, seconds } from "./words.js";
 const READY = "ready";
 const UNASKED = "not asked yet";
 /** Seconds after which whoever waits for the model is taken for stuck. */
-export const STUCK = 30;
+const STUCK = 30;
 const TONES = {
   idle: "calm", asleep: "asleep", paused: "paused", "waiting for the model": "busy", "going home to sleep": "asleep",
 };

@@ -5,7 +5,7 @@ const PATIENCE = 30000;
 const CUT_OFF = "The world went away while it answered; it may be reloading. This page tries again.";
 
 /** An answer that is none; `status` 0 where there was no server. */
-export class Refusal extends Error {
+class Refusal extends Error {
   constructor(status, words) {
     super(words);
     this.status = status;

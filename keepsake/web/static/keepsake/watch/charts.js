@@ -1,7 +1,7 @@
-/* Charts over time, drawn by uPlot, with a cursor for pointer and keys, and a table of the numbers. */
+/* Charts over time, drawn by uPlot, whose legend says what the pointer is at, and a table of the numbers. */
 
 import { get } from "./api.js";
-import { el, fill, setText } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { count, percent, sameDay, seconds, tick, time } from "./words.js";
 
 const NARROWEST = 240;
@@ -100,26 +100,22 @@ export class Charts {
 
 /** Put a chart into `view`; gives what draws it, or null where there is nothing to draw. */
 function figure(view, chart, points, open) {
-  const last = points.findLast((p) => shows(chart, p));
-  const rest = last ? said(chart, last) : NOTHING;
-  const tip = el("p", { class: "tip", "aria-live": "polite" }, rest);
-  const swatches = [...chart.rows, ...(chart.marks ? [chart.marks] : [])].map(([name, , tone]) =>
-    [name, el("span", { class: `swatch ${tone}` })]);
-  const drawing = el("div", {
-    class: "plot", role: "img", tabindex: "0", "aria-label": `${chart.title}: ${rest}. Arrow keys read the points.`,
-  });
+  const any = points.some((p) => shows(chart, p));
+  const swatches = [...chart.rows, ...(chart.marks ? [chart.marks] : [])].map(([, , tone]) => el("span", { class: `swatch ${tone}` }));
+  const drawing = el("div", { class: "plot", role: "img", "aria-label": `${chart.title}; its numbers are in the table below` });
   view.append(el("figure", { "data-row": true, tabindex: "-1" },
     el("figcaption", {}, el("b", {}, chart.title),
-      el("small", { class: "legend" }, swatches.map(([name, swatch]) => el("span", {}, swatch, name)))),
-    drawing, tip, table(chart, points, open)));
-  return last && (() => {
-    const colours = swatches.map(([, swatch]) => getComputedStyle(swatch).backgroundColor);
+      el("span", { class: "unseen", "aria-hidden": "true" }, swatches.slice(0, chart.rows.length)),
+      chart.marks ? el("small", { class: "legend" }, el("span", {}, swatches.at(-1), `upright lines: ${chart.marks[0]}`)) : null),
+    drawing, any ? null : el("p", { class: "dim" }, NOTHING), table(chart, points, open)));
+  if (!any) return null;
+  return () => {
+    const colours = swatches.map((swatch) => getComputedStyle(swatch).backgroundColor);
     const width = Math.max(drawing.clientWidth, NARROWEST);
     const values = chart.rows.map(([, of, , kind]) => (kind === "dash" ? held(points, of) : points.map(of)));
-    const plot = new globalThis.uPlot(options(chart, points, width, colours, getComputedStyle(tip).color),
+    return new globalThis.uPlot(options(chart, points, width, colours, getComputedStyle(drawing).color),
       [points.map((p) => Date.parse(p.at) / 1000), ...values], drawing);
-    reading(drawing, plot, (i) => setText(tip, i === null ? rest : said(chart, points[i])));
-  });
+  };
 }
 
 /** A value that holds until it is known to have changed, as a budget does. */
@@ -136,14 +132,14 @@ function options(chart, points, width, colours, ink) {
   const long = !sameDay(points[0].at, points.at(-1).at);
   const axis = { stroke: ink, grid: { stroke: ink, width: 0.3 }, ticks: { show: false } };
   return {
-    width, height: HEIGHT, legend: { show: false }, cursor: { y: false, drag: { x: false } },
+    width, height: HEIGHT, cursor: { y: false, drag: { x: false } },
     scales: { y: { range: (_, least, most) => bounds(chart, least, most) } },
     axes: [
       { ...axis, size: 30, space: long ? 110 : 60, values: (_, times) => times.map((at) => tick(at * 1000, long)) },
       { ...axis, size: 62, values: (_, values) => values.map(chart.say) },
     ],
-    series: [{}, ...chart.rows.map(([label, , , kind], i) => ({
-      label, stroke: colours[i], width: 2, ...(kind === "bars" ? { fill: colours[i] } : {}), ...kinds[kind],
+    series: [{ label: "from", value: (_, at) => (at === null ? "–" : tick(at * 1000, true)) }, ...chart.rows.map(([label, , , kind], i) => ({
+      label, value: (_, value) => (value === null ? "–" : chart.say(value)), stroke: colours[i], width: 2, ...(kind === "bars" ? { fill: colours[i] } : {}), ...kinds[kind],
     }))],
     hooks: { draw: [(plot) => chart.marks && mark(plot, chart.marks, points, colours.at(-1))] },
   };
@@ -169,32 +165,6 @@ function mark({ ctx, bbox, valToPos, data }, [, of], points, colour) {
     ctx.stroke();
   });
   ctx.restore();
-}
-
-/** Read points with the pointer, or with the arrow keys once the drawing has the focus. */
-function reading(drawing, plot, show) {
-  const last = plot.data[0].length - 1;
-  let at = null;
-  const go = (i) => {
-    at = i;
-    if (i !== null) plot.setCursor({ left: plot.valToPos(plot.data[0][i], "x"), top: 0 }, false);
-    show(i);
-  };
-  drawing.addEventListener("pointermove", () => go(plot.cursor.idx ?? null));
-  drawing.addEventListener("pointerleave", () => go(null));
-  drawing.addEventListener("blur", () => go(null));
-  drawing.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    go(Math.min(Math.max((at ?? last + (step > 0 ? 0 : 1)) + step, 0), last));
-  });
-}
-
-function said(chart, point) {
-  const values = chart.rows.map(([name, of]) => `${name} ${of(point) === null ? "–" : chart.say(of(point))}`);
-  if (chart.marks?.[1](point)) values.push(`${chart.marks[0]} ${count(chart.marks[1](point))}`);
-  return `${tick(point.at, true)}: ${values.join(", ")}`;
 }
 
 /** Whether a point has anything to show: a bar of nothing says nothing; as a line or a dot, 0 is a value. */

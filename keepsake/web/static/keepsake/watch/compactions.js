@@ -3,7 +3,7 @@
 import { act, actButton } from "./acting.js";
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
-import { memoriesFold, summaryTitle } from "./memories.js";
+import { memoriesFold } from "./memories.js";
 import { count, many, percent, seconds, time } from "./words.js";
 
 const LIMIT = 20;
@@ -62,7 +62,7 @@ export class Compactions {
 function compaction(id, made) {
   const saved = made.tokens_before ? 1 - made.tokens_after / made.tokens_before : 0;
   const folded = made.first ? ` · memories ${count(made.first)}–${count(made.last)} folded in` : "";
-  const details = el("details", { on: { toggle: () => details.open && show(id, details, made) } },
+  const details = el("details", { "data-agent": id, on: { toggle: () => details.open && show(details, made) } },
     el("summary", { "data-opens": true },
       el("b", {}, `Compaction ${made.number}`), verdict(made),
       el("span", {}, made.outcome), el("span", { class: "dim" }, made.reason),
@@ -79,44 +79,25 @@ function verdict(made) {
 }
 
 /** Made when it is opened for the first time: all differences at once would be felt. */
-function show(id, details, made) {
+function show(details, made) {
   const holder = details.querySelector(".change");
   if (holder.hasChildNodes()) return;
-  fill(holder, made.verdict ? el("p", {}, `Its check said: ${made.verdict}`) : null,
-    Object.keys(KINDS).map((kind) => change(id, kind, made)));
+  const raw = made.first ? memoriesFold(details.dataset.agent, made.first, made.last) : null;
+  fill(holder, made.verdict ? el("p", {}, `Its check said: ${made.verdict}`) : null, raw,
+    Object.keys(KINDS).map((kind) => change(kind, made)));
 }
 
-function change(id, kind, made) {
+function change(kind, made) {
   const [before, after] = [made.before, made.after].map((all) => all.find((each) => each.kind === kind));
   if (!before && !after) return null;
-  const view = el("div", { class: "words" });
-  const ways = [["Changes", () => changes(before, after)], ["Before", () => [text(before), folded(id, before, after)]],
-    ["After", () => text(after)]];
-  const buttons = ways.map(([name, make]) => el("button", { type: "button", on: { click: ({ currentTarget }) => {
-    for (const button of buttons) button.setAttribute("aria-pressed", String(button === currentTarget));
-    fill(view, make());
-  } } }, name));
-  buttons[0].click();
-  return el("section", {}, el("h3", {}, KINDS[kind]), el("div", { class: "tools" }, buttons, range(before, after)), view);
-}
-
-function range(before, after) {
   const said = (summary) => (summary ? `${count(summary.first)}–${count(summary.last)}` : "nothing");
-  return el("small", {}, `of memories ${said(before)}, then ${said(after)}`);
+  return el("section", {}, el("h3", {}, KINDS[kind]),
+    el("small", {}, `of memories ${said(before)}, then ${said(after)}`), el("div", { class: "words" }, changes(before, after)));
 }
 
 function text(summary) {
   if (!summary) return el("p", { class: "empty" }, "There was none.");
-  return [el("p", { class: "dim" }, `${summaryTitle(summary)}, ${many(summary.tokens, "token")}`),
-    el("pre", { class: "text prose", dir: "auto" }, summary.text)];
-}
-
-/** The memories that this summary covers since, and did not before. */
-function folded(id, before, after) {
-  if (!after) return null;
-  const first = before ? Math.max(before.last + 1, after.first) : after.first;
-  if (first > after.last) return el("p", { class: "dim" }, "No memory came in new.");
-  return [el("p", { class: "dim" }, "What came in new:"), memoriesFold(id, first, after.last)];
+  return el("pre", { class: "text prose", dir: "auto" }, summary.text);
 }
 
 function changes(before, after) {

@@ -1,18 +1,8 @@
 /* Elements, made in one call. Texts only ever go in as text nodes: what players wrote stays words. */
 
-const SVG = "http://www.w3.org/2000/svg";
-
 /** An HTML element; `options` are its attributes, and `on`: listeners, `vars`: CSS properties. */
-export function el(tag, options = {}, ...children) {
-  return filled(document.createElement(tag), options, children);
-}
-
-/** The same for a drawing. */
-export function svg(tag, options = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), options, children);
-}
-
-function filled(node, { on = {}, vars = {}, ...attributes }, children) {
+export function el(tag, { on = {}, vars = {}, ...attributes } = {}, ...children) {
+  const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;
     node.setAttribute(name, value === true ? "" : value);

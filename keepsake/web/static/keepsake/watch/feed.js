@@ -13,7 +13,6 @@ const HOLD = "Hold the rows still; what happens meanwhile is shown when they go 
 export class Feed {
   #waiting = [];
   #memories = new Map();
-  #thoughts = new Map();
   #due = null;
   #paused = false;
   #missed = 0;
@@ -81,38 +80,14 @@ export class Feed {
     if (old && old.dataset.t >= row.dataset.t) return;
     old?.remove();
     if (key) this.#memories.set((row.dataset.memory = key), row);
-    const follower = kind === "thought" && this.#actOf(row, record);
-    if (follower) return follower.before(row);
     let before = this.list.lastElementChild;
     while (before && before.dataset.t > row.dataset.t) before = before.previousElementSibling;
     if (before) before.after(row);
     else this.list.prepend(row);
-    if (key) this.#thoughtOf(key, row);
-  }
-
-  /** A thought is told when it has ended, behind its own act: it is shown before that. */
-  #actOf(row, { agent, memory }) {
-    if (!memory) return null;
-    const key = `${agent} ${memory}`;
-    row.dataset.act = key;
-    const act = this.#memories.get(key);
-    if (act) row.dataset.t = act.dataset.t;
-    else this.#thoughts.set(key, row);
-    return act;
-  }
-
-  /** The act has come after its thought, as of what is asked for when the page opens. */
-  #thoughtOf(key, act) {
-    const thought = this.#thoughts.get(key);
-    if (!thought) return;
-    this.#thoughts.delete(key);
-    thought.dataset.t = act.dataset.t;
-    act.before(thought);
   }
 
   #drop(row) {
     this.#memories.delete(row.dataset.memory);
-    this.#thoughts.delete(row.dataset.act);
     row.remove();
   }
 
@@ -124,7 +99,9 @@ export class Feed {
       el("span", { class: "what", dir: "auto" }, what.slice(0, LONGEST)),
       this.#link(kind, record),
       more ? el("small", { dir: "auto" }, more.slice(0, LONGEST)) : null);
-    row.dataset.t = Date.parse(record.t).toString().padStart(16, "0");
+    // A thought is told when it has ended, and stands where its prompt was sent: before its act.
+    const began = Date.parse(record.t) - (kind === "thought" ? 1000 * (record.latency ?? 0) + 1 : 0);
+    row.dataset.t = Math.round(began).toString().padStart(16, "0");
     row.hidden = !this.#fits(row);
     return row;
   }

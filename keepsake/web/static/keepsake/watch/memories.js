@@ -1,5 +1,4 @@
-/* Memories in rows, and summaries, folded to a line. Opened, one shows its words, the memories under it, and what it was
- * made of: the summaries that stood before it, which open in the same way, down to the first one. */
+/* Memories in rows, and summaries, folded to a line. Opened, one shows its words and the memories under it. */
 
 import { act, actForm, field } from "./acting.js";
 import { get } from "./api.js";
@@ -7,13 +6,11 @@ import { el, fill } from "./dom.js";
 import { count, many, time } from "./words.js";
 
 const PAGE = 50;
-/** Compactions that are asked for at a time on the way back to the one that wrote a summary. */
-const BACK = 10;
 
 /** A summary of the agent with that number. */
 export function summaryFold(id, summary, { open = false, changed = null } = {}) {
   const under = el("div", { class: "under" });
-  const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last), originFold(id, summary));
+  const make = () => under.hasChildNodes() || fill(under, memoriesFold(id, summary.first, summary.last));
   const details = el("details", {
     open, class: `summary ${summary.undone ? "undone" : ""}`, "data-row": true, tabindex: "-1",
     "data-range": `${summary.first}-${summary.last}`, on: { toggle: () => details.open && make() },
@@ -50,35 +47,6 @@ export function memoriesFold(id, first, last) {
   };
   const words = first === last ? `Memory ${count(first)}` : `Memories ${count(first)}–${count(last)}`;
   return lazy(el("span", {}, `${words}, word for word`), () => [list, step(() => load(first))]);
-}
-
-function originFold(id, summary) {
-  return lazy(el("span", {}, "What it was made of"), () => step(() => origin(id, summary)));
-}
-
-/** What the compaction that wrote a summary found: summaries of before, and raw memories. */
-async function origin(id, summary) {
-  const made = await writer(id, summary);
-  if (!made) return el("p", { class: "dim" }, "That is not known any more: it was changed by hand, or its compaction is not in the archive.");
-  const touches = (each) => each.first <= summary.last && each.last >= summary.first;
-  const before = made.before.filter(touches);
-  const [first, last] = [Math.max(made.first, summary.first), Math.min(made.last, summary.last)];
-  const raw = made.first && first <= last ? memoriesFold(id, first, last) : null;
-  return [el("p", { class: "dim" }, `Compaction ${made.number} wrote it, `, time(made.at), ", of:"),
-    before.map((each) => summaryFold(id, each)), raw,
-    before.length || raw ? null : el("p", { class: "dim" }, "nothing that the archive still tells of")];
-}
-
-/** The compaction after which a summary stood and before which it did not; null if none tells of it. */
-async function writer(id, { kind, text, compaction }) {
-  const stands = (all) => all.some((each) => each.kind === kind && each.text === text);
-  for (let before = compaction + 1; before > 1;) {
-    const { compactions } = await get(`agents/${id}/compactions`, { limit: BACK, before });
-    const made = compactions.find((each) => stands(each.after) && !stands(each.before));
-    if (made || !compactions.length) return made ?? null;
-    before = compactions.at(-1).number;
-  }
-  return null;
 }
 
 /** Details whose inside is made when they are opened for the first time. */

@@ -8,11 +8,9 @@ import { GROUPS } from "./event_words.js";
 
 /** A `gap` says that events are missing, a `beat` only that the line lives. */
 const KINDS = [...Object.keys(GROUPS), "guard", "gap", "beat"];
-const ADDRESS = "/agents-live";
 const BEFORE = 100;
 const SILENCE = 45000;
-const LONGEST_WAIT = 10000;
-const HIDDEN = 30000;
+const AGAIN = 2000;
 
 /** One stream; `took(kind, record)` for each event, `turned(state, words)` for each change.
  *
@@ -20,31 +18,24 @@ const HIDDEN = 30000;
  */
 export class Stream {
   #last = null;
-  #wait = 1000;
   #source = null;
   #timer = null;
-  #silence = null;
-  #hiding = null;
   #state = "";
 
-  constructor({ agent = null, took, turned = () => {} }) {
-    this.query = { last: BEFORE, ...(agent !== null && { agent }) };
-    this.took = took;
-    this.turned = turned;
+  constructor({ agent = null, took, turned }) {
+    Object.assign(this, { query: { last: BEFORE, ...(agent !== null && { agent }) }, took, turned });
   }
 
   /** Begin, and mind whether anybody looks. */
   start() {
-    document.addEventListener("visibilitychange", () => this.#seen());
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.#end() : this.#connect()));
     addEventListener("pagehide", () => this.#end());
-    addEventListener("pageshow", (event) => event.persisted && this.#state !== "over" && this.#connect());
-    // Opened behind the page that somebody looks at, it waits until it is looked at itself.
     if (!document.hidden) this.#connect();
   }
 
   /** The server answers again: there is nothing to wait for any more. */
   hurry() {
-    if (["lost", "refused"].includes(this.#state) && this.#source === null) this.#connect();
+    if (this.#source === null && this.#state !== "over") this.#connect();
   }
 
   /** The API says that this account may not look any more: neither may it listen. */
@@ -59,27 +50,20 @@ export class Stream {
     this.#turn("over", words);
   }
 
-  #seen() {
-    clearTimeout(this.#hiding);
-    if (this.#state === "over") return;
-    if (document.hidden) this.#hiding = setTimeout(() => this.#end(), HIDDEN);
-    else if (this.#source === null) this.#connect();
-  }
-
   #end() {
     clearTimeout(this.#timer);
-    clearTimeout(this.#silence);
     this.#source?.close();
     this.#source = null;
   }
 
   #connect() {
     this.#end();
+    if (this.#state === "over") return;
     if (this.#state !== "lost") this.#turn("connecting", "connecting");
     const after = this.#last === null ? {} : { after: this.#last };
-    const source = (this.#source = new EventSource(`${ADDRESS}?${new URLSearchParams({ ...this.query, ...after })}`));
-    source.onopen = () => this.#turn("live", "live");
-    for (const kind of KINDS) source.addEventListener(kind, (event) => this.#take(event));
+    this.#source = new EventSource(`/agents-live?${new URLSearchParams({ ...this.query, ...after })}`);
+    this.#source.onopen = () => this.#turn("live", "live");
+    for (const kind of KINDS) this.#source.addEventListener(kind, (event) => this.#take(event));
     this.#alive();
   }
 
@@ -87,23 +71,20 @@ export class Stream {
     // "error" is a kind of the log, and also the name of what a browser itself says of a lost connection.
     if (data === undefined) return this.#lost();
     this.#alive();
-    this.#wait = 1000;
     if (lastEventId) this.#last = lastEventId;
     if (type !== "beat") this.took(type, JSON.parse(data));
   }
 
   /** Given up after a while of silence: a connection may be dead without anybody saying so. */
   #alive() {
-    clearTimeout(this.#silence);
-    this.#silence = setTimeout(() => this.#lost(), SILENCE);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#lost(), SILENCE);
   }
 
   #lost() {
     this.#end();
     this.#turn("lost", "no stream; looking every few seconds");
-    if (document.hidden) return;
-    this.#timer = setTimeout(() => this.#connect(), this.#wait * (0.8 + 0.4 * Math.random()));
-    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT);
+    if (!document.hidden) this.#timer = setTimeout(() => this.#connect(), AGAIN * (0.8 + 0.4 * Math.random()));
   }
 
   #turn(state, words) {

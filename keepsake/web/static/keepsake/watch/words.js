@@ -56,7 +56,7 @@ export function tick(iso, long) {
 }
 
 /** The same instant in UTC, for a title. */
-export function utc(iso) {
+function utc(iso) {
   return `${new Date(iso).toISOString().replace("T", " ").slice(0, 19)} UTC`;
 }
 
