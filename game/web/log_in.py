@@ -13,7 +13,7 @@ from evennia.utils import logger
 from evennia.web.utils.backends import CaseInsensitiveModelBackend
 from evennia.web.website.views.accounts import AccountCreateView
 
-from keepsake.web.headers import address_of
+from keepsake.web.access import address_of
 from typeclasses import throttle
 from typeclasses.accounts import Account, ban_notice
 

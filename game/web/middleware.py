@@ -16,7 +16,7 @@ from django.db import DatabaseError, close_old_connections
 from django.http import HttpRequest, HttpResponseBase
 from evennia.web.utils.middleware import SharedLoginMiddleware
 
-from keepsake.web.headers import HEADERS, SITE_HEADERS, with_headers
+from keepsake.web.access import HEADERS, SITE_HEADERS, with_headers
 
 _CLIENT = "/webclient"
 """Its page alone needs a session before anybody has logged in: the game gets its key."""

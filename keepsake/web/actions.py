@@ -23,8 +23,7 @@ from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason, Outcome, Undone
-from keepsake.web.access import NotAllowed, may_act
-from keepsake.web.headers import address_of
+from keepsake.web.access import NotAllowed, address_of, may_act
 from keepsake.web.on_reactor import on_reactor
 from keepsake.web.shapes import Done, Refused, iso
 from keepsake.web.world import agent_with, mind_with, state_of

@@ -31,7 +31,7 @@ from keepsake.events.types import (
     Thought,
 )
 from keepsake.models.status import READY, ServerStatus
-from keepsake.web.headers import address_of
+from keepsake.web.access import address_of
 
 TOKEN_VARIABLE = "KEEPSAKE_METRICS_TOKEN"
 SHORTEST_TOKEN = 16

@@ -22,8 +22,7 @@ from zope.interface import implementer
 
 from keepsake.events.subscribers import WrittenEvent
 from keepsake.events.types import KINDS
-from keepsake.web.access import FORBIDDEN
-from keepsake.web.headers import HEADERS
+from keepsake.web.access import FORBIDDEN, HEADERS
 from keepsake.web.hub import KEPT, Hub
 
 type Allowed = Callable[[bytes], Deferred[bool]]

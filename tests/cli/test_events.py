@@ -6,15 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 from pyarrow import parquet
 
-from keepsake.events.files import files_of
 from keepsake.events.log import EventLog
 from keepsake.events.prompts import PromptStore
-from keepsake.events.reader import EventFollower, events, follow
+from keepsake.events.reader import events
 from keepsake.events.types import (
     Compaction,
     Fault,
@@ -65,29 +63,6 @@ def test_what_was_said_to_be_written_survives_kill_9(tmp_path, file_bytes):
                 assert prompts[each["prompt"]].endswith(f"\n{n}")
         known = len(found)
     assert sum(each.get("op") == "starts" for each in events(folder)) == lives
-
-
-def test_two_readers_follow_another_process_through_rotations(tmp_path):
-    folder = tmp_path / "events"
-    found = [[], []]
-
-    def read(into):
-        for record in follow(EventFollower(folder, 0), poll=0.001):
-            into.append(record["seq"])
-            if len(into) >= 3_000:
-                return
-
-    readers = [threading.Thread(target=read, args=(into,), daemon=True) for into in found]
-    for each in readers:
-        each.start()
-    with start_maker(folder, 20_000) as maker:
-        for each in readers:
-            while each.is_alive() and maker.stdout.readline():
-                pass
-            each.join(60)
-        maker.kill()
-    assert found[0] == found[1] == list(range(1, 3_001))
-    assert len(files_of(folder, "events")) > 20
 
 
 @pytest.fixture
@@ -174,16 +149,6 @@ def test_logs_shows_what_another_version_wrote_or_damaged(lived):
     assert [each.split()[2:3] for each in shown[1:3]] == [["thought"], ["Mi·[2Jra"]]
     assert "of=[1]" in shown[2]
     assert "size='x'" in shown[3]
-
-
-def test_a_long_text_is_cut_but_in_json(lived):
-    log = EventLog(lived.here.events)
-    log.emit(Fault(level="error", text="word " * 1_000))
-    assert log.flush(60)
-    log.close()
-    assert "… (5,000 characters)" in "".join(lines_of(lived, "-n", "1"))
-    (line,) = lines_of(lived, "-n", "1", "--json")
-    assert json.loads(line)["text"] == "word " * 1_000
 
 
 def test_the_text_log_stays_readable_and_what_there_is_not_is_said(lived):
@@ -308,15 +273,3 @@ def test_somebody_who_is_not_there_is_told_of_at_once(lived):
         said = shown.stderr.readline()
         shown.terminate()
     assert said.startswith("No agent is called 'oswwin'")
-
-
-def test_export_of_more_rows_than_are_held_at_once(copy, tmp_path):
-    log = EventLog(copy.here.events, file_bytes=200_000, buffer=100_000)
-    for n in range(1, 12_001):
-        log.emit(MemoryChange(agent="Mira", op="append", n=n))
-    assert log.flush(60)
-    log.close()
-    assert keepsake(copy.environ, "export", str(tmp_path / "out")).returncode == 0
-    table = parquet.read_table(tmp_path / "out" / "memory.parquet")
-    assert table.column("n").to_pylist() == list(range(1, 12_001))
-    assert len((tmp_path / "out" / "memory.csv").read_text().splitlines()) == 12_001

@@ -16,7 +16,6 @@ from twisted.internet.task import Clock
 
 from keepsake.agent import runtime
 from keepsake.events.log import EventLog
-from keepsake.memory.types import CompactReason
 from keepsake.web.watching import Watching, watcher
 from keepsake.web.world import STATES
 from tests.game.agents_world import AgentsWorld
@@ -75,20 +74,6 @@ class CountedTest(MetricsWorld):
         assert self.value("memories") == self.mind.memory.memory.status().total
         assert self.value("up") == 1
         assert "Tom" not in self.watching.metrics.text(self.watching.now()).decode()
-
-    def test_who_waits_and_who_is_compacted_shows(self):
-        gate = self.hold()
-        self.char1.execute_cmd("talk mira Good evening.")
-        self.clock.advance(5)
-        self.settle(lambda: bool(self.fake.prompts()))
-        assert self.value("agents", state="waiting for the model") == 1
-        host = self.fake.address
-        assert self.value("queue_running", provider="ollama", host=host) == 1
-        gate.set()
-        self.settle(lambda: not self.thinking())
-        self.mind.memory.compactor.compact(CompactReason.MANUAL, lambda _: None)
-        self.let_compact()
-        assert self.value("compactions_total", reason="manual", outcome="nothing to compact") == 1
 
     def test_each_state_is_told_and_who_is_paused_beside_it(self):
         assert self.value("agents", state="asleep") == 0
@@ -198,10 +183,4 @@ class WatcherTest(AgentsWorld):
         assert not watcher(cookie)
         cookie = self.cookie(staff)
         Session.objects.all().update(expire_date=timezone.now() - timedelta(seconds=1))
-        assert not watcher(cookie)
-
-    def test_an_account_that_is_gone_sees_nothing(self):
-        staff = self.somebody("Ada", is_staff=True)
-        cookie = self.cookie(staff)
-        staff.delete()
         assert not watcher(cookie)

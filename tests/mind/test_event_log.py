@@ -15,7 +15,7 @@ from keepsake.events.log import EventLog
 from keepsake.events.prompts import DEEPEST, PromptStore, hash_of
 from keepsake.events.reader import EventFollower, Filter, events, follow, last, newest_first
 from keepsake.events.subscribers import Taps
-from keepsake.events.types import Health, MemoryChange, Thought, World
+from keepsake.events.types import MemoryChange, Thought, World
 from keepsake.ports import FixedClock
 
 BEGAN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -307,17 +307,6 @@ def test_from_its_end_no_more_is_read_than_is_asked_for(tmp_path, logs, file_byt
         1_998,
         2_000,
     ]
-
-
-def test_an_event_that_is_none_does_not_keep_others_out(tmp_path, logs):
-    log = logs(tmp_path)
-    log.emit(World(op="starts", n=object()))
-    log.emit(Health(provider="ollama", host="h", ready=float("nan")))
-    log.emit(remembered(5))
-    assert log.flush()
-    found = list(events(tmp_path))
-    assert [each["kind"] for each in found] == ["error", "error", "memory"]
-    assert "could not be logged" in found[0]["text"]
 
 
 @pytest.mark.parametrize("kept", [5, 200])
