@@ -8,15 +8,25 @@ world can be checked without a server; :mod:`world.build` puts it into the game.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    StrictBool,
+    ValidationInfo,
+    field_validator,
+)
 
 from keepsake.agent.almanac import STATES, Hours
 from keepsake.errors import ConfigError
 from keepsake.prompt.verbs import COMPASS
-from world.source import DataFile, flag, number
+from world.source import DataFile, Entry, Text, Texts, known, listed, refused
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -35,19 +45,68 @@ _STEP = {way: step for way, *_, step in _COMPASS}
 _STEP |= {OPPOSITE[way]: (-x, -y, -z) for way, (x, y, z) in _STEP.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+@dataclass(frozen=True)
+class _AtlasNames:
+    """What a file may name; the context of the models."""
+
+    rooms: Collection[str]
+    people: Collection[str] = ()
+
+    def ids(self, kind: str) -> Collection[str]:
+        """All that something of that kind may be called."""
+        return {
+            "room": self.rooms,
+            "room or person": (*self.rooms, *self.people),
+            "time or weather": tuple(STATES),
+        }[kind]
+
+
+def _states(raw: Any) -> Any:
+    """Words of the almanac, parted by commas."""
+    found = raw if isinstance(raw, list) else str(raw or "").split(",")
+    return [word.strip() for word in found if word.strip()]
+
+
+def _hours(raw: Any) -> str:
+    """A stretch of the day, such as ``9-12``."""
+    Hours.parse(str(raw))
+    return str(raw)
+
+
+def _details(raw: Any) -> dict[str, str]:
+    """What can be looked at: each word, with its text."""
+    return {
+        word.strip().lower(): " ".join(str(text).split())
+        for words, text in (raw or {}).items()
+        for word in str(words).split(",")
+    }
+
+
+States = Annotated[list[known("time or weather")], BeforeValidator(_states)]
+HoursText = Annotated[str, PlainValidator(_hours)]
+
+
+def _of_times(looks: dict[str, str]) -> dict[str, str]:
+    for word in (word for words in looks for word in _states(words)):
+        if word not in STATES:
+            reason = f"it names the time or weather {word!r}, which does not exist"
+            raise refused(reason, f"Use one of: {', '.join(sorted(STATES))}", word)
+    return looks
+
+
+class Place(Entry):
     """A room."""
 
     id: str  # stable short id, never shown
-    name: str  # the title over its description
-    alias: str  # one word that stands for it, as in ``go kettle``
-    desc: str  # what a visitor sees
-    details: Mapping[str, str]  # what can be looked at there: each word, with its text
-    outdoors: bool = False  # whether sky and tide are seen from it
+    name: Text  # the title over its description
+    alias: Text  # one word that stands for it, as in ``go kettle``
+    desc: Text  # what a visitor sees
+    # what can be looked at there: each word, with its text
+    details: Annotated[dict[str, str], BeforeValidator(_details)] = Field(default_factory=dict)
+    outdoors: StrictBool = False  # whether sky and tide are seen from it
     # what is seen as well at some times: words of the almanac such as ``low tide, night``, all of
     # which must hold, with a sentence
-    looks: Mapping[str, str] = field(default_factory=dict)
+    looks: Annotated[dict[str, Text], AfterValidator(_of_times)] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,42 +127,71 @@ class Way:
         return f"{self.source}:{self.direction}"
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
-    """Something to carry.
-
-    eat, drink: What one tastes; empty for what is nothing to eat or drink.
-    wear: Which of Evennia's types of clothes it is, such as ``hat``; empty for none.
-    holds: How many things fit into it.
-    """
+class Thing(Entry):
+    """Something to carry."""
 
     id: str  # stable short id, never shown
-    name: str  # as it is called, without an article
-    aliases: tuple[str, ...]  # other words for it
-    desc: str  # what one sees who looks at it
-    at: str  # the id of a room, or of the person who has it
-    eat: str = ""
-    drink: str = ""
-    wear: str = ""
-    holds: int = 0
+    name: Text  # as it is called, without an article
+    aliases: Texts = ()  # other words for it
+    desc: Text  # what one sees who looks at it
+    at: known("room or person")  # where it is, or who has it
+    eat: Text = ""  # what one tastes; empty for what is nothing to eat
+    drink: Text = ""
+    wear: Text = ""  # which of Evennia's types of clothes it is, such as ``hat``
+    holds: Annotated[int, Field(strict=True, ge=0, le=100)] = 0  # how many things fit into it
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Hour(Entry):
+    """An hour of somebody's day: in a room, or with a person."""
+
+    at: HoursText
+    place: known("room") = Field("", alias="in")
+    person: str = Field("", alias="with")
+    when: States = Field(default_factory=list)
+    does: Annotated[list[Text], BeforeValidator(listed), Field(min_length=1)]
+
+
+def _day(raw: Any) -> Any:
+    if not isinstance(raw, list | tuple):
+        raise refused("'day' must be a list of hours", "", "day:")
+    for each in raw:
+        keys = set(each) if isinstance(each, dict) else set()
+        if keys - {"at", "in", "with", "when", "does"} or ("in" in keys) == ("with" in keys):
+            cure = "Write {at: 9-12, in: quay, does: mends nets}, or 'with' a person in place of in"
+            near = str(each.get("at", "day:")) if keys else str(each)
+            raise refused(f"{each!r} is no hour of a day", cure, near)
+    return raw
+
+
+class Person(Entry):
     """An agent as the world's author wrote it."""
 
     id: str  # the file's name without its ending
-    name: str  # the agent's name
-    home: str  # the id of its room
-    look: str  # what others see who look at it
-    talkativeness: float  # how often it does something unasked, 0 to 1
+    name: Text  # the agent's name
+    home: known("room")
+    look: Text  # what others see who look at it
+    # how often it does something unasked, 0 to 1
+    talkativeness: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(0.5, alias="idle")
     profile: str  # who it is, in the second person
-    examples: tuple[str, ...]  # script lines that show its voice
-    loves: tuple[str, ...]  # ids of things that matter to it
-    ties: Mapping[str, str]  # what the others are to it, by name, in the second person
-    keeps: bool = False  # whether it keeps its home open for guests, as an innkeeper does
-    # what it does at which hour, the first that fits; see :func:`_day`
-    day: tuple[Mapping[str, Any], ...] = ()
+    examples: tuple[str, ...] = ()  # script lines that show its voice
+    loves: Texts = ()  # ids of things that matter to it
+    ties: dict[str, str] = Field(default_factory=dict)  # what the others are to it, by name
+    keeps: StrictBool = False  # whether it keeps its home open for guests, as an innkeeper does
+    # what it does at which hour, the first that fits
+    day: Annotated[tuple[Hour, ...], BeforeValidator(_day)] = ()
+
+    @field_validator("examples")
+    @classmethod
+    def _end_in_an_act(cls, examples: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        name = info.data.get("name", "")
+        for lines in (each.strip().splitlines() for each in examples):
+            if info.context and (len(lines) < 2 or not lines[-1].startswith(f"~{name}> ")):
+                cure = "Write what is perceived first, then the agent's own act"
+                reason = f"an example does not end in the line '~{name}> …'"
+                raise refused(reason, cure, lines[0] if lines else "examples")
+        return tuple(
+            "\n".join(line.rstrip() for line in each.strip().splitlines()) for each in examples
+        )
 
     @property
     def whole_profile(self) -> str:
@@ -140,42 +228,28 @@ def read_atlas(folder: Path = FOLDER) -> Atlas:
             something that does not exist; with file, line and reason.
     """
     chart = DataFile(folder / "map.yaml")
-    places = {key: _place(chart, key, raw) for key, raw in chart.table("rooms").items()}
+    places = _entries(chart, Place, chart.table("rooms"), _AtlasNames(()))
     ways = tuple(_ways(chart, places))
     start = chart.known("start", chart.data.get("start"), places, "room")
     _check_walk(chart, start, places, ways)
     people = _people(folder / "agents", places)
     goods = DataFile(folder / "things.yaml")
-    holders = {*places, *people}
-    things = {key: _thing(goods, key, raw, holders) for key, raw in goods.data.items()}
+    things = _entries(goods, Thing, goods.data, _AtlasNames(places, people))
     _check_bonds(folder / "agents", people, things)
-    area = chart.text_of(chart.data, "area", "area") if "area" in chart.data else ""
-    return Atlas(start, places, ways, things, people, area)
+    return Atlas(start, places, ways, things, people, str(chart.data.get("area", "")))
 
 
-def _place(source: DataFile, key: str, raw: Any) -> Place:
-    details: dict[str, str] = {}
-    for words, text in (raw.get("details") or {}).items() if isinstance(raw, dict) else ():
-        for word in str(words).split(","):
-            details[word.strip().lower()] = " ".join(str(text).split())
-    return Place(
-        id=key,
-        name=source.text_of(raw, key, "name"),
-        alias=source.text_of(raw, key, "alias"),
-        desc=source.text_of(raw, key, "desc"),
-        details=details,
-        outdoors=raw.get("outdoors") is True,
-        looks=_looks(source, key, raw.get("looks") or {}),
-    )
-
-
-def _looks(source: DataFile, key: str, raw: Any) -> dict[str, str]:
-    """What is seen at some times alone, by words of the almanac."""
-    if not isinstance(raw, dict):
-        raise source.error("looks:", f"'looks' of {key!r} must be a table of times and sentences")
-    for words in raw:
-        states_of(source, f"looks of {key}", words)
-    return {str(words): source.text_of(raw, str(words), words) for words in raw}
+def _entries[E: Entry](
+    source: DataFile, form: type[E], table: Mapping[str, Any], names: _AtlasNames
+) -> dict[str, E]:
+    """The entries of a table, by their ids."""
+    found: dict[str, E] = {}
+    for key, raw in table.items():
+        source.section = key
+        fields = raw if isinstance(raw, dict) else {}
+        found[key] = source.validated(form, {"id": key, **fields}, "a field of it", names)
+    source.section = ""
+    return found
 
 
 def _ways(source: DataFile, places: Mapping[str, Place]) -> Iterable[Way]:
@@ -233,24 +307,6 @@ def _check_overlap(source: DataFile, at: Mapping[str, tuple[int, int, int]]) -> 
             raise source.error(f"{room}:", f"{room!r} stands on the spot of {other!r}")
 
 
-def _thing(source: DataFile, key: str, raw: Any, holders: Iterable[str]) -> Thing:
-    return Thing(
-        id=key,
-        name=source.text_of(raw, key, "name"),
-        aliases=source.words(raw, key, "aliases"),
-        desc=source.text_of(raw, key, "desc"),
-        at=source.known(key, raw.get("at"), holders, "room or person"),
-        holds=_count(source, key, raw.get("holds", 0)),
-        **{use: source.text_of(raw, key, use) for use in ("eat", "drink", "wear") if use in raw},
-    )
-
-
-def _count(source: DataFile, key: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 100:
-        raise source.error(f"{key}:", f"'holds' of {key!r} is {value!r}", "Use 0 to 100")
-    return value
-
-
 def _people(folder: Path, places: Mapping[str, Place]) -> dict[str, Person]:
     people: dict[str, Person] = {}
     for path in sorted(folder.glob("*.md")):
@@ -265,79 +321,11 @@ def _people(folder: Path, places: Mapping[str, Place]) -> dict[str, Person]:
 
 def _person(path: Path, places: Mapping[str, Place]) -> Person:
     source = DataFile(path)
-    name = source.text_of(source.data, "name", "name")
     profile = " ".join(source.body.split())
     if not profile:
         raise source.error("", "it has no profile", "Write who the agent is under the front matter")
-    return Person(
-        id=path.stem,
-        name=name,
-        home=source.known("home", source.data.get("home"), places, "room"),
-        look=source.text_of(source.data, "look", "look"),
-        talkativeness=float(number(source.error, "idle", source.data.get("idle", 0.5), 0, 1)),
-        profile=profile,
-        examples=tuple(_example(source, name, raw) for raw in source.data.get("examples") or ()),
-        loves=source.words(source.data, name, "loves"),
-        ties=dict(source.data.get("ties") or {}),
-        keeps=flag(source.error, "keeps", source.data.get("keeps", False)),
-        day=tuple(_day(source, places)),
-    )
-
-
-def _day(source: DataFile, places: Mapping[str, Place]) -> Iterable[Mapping[str, Any]]:
-    """The hours of a day: ``at``, ``in`` (a room) or ``with`` (a person), ``does``, ``when``."""
-    entries = source.data.get("day") or []
-    if not isinstance(entries, list):
-        raise source.error("day:", "'day' must be a list of hours")
-    for raw in entries:
-        near = str(raw.get("at", "day:")) if isinstance(raw, dict) else str(raw)
-        if not isinstance(raw, dict) or set(raw) - _OF_AN_HOUR or ("in" in raw) == ("with" in raw):
-            cure = "Write {at: 9-12, in: quay, does: mends nets}, or 'with' a person in place of in"
-            raise source.error(near, f"{raw!r} is no hour of a day", cure)
-        yield {
-            "at": hours_of(source, raw.get("at")),
-            "in": source.known(near, raw["in"], places, "room") if "in" in raw else "",
-            "with": str(raw.get("with", "")),
-            "when": states_of(source, near, raw.get("when")),
-            "does": list(one_or_more(source, near, raw.get("does"))),
-        }
-
-
-_OF_AN_HOUR = {"at", "in", "with", "when", "does"}
-
-
-def hours_of(source: DataFile, text: Any) -> str:
-    """A stretch of the day, such as ``9-12``."""
-    try:
-        Hours.parse(str(text))
-    except ValueError as error:
-        raise source.error(str(text), str(error), "Write 'at: 9-12', or 'at: 18:30-2'") from None
-    return str(text)
-
-
-def states_of(source: DataFile, near: str, words: Any) -> list[str]:
-    """Words of the almanac, parted by commas; none where there are none."""
-    found = [word.strip() for word in str(words or "").split(",") if word.strip()]
-    return [source.known(near, word, STATES, "time or weather") for word in found]
-
-
-def one_or_more(source: DataFile, near: str, raw: Any) -> tuple[str, ...]:
-    """A text, or a list of texts that take turns."""
-    texts = raw if isinstance(raw, list) else [raw]
-    if not texts or not all(isinstance(each, str) and each.strip() for each in texts):
-        raise source.error(near, f"{raw!r} is neither a text nor a list of texts")
-    return tuple(" ".join(each.split()) for each in texts)
-
-
-def _example(source: DataFile, name: str, raw: Any) -> str:
-    lines = str(raw).strip().splitlines()
-    if len(lines) < 2 or not lines[-1].startswith(f"~{name}> "):
-        raise source.error(
-            lines[0] if lines else "examples",
-            f"an example does not end in the line '~{name}> …'",
-            "Write what is perceived first, then the agent's own act",
-        )
-    return "\n".join(line.rstrip() for line in lines)
+    raw = {"id": path.stem, "profile": profile, **source.data}
+    return source.validated(Person, raw, "a field of an agent", _AtlasNames(places))
 
 
 def _check_bonds(folder: Path, people: Mapping[str, Person], things: Mapping[str, Thing]) -> None:
@@ -347,5 +335,5 @@ def _check_bonds(folder: Path, people: Mapping[str, Person], things: Mapping[str
         source = DataFile(folder / f"{person.id}.md")
         for thing in person.loves:
             source.known("loves", thing, things, "thing")
-        for other in (*person.ties, *(each["with"] for each in person.day if each["with"])):
+        for other in (*person.ties, *(each.person for each in person.day if each.person)):
             source.known("ties", other, names - {person.name}, "person")

@@ -186,7 +186,10 @@ def _of_person(person: Person) -> dict[str, Any]:
         "desc": person.look,
         "keeps": person.keeps,
         # with the rooms themselves
-        "day": [{**each, "in": find("room", each["in"])} for each in person.day],
+        "day": [
+            {**each.model_dump(by_alias=True), "in": find("room", each.place)}
+            for each in person.day
+        ],
     }
 
 

@@ -14,9 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainValidator,
     StrictBool,
@@ -29,14 +27,14 @@ from keepsake.errors import ConfigError
 from world.atlas import FOLDER, Atlas
 from world.deed.effects import NOWHERE, YOU
 from world.deed.progress import DeedStep, WorldDeed
-from world.source import DataFile, refused
+from world.source import DataFile, Entry, Text, Texts, known, listed, refused
 
 USUAL_IMPORTANCE = 7
 _WHO = "{who}"
 
 
 @dataclass(frozen=True)
-class _Names:
+class _DeedNames:
     """What a deed may name; the context of the models."""
 
     atlas: Atlas
@@ -59,26 +57,9 @@ class _Names:
         }[kind]
 
 
-def _listed(raw: Any) -> list[Any]:
-    return raw if isinstance(raw, list) else [raw]
-
-
-def _id(kind: str) -> Any:
-    """One id of that kind."""
-
-    def known(value: str, info: ValidationInfo) -> str:
-        names = sorted(info.context.ids(kind))
-        if value not in names:
-            reason = f"it names the {kind} {value!r}, which does not exist"
-            raise refused(reason, f"Use one of: {', '.join(names)}", value)
-        return value
-
-    return Annotated[str, AfterValidator(known)]
-
-
 def _ids(kind: str) -> Any:
     """One id of that kind, or a list of them."""
-    return Annotated[tuple[_id(kind), ...], BeforeValidator(_listed)]
+    return Annotated[tuple[known(kind), ...], BeforeValidator(listed)]
 
 
 def _pairs(kind: str, value: Any) -> Any:
@@ -89,17 +70,11 @@ def _pairs(kind: str, value: Any) -> Any:
             raise refused(f"it must be a table from a {kind} to something")
         return raw
 
-    return Annotated[dict[_id(kind), value], BeforeValidator(is_table)]
+    return Annotated[dict[known(kind), value], BeforeValidator(is_table)]
 
 
 def _whole(least: int, most: int) -> Any:
     return Annotated[int, Field(strict=True, ge=least, le=most)]
-
-
-def _on_one_line(raw: Any, info: ValidationInfo) -> str:
-    if not isinstance(raw, str) or not raw.strip():
-        raise refused(f"it has no {info.field_name!r}", "Give it one")
-    return " ".join(raw.split())
 
 
 def _by_name(text: str) -> str:
@@ -111,7 +86,7 @@ def _by_name(text: str) -> str:
 
 def _patterns(raw: Any) -> tuple[re.Pattern[str], ...]:
     """Words, all of which are said; ``wren|girl`` is either, ``apple`` also apples."""
-    words = _listed(raw)
+    words = listed(raw)
     if not words or not all(isinstance(each, str) and each.strip() for each in words):
         raise refused("it must be a list of words")
     return tuple(
@@ -121,7 +96,7 @@ def _patterns(raw: Any) -> tuple[re.Pattern[str], ...]:
 
 def _ends(raw: Any) -> tuple[tuple[str, str], ...]:
     """Deeds, or ends of deeds, such as ``twelfth_cup.given_back``; checked when all are read."""
-    parts = [str(each).partition(".") for each in _listed(raw)]
+    parts = [str(each).partition(".") for each in listed(raw)]
     return tuple((deed, end) for deed, _, end in parts)
 
 
@@ -156,33 +131,28 @@ def _texts(atlas: Atlas, target: str) -> Iterator[str]:
         yield from (person.look, person.whole_profile, *person.examples)
 
 
-_Text = Annotated[str, BeforeValidator(_on_one_line)]
-_ByName = Annotated[_Text, AfterValidator(_by_name)]
+_ByName = Annotated[Text, AfterValidator(_by_name)]
 _Words = Annotated[tuple[re.Pattern[str], ...], PlainValidator(_patterns)]
 _Ends = Annotated[tuple[tuple[str, str], ...], PlainValidator(_ends)]
 _Standing = _pairs("person", _whole(-10, 10))
 
 
-class _DeedPart(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Conditions(_DeedPart):
+class _Conditions(Entry):
     """What stands under ``if``; all that is there must hold."""
 
     at: _ids("place") = ()
     near: _ids("person") = ()
     without: _ids("person") = ()
     carry: _ids("thing") = ()
-    give: _pairs("thing", _id("person")) = Field(default_factory=dict)
-    tell: _id("person") = ""
+    give: _pairs("thing", known("person")) = Field(default_factory=dict)
+    tell: known("person") = ""
     words: _Words = ()
     unless: _Words = ()
     whisper: StrictBool = False
-    sky: Annotated[frozenset[_id("state of the sky")], BeforeValidator(_listed)] = frozenset()
+    sky: Annotated[frozenset[known("state of the sky")], BeforeValidator(listed)] = frozenset()
     hours: Annotated[Any, PlainValidator(lambda raw: Hours.parse(str(raw)))] = None
     players: _whole(2, 10) = 2
-    elsewhere: _id("place") = ""
+    elsewhere: known("place") = ""
     done: _Ends = ()
     village: _Ends = ()
     standing: _Standing = Field(default_factory=dict)
@@ -198,18 +168,18 @@ class _Conditions(_DeedPart):
         return self
 
 
-class _Effects(_DeedPart):
+class _Effects(Entry):
     """What comes of a step, in the order of the file."""
 
-    you: _Text = ""
-    each: _Text = ""
+    you: Text = ""
+    each: Text = ""
     others: _ByName = ""
     importance: _whole(1, 10) = USUAL_IMPORTANCE
     memory: _pairs("person", _ByName) = Field(default_factory=dict)
     standing: _Standing = Field(default_factory=dict)
-    says: _pairs("person", _Text) = Field(default_factory=dict)
+    says: _pairs("person", Text) = Field(default_factory=dict)
     change: Annotated[dict[str, Any], PlainValidator(_changes)] = Field(default_factory=dict)
-    move: _pairs("thing of the world", _id("spot")) = Field(default_factory=dict)
+    move: _pairs("thing of the world", known("spot")) = Field(default_factory=dict)
     make: _ids("thing made here") = ()
     take: _ids("thing made here") = ()
     open: _ids("way that is closed") = ()
@@ -222,22 +192,22 @@ class _Step(_Effects):
     after: _ids("earlier step") = ()
     days: _whole(1, 100) = 1
     end: StrictBool = False
-    hint: _Text = ""
+    hint: Text = ""
 
 
-class _MadeThing(_DeedPart):
+class _MadeThing(Entry):
     """A thing that comes into the world by a deed."""
 
-    name: _Text
-    aliases: tuple[str, ...] = ()
-    desc: _Text
+    name: Text
+    aliases: Texts = ()
+    desc: Text
 
 
-class _Deed(_DeedPart):
+class _Deed(Entry):
     """A whole file; its steps are read one after another."""
 
-    name: _Text
-    hint: _Text = ""
+    name: Text
+    hint: Text = ""
     once: StrictBool = False
     things: dict[str, _MadeThing] = Field(default_factory=dict)
     steps: dict[str, Any] = Field(min_length=1)
@@ -280,7 +250,7 @@ def _deed(source: DataFile, atlas: Atlas, key: str) -> WorldDeed:
     steps: dict[str, DeedStep] = {}
     for name, raw in deed.steps.items():
         source.section = name
-        steps[name] = _step(source, name, raw, _Names(atlas, deed.things, steps))
+        steps[name] = _step(source, name, raw, _DeedNames(atlas, deed.things, steps))
     source.section = ""
     if not any(step.end for step in steps.values()):
         raise source.error("steps:", f"{key!r} has no end", "Give one step `end: true`")
@@ -295,7 +265,7 @@ def _deed(source: DataFile, atlas: Atlas, key: str) -> WorldDeed:
     )
 
 
-def _step(source: DataFile, name: str, raw: Any, names: _Names) -> DeedStep:
+def _step(source: DataFile, name: str, raw: Any, names: _DeedNames) -> DeedStep:
     if not isinstance(raw, dict) or not isinstance(raw.get("if"), dict) or not raw["if"]:
         raise source.error(f"{name}:", f"{name!r} has no conditions", "Give it a table `if`")
     step = source.validated(_Step, raw, "part of a step", names)

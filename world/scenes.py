@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 from keepsake.agent.almanac import Hours
 from keepsake.agent.offstage.days import ANYBODY, Scene, SceneLine
-from world.atlas import FOLDER, Atlas, hours_of, read_atlas, states_of
-from world.source import DataFile
+from world.atlas import FOLDER, Atlas, HoursText, States, read_atlas
+from world.source import DataFile, Entry, Texts, listed
 
-_FIELDS = {"who", "in", "at", "when", "lines"}
 _LEAST_LINES, _MOST_LINES = 2, 4
+
+
+class _SceneEntry(Entry):
+    who: Texts = ANYBODY
+    places: Annotated[list[str], BeforeValidator(listed)] = Field(default_factory=list, alias="in")
+    at: HoursText = ""
+    when: States = Field(default_factory=list)
+    lines: Texts
 
 
 def read_scenes(atlas: Atlas | None = None) -> tuple[Scene, ...]:
@@ -29,29 +37,20 @@ def read_scenes(atlas: Atlas | None = None) -> tuple[Scene, ...]:
 
 
 def _scene(source: DataFile, raw: Any, atlas: Atlas) -> Scene:
-    lines = raw.get("lines") if isinstance(raw, dict) else None
-    near = str(lines[0]) if isinstance(lines, list) and lines else str(raw)
-    if not isinstance(lines, list) or set(raw) - _FIELDS:
-        cure = f"Use the fields {', '.join(sorted(_FIELDS))}; only lines must be there"
-        raise source.error(near, f"{raw!r} is no scene", cure)
-    roles = tuple(raw.get("who") or ANYBODY)
+    entry = source.validated(_SceneEntry, raw, "a field of a scene")
+    near, roles = next(iter(entry.lines), "scenes:"), entry.who
     known = {*ANYBODY, *(person.name for person in atlas.people.values())}
     for role in roles:
         source.known(near, role, known, "person")
-    read = tuple(_line(source, str(line), roles) for line in lines)
+    for place in entry.places:
+        source.known(near, place, atlas.places, "room")
+    read = tuple(_line(source, line, roles) for line in entry.lines)
     if not _LEAST_LINES <= len(read) <= _MOST_LINES or {each.role for each in read} != {*roles}:
         reason = f"a scene of {' and '.join(map(str, roles))} must have lines of both, two to four"
         raise source.error(near, reason)
-    places = _places(source, near, raw.get("in"), atlas)
-    hours = Hours.parse(hours_of(source, raw["at"])) if "at" in raw else None
-    when = frozenset(states_of(source, near, raw.get("when")))
-    return Scene((roles[0], roles[1]), read, places, hours, when)
-
-
-def _places(source: DataFile, near: str, raw: Any, atlas: Atlas) -> frozenset[str]:
-    ids: Iterable[Any] = raw if isinstance(raw, list) else [raw] if raw else []
-    found = (source.known(near, each, atlas.places, "room") for each in ids)
-    return frozenset(atlas.places[each].name for each in found)
+    places = frozenset(atlas.places[each].name for each in entry.places)
+    hours = Hours.parse(entry.at) if entry.at else None
+    return Scene((roles[0], roles[1]), read, places, hours, frozenset(entry.when))
 
 
 def _line(source: DataFile, text: str, roles: tuple[str, ...]) -> SceneLine:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import frontmatter
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+)
 from pydantic_core import PydanticCustomError
 
 from keepsake.errors import ConfigError
@@ -16,29 +23,51 @@ from keepsake.errors import ConfigError
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The one in C, where PyYAML has it: a world's files take 0.3 s in Python."""
 
-type Refuse = Callable[[str, str, str], ConfigError]
-"""Makes a refusal of where it is, what is wrong and the cure, as :meth:`DataFile.error`."""
-
-
-def flag(refuse: Refuse, field: str, raw: Any) -> bool:
-    """The field, if it is true or false."""
-    if not isinstance(raw, bool):
-        raise refuse(f"{field}:", f"{field!r} is {raw!r}", "Use true or false")
-    return raw
-
-
-def number(refuse: Refuse, field: str, raw: Any, least: float, most: float) -> float:
-    """The field, if it is a number within these bounds; a whole one stays one."""
-    is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
-    if not is_number or not least <= raw <= most:
-        cure = f"Use a number from {least:g} to {most:g}"
-        raise refuse(f"{field}:", f"{field!r} is {raw!r}", cure)
-    return float(raw) if isinstance(raw, float) else int(raw)
-
 
 def refused(reason: str, cure: str = "", near: str = "") -> PydanticCustomError:
     """What a validator raises: why, the cure, and words of the line that is wrong."""
     return PydanticCustomError("world", "{reason}", {"reason": reason, "cure": cure, "near": near})
+
+
+def listed(raw: Any) -> list[Any]:
+    """A list, or one thing alone."""
+    return raw if isinstance(raw, list) else [raw]
+
+
+def known(kind: str) -> Any:
+    """The type of an id of that kind: one of ``context.ids(kind)``, if there is a context."""
+
+    def check(value: str, info: ValidationInfo) -> str:
+        names = sorted(info.context.ids(kind)) if info.context else [value]
+        if value not in names:
+            reason = f"it names the {kind} {value!r}, which does not exist"
+            raise refused(reason, f"Use one of: {', '.join(names)}", value)
+        return value
+
+    return Annotated[str, AfterValidator(check)]
+
+
+def _on_one_line(raw: Any, info: ValidationInfo) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise refused(f"it has no {info.field_name!r}", "Give it one")
+    return " ".join(raw.split())
+
+
+def _list_of_texts(raw: Any) -> Any:
+    if not isinstance(raw, list | tuple) or not all(isinstance(each, str) for each in raw):
+        raise refused("it must be a list of texts")
+    return raw
+
+
+Text = Annotated[str, BeforeValidator(_on_one_line)]
+"""A text on one line."""
+Texts = Annotated[tuple[str, ...], BeforeValidator(_list_of_texts)]
+
+
+class Entry(BaseModel):
+    """A part of a file; a field that it does not have is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
 class DataFile:
@@ -121,27 +150,10 @@ class DataFile:
             raise self.error(key, f"{key!r} must be a table with at least one entry")
         return value
 
-    def text_of(self, raw: Any, owner: str, field: str) -> str:
-        """The text field ``field`` of the entry ``owner``, on one line."""
-        value = raw.get(field) if isinstance(raw, dict) else None
-        if not isinstance(value, str) or not value.strip():
-            raise self.error(f"{owner}:", f"{owner!r} has no {field!r}", "Give it one")
-        return " ".join(value.split())
-
     def known(self, owner: str, value: Any, among: Iterable[str], what: str) -> str:
         """``value``, when it is one of ``among``."""
         names = sorted(among)
         if value not in names:
-            raise self.error(
-                str(value or owner),
-                f"{owner!r} names the {what} {value!r}, which does not exist",
-                f"Use one of: {', '.join(names)}",
-            )
+            reason = f"{owner!r} names the {what} {value!r}, which does not exist"
+            raise self.error(str(value or owner), reason, f"Use one of: {', '.join(names)}")
         return str(value)
-
-    def words(self, raw: Mapping[str, Any], owner: str, field: str) -> tuple[str, ...]:
-        """The list of texts ``field`` of the entry ``owner``; missing is empty."""
-        value = raw.get(field, [])
-        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-            raise self.error(f"{field}:", f"{field!r} of {owner!r} must be a list of texts")
-        return tuple(value)

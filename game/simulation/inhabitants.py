@@ -27,7 +27,11 @@ def only(atlas: Atlas, people: dict[str, Person]) -> Atlas:
 
     def at_hand(thing: Thing) -> Thing:
         owner = atlas.people.get(thing.at)
-        return thing if owner is None or owner.id in people else replace(thing, at=owner.home)
+        return (
+            thing
+            if owner is None or owner.id in people
+            else thing.model_copy(update={"at": owner.home})
+        )
 
     things = {key: at_hand(thing) for key, thing in atlas.things.items()}
     return replace(atlas, people=people, things=things)
@@ -76,4 +80,4 @@ def _day(home: str, trade: str, rng: Random) -> Iterator[Mapping[str, Any]]:
 
 
 def _hours(at: str, room: str, does: Sequence[str], *when: str) -> Mapping[str, Any]:
-    return {"at": at, "in": room, "with": "", "when": [*when], "does": [*does]}
+    return {"at": at, "in": room, "when": [*when], "does": [*does]}

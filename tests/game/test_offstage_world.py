@@ -256,7 +256,7 @@ class TestMeetings(Meeting):
             assert len(self.texts(agent, "scene")) >= 3
         number = self.joss.mind.memory.newest
         memory = self.joss.mind.memory.lately()[number - 1]
-        assert self.joss.mind.importance(memory) == 1
+        assert self.joss.mind.diary.importance_of(memory).score == 1
 
     def test_no_scene_comes_twice_within_days(self):
         for _ in range(4):

@@ -76,7 +76,7 @@ def edit(path: Path, old: str, new: str) -> None:
             "[kitchen, south, boathouse]",
             "stands on the spot",
         ),
-        ("map.yaml", "    name: The Guest Loft\n", "", "'loft' has no 'name'"),
+        ("map.yaml", "    name: The Guest Loft\n", "", "in 'loft': it has no 'name'"),
         ("map.yaml", "\nrooms:", "\nrooms: [", "is not valid YAML"),
         ("map.yaml", "\nrooms:", "\nchambers:", "'rooms' must be a table"),
         ("things.yaml", "at: boathouse", "at: moon", "names the room or person 'moon'"),
@@ -94,7 +94,7 @@ def edit(path: Path, old: str, new: str) -> None:
         ("agents/mira.md", "when: clear", "when: fine", "names the time or weather 'fine'"),
         ("agents/mira.md", "    in: square", "    on: square", "is no hour of a day"),
         ("agents/joss.md", "with: Ruan", "with: Hodge", "names the person 'Hodge'"),
-        ("agents/bram.md", "day:", "day: often\nnight:", "'day' must be a list of hours"),
+        ("agents/bram.md", "day:", "day: often\nnight:", "'night' is not a field of an agent"),
         ("map.yaml", "      fog: There", "      mist: There", "the time or weather 'mist'"),
     ],
 )
