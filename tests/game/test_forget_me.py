@@ -267,3 +267,27 @@ def test_what_was_told_on_of_them_goes_too(tmp_path: Path):
     left = (tmp_path / "archive" / "0000000001.jsonl").read_text()
     assert "kite" not in left
     assert "Nell tells me: Ann gave Nell a sled." in left
+
+
+def test_four_of_their_words_in_a_row_go_though_others_use_each_of_them(tmp_path: Path):
+    archive = Archive(tmp_path / "archive")
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    lines = [
+        ("Otto", "9-1", 'Otto says, "Boats leave under willow trees."'),
+        (
+            "Ann",
+            "7-1",
+            'Ann says, "Trees grow. Leave the boats. The willow: under it."',
+        ),
+    ]
+    for number, (who, key, text) in enumerate(lines, 1):
+        facts = {"source": who, "source_id": key, "event": "say"}
+        archive.append_memory(Memory(number, now, MemoryKind.PERCEPTION, text, "Inn", **facts))
+    archive.close()
+    note = tmp_path / "notes" / "boats.md"
+    note.parent.mkdir()
+    note.write_text("Boats leave under willow trees, I hear.\nTrees grow by the willow.\n")
+    traces = forget(tmp_path, ForgottenPerson("9-1", "Otto"))
+    assert traces is not None
+    assert not traces.rare
+    assert note.read_text() == "Trees grow by the willow.\n"
