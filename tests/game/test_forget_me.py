@@ -269,7 +269,7 @@ def test_what_was_told_on_of_them_goes_too(tmp_path: Path):
     assert "Nell tells me: Ann gave Nell a sled." in left
 
 
-def test_four_of_their_words_in_a_row_go_though_others_use_each_of_them(tmp_path: Path):
+def test_their_words_in_a_row_what_cites_them_and_what_a_crash_tore_off_go_too(tmp_path: Path):
     archive = Archive(tmp_path / "archive")
     now = datetime(2026, 11, 20, tzinfo=UTC)
     lines = [
@@ -286,8 +286,13 @@ def test_four_of_their_words_in_a_row_go_though_others_use_each_of_them(tmp_path
     archive.close()
     note = tmp_path / "notes" / "boats.md"
     note.parent.mkdir()
-    note.write_text("Boats leave under willow trees, I hear.\nTrees grow by the willow.\n")
+    held = "Boats leave under willow trees, I hear.\nSo it was (memory 1).\n"
+    note.write_text(f"{held}Trees grow by the willow.\n")
+    (tmp_path / "archive" / "torn-1.txt").write_text("Boats")
+    (tmp_path / "memories").mkdir()
     traces = forget(tmp_path, ForgottenPerson("9-1", "Otto"))
     assert traces is not None
     assert not traces.rare
     assert note.read_text() == "Trees grow by the willow.\n"
+    left = {path.name for path in tmp_path.rglob("*")}
+    assert left == {"archive", "0000000001.jsonl", ".lock", "notes", "boats.md"}
