@@ -119,11 +119,11 @@ def _look_around(player: Player, seconds: float) -> list[float]:
 def _thoughts(here: Places, began: float, ended: float) -> list[Record]:
     """The thoughts that ended in that while and came to something."""
     found = []
-    for record in newest_first(here.events, holding=('"kind":"thought"',)):
+    for record in newest_first(here.events):
         at = datetime.fromisoformat(record["t"]).timestamp()
         if at < began:
             break
-        if at <= ended and record["outcome"] in ("acted", "refused"):
+        if at <= ended and record.get("outcome") in ("acted", "refused"):
             found.append(record)
     return found
 
