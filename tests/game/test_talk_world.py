@@ -156,6 +156,22 @@ class TestAnswers(TalkWorld):
         self.pass_time(4)
         assert self.acts()[-1] == "say Then go, love."
 
+    def test_an_answer_out_of_a_whisper_is_whispered_if_others_have_come_in_since(self):
+        self.char2.location = None
+        self.said = ["It is under the mat.", "Under the mat, I said.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Where is the key?")
+        self.pass_time(4)
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.fake.always("/api/chat", Reply(gate=gate))
+        self.char1.execute_cmd("talk Mira Where did you say?")
+        self.clock.advance(2)
+        self.settle(lambda: len(self.fake.calls("/api/chat")) == 2)
+        self.char2.location = self.room1
+        gate.set()
+        self.pass_time(4)
+        assert self.acts()[-1] == "whisper Tom = Under the mat, I said."
+
 
 class TestLookups(TalkWorld):
     """What a look-up brings comes back in the same turn."""
