@@ -318,7 +318,7 @@ def test_charts_can_be_read_as_a_table(page: Page) -> None:
 def test_the_world_shows_who_is_where(page: Page) -> None:
     page.goto("/agents/")
     page.get_by_role("link", name="World").click()
-    inn = page.locator("#rooms li", has_text="The Kettle").first
+    inn = page.locator("#rooms li", has=page.locator("b", has_text=re.compile("^The Kettle$")))
     expect(inn).to_contain_text("Tamsin")
     inn.get_by_role("link", name="Mira").click()
     expect(page.get_by_role("heading", name="Mira")).to_be_visible()

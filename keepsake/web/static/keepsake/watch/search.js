@@ -54,4 +54,5 @@ bindKeys([
   ...rowKeys(() => hits),
   ["u", "up to all agents", () => byId("up").click()],
 ]);
-search(new URLSearchParams(location.search).get("q") ?? "");
+const asked = new URLSearchParams(location.search).get("q");
+if (asked) search(asked); // else what somebody has typed by now stays
