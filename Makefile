@@ -2,7 +2,7 @@
 # `make help` lists what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop status reload logs doctor test test-postgres test-ci lint format bench size lock clean install
+.PHONY: help run stop status reload logs doctor test test-all test-slow test-postgres lint format bench size lock clean install
 
 # The first Python that is new enough; the plain name first, so that pyenv and
 # .python-version decide where they are in use. pyenv's own folder last: its plain names
@@ -49,15 +49,19 @@ logs: $(STAMP)  ## follow what the agents think and do
 doctor: $(STAMP)  ## look for what is wrong
 	@$(BIN)/keepsake doctor
 
-test: $(STAMP)  ## all tests
+test: $(STAMP)  ## the quick tests, and those of one Evennia world
+	@$(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/unit tests/world tests/test_imports.py
+
+test-all: $(STAMP)  ## all tests: processes, browsers and databases, too
 	@$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 test-postgres: $(STAMP)  ## what there is of them on PostgreSQL
-	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/game \
-		tests/cli/test_postgres.py
+	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/world \
+		tests/slow/cli/test_postgres.py
 
-test-ci: $(STAMP)  ## all tests, those of tests/game on PostgreSQL where it is installed
-	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE)
+test-slow: $(STAMP)  ## what `make test` leaves out, and some of a world on PostgreSQL if it is installed
+	@$(BIN)/python -m tests.postgres $(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/slow \
+		tests/world/test_agents.py tests/world/test_throttle.py tests/world/test_web_api.py
 
 lint: $(STAMP)  ## ruff and mypy
 	@$(BIN)/ruff check .

@@ -1,7 +1,7 @@
 """Evennia's tables with nothing in them, made once a run: to migrate takes long.
 
 Most tests of a running world are about what comes afterwards, and begin with a copy. From an
-entirely empty home, as a stranger does, begins `tests/cli/test_world.py`.
+entirely empty home, as a stranger does, begins `tests/slow/cli/test_world.py`.
 """
 
 from __future__ import annotations

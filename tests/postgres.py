@@ -2,7 +2,7 @@
 
     python -m tests.postgres COMMAND …
 
-runs a command with the tests of `tests/game` on it; where PostgreSQL is not installed it says so
+runs a command with the tests of `tests/world` on it; where PostgreSQL is not installed it says so
 and runs the command all the same. The cluster is a child of who asks for it, and ends with it,
 also by a signal that nobody can catch.
 """
@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 TEST_DATABASE = "KEEPSAKE_TEST_DATABASE_URL"
-"""In the environment of tests: a database whose user may make others; the one of `tests/game`."""
+"""In the environment of tests: a database whose user may make others; the one of `tests/world`."""
 _USER = "keepsake"
 _WAIT_SECONDS = 60.0
 _POLL_SECONDS = 0.05
@@ -121,7 +121,7 @@ def main() -> int:
             except (AssertionError, OSError) as error:
                 why = " ".join(str(error).split())
         if why:
-            print(f"No PostgreSQL ({why}): tests/game runs on SQLite", flush=True)
+            print(f"No PostgreSQL ({why}): tests/world runs on SQLite", flush=True)
         return subprocess.run(sys.argv[1:], env=environ, check=False).returncode
 
 

@@ -24,7 +24,7 @@ from keepsake.paths import Places
 from tests.bench.busy_world import ROOM, BusyWorld, Size, world
 from tests.bench.figures import Figure, percentile
 from tests.bench.processor import SERVER, spent
-from tests.e2e.players import Player
+from tests.slow.e2e.players import Player
 
 SETTLE_SECONDS = 5.0
 """Until the answers that were kept back are all given, or all agents wait for one."""

@@ -21,8 +21,8 @@ from keepsake.paths import REPOSITORY
 from tests.bench.busy_model import LOWER, UPPER, only_once
 from tests.bench.long_lives import names_of, write_life
 from tests.bench.talk import Line, talk
-from tests.cli.conftest import Copy, end, make_copy
-from tests.e2e.players import Player
+from tests.slow.cli.conftest import Copy, end, make_copy
+from tests.slow.e2e.players import Player
 
 _LLM = """\
 ## agent

@@ -76,7 +76,7 @@ def _called() -> Iterator[set[str]]:
 
 def _in_the_world() -> list[Figure]:
     from keepsake.memory.types import CompactReason  # noqa: PLC0415 - with the world
-    from tests.game.test_recall_world import CHATTER, FACTS, RecallWorld  # noqa: PLC0415
+    from tests.world.test_recall_world import CHATTER, FACTS, RecallWorld  # noqa: PLC0415
 
     figures: list[Figure] = []
 

@@ -39,7 +39,7 @@ def figures_of(module: str, *arguments: str, seconds: float) -> Iterator[Figure]
 
 def print_figures(measure: Callable[[], list[Figure]]) -> None:
     """Set up Evennia in this process, measure, and print the figures as JSON."""
-    from tests.game import evennia_up  # noqa: PLC0415 - sets the environment of the process
+    from tests.world import evennia_up  # noqa: PLC0415 - sets the environment of the process
 
     evennia_up.start()
     with evennia_up.database():

@@ -23,8 +23,8 @@ from keepsake.memory.summary_files import SummaryFolder
 from keepsake.memory.types import CompactReason
 from keepsake.paths import Places
 from tests.bench.talk import PEOPLE, Line
-from tests.cli.conftest import Copy
-from tests.e2e.players import Player
+from tests.slow.cli.conftest import Copy
+from tests.slow.e2e.players import Player
 
 _LETTERS = "bcdfghjklm"
 _AT_ONCE = 2_000

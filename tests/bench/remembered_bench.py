@@ -94,7 +94,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
     from keepsake.ports import FixedClock  # noqa: PLC0415
     from keepsake.recall.config import RecallConfig  # noqa: PLC0415
     from keepsake.recall.service import IndexService  # noqa: PLC0415
-    from tests.game.test_talk_world import TalkWorld  # noqa: PLC0415
+    from tests.world.test_talk_world import TalkWorld  # noqa: PLC0415
 
     by_hand = sys.argv[2] if len(sys.argv) > 2 else None  # a server that writes summaries, nights
     told = yaml.safe_load(LIFE.read_text(encoding="utf-8"))

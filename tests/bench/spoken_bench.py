@@ -26,8 +26,8 @@ import yaml
 
 from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure
-from tests.cli.conftest import end, make_copy
-from tests.e2e.players import Player
+from tests.slow.cli.conftest import end, make_copy
+from tests.slow.e2e.players import Player
 
 ANSWERS = Path(__file__).parents[1] / "data" / "good_answers.yaml"
 TOKENS_A_SECOND = 20.0

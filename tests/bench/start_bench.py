@@ -22,8 +22,8 @@ from keepsake.paths import REPOSITORY
 from tests.bench.figures import Figure, percentile
 from tests.bench.long_lives import names_of, populate
 from tests.bench.talk import talk
-from tests.cli.conftest import Copy, end, make_copy
-from tests.e2e.players import Player
+from tests.slow.cli.conftest import Copy, end, make_copy
+from tests.slow.e2e.players import Player
 
 WORLDS = ((10, 200), (200, 2000))
 """Agents, and memories of each."""

@@ -42,7 +42,7 @@ def _in_the_world() -> list[Figure]:
     from keepsake.memory.config import CompactionConfig  # noqa: PLC0415
     from keepsake.memory.types import CompactReason  # noqa: PLC0415
     from tests.bench.talk import Line, talk  # noqa: PLC0415
-    from tests.game.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415
+    from tests.world.agents_world import AgentsWorld, FixedConfig  # noqa: PLC0415
 
     figures: list[Figure] = []
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from random import Random
 
 from keepsake.paths import Ports
-from tests.e2e.players import PASSWORD
-from tests.e2e.telnet import Telnet
+from tests.slow.e2e.players import PASSWORD
+from tests.slow.e2e.telnet import Telnet
 
 NAMES = ("Anneke", "Bertil", "Carys", "Dorte", "Ewout")
 PATIENCE = 30.0

@@ -17,9 +17,9 @@ from random import Random
 
 from keepsake.cli import client, processes
 from keepsake.cli.processes import Component
-from tests.cli.conftest import Copy
-from tests.e2e.running import WITH_RULES, running
 from tests.fakes.model_server import FakeModelServer, Reply
+from tests.slow.cli.conftest import Copy
+from tests.slow.e2e.running import WITH_RULES, running
 from tests.slow.soak import checks
 from tests.slow.soak.players import NAMES, PATIENCE, SoakPlayer
 

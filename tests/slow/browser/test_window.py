@@ -1,0 +1,514 @@
+"""The window for builders and researchers, as they use it: a real world, a real browser.
+
+The tests share one world, in which Mira has lived through a few compactions; Tamsin, a player,
+stands before her and can say more.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
+
+from tests.slow.browser.conftest import log_in
+from tests.slow.browser.watched import FACT, HOSTILE, WatchedWorld
+from tests.slow.e2e.players import PASSWORD, Player
+
+SECTIONS = (
+    *("live", "prompt", "memory", "recall", "compactions", "charts", "why"),
+    *("journal", "people", "notes", "nights"),
+)
+
+
+def open_mira(page: Page, section: str = "live") -> None:
+    """Her page, from the table, as anybody would find it."""
+    page.goto("/agents/")
+    page.locator("#agents").get_by_role("link", name="Mira").click()
+    expect(page.locator("#state .badge").first).to_be_visible()
+    page.locator("#sections").get_by_role("link", name=section.capitalize(), exact=True).click()
+    expect(page.locator(f"#panel-{section}")).to_be_visible()
+
+
+def api(page: Page, what: str) -> dict:
+    """What the API answers about the agent of the page."""
+    number = page.locator("body").get_attribute("data-agent")
+    return page.request.get(f"/agents/api/agents/{number}/{what}").json()
+
+
+# -- who may look
+
+
+def test_a_stranger_and_a_player_learn_nothing(
+    stranger: BrowserContext, world: WatchedWorld
+) -> None:
+    page = stranger.new_page()
+    for address in ("/agents/", "/agents/1/", "/agents/999999/"):
+        answer = page.goto(address)
+        assert answer is not None
+        assert answer.status == 403
+        assert "Mira" not in page.content()
+    page.get_by_role("link", name="Log in").click()
+    page.get_by_label("Name").fill("Tamsin")
+    page.get_by_label("Password").fill("not her password")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("alert")).to_contain_text("correct username and password")
+    page.get_by_label("Password").fill(PASSWORD)
+    with page.expect_response(lambda answer: answer.url == f"{world.address}/agents/") as led_on:
+        page.get_by_role("button", name="Log in").click()
+    assert led_on.value.status == 403
+    expect(page.get_by_role("heading", name="For staff")).to_be_visible()
+    assert page.request.get("/agents-live").status == 403
+    page.get_by_role("link", name="Keepsake").click()
+    expect(page.get_by_role("link", name="look into the agents")).to_be_visible()
+
+
+def test_a_player_walks_by_clicks_and_sees_the_map(stranger: BrowserContext) -> None:
+    page = stranger.new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/webclient/")
+    expect(page.locator("#story")).to_contain_text("to leave.")
+    line, ways = page.get_by_label("What you do"), page.get_by_role("navigation", name="Ways out")
+    line.fill("create Femke willow-harbour-lantern")
+    line.press("Enter")
+    expect(page.locator("#map")).to_be_hidden()
+    ways.get_by_role("button", name="map").click()
+    expect(page.locator("#map")).to_contain_text("[o]")
+    inn = page.locator("#map").inner_text()
+    ways.get_by_title("The Quay").click()
+    expect(ways.get_by_title("The Salt Pans")).to_be_visible()
+    expect(page.locator("#map")).not_to_have_text(inn)
+    page.locator("#story").get_by_role("link", name="north").last.click()
+    expect(ways.get_by_title("Pump Square")).to_be_visible()
+    line.fill("help")
+    line.press("Enter")
+    expect(page.locator("#story")).to_contain_text("whisper")
+    assert page.evaluate(
+        "Math.max(...[story, document.body].map(e => e.scrollWidth)) <= innerWidth"
+    )
+    expect(ways.get_by_role("button", name="sound")).to_have_attribute("aria-pressed", "false")
+    line.press("ArrowUp")
+    expect(line).to_have_value("help")
+
+
+def test_logging_out_elsewhere_ends_the_looking(
+    stranger: BrowserContext, world: WatchedWorld
+) -> None:
+    page, elsewhere = stranger.new_page(), stranger.new_page()
+    log_in(page, world)  # a session of its own: the others' goes on
+    expect(page.locator("#agents tr").first).to_be_visible()
+    elsewhere.goto("/agents/")
+    elsewhere.get_by_role("button", name="Log out").click()
+    expect(page.locator("#trouble-here")).to_contain_text("Log in")
+    expect(page.locator("#live")).to_have_text("You may not look here any more. Log in again.")
+
+
+# -- all agents
+
+
+def test_all_agents_stand_in_the_table_and_can_be_filtered(page: Page) -> None:
+    page.goto("/agents/")
+    rows = page.locator("#agents tr")
+    expect(rows).to_have_count(7)
+    expect(page.locator("#servers")).to_contain_text("ollama")
+    page.keyboard.press("/")
+    page.keyboard.type("kettle")
+    expect(rows.filter(has_text="Mira")).to_be_visible()
+    expect(page.locator("#summary")).to_contain_text("7 agents, ")
+    page.get_by_label("Filter the agents").fill("nobody is called so")
+    expect(rows).to_have_count(0)
+    expect(page.locator("#none")).to_contain_text("No agent fits")
+
+
+def test_the_keyboard_walks_the_rows_and_opens_one(page: Page) -> None:
+    page.goto("/agents/")
+    page.get_by_role("columnheader", name="Agent").get_by_role("button").click()
+    expect(page.locator("#agents tr").first).to_contain_text("Bram")
+    for key in ("j", "j", "j", "k"):
+        page.keyboard.press(key)
+    expect(page.locator("#agents tr:focus")).to_contain_text("Joss")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Joss")).to_be_visible()
+    expect(page.locator("#state .badge")).to_be_visible()  # its keys are bound by then
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("next row")
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    expect(page.locator("#panel-memory")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_role("heading", name="Agents", exact=True)).to_be_visible()
+
+
+def test_who_is_stuck_stands_out(page: Page) -> None:
+    def slow(route: Route) -> None:
+        answer = route.fetch()
+        said = answer.json()
+        for agent in said["agents"]:
+            late = agent["name"] == "Ruan"
+            agent.update(waiting=47.0 if late else None, problem="", recent_failed=0)
+        route.fulfill(response=answer, json=said)
+
+    page.route("**/agents/api/agents", slow)
+    page.goto("/agents/")
+    stuck = page.locator("#agents tr.stuck")
+    expect(stuck).to_have_count(1)
+    expect(stuck).to_contain_text("waits for 47 s")
+    expect(page.locator("#agents tr").first).to_contain_text("Ruan")
+    page.get_by_role("button", name="1 to look at").click()
+    expect(page.locator("#agents tr")).to_have_count(1)
+
+
+# -- live
+
+
+def test_what_happens_is_seen_without_a_reload(page: Page, world: WatchedWorld) -> None:
+    page.goto("/agents/")
+    expect(page.locator("#live")).to_have_text("live")
+    line = world.say("Snow is coming")
+    heard = page.locator(".event", has_text=f'Tamsin says, "{line}"')
+    expect(heard).to_have_count(1)
+    expect(heard.locator("b")).to_have_text("Mira")
+    expect(page.locator("#agents tr", has_text="Mira")).to_contain_text("say The ferry leaves")
+
+
+def test_without_a_stream_the_pages_still_keep_up(page: Page, world: WatchedWorld) -> None:
+    page.route("**/agents-live*", lambda route: route.abort())
+    page.goto("/agents/")
+    expect(page.locator("#live")).to_contain_text("every few seconds")
+    memories = page.locator("#agents tr", has_text="Mira").locator("td").nth(6)
+    before = memories.inner_text()
+    world.say("Nobody streams this")
+    expect(memories).not_to_have_text(before)
+    open_mira(page)
+    line = world.say("Nor this")
+    expect(page.locator("#feed .event", has_text=f'Tamsin says, "{line}"')).to_have_count(1)
+
+
+def test_an_agents_stream_can_be_paused_and_filtered(page: Page, world: WatchedWorld) -> None:
+    open_mira(page)
+    rows = page.locator("#feed .event")
+    # What it lived through before the page was opened is there as well.
+    expect(rows.filter(has_text="says").first).to_be_visible()
+    expect(page.locator("#live-sign")).to_have_text("live")
+    page.keyboard.press("p")
+    line = world.say("Hush")
+    expect(page.get_by_role("button", name=re.compile(r"Go on \([1-9]"))).to_be_visible()
+    expect(rows.filter(has_text=line)).to_have_count(0)
+    page.keyboard.press("p")
+    heard = rows.filter(has_text=f'Tamsin says, "{line}"')
+    expect(heard).to_be_visible()
+    page.get_by_label("memories").uncheck()
+    expect(heard).to_be_hidden()
+    page.get_by_label("memories").check()
+    page.get_by_label("Filter the stream").fill("no such words anywhere")
+    expect(heard).to_be_hidden()
+
+
+# -- an agent
+
+
+def test_what_players_write_stays_words(page: Page) -> None:
+    def quoted(route: Route) -> None:  # whatever a model leaves out of its summaries
+        answer = route.fetch()
+        said = answer.json()
+        said["longterm"]["text"] = HOSTILE
+        route.fulfill(response=answer, json=said)
+
+    page.route("**/tiers", quoted)
+    open_mira(page, "memory")
+    page.get_by_role("button", name=re.compile("^Open the long-term")).click()
+    said = page.locator(".memory", has_text=HOSTILE).locator(".what")
+    expect(said).to_be_visible()
+    # Signs that turn writing round end with the words that they stand in.
+    assert said.evaluate("(node) => getComputedStyle(node).unicodeBidi") == "isolate"
+    expect(page.locator(".summary pre").first).to_contain_text("<img")
+    assert page.locator("main img, main script").count() == 0
+    assert page.title() == "Mira: memory"
+
+
+def test_the_timeline_is_to_scale_and_opens_what_is_under_a_summary(page: Page) -> None:
+    open_mira(page, "memory")
+    tiers = page.locator(".tier")
+    expect(tiers).to_have_count(3)
+    found = api(page, "tiers")
+    sizes = [each["last"] - each["first"] + 1 for each in (found["longterm"], found["recent"])]
+    wide, short = (tiers.nth(i).bounding_box()["width"] for i in (0, 1))
+    assert wide / short == pytest.approx(sizes[0] / sizes[1], rel=0.15)
+    tiers.first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".memory", has_text=FACT)).to_be_visible()
+    expect(tiers.first).to_have_attribute("aria-current", "true")
+    expect(page.locator('#sections [aria-current="page"]')).to_have_text("Memory")
+    expect(page.locator(".ends time")).to_have_count(2)
+    for _ in range(2):  # the second time the address does not change
+        page.get_by_label("Go to memory").fill("3")
+        page.keyboard.press("Enter")
+        expect(page.locator(".memory.marked")).to_have_id("memory-3")
+        expect(page.locator("#memory-3")).to_be_focused()
+        page.locator(".legend").get_by_role("button", name="window").click()
+        expect(page.locator("#memory-3")).to_have_count(0)
+    page.set_viewport_size({"width": 360, "height": 740})
+    widths = tiers.evaluate_all("all => all.map((each) => each.getBoundingClientRect().width)")
+    assert min(widths) >= 44
+
+
+def test_a_summary_opens_down_to_the_memories(page: Page) -> None:
+    open_mira(page, "memory")
+    page.get_by_role("button", name=re.compile("^Open the long-term")).click()
+    fold = page.locator(".page-of-memories > details.summary").first
+    first, last = (int(each) for each in str(fold.get_attribute("data-range")).split("-"))
+    fold.get_by_text("word for word").first.click()
+    expect(fold.locator(".memory").first.locator(".number")).to_have_text(str(first))
+    assert last > first
+
+
+def test_the_prompt_stands_there_by_section(page: Page) -> None:
+    open_mira(page, "prompt")
+    sections = page.locator("#panel-prompt .sections > li")
+    expect(sections.first).to_be_visible()
+    window = sections.filter(has=page.locator("b", has_text=re.compile("^window$")))
+    expect(window.locator("pre")).to_be_hidden()
+    window.locator("summary").click()
+    expect(window.locator("pre")).to_contain_text("Tamsin says")
+    assert page.locator(".stack .part").count() == sections.count()
+    expect(page.locator("#panel-prompt")).to_contain_text("The raw answer")
+    page.get_by_label("as it was sent").check()
+    stretches = page.locator(".sent > li")
+    expect(stretches.first).to_be_visible()
+    shown = "\n".join(stretches.locator("pre").all_text_contents())
+    assert shown == "\n".join(each["text"] for each in api(page, "prompt")["sent"])
+    assert len(shown) > 1000
+
+
+def test_recall_by_hand_shows_scores_and_leads_to_the_memory(page: Page) -> None:
+    open_mira(page, "recall")
+    page.get_by_label("Question").fill("Where does Edwin mend nets?")
+    page.keyboard.press("Enter")
+    best = page.locator(".hits li").first
+    expect(best).to_contain_text(FACT)
+    expect(best.locator("small")).to_contain_text("edwin")
+    summaries = page.locator(".hits").get_by_role("link", name=re.compile("summary"))
+    expect(summaries.first).to_have_attribute("href", re.compile(r"^#memory/\d+-\d+$"))
+    covered = str(summaries.first.get_attribute("href")).removeprefix("#memory/")
+    summaries.first.click()
+    expect(page.locator(f"#memory-{covered.split('-')[0]}")).to_be_focused()
+    page.go_back()
+    page.locator(".hits").get_by_role("link", name="memory 2", exact=True).click()
+    expect(page.locator("#memory-2")).to_be_focused()
+
+
+def test_a_compaction_shows_what_changed(page: Page) -> None:
+    open_mira(page, "compactions")
+    newest = page.locator(".compactions > li").first
+    newest.locator("summary").first.click()
+    expect(newest.locator("ins").first).to_be_visible()
+    made = api(page, "compactions?limit=1")["compactions"][0]
+    newest.get_by_text(f"Memories {made['first']}–{made['last']}, word for word").click()
+    expect(newest.locator(".memory")).to_have_count(made["last"] - made["first"] + 1)
+
+
+def test_charts_can_be_read_as_a_table(page: Page) -> None:
+    open_mira(page, "charts")
+    chart = page.locator("figure", has=page.locator("b", has_text="Thoughts"))
+    expect(chart.locator("canvas")).to_be_visible()
+    chart.locator("summary").click()
+    expect(chart.locator(".numbers tbody tr")).to_have_count(60)
+
+
+def test_the_world_shows_who_is_where(page: Page) -> None:
+    page.goto("/agents/")
+    page.get_by_role("link", name="World").click()
+    inn = page.locator("#rooms li", has=page.locator("b", has_text=re.compile("^The Kettle$")))
+    expect(inn).to_contain_text("Tamsin")
+    inn.get_by_role("link", name="Mira").click()
+    expect(page.get_by_role("heading", name="Mira")).to_be_visible()
+
+
+def test_a_search_finds_the_newest_words_and_leads_to_the_memory(
+    page: Page, world: WatchedWorld
+) -> None:
+    line = world.say("Herons nest by the weir")
+    page.goto("/agents/")
+    page.get_by_role("link", name="Search").click()
+    page.get_by_label("Words").fill(line)
+    page.keyboard.press("Enter")
+    expect(page.locator("#hits li").first).to_contain_text("Mira")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 740})
+        assert _overhang(page) <= 0, width
+    page.locator("#hits a").first.click()
+    expect(page.locator(".memory.marked")).to_contain_text(line)
+
+
+def test_why_leads_from_an_act_down_to_the_raw_memories(page: Page, world: WatchedWorld) -> None:
+    line = world.say("When does the ferry leave?")
+    open_mira(page)
+    answered = page.locator("#feed .event.thought", has_text="Tamsin")
+    expect(answered.last).to_be_visible()
+    expect(page.locator("#feed .event", has_text=f'"{line}"')).to_be_visible()
+    page.locator("#sections").get_by_role("link", name="Why").click()
+    chain = page.locator(".chain")
+    expect(chain).to_contain_text("> say The ferry leaves at")
+    expect(chain).to_contain_text("Because, it said: somebody asked")
+    expect(chain).to_contain_text("Long-term summary of memories 1–")
+    expect(chain).to_contain_text("comma answered after")
+    page.get_by_role("link", name="the act before it").first.click()
+    expect(page).to_have_url(re.compile("#why/2$"))
+    expect(page.locator(".turns").first).to_contain_text("its last act but 1")
+    builder = Player.admin(world.copy)
+    builder.type("@agent/create Novus = You are Novus, who has no day of his own.", "Made Novus")
+    builder.type("@agent/pause Novus", "paused")
+    page.goto("/agents/")
+    page.locator("#agents").get_by_role("link", name="Novus").click()
+    page.locator("#sections").get_by_role("link", name="Why").click()
+    expect(page.locator("#panel-why .empty")).to_contain_text("It has not done anything yet")
+    builder.type("@agent/delete Novus", "is gone")
+    builder.leave()
+
+
+# -- buttons
+
+
+def test_buttons_act_and_say_what_came_of_it(page: Page) -> None:
+    open_mira(page)
+    page.locator("#acts").get_by_role("button", name="Pause").click()
+    expect(page.locator("#state .badge")).to_have_text("paused")
+    expect(page.locator("#outcome")).to_contain_text("Mira")
+    number = page.locator("body").get_attribute("data-agent")
+    assert page.request.get(f"/agents/api/agents/{number}").json()["state"] == "paused"
+    resume = page.locator("#acts").get_by_role("button", name="Resume")
+    expect(resume).to_be_focused()
+    resume.click()
+    expect(page.locator("#state .badge")).not_to_have_text("paused")
+    page.locator("#acts").get_by_role("button", name="Compact").click()
+    expect(page.locator("#outcome")).to_contain_text(re.compile("ompact"))
+
+
+def test_who_may_only_look_is_told_so_beside_buttons_that_do_nothing(page: Page) -> None:
+    def looking(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "may_act": False})
+
+    page.route(re.compile(r"/agents/api/agents/\d+$"), looking)
+    open_mira(page)
+    expect(page.locator("#may-not")).to_contain_text("the buttons are for builders")
+    expect(page.locator("#acts button:disabled")).to_have_count(3)
+
+
+# -- how it looks
+
+
+WIDTHS = (1280, 800, 360)
+
+
+def test_nothing_scrolls_sideways_and_fingers_find_what_they_want(page: Page) -> None:
+    page.goto("/agents/")
+    expect(page.locator("#agents tr")).to_have_count(7)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 740})
+        assert _overhang(page) <= 0, width
+        assert _small(page) == [], width
+    open_mira(page)
+    for section in SECTIONS:
+        page.locator("#sections").get_by_role("link", name=section.capitalize()).click()
+        panel = page.locator(f"#panel-{section}")
+        expect(panel.locator("[data-row], form").first).to_be_visible()
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 740})
+            assert _overhang(page) <= 0, (section, width)
+            assert _small(page) == [], (section, width)
+
+
+def test_builders_pin_note_and_undo_from_the_page(page: Page) -> None:
+    open_mira(page, "notes")
+    for label, fields, done in (
+        ("Write a note", {"Title": "weir", "Text": "Herons nest there."}, "Written into"),
+        ("Pin a line", {"Line": "Tamsin counts herons."}, "Pinned:"),
+    ):
+        fold = page.locator("#panel-notes details", has_text=label).first
+        fold.locator("summary").click()
+        for name, words in fields.items():
+            fold.get_by_label(name).fill(words)
+        fold.get_by_role("button", name=label).click()
+        expect(page.locator("#outcome")).to_contain_text(done)  # not what came of the one before
+    expect(page.locator(".book")).to_contain_text("Herons nest there.")
+    page.get_by_label("Which").select_option("kept")
+    pinned = page.locator(".book li", has_text="Tamsin counts herons.").get_by_role("button")
+    page.on("dialog", lambda dialog: dialog.accept())
+    pinned.click()
+    expect(page.locator("#outcome")).to_contain_text("No longer pinned")
+    page.locator("#sections").get_by_role("link", name="Memory").click()
+    page.get_by_role("button", name=re.compile("^Open the short-term")).click()
+    page.locator("details.summary").get_by_text("Change this summary").click()
+    page.get_by_label("Its words").fill("Tamsin talked of herons.")
+    page.get_by_role("button", name="Change this summary").click()
+    expect(page.locator("#outcome")).to_contain_text("adopted")
+    expect(page.locator(".summary pre").first).to_have_text("Tamsin talked of herons.")
+    page.locator("#sections").get_by_role("link", name="Compactions").click()
+    undo = page.get_by_role("button", name="Undo the last")
+    undo.click()
+    expect(page.locator("#outcome")).to_contain_text("Took back compaction")
+    expect(page.locator(".compactions li").first).to_contain_text("taken back")
+
+
+def _overhang(page: Page) -> int:
+    return page.evaluate("document.documentElement.scrollWidth - innerWidth")
+
+
+def _small(page: Page) -> list[str]:
+    """What can be pressed and is less than 24 pixels high or wide, but for links within a text."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll(
+            "main button, main select, main summary, main .number, #agents a, #sections a")]
+          .filter((each) => each.offsetParent)
+          .map((each) => [each.textContent, each.getBoundingClientRect()])
+          .filter(([, { width, height }]) => width < 23.9 || height < 23.9)
+          .map(([words, { width, height }]) => `${words} ${width} x ${height}`)"""
+    )
+
+
+# -- last, for it takes an agent, and then the world, away
+
+
+def test_after_a_reload_of_the_world_the_page_goes_on(page: Page, world: WatchedWorld) -> None:
+    open_mira(page)
+    expect(page.locator("#live-sign")).to_have_text("live")
+    before = world.say("Before the reload")
+    rows = page.locator("#feed .event")
+    expect(rows.filter(has_text=f'Tamsin says, "{before}"')).to_have_count(1)
+    assert world.copy.keepsake("reload").returncode == 0
+    expect(page.locator("#live-sign")).to_have_text("live")
+    after = world.say("After the reload")
+    expect(rows.filter(has_text=f'Tamsin says, "{after}"')).to_have_count(1)
+    expect(rows.filter(has_text=f'Tamsin says, "{before}"')).to_have_count(1)
+
+
+def test_a_player_is_back_where_they_were_after_a_restart_of_the_world(
+    stranger: BrowserContext, world: WatchedWorld
+) -> None:
+    page = stranger.new_page()
+    page.goto("/webclient/")
+    story = page.locator("#story")
+    expect(story).to_contain_text("to leave.")
+    line, ways = page.get_by_label("What you do"), page.get_by_role("navigation", name="Ways out")
+    line.fill("create Griet willow-harbour-lantern")
+    line.press("Enter")
+    ways.get_by_title("The Quay").click()
+    expect(ways.get_by_title("The Salt Pans")).to_be_visible()
+    assert world.copy.keepsake("stop").returncode == 0
+    expect(story).to_contain_text("The line is lost; trying again")
+    expect(ways).to_be_hidden()
+    line.fill("look")
+    line.press("Enter")
+    expect(story).to_contain_text("Not connected yet; that was not sent.")
+    expect(line).to_have_value("look")
+    page.evaluate("document.getElementById('story').replaceChildren()")
+    assert world.copy.keepsake("start").returncode == 0
+    expect(ways.get_by_title("The Salt Pans")).to_be_visible()
+    expect(story).to_contain_text("Granite steps go down into water")
+    line.press("Enter")
+    expect(story.locator(".mine")).to_have_text("> look")
+    ways.get_by_title("The Kettle").click()
+    expect(ways.get_by_title("Pump Square")).to_be_visible()
+    page.reload()
+    expect(ways.get_by_title("Pump Square")).to_be_visible()

@@ -1,0 +1,91 @@
+"""A world to look at: agents who speak and forget, people who type, and a scripted model."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.fakes.model_server import FakeModelServer
+from tests.slow.cli.conftest import Copy
+from tests.slow.e2e.players import Player, chat_until
+from tests.slow.e2e.running import WITH_RULES, running
+
+HOSTILE = "<img src=x onerror=document.title='broken'><script>document.title='broken'</script>"
+"""What a player says who would like to run a program in the browsers of the staff."""
+FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
+_CHANGES = (
+    ("memory_compaction.md", "window**: 64", "window**: 5"),
+    ("recall.md", "**patience**: 0.5", "**patience**: 30"),
+    ("thinking.md", "**gather**: 0.6", "**gather**: 0.1"),
+    ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.3"),
+)
+_times, _lines = itertools.count(1), itertools.count(100)
+
+
+def _speaks(_prompt: str) -> str:
+    """Something new each time: an agent that repeats itself is asked again."""
+    return f" say The ferry leaves at {next(_times)} sharp. | somebody asked\n~Mira> go north"
+
+
+@dataclass
+class WatchedWorld:
+    """A copy of the game beside a scripted model, as :func:`watched` makes it.
+
+    Attributes:
+        copy: The copy.
+        fake: The model; what its ``script`` says, the agents do.
+        tamsin: A player, who stands before Mira.
+    """
+
+    copy: Copy
+    fake: FakeModelServer
+    tamsin: Player
+
+    @property
+    def address(self) -> str:
+        """Where its web server answers."""
+        return f"http://127.0.0.1:{self.copy.here.ports.web}"
+
+    @property
+    def password(self) -> str:
+        """The admin's."""
+        return self.copy.here.admin_password.read_text().strip()
+
+    def say(self, words: str) -> str:
+        """Tamsin says something that nobody has said before; returns the line."""
+        line = f"{words} ({next(_lines)})"
+        self.tamsin.type(f"say {line}", "You say")
+        return line
+
+    def compactions(self) -> int:
+        """How many Mira has made."""
+        return self.copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
+
+
+_NO_DAYS = (
+    "from keepsake.contrib.evennia.creation import Agent; "
+    "[agent.attributes.remove('day') for agent in Agent.objects.all()]; self.msg('None')"
+)
+
+
+@contextmanager
+def watched(folder: Path, tables: Path) -> Iterator[WatchedWorld]:
+    """Start one, and let Mira live through enough for two compactions; ended afterwards."""
+    with (
+        FakeModelServer(models=["comma"], script=_speaks) as fake,
+        running(folder, tables, llm=WITH_RULES, changes=_CHANGES, OLLAMA_HOST=fake.address) as copy,
+    ):
+        made = WatchedWorld(copy, fake, Player.new(copy, "Tamsin"))
+        made.tamsin.see("The Kettle")
+        # What agents do by rule, at their hours, would come between the acts that are looked for.
+        admin = Player.admin(copy)
+        admin.type(f"py {_NO_DAYS}", "None")
+        admin.leave()
+        made.tamsin.type(f"say {FACT}", "You say")
+        made.tamsin.type(f"say {HOSTILE}", "You say")
+        chat_until(lambda: made.compactions() > 2, made.tamsin)
+        yield made
+        made.tamsin.line.close()

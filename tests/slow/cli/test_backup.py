@@ -1,0 +1,226 @@
+"""A backup holds the world of one moment, and a restore brings it back whole or not at all."""
+
+import io
+import json
+import sqlite3
+import subprocess
+import sys
+import tarfile
+import tempfile
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepsake import vault_lock
+from keepsake.cli import backup as backups
+from keepsake.cli import home, world
+from keepsake.errors import KeepsakeError
+from keepsake.paths import REPOSITORY, Places, Ports
+from tests.slow.cli.conftest import Copy, make_copy
+
+SECRET = "a-secret-of-forty-eight-bytes"
+
+
+def copy_in(folder: Path) -> Places:
+    return Places(folder / "home", folder / "vault", Ports(46500))
+
+
+def world_in(folder: Path, said: str = "Good evening.") -> Places:
+    """A home and a vault as a world leaves them, small."""
+    here = copy_in(folder)
+    home.prepare(here)
+    archive = here.agents / "Mira" / "archive"
+    archive.mkdir(parents=True)
+    line = {"type": "memory", "n": 1, "t": "2026-05-04T08:00:00+00:00", "kind": "perception"}
+    (archive / "0000000001.jsonl").write_text(json.dumps(line | {"text": said}) + "\n")
+    (archive / ".lock").touch()
+    (archive.parent / "noticed.md").write_text("- rule from Tom: be kind\n")
+    here.secret_key.write_text(SECRET)
+    with closing(sqlite3.connect(here.database)) as database, database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("CREATE TABLE rooms (name TEXT)")
+        database.execute("INSERT INTO rooms VALUES (?)", (said,))
+    return here
+
+
+def rooms_of(here: Places) -> list[str]:
+    with closing(sqlite3.connect(here.database)) as database:
+        return [name for (name,) in database.execute("SELECT name FROM rooms")]
+
+
+def state_of(here: Places) -> dict[str, bytes]:
+    """All that belongs to a world, by its path."""
+    tops = (here.agents, here.config, here.database, here.secret_key)
+    paths = [path for top in tops for path in (top.rglob("*") if top.is_dir() else [top])]
+    return {str(p): p.read_bytes() for p in paths if p.is_file() and p.name != ".in-use"}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("kept")
+    return backups.backup(world_in(folder), folder / "world.tar.gz").path
+
+
+def test_another_home_becomes_the_world_that_was_kept(tmp_path):
+    here, there = world_in(tmp_path / "one"), copy_in(tmp_path / "other")
+    file = backups.backup(here, tmp_path / "world.tar.gz").path
+    assert file.stat().st_mode & 0o077 == 0, "it holds secrets"
+    backups.restore(there, file)
+    assert rooms_of(there) == ["Good evening."]
+    assert there.secret_key.read_text() == SECRET
+    archive = Path("Mira/archive/0000000001.jsonl")
+    assert (there.agents / archive).read_bytes() == (here.agents / archive).read_bytes()
+    assert (there.agents / "Mira" / "noticed.md").exists()
+    assert {p.name for p in there.config.iterdir()} == {p.name for p in here.config.iterdir()}
+    assert not (there.agents / "Mira" / "archive" / ".lock").exists()
+
+
+def test_a_world_that_is_there_is_refused_or_moved_aside_whole(tmp_path, kept):
+    there = world_in(tmp_path, said="Good morning.")
+    before = state_of(there)
+    with pytest.raises(KeepsakeError, match="--replace"):
+        backups.restore(there, kept)
+    assert state_of(there) == before
+    done = backups.restore(there, kept, replace=True)
+    assert rooms_of(there) == ["Good evening."]
+    aside = [path for folder in done.aside for path in folder.rglob("*") if path.is_file()]
+    assert {path.read_bytes() for path in aside} >= set(before.values())
+
+
+@given(st.data())
+def test_a_damaged_file_is_refused_and_nothing_is_touched(kept, data):
+    whole = kept.read_bytes()
+    place = data.draw(st.integers(0, len(whole) - 1))
+    cut = data.draw(st.booleans())
+    broken = (
+        whole[:place] if cut else whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        there = world_in(folder, said="Good morning.")
+        before = state_of(there)
+        (folder / "broken.tar.gz").write_bytes(broken)
+        refused = ""
+        try:
+            backups.restore(there, folder / "broken.tar.gz", replace=True)
+        except KeepsakeError as error:
+            refused = str(error)
+        if refused:
+            assert "is damaged" in refused
+            assert state_of(there) == before
+        else:  # a byte of gzip's own that means nothing, such as its time
+            assert not cut
+            assert rooms_of(there) == ["Good evening."]
+        assert not list(there.home.glob(".restoring")) + list(there.vault.glob(".restoring"))
+
+
+def packed(path: Path, names: dict[str, bytes], **facts: object) -> Path:
+    """A backup that somebody made by hand."""
+    with tarfile.open(path, "w:gz") as tar:
+        manifest = json.dumps({"form": 1, "made": "today", "files": 1} | facts)
+        for name, data in {**names, "manifest.json": manifest.encode()}.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "facts", "told"),
+    [
+        ({"vault/../../../stray.md": b"x"}, {}, "outside the destination"),
+        ({"/home/stray.md": b"x"}, {}, "which no backup does"),
+        ({}, {"form": 99}, "form 99"),
+    ],
+)
+def test_what_no_backup_of_ours_is_is_refused(tmp_path, names, facts, told):
+    there = world_in(tmp_path)
+    before = state_of(there)
+    file = packed(tmp_path / "odd.tar.gz", names, **facts)
+    with pytest.raises(KeepsakeError, match=told):
+        backups.restore(there, file, replace=True)
+    assert state_of(there) == before
+    assert not list(tmp_path.rglob("stray.md"))
+
+
+def test_a_restore_that_was_cut_off_lets_nothing_start_until_it_is_done_again(tmp_path, kept):
+    there = world_in(tmp_path)
+    (there.home / backups.UNFINISHED).touch()
+    with pytest.raises(KeepsakeError, match="restore FILE --replace"):
+        backups.refuse_unfinished(there)
+    backups.restore(there, kept, replace=True)
+    backups.refuse_unfinished(there)
+
+
+def test_in_a_folder_only_the_newest_backups_stay(tmp_path):
+    here, folder = world_in(tmp_path), tmp_path / "kept"
+    folder.mkdir()
+    (folder / "a letter.txt").write_text("mine")
+    for day in range(1, 6):
+        (folder / f"keepsake-2026010{day}-120000.tar.gz").touch()
+    done = backups.backup(here, folder, keep=3)
+    there = sorted(path.name for path in folder.iterdir())
+    assert there[0] == "a letter.txt"
+    assert there[1:] == ["keepsake-20260104-120000.tar.gz", "keepsake-20260105-120000.tar.gz",
+                         done.path.name]  # fmt: skip
+    assert len(done.removed) == 3
+
+
+_HOLD = """
+import sys
+from pathlib import Path
+from keepsake.paths import Places, Ports
+from keepsake import vault_lock
+held = vault_lock.take(Places(Path(sys.argv[1]), Path(sys.argv[2]), Ports(46600)))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def held_by_another(vault: Path, folder: Path):
+    command = [sys.executable, "-c", _HOLD, str(folder), str(vault)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=REPOSITORY, text=True, **pipes) as process:
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def test_a_vault_that_another_copy_has_open_is_refused_by_name_until_that_is_killed(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(world, "_VAULT_SECONDS", 0.2)
+    made: Copy = make_copy(tmp_path)
+    home.prepare(made.here)
+    with held_by_another(made.here.vault, tmp_path / "other-home") as process:
+        refused = made.keepsake("start")
+        assert refused.returncode == 1
+        told = " ".join(refused.stderr.split())
+        assert f"in use by the copy with the home {tmp_path}/other-home" in told
+        assert f"port base 46600 (process {process.pid} on " in told
+        assert str(tmp_path / "other-home") in vault_lock.holder(made.here)
+        with pytest.raises(KeepsakeError, match="is in use by the copy with the home"):
+            world.launch(made.here, "start", lambda _: None, world.LAUNCH_SECONDS)
+        process.kill()
+        process.wait()
+        vault_lock.take(made.here).release()
+    assert vault_lock.holder(made.here) == ""
+    assert not made.here.database.exists()
+
+
+def test_a_disk_that_is_full_leaves_no_half_a_backup(tmp_path):
+    here = world_in(tmp_path)
+    target = tmp_path / "no-folder"
+    target.write_text("a file where the folder should be")
+    with pytest.raises(KeepsakeError, match="No backup could be written"):
+        backups.backup(here, target / "world.tar.gz")
+    assert not list(tmp_path.rglob("*.part"))
+    here.database.unlink()
+    with pytest.raises(
+        KeepsakeError, match=r"does not exist.*KEEPSAKE_HOME.*KEEPSAKE_DATABASE_URL"
+    ):
+        backups.backup(here, tmp_path / "world.tar.gz")

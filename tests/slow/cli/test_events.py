@@ -1,0 +1,275 @@
+"""The event log and its commands, as real processes see them."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from pyarrow import parquet
+
+from keepsake.events.log import EventLog
+from keepsake.events.prompts import PromptStore
+from keepsake.events.reader import events
+from keepsake.events.types import (
+    Compaction,
+    Fault,
+    Health,
+    MemoryChange,
+    Recall,
+    Recalled,
+    Sleep,
+    Thought,
+    World,
+)
+from keepsake.paths import REPOSITORY
+from tests.unit.lab.in_process import keepsake
+
+
+def start_maker(folder, file_bytes):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.slow.cli.event_maker", str(folder), str(file_bytes)],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("file_bytes", [5_000, 16_000_000])
+def test_what_was_said_to_be_written_survives_kill_9(tmp_path, file_bytes):
+    folder, lives, known = tmp_path / "events", 4, 0
+    for life in range(lives):
+        with start_maker(folder, file_bytes) as maker:
+            for _ in range(10 + 7 * life):  # killed at another moment each time
+                said = int(maker.stdout.readline())
+            os.kill(maker.pid, signal.SIGKILL)
+            said = max([said, *map(int, maker.stdout.read().split())])
+        log = EventLog(folder, file_bytes=file_bytes)
+        log.emit(World(op="starts", n=life))
+        assert log.flush(60)
+        log.close()
+        found = list(events(folder))
+        assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
+        lived = [each for each in found[known:] if each["kind"] in ("memory", "thought")]
+        assert len(lived) >= said
+        assert [each["n"] for each in lived if each["kind"] == "memory"] == list(
+            range(1, len(lived) + 1, 2)
+        )
+        prompts = dict(PromptStore(folder).each({each.get("prompt", "") for each in found}))
+        for n, each in enumerate(lived, 1):
+            if each["kind"] == "thought":
+                assert prompts[each["prompt"]].endswith(f"\n{n}")
+        known = len(found)
+    assert sum(each.get("op") == "starts" for each in events(folder)) == lives
+
+
+@pytest.fixture
+def lived(copy):
+    """A copy whose event log holds one event of each kind, and two of memories."""
+    log = EventLog(copy.here.events)
+    log.emit(World(op="starts"))
+    log.emit(
+        Thought(
+            agent="Mira",
+            trigger="addressed",
+            priority="player",
+            outcome="acted",
+            source="Tom",
+            prompt="who she is\n~Mira>",
+            sections={"window": 12, "who it is": 3},
+            prompt_tokens=1200,
+            model="m",
+            answer=" say Hm, [bold]äh\x1b[31m",
+            command="say Hm, [bold]äh\x1b[31m",
+            reason="politeness",
+            memory=7,
+            recalled=(
+                Recalled(kind="memory", n=3, score=1.5, why="words: cup"),
+                Recalled(kind="note", title="cups", score=0.5),
+            ),
+        )
+    )
+    log.emit(MemoryChange(agent="Oswin", op="append", n=3, of="act", size=30))
+    log.emit(MemoryChange(agent="Mira", op="undo", n=3, problem="there is none"))
+    log.emit(
+        Compaction(agent="Mira", reason="count", outcome="waterfall", number=2, last=9, good=False)
+    )
+    log.emit(Health(provider="ollama", host="http://127.0.0.1:1", ready=False, problem="refused"))
+    log.emit(Fault(level="error", text="[Error] something broke"))
+    log.emit(Sleep(agent="Mira", op="step", step="compact", figures={"files": 2, "share": 0.5}))
+    log.emit(Recall(agent="Mira", by="thought", question="Tom: cups?\nThe Inn", found=2, best=1.5))
+    log.emit(Recall(agent="Mira", by="agent", question="=cups()", searched=False))
+    for op, more in (
+        ("note", {"title": "cups", "size": 9, "by": "agent"}),
+        ("noticed", {"n": 3, "of": "rule", "by": "rules"}),
+        ("rate", {"n": 2, "asked": 8, "answered": 3, "found": 7}),
+        ("called back", {"n": 3, "times": 4, "by": "agent"}),
+    ):
+        log.emit(MemoryChange(**{"agent": "Mira", "op": op, "n": 0} | more))
+    assert log.flush(60)
+    log.close()
+    return copy
+
+
+def lines_of(copy, *arguments):
+    ran = keepsake(copy.environ, "logs", "--no-follow", *arguments)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout.splitlines()
+
+
+def test_logs_shows_events_and_picks_them_out(lived):
+    shown = lines_of(lived)
+    assert len(shown) == 14
+    assert "say Hm, [bold]äh·[31m | politeness" in shown[1]
+    assert "\x1b" not in "".join(shown)
+    assert "3: act" in shown[2]
+    assert "2: waterfall (count), memories 0–9" in shown[4]
+    assert "'files': 2" in shown[7]
+    assert "for thought: Tom: cups? / The Inn  2 found" in shown[8]
+    assert "not searched in time" in shown[9]
+    assert "note" in shown[10]
+    assert "title='cups'" in shown[10]
+    assert len(lines_of(lived, "--agent", "mira")) == 10
+    assert len(lines_of(lived, "-a", "mira", "-a", "oswin", "--kind", "memory")) == 6
+    assert lines_of(lived, "-n", "1", "--kind", "world")[0].endswith("starts")
+    (record,) = map(json.loads, lines_of(lived, "--kind", "thought", "--json"))
+    assert record["sections"] == {"window": 12, "who it is": 3}
+
+
+def test_logs_shows_what_another_version_wrote_or_damaged(lived):
+    (file,) = lived.here.events.glob("events-*.jsonl")
+    with file.open("a", encoding="utf-8") as log:
+        log.write('{"v":1,"seq":15,"t":"2026-05-01T12:00:00+00:00","kind":"thought"}\n')
+        log.write('{"v":1,"seq":16,"t":"soon","kind":"dream","agent":"Mi\\u001b[2Jra","of":[1]}\n')
+        log.write('{"v":1,"seq":17,"kind":"memory","op":"append","n":1,"size":"x","times":null}\n')
+        log.write("torn")
+    shown = lines_of(lived, "-n", "4")
+    assert [each.split()[2:3] for each in shown[1:3]] == [["thought"], ["Mi·[2Jra"]]
+    assert "of=[1]" in shown[2]
+    assert "size='x'" in shown[3]
+
+
+def test_the_text_log_stays_readable_and_what_there_is_not_is_said(lived):
+    wrong = keepsake(lived.environ, "logs", "--no-follow", "--kind", "dream")
+    assert (wrong.returncode, "thought, guard, memory, recall" in wrong.stderr) == (1, True)
+    none = keepsake(lived.environ, "logs", "--text", "--no-follow")
+    assert (none.returncode, "There are: events" in none.stderr) == (1, True)
+    lived.here.agents_log.write_text("2026-05-01 [Thinker] Mira: idle -> wait\n")
+    for arguments in (["--text"], ["agents"]):
+        assert lines_of(lived, *arguments) == ["2026-05-01 [Thinker] Mira: idle -> wait"]
+    lived.here.agents_log.write_text("Mira: say \x1b[2J\x1b]0;owned\x07 [bold]\u202eevil\tend\n")
+    assert lines_of(lived, "--text") == ["Mira: say ·[2J·]0;owned· [bold]·evil    end"]
+
+
+def test_logs_follows(lived):
+    command = [sys.executable, "-m", "keepsake", "logs", "--agent", "Mira"]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, env=lived.environ, stdout=subprocess.PIPE, text=True
+    ) as shown:
+        assert "addressed by Tom" in shown.stdout.readline()
+        log = EventLog(lived.here.events)
+        for n in range(100, 103):
+            log.emit(MemoryChange(agent="Mira" if n % 2 == 0 else "Oswin", op="append", n=n))
+        log.close()
+        lines = [shown.stdout.readline() for _ in range(11)]
+        shown.terminate()
+    assert ["Mira  100: " in lines[9], "Mira  102: " in lines[10]] == [True, True]
+
+
+def test_export_writes_every_kind_as_parquet_and_csv(lived, tmp_path):
+    out = tmp_path / "tables"
+    ran = keepsake(lived.environ, "export", str(out))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    kinds = ["compaction", "error", "health", "memory", "prompts", "recall", "sleep", "thought"]
+    kinds += ["world", "answers"]  # it has no archives, so nothing of lives but what it answered
+    assert tables_in(out) == sorted(
+        f"{kind}.{form}" for kind in kinds for form in ("csv", "parquet")
+    )
+    (thought,) = parquet.read_table(out / "thought.parquet").to_pylist()
+    assert dict(thought["sections"]) == {"window": 12, "who it is": 3}
+    assert thought["seed"] is None
+    assert thought["recalled"] == [
+        {"kind": "memory", "n": 3, "title": "", "score": 1.5, "why": "words: cup"},
+        {"kind": "note", "n": 0, "title": "cups", "score": 0.5, "why": ""},
+    ]
+    with (out / "thought.csv").open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert json.loads(row["recalled"]) == thought["recalled"]
+    assert thought["t"].tzinfo is not None
+    (prompt,) = parquet.read_table(out / "prompts.parquet").to_pylist()
+    assert prompt == {"hash": thought["prompt"], "text": "who she is\n~Mira>"}
+    with (out / "memory.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["agent"], row["n"]) for row in rows[:2]] == [("Oswin", "3"), ("Mira", "3")]
+    with (out / "sleep.csv").open(newline="", encoding="utf-8") as file:
+        (night,) = csv.DictReader(file)
+    assert json.loads(night["figures"]) == {"files": 2, "share": 0.5}
+    with (out / "recall.csv").open(newline="", encoding="utf-8") as file:
+        assert [row["question"] for row in csv.DictReader(file)][1] == "'=cups()"
+    asked = parquet.read_table(out / "recall.parquet").to_pylist()
+    assert asked[1]["question"] == "=cups()"
+
+
+def test_export_of_a_part(lived, tmp_path):
+    out = tmp_path / "tables"
+    ran = keepsake(lived.environ, "export", str(out), "--format", "csv", "--agent", "oswin")
+    assert ran.returncode == 0
+    assert tables_in(out) == ["memory.csv"]
+    none = keepsake(lived.environ, "export", str(tmp_path / "none"), "--agent", "nobody")
+    assert none.returncode == 1
+    assert not (tmp_path / "none").exists()
+    assert "There are no such events" in none.stderr
+    wrong = keepsake(lived.environ, "export", str(tmp_path / "b"), "--format", "xlsx")
+    assert (wrong.returncode, "parquet, csv" in wrong.stderr) == (1, True)
+    assert "There is no format 'xlsx'" in wrong.stderr
+    (tmp_path / "file").touch()
+    blocked = keepsake(lived.environ, "export", str(tmp_path / "file"))
+    assert blocked.returncode == 1
+    assert "file is not an empty folder" in blocked.stderr
+
+
+def tables_in(folder):
+    """Names of the tables in a folder; what else an export leaves there is hidden."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def test_an_export_goes_into_an_empty_folder_alone(lived, tmp_path):
+    out = tmp_path / "tables"
+    out.mkdir()
+    assert keepsake(lived.environ, "export", str(out)).returncode == 0
+    before = tables_in(out)
+    refused = keepsake(lived.environ, "export", str(out), "--agent", "oswin")
+    assert refused.returncode == 1
+    assert "is not an empty folder" in refused.stderr
+    assert tables_in(out) == before
+
+
+def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
+    limited = (
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+        "from keepsake.cli.app import main\n"
+        "main()\n"
+    )
+    out = tmp_path / "tables"
+    ran = subprocess.run(
+        [sys.executable, "-c", limited, "export", str(out)],
+        **{"cwd": REPOSITORY, "env": lived.environ, "capture_output": True, "text": True},
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert "could not be exported" in ran.stderr
+    assert not out.exists()
+    assert not list(tmp_path.glob(".tables*"))
+
+
+def test_somebody_who_is_not_there_is_told_of_at_once(lived):
+    command = [sys.executable, "-m", "keepsake", "logs", "--agent", "oswwin", "--agent", "Mira"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=lived.environ, **quiet) as shown:
+        said = shown.stderr.readline()
+        shown.terminate()
+    assert said.startswith("No agent is called 'oswwin'")

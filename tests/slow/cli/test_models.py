@@ -1,0 +1,209 @@
+"""``keepsake model`` against a hub over the wire."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keepsake.cli import home
+from keepsake.errors import ConfigError, ModelFailed, ModelMissing, ModelUnavailable
+from keepsake.markdown_config import with_settings
+from keepsake.models import catalogue
+from keepsake.models.catalogue import SHIPPED, CatalogueModel, load_catalogue
+from keepsake.models.profiles import load
+from keepsake.paths import REPOSITORY
+from tests.fakes.gguf_file import gguf_bytes
+from tests.fakes.hub import COMMIT, FakeHub
+from tests.free_ports import free_port
+from tests.slow.cli.conftest import Copy
+
+REPO, FILE = "somebody/tiny-GGUF", "tiny-q4_k_m.gguf"
+DATA = gguf_bytes({"general.architecture": "llama"}) + bytes(range(256)) * 4096
+SHA = hashlib.sha256(DATA).hexdigest()
+SHIPPED_FILE = REPOSITORY / "vault" / "config" / "models.md"
+
+
+@pytest.fixture
+def hub() -> Iterator[FakeHub]:
+    with FakeHub(REPO, FILE, DATA) as hub:
+        yield hub
+
+
+@pytest.fixture(autouse=True)
+def no_login(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+
+
+def tiny(revision: str = COMMIT, sha256: str = SHA) -> CatalogueModel:
+    return CatalogueModel(
+        "tiny", "", REPO, FILE, revision, sha256, len(DATA), "MIT", "1 GB", "not measured"
+    )
+
+
+def fetch(hub: FakeHub, models: Path, model: CatalogueModel | None = None) -> catalogue.Fetched:
+    return catalogue.fetch(model or tiny(), models, {"HF_ENDPOINT": hub.address})
+
+
+def files(models: Path) -> list[str]:
+    return sorted(path.name for path in models.iterdir())
+
+
+def test_the_shipped_catalogue_is_good():
+    found = load_catalogue(SHIPPED_FILE)
+    assert 4 <= len(found) <= 6
+    assert found[SHIPPED].file == "gemma-3-270m-q4_k_m.gguf"
+    others = [model for model in found.values() if model.name != SHIPPED]
+    assert all(model.repo and model.licence and model.size > 1e8 for model in others)
+    assert len({model.file for model in others}) == len(others)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ("**sha256**: 12ab", "not the full number"),
+        ("**repo**: nobody", "no owner/name"),
+        ("**file**: ../../passwd", "no GGUF file"),
+    ],
+)
+def test_a_wrong_catalogue_is_refused(tmp_path: Path, wrong: str, reason: str):
+    key = wrong.split("**")[1]
+    good = {"repo": REPO, "file": FILE, "size": "9", "licence": "MIT"}
+    lines = [f"**{name}**: {value}" for name, value in good.items() if name != key]
+    path = tmp_path / "models.md"
+    path.write_text("\n".join(["## tiny", *lines, wrong]))
+    with pytest.raises(ConfigError, match=reason):
+        load_catalogue(path)
+
+
+def test_a_file_is_fetched_whole_and_checked(hub: FakeHub, tmp_path: Path):
+    found = fetch(hub, tmp_path)
+    assert found == catalogue.Fetched(tmp_path / FILE, COMMIT, SHA, pinned=True)
+    assert found.path.read_bytes() == DATA
+    assert files(tmp_path) == [FILE]
+    asked = len(hub.agents)
+    assert fetch(hub, tmp_path).revision == ""
+    assert len(hub.agents) == asked, "what is there, whole, is not asked for again"
+
+
+def test_without_pins_the_hubs_own_word_is_taken_and_told(hub: FakeHub, tmp_path: Path):
+    found = fetch(hub, tmp_path, tiny("", ""))
+    assert (found.revision, found.sha256, found.pinned) == (COMMIT, SHA, False)
+    assert fetch(hub, tmp_path, tiny("", "")).revision == ""
+    assert len(hub.ranges) == 1, "the same file is not fetched again"
+    hub.digest = None
+    with pytest.raises(ModelFailed, match=r"no checksum.*models\.md"):
+        fetch(hub, tmp_path, tiny("", ""))
+
+
+def test_what_came_is_kept_for_the_next_time(hub: FakeHub, tmp_path: Path):
+    (part,) = [tmp_path / f".{FILE}.{SHA[:12]}.part"]
+    part.write_bytes(DATA[:500_000])
+    hub.failing = 500
+    with pytest.raises(ModelFailed, match=r"HTTP 500.*is kept"):
+        fetch(hub, tmp_path)
+    assert part.stat().st_size == 500_000
+    assert not (tmp_path / FILE).exists()
+    hub.failing = 0
+    assert fetch(hub, tmp_path).path.read_bytes() == DATA
+    assert hub.ranges[-1] == "bytes=500000-"
+    assert files(tmp_path) == [FILE]
+
+
+def test_what_is_damaged_never_gets_its_name(hub: FakeHub, tmp_path: Path):
+    hub.data = DATA[:-1] + b"!"  # and the hub says that it is the right one
+    with pytest.raises(ModelFailed, match=r"has the SHA-256 .* in place of"):
+        fetch(hub, tmp_path)
+    assert files(tmp_path) == []
+    hub.data = b"<html>" * 99
+    hub.digest = hashlib.sha256(hub.data).hexdigest()
+    with pytest.raises(ModelFailed, match="no GGUF file"):
+        fetch(hub, tmp_path, tiny(sha256=""))
+    assert files(tmp_path) == []
+
+
+def test_another_file_than_the_catalogues_is_not_even_fetched(hub: FakeHub, tmp_path: Path):
+    hub.digest = "0" * 64
+    with pytest.raises(ModelFailed, match=r"its sha256 is 000.*models\.md"):
+        fetch(hub, tmp_path)
+    assert not hub.ranges
+
+
+def test_a_hub_that_has_no_such_file(hub: FakeHub, tmp_path: Path):
+    with pytest.raises(ModelMissing, match=r"no somebody/tiny-GGUF/tiny.*HF_TOKEN"):
+        fetch(hub, tmp_path, tiny("1" * 40))
+
+
+def test_no_hub(tmp_path: Path):
+    environ = {"HF_ENDPOINT": f"http://127.0.0.1:{free_port()}"}
+    with pytest.raises(ModelUnavailable, match=r"does not answer.*HF_ENDPOINT"):
+        catalogue.fetch(tiny(), tmp_path, environ)
+
+
+def test_a_full_disk(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(catalogue.shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(ModelFailed, match=r"0\.0 GB left.*KEEPSAKE_HOME"):
+        fetch(hub, tmp_path)
+    assert not hub.ranges
+
+
+def listed(copy: Copy) -> dict[str, str]:
+    done = copy.keepsake("model", "list")
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.strip() and ": " not in line]
+    return {line.split()[0]: line for line in rows}
+
+
+def test_from_the_list_to_the_agents(copy: Copy, hub: FakeHub):
+    copy.environ["HF_ENDPOINT"] = hub.address
+    home.prepare(copy.here)
+    (copy.here.config / "models.md").write_text(
+        f"{SHIPPED_FILE.read_text()}\n## tiny\n**repo**: {REPO}\n**file**: {FILE}\n"
+        f"**size**: {len(DATA)}\n**licence**: MIT\n"
+    )
+    assert "in use" in listed(copy)["shipped"]
+    assert "in use" not in listed(copy)["tiny"]
+    refused = copy.keepsake("model", "use", "tiny")
+    assert refused.returncode == 1
+    assert "keepsake model get tiny" in refused.stderr
+    got = copy.keepsake("model", "get", "tiny")
+    assert got.returncode == 0, got.stderr
+    assert "licence: MIT" in got.stdout
+    assert "no sha256" in got.stdout
+    assert SHA in got.stdout
+    assert "fetched" in listed(copy)["tiny"]
+    path = copy.here.config / "llm.md"
+    before = path.read_text()
+    assert copy.keepsake("model", "use", "tiny").returncode == 0
+    profile = load(path)["agent"]
+    assert (profile.provider, profile.model_file) == ("embedded", FILE)
+    assert profile.form == "auto"
+    assert "in use" in listed(copy)["tiny"]
+    assert copy.keepsake("model", "use", "shipped").returncode == 0
+    assert path.read_text() == before
+    assert [each.name for each in copy.here.config.iterdir() if "draft" in each.name] == []
+
+
+def test_a_name_that_there_is_none_of(copy: Copy):
+    done = copy.keepsake("model", "get", "nothing")
+    assert done.returncode == 1
+    assert "Use one of shipped" in done.stderr
+
+
+def test_a_file_that_another_profile_contradicts_is_not_written(copy: Copy):
+    home.prepare(copy.here)
+    copy.here.models.mkdir()
+    (copy.here.models / "qwen2.5-0.5b-instruct-q4_k_m.gguf").write_bytes(DATA)
+    path = copy.here.config / "llm.md"
+    own = with_settings(
+        path.read_text(), "summarizer", {"provider": "embedded", "model_file": "a.gguf"}
+    )
+    path.write_text(own)
+    done = copy.keepsake("model", "use", "qwen2.5-0.5b")
+    assert done.returncode == 1
+    assert "left as it is" in done.stderr
+    assert path.read_text() == own

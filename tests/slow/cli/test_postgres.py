@@ -1,0 +1,264 @@
+"""A world on PostgreSQL: started, played, kept, brought back and copied by the real command.
+
+The copy below lives through the tests in order.
+"""
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from keepsake.cli import backup as backups
+from keepsake.cli import home, processes
+from keepsake.cli.processes import Component
+from keepsake.database import database_settings, note_elsewhere, shown
+from keepsake.errors import KeepsakeError
+from keepsake.paths import DATABASE_URL, places
+from tests import postgres
+from tests.slow.cli.conftest import Copy, end, make_copy
+from tests.slow.e2e.players import Player
+from tests.unit.llm.conftest import until
+
+ABSENT = "postgresql://anneke:hush@127.0.0.1:1/world"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The cluster of this run of tests, or one of this module's own."""
+    if postgres.programs() is None:
+        pytest.skip("PostgreSQL is not installed")
+    with ExitStack() as stack:
+        yield os.environ.get(postgres.TEST_DATABASE) or stack.enter_context(postgres.cluster())
+
+
+@pytest.fixture(scope="module")
+def database(cluster):
+    """The address of an empty database, made for whoever asks."""
+    return lambda name: postgres.new_database(cluster, f"{name}-{os.getpid()}")
+
+
+@pytest.fixture(scope="module")
+def world(database, tmp_path_factory) -> Iterator[Copy]:
+    folder = tmp_path_factory.mktemp("world")
+    made = make_copy(folder, **{DATABASE_URL: database("world")})
+    made.here.config.mkdir(parents=True)
+    (made.here.config / "llm.md").write_text(
+        "## agent\n**provider**: scripted\n## summarizer\n**provider**: extractive\n"
+    )
+    try:
+        started = made.keepsake("start")
+        assert started.returncode == 0, started.stderr
+        yield made
+    finally:
+        end(made)
+
+
+def rows_of(address: str) -> dict[str, object]:
+    """All that is in a database, with the number that each table gives next."""
+    import psycopg  # noqa: PLC0415 - where there is PostgreSQL
+
+    with psycopg.connect(address) as connection:
+        tables = connection.execute(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+        ).fetchall()
+        found: dict[str, object] = {}
+        for (table,) in tables:
+            rows = connection.execute(f'SELECT to_jsonb(t)::text FROM "{table}" t'.encode())
+            found[table] = sorted(row for (row,) in rows)
+        numbers = "SELECT sequencename, last_value FROM pg_sequences ORDER BY 1"
+        return found | {"numbers": connection.execute(numbers).fetchall()}
+
+
+def names_in(file: Path) -> set[str]:
+    with closing(sqlite3.connect(file)) as connection:
+        return {name for (name,) in connection.execute("SELECT db_key FROM objects_objectdb")}
+
+
+def finding(copy: Copy, subject: str) -> dict[str, object]:
+    told = json.loads(copy.keepsake("doctor", "--json").stdout)
+    (found,) = [each for each in told if each["subject"] == subject]
+    return found
+
+
+def test_the_doctor_finds_it_well_and_nothing_of_it_is_in_the_home(world):
+    found = finding(world, "Database")
+    assert found["well"], found
+    assert re.search(r"PostgreSQL \d+\.\d+", found["what"])
+    assert not world.here.database.exists()
+    assert world.here.elsewhere.read_text().strip() == shown(world.here)
+
+
+def test_people_play_and_a_reload_keeps_them(world):
+    player = Player.new(world, "Anneke")
+    player.see("Here:")
+    player.type("say I count twenty boats.", "I count twenty boats")
+    before = processes.one(processes.running(world.here), Component.SERVER)
+    reloaded = world.keepsake("reload")
+    assert reloaded.returncode == 0, reloaded.stderr
+    assert processes.one(processes.running(world.here), Component.SERVER) != before
+    player.type("look", r"Exits|exits")
+    player.leave()
+
+
+def test_another_copy_is_refused_its_database_by_name(world, tmp_path):
+    other = make_copy(tmp_path, **{DATABASE_URL: world.environ[DATABASE_URL]})
+    refused = other.keepsake("start")
+    assert refused.returncode == 1
+    assert "is in use by another copy" in " ".join(refused.stderr.split())
+    assert processes.running(other.here) == []
+
+
+def test_a_running_world_is_kept_and_comes_back_in_another_database(world, database, tmp_path):
+    file = tmp_path / "world.tar.gz"
+    kept = world.keepsake("backup", str(file))
+    assert kept.returncode == 0, kept.stderr
+    other = make_copy(tmp_path, **{DATABASE_URL: database("kept")})
+    restored = other.keepsake("restore", str(file))
+    assert restored.returncode == 0, restored.stderr
+    assert "Anneke" in str(rows_of(other.environ[DATABASE_URL])["objects_objectdb"])
+    archive = "".join(path.read_text() for path in other.here.agents.glob("Mira/archive/*.jsonl"))
+    assert "I count twenty boats" in archive
+    assert finding(other, "Database")["well"]
+    on_sqlite = make_copy(tmp_path / "sqlite")
+    refused = on_sqlite.keepsake("restore", str(file))
+    assert refused.returncode == 1
+    assert "is of a world on PostgreSQL, and this copy is not" in " ".join(refused.stderr.split())
+
+
+def test_the_world_goes_on_when_the_database_was_away(world):
+    import psycopg  # noqa: PLC0415 - where there is PostgreSQL
+
+    def looks():
+        player.look_up()
+        player.line.text = ""
+        player.line.send("look")
+        return player.line.wait_for("xits", 5.0)
+
+    player = Player.back(world, "Anneke")
+    player.see("Here:")
+    with psycopg.connect(world.environ[DATABASE_URL], autocommit=True) as connection:
+        cut = connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ).fetchall()
+    assert cut
+    until(looks)
+    player.type("say I am here still.", "I am here still")
+    player.leave()
+
+
+def test_a_stopped_world_moves_to_another_database_row_by_row(world, database, tmp_path):
+    assert world.keepsake("stop").returncode == 0
+    file = tmp_path / "world.tar.gz"
+    assert world.keepsake("backup", str(file)).returncode == 0
+    other = make_copy(tmp_path, **{DATABASE_URL: database("other")})
+    restored = other.keepsake("restore", str(file))
+    assert restored.returncode == 0, restored.stderr
+    assert not other.here.database.exists()
+    moved = rows_of(other.environ[DATABASE_URL])
+    assert moved == rows_of(world.environ[DATABASE_URL])
+    assert moved["objects_objectdb"]
+    # Once more over what is there: that is refused, and then put aside whole.
+    refused = other.keepsake("restore", str(file))
+    assert refused.returncode == 1
+    assert "--replace" in refused.stderr
+    assert other.keepsake("restore", str(file), "--replace").returncode == 0
+    (aside,) = other.here.home.glob("before-restore-*/database.dump")
+    assert aside.read_bytes().startswith(b"PGDMP")
+    assert rows_of(other.environ[DATABASE_URL]) == moved
+    refused_tables(other, file)
+
+
+def refused_tables(other: Copy, file: Path) -> None:
+    """A database that does not take the tables: a restore leaves all as it was."""
+    import psycopg  # noqa: PLC0415 - where there is PostgreSQL
+
+    with psycopg.connect(other.environ[DATABASE_URL]) as connection:
+        connection.execute("CREATE VIEW of_another_program AS SELECT * FROM objects_objectdb")
+    before, marker = rows_of(other.environ[DATABASE_URL]), other.here.home / backups.UNFINISHED
+    for cut_off_before in (False, True):
+        if cut_off_before:
+            marker.touch()
+        with pytest.raises(KeepsakeError, match=r"pg_restore .* failed.*of_another_program"):
+            backups.restore(other.here, file, replace=True)
+        assert marker.exists() is cut_off_before
+        assert rows_of(other.environ[DATABASE_URL]) == before
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("mysql://anneke:hush@elsewhere/world", "It is no PostgreSQL address"),
+        ("postgresql://anneke:hush@elsewhere", "It names no database"),
+        ("postgresql://anneke:hush@elsewhere:door/world", "host and port cannot be read"),
+        # What reads an address tells of the part that it does not understand: here the password.
+        ("postgresql://anneke:hush/@elsewhere/world", "/ as %2F"),
+        ("postgresql://anneke:1/hush@elsewhere/world", "/ as %2F"),
+        ("postgresql://anneke:no@hush:1@elsewhere/world", "@ is written as %40"),
+        ("postgresql://anneke:hush%@elsewhere/world", "% as %25"),
+        ("postgresql://elsewhere/world?password=hush%zz", "% as %25"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_with_its_cure_and_without_its_password(address, told):
+    with pytest.raises(KeepsakeError) as refused:
+        places({DATABASE_URL: address})
+    assert told in str(refused.value)
+    assert "postgresql://user@host/database" in refused.value.cure
+    assert "hush" not in str(refused.value)
+
+
+def test_a_database_that_is_away_is_named_with_its_cure_and_nothing_is_begun(copy):
+    away = Copy({**copy.environ, DATABASE_URL: ABSENT})
+    home.prepare(away.here)
+    for told in (away.keepsake("start").stderr, json.dumps(finding(away, "Database"))):
+        assert "postgresql://127.0.0.1:1/world cannot be reached" in " ".join(told.split())
+        assert "createdb" in told
+        assert "hush" not in told
+    assert processes.running(away.here) == []
+
+
+def test_a_shell_that_does_not_name_the_database_starts_no_other_world(copy):
+    home.prepare(copy.here)
+    note_elsewhere(Copy({**copy.environ, DATABASE_URL: ABSENT}).here)
+    for told in (copy.keepsake("start").stderr, json.dumps(finding(copy, "Database"))):
+        assert "is in postgresql://127.0.0.1:1/world, and" in " ".join(told.split())
+        assert f"{DATABASE_URL} is not set" in " ".join(told.split())
+        assert "hush" not in told
+    assert not copy.here.database.exists()
+
+
+def test_a_home_on_sqlite_is_not_kept_or_copied_with_the_rows_of_another_world(copy, tmp_path):
+    """As in a copy of a world, in a shell that names the database of the original."""
+    home.prepare(copy.here)
+    copy.here.database.touch()
+    other = Copy({**copy.environ, DATABASE_URL: ABSENT})
+    for refused in (
+        other.keepsake("backup", str(tmp_path / "world.tar.gz")),
+        other.keepsake("start"),
+    ):
+        assert refused.returncode == 1
+        assert f"Unset {DATABASE_URL}" in " ".join(refused.stderr.split())
+    assert not finding(other, "Database")["well"]
+    assert not (tmp_path / "world.tar.gz").exists()
+
+
+def test_django_gets_all_that_the_address_says():
+    address = "postgresql://anneke:hush@db.example:6432/world?sslmode=require"
+    given = database_settings(places({DATABASE_URL: address}))
+    assert [given[key] for key in ("USER", "PASSWORD", "HOST", "PORT", "NAME")] == [
+        *("anneke", "hush", "db.example", "6432", "world"),
+    ]
+    assert given["OPTIONS"]["sslmode"] == "require"
+    assert shown(places({DATABASE_URL: address})) == "postgresql://db.example:6432/world"
+
+
+@pytest.mark.parametrize("password", ["hu?sh", "hu#sh", "hu:sh", "h\u2100sh", "[hush", "hu%40sh"])
+def test_no_password_is_shown_whatever_is_in_it(password):
+    here = places({DATABASE_URL: f"postgresql://anneke:{password}@elsewhere/world?password=x"})
+    assert shown(here) == "postgresql://elsewhere/world"
+    assert "sh@" not in repr(here)

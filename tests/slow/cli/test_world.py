@@ -1,0 +1,273 @@
+"""The whole world, started and stopped through the real command.
+
+One copy lives through the tests below in order; a first start takes several seconds.
+"""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from keepsake.child.serving import read_pid
+from keepsake.cli import client, processes
+from keepsake.cli.processes import Component
+from keepsake.cli.world import NO_BYTE_CODE
+from keepsake.paths import REPOSITORY
+from tests.slow.cli.conftest import Copy, end, make_copy
+from tests.slow.e2e.players import PASSWORD, Player
+from tests.slow.e2e.running import change
+from tests.slow.e2e.telnet import Telnet, connection_screen
+from tests.unit.llm.conftest import until
+
+PATIENCE = 300.0
+"""Seconds for what takes moments on an idle machine."""
+
+
+# A shell has what it runs in the background ignore Ctrl-C, these tests perhaps among it.
+_START = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv[1:] = ["start"]
+from keepsake.cli.app import main
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> Iterator[Copy]:
+    """A copy whose very first start was interrupted, and then repeated."""
+    made = make_copy(tmp_path_factory.mktemp("world"), **{NO_BYTE_CODE: "1"})
+    try:
+        interrupt_start(made)
+        assert processes.running(made.here) == []
+        made.notes["password"] = made.here.admin_password.read_text().strip()
+        before = servers_begun(made)
+        started = made.keepsake("start")
+        assert started.returncode == 0, started.stderr
+        made.notes["first start"] = started.stdout
+        made.notes["servers"] = str(servers_begun(made) - before)
+        # What agents say is of no interest here, and what the model costs is.
+        change(made, "thinking.md", "**gather**: 0.6", "**gather**: 30")
+        change(made, "thinking.md", "**idle_interval**: 270", "**idle_interval**: 86400")
+        yield made
+    finally:
+        end(made)
+
+
+def interrupt_start(copy):
+    """Press Ctrl-C as soon as a start has brought up a process of the world."""
+    command = [sys.executable, "-c", _START]
+    with subprocess.Popen(command, cwd=REPOSITORY, env=copy.environ) as it:
+        while it.poll() is None and not processes.running(copy.here):
+            time.sleep(0.05)
+        it.send_signal(signal.SIGINT)
+        assert it.wait(240) != 0
+
+
+def servers_begun(copy):
+    log = copy.here.logs / "server.log"
+    return log.read_text(errors="replace").count("starting up.") if log.exists() else 0
+
+
+def pids(copy):
+    """The newest of each kind; a fork that has not become its program yet is none."""
+    found = [(each.component, each.pid) for each in processes.running(copy.here)]
+    return {kind: pid for kind, pid in found if (kind, parent_of(pid)) not in found}
+
+
+def parent_of(pid):
+    try:
+        return psutil.Process(pid).ppid()
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def test_the_first_start_says_where_to_go(world):
+    for component in (Component.PORTAL, Component.SERVER):  # byte code is kept: else all is slow
+        assert NO_BYTE_CODE not in psutil.Process(pids(world)[component]).environ()
+    told, here = world.notes["first start"], world.here
+    assert f"telnet localhost {here.ports.telnet}" in told
+    assert f"http://localhost:{here.ports.web}/webclient/" in told
+    assert f"admin, password in {here.admin_password}" in told
+
+
+def test_the_first_server_is_the_one_that_stays(world):
+    """The world is built before it comes up, so that nothing has to be loaded anew."""
+    assert world.notes["servers"] == "1"
+    assert client.ask(world.here, "ready")["pid"] == pids(world)[Component.SERVER]
+
+
+def test_the_admins_password_is_generated_private_and_nowhere_else(world):
+    password = world.here.admin_password.read_text().strip()
+    assert password == world.notes["password"]
+    assert len(password) >= 16
+    assert stat.S_IMODE(world.here.admin_password.stat().st_mode) == 0o600
+    admin = Player.admin(world)
+    admin.see(r"Exits|exits")
+    admin.leave()
+    for each in processes.running(world.here):
+        for part in ("cmdline", "environ"):
+            assert password.encode() not in Path(f"/proc/{each.pid}/{part}").read_bytes()
+    for log in world.here.logs.glob("*.log*"):
+        assert password not in log.read_text(errors="replace")
+
+
+def test_a_second_start_says_that_it_runs(world):
+    # What serves models and vectors may come up after the login does.
+    until(lambda: pids(world).keys() == set(Component))
+    before = pids(world)
+    again = world.keepsake("start")
+    assert again.returncode == 0
+    assert "Keepsake already runs." in again.stdout
+    assert pids(world) == before
+
+
+def test_status_knows_what_runs(world):
+    told = world.keepsake("status", "--json")
+    status = json.loads(told.stdout)
+    assert told.returncode == 0
+    assert status["ready"] is True
+    assert status["processes"]["portal"]["pid"] == pids(world)[Component.PORTAL]
+    assert status["processes"]["server"]["uptime"] > 0
+    assert status["ports"]["telnet"] == world.here.ports.telnet
+
+
+def test_reload_brings_a_new_server_and_keeps_the_lines(world):
+    before = pids(world)
+    line = connection_screen("127.0.0.1", world.here.ports.telnet, PATIENCE)
+    reloaded = world.keepsake("reload")
+    assert reloaded.returncode == 0, reloaded.stderr
+    after = pids(world)
+    assert after[Component.PORTAL] == before[Component.PORTAL]
+    assert after[Component.SERVER] != before[Component.SERVER]
+    line.text = ""
+    line.send("help")
+    assert line.wait_for("connect", PATIENCE)
+    line.close()
+
+
+def test_a_reload_to_code_that_does_not_load_leaves_the_world_as_it_is(world, tmp_path):
+    before = pids(world)
+    (tmp_path / "inflect.py").write_text("def broken(:\n")
+    refused = Copy({**world.environ, "PYTHONPATH": str(tmp_path)}).keepsake("reload")
+    assert refused.returncode == 1
+    assert "the world goes on as it is" in refused.stderr
+    assert "SyntaxError" in refused.stderr
+    assert pids(world) == before
+    assert world.keepsake("status").returncode == 0
+
+
+def test_a_backup_of_the_running_world_has_what_was_seen_before_it(world, tmp_path):
+    player = Player.new(world, "Anneke")
+    player.see("Here:")
+    said = [f"I count {number} boats." for number in range(20)]
+    for words in said:
+        player.type(f"say {words}", re.escape(words))
+    file = tmp_path / "world.tar.gz"
+    kept = world.keepsake("backup", str(file))
+    assert kept.returncode == 0, kept.stderr
+    player.leave()
+    other = make_copy(tmp_path)
+    refused = world.keepsake("restore", str(file))
+    assert refused.returncode == 1
+    assert "runs" in refused.stderr
+    restored = other.keepsake("restore", str(file))
+    assert restored.returncode == 0, restored.stderr
+    archive = "".join(path.read_text() for path in other.here.agents.glob("Mira/archive/*.jsonl"))
+    assert [words for words in said if words not in archive] == []
+    password = other.here.admin_password.read_text().strip()
+    assert password == world.notes["password"]
+    with closing(sqlite3.connect(other.here.database)) as database:
+        names = database.execute("SELECT db_key FROM objects_objectdb").fetchall()
+    assert ("Anneke",) in names
+    findings = json.loads(other.keepsake("doctor", "--json").stdout)
+    assert [each for each in findings if not each["well"]] == []
+
+
+def test_a_start_brings_back_a_server_that_died_and_players_stay(world):
+    before, player = pids(world), Player.new(world, "Bertil")
+    player.see(r"Exits|exits")
+    undecided = Player(world)
+    os.kill(before[Component.SERVER], signal.SIGKILL)
+    until(lambda: Component.SERVER not in pids(world))
+    player.see("The world has stopped")
+    player.type("look", "away for a moment")
+    newcomer = Telnet("127.0.0.1", world.here.ports.telnet)
+    found = json.loads(world.keepsake("doctor", "--json").stdout)
+    (told,) = [each for each in found if each["subject"] == "World"]
+    assert told["what"] == "runs without its server"
+    mended = world.keepsake("start")
+    assert mended.returncode == 0, mended.stderr
+    player.type("look", r"Exits|exits")
+    undecided.type(f"create Carys {PASSWORD}", r"Exits|exits")
+    assert newcomer.wait_for("create <name>", PATIENCE)
+    newcomer.close()
+    player.leave()
+    undecided.leave()
+    after = pids(world)
+    assert after[Component.SERVER] != before[Component.SERVER]
+    assert after[Component.PORTAL] == before[Component.PORTAL]
+
+
+def test_a_start_in_the_foreground_ends_with_an_error_when_a_half_dies(world):
+    command = [sys.executable, "-m", "keepsake", "start", "--foreground"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=world.environ, text=True, **pipes) as it:
+        assert "already runs" in it.stdout.readline() + it.stdout.readline()
+        os.kill(pids(world)[Component.PORTAL], signal.SIGKILL)
+        _, told = it.communicate()
+    assert it.returncode == 1
+    assert "Evennia's Portal or Server has ended" in told
+    assert processes.running(world.here) == []
+
+
+def test_a_start_in_the_foreground_stays_and_a_sigterm_ends_the_world(world):
+    command = [sys.executable, "-m", "keepsake", "start", "--foreground"]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, env=world.environ, text=True, stdout=subprocess.PIPE
+    ) as it:
+        until(lambda: "  models " in it.stdout.readline())
+        assert world.keepsake("status").returncode == 0
+        assert world.keepsake("reload").returncode == 0
+        assert it.poll() is None
+        it.terminate()
+        assert it.wait(PATIENCE) == 0
+    assert processes.running(world.here) == []
+    assert world.keepsake("start").returncode == 0
+
+
+def test_stop_leaves_nothing_running_and_nothing_lying_about(world):
+    found = processes.running(world.here)
+    stopped = world.keepsake("stop")
+    assert stopped.returncode == 0, stopped.stderr
+    assert "Keepsake has stopped." in stopped.stdout
+    assert found
+    assert processes.running(world.here) == []
+    here = world.here
+    for leftover in (here.portal_pid, here.server_pid, here.model_pid, here.control_socket):
+        assert not leftover.exists()
+    assert "was not running" in world.keepsake("stop").stdout
+
+
+def test_a_server_that_dies_while_it_starts_ends_the_start(world):
+    """Whoever started it, and the Portal behind that, wait for it without end."""
+    command = [sys.executable, "-m", "keepsake", "start"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=REPOSITORY, env=world.environ, text=True, **pipes) as start:
+        until(lambda: (pid := read_pid(world.here.server_pid)) and psutil.pid_exists(pid))
+        os.kill(read_pid(world.here.server_pid), signal.SIGKILL)
+        told = start.communicate()[1]
+    assert start.returncode == 1
+    assert "Evennia's Portal or Server has ended" in told
+    assert processes.running(world.here) == []

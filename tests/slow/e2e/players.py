@@ -1,0 +1,152 @@
+"""People at their telnet clients, for tests of the running world."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import select
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.slow.cli.conftest import Copy
+from tests.slow.e2e.telnet import Telnet, connection_screen
+
+PASSWORD = "willow-harbour-lantern"
+PATIENCE = 300.0
+"""Seconds until a test gives up; for what never comes, since a busy machine may be slow."""
+
+
+class Player:
+    """One telnet line into a copy."""
+
+    def __init__(self, copy: Copy) -> None:
+        self.line: Telnet = connection_screen("127.0.0.1", copy.here.ports.telnet, PATIENCE)
+
+    @classmethod
+    def new(cls, copy: Copy, name: str) -> Player:
+        """A newcomer who creates an account."""
+        player = cls(copy)
+        player.line.send(f"create {name} {PASSWORD}")
+        return player
+
+    @classmethod
+    def back(cls, copy: Copy, name: str, password: str = PASSWORD) -> Player:
+        """Somebody who has been here before."""
+        player = cls(copy)
+        player.line.send(f"connect {name} {password}")
+        return player
+
+    @classmethod
+    def admin(cls, copy: Copy) -> Player:
+        """The admin, with the generated password."""
+        return cls.back(copy, "admin", copy.here.admin_password.read_text().strip())
+
+    def type(self, command: str, *wanted: str, seconds: float = PATIENCE) -> str:
+        """Type a line; returns what is shown until all of ``wanted`` came.
+
+        A text may come in pieces: whatever matters of it has to be among ``wanted``.
+        """
+        self.look_up()
+        self.line.text = ""
+        self.line.send(command)
+        return self.see(*wanted, seconds=seconds)
+
+    def see(self, *wanted: str, seconds: float = PATIENCE) -> str:
+        """Wait for patterns; returns all that was shown since the last line typed."""
+        deadline = time.monotonic() + seconds
+        while not all(re.search(each, self.line.text) for each in wanted):
+            assert time.monotonic() < deadline, f"{wanted} never came: {self.line.text!r}"
+            assert self.line.read(), f"hung up before {wanted} came: {self.line.text!r}"
+        return self.line.text
+
+    def look_up(self) -> str:
+        """Take in what has come by now; returns all since the last line typed."""
+        while select.select([self.line._socket], [], [], 0)[0] and self.line.read():
+            pass
+        return self.line.text
+
+    def leave(self) -> None:
+        """Log out."""
+        self.line.send("quit")
+        self.line.close()
+
+
+class GameClient(Telnet):
+    """A telnet line that takes some options, as Mudlet does, and keeps what comes through them.
+
+    Args:
+        copy: Whose world.
+        takes: The options it agrees to.
+        modules: Which messages of GMCP it asks for, if it takes that.
+    """
+
+    GMCP, MSSP, MXP = 201, 70, 91
+
+    def __init__(self, copy: Copy, *takes: int, modules: tuple[str, ...] = ()) -> None:
+        self.takes, self.modules = takes, modules
+        self.parts: list[tuple[int, bytes]] = []
+        super().__init__("127.0.0.1", copy.here.ports.telnet)
+
+    def _refuse(self, command: bytes) -> None:
+        """Agree to what it takes; GMCP begins as its documents say."""
+        if command[1] == 250:
+            self.parts.append((command[2], command[3:-2]))
+        elif command[1] != 251 or command[2] not in self.takes:
+            super()._refuse(command)
+        else:
+            self._socket.sendall(bytes([255, 253, command[2]]))
+            if command[2] == self.GMCP:
+                self.send_gmcp('Core.Hello {"client": "Mudlet", "version": "4.17.2"}')
+                self.send_gmcp(f"Core.Supports.Set {json.dumps(self.modules)}")
+
+    def send_gmcp(self, message: str) -> None:
+        """Send a message such as ``Core.KeepAlive``."""
+        self._socket.sendall(b"\xff\xfa\xc9" + message.encode() + b"\xff\xf0")
+
+    def type(self, line: str | bytes, wanted: str) -> str:
+        """Type a line, wait for a text, and return what was shown since."""
+        self.text = ""
+        self._socket.sendall((line.encode() if isinstance(line, str) else line) + b"\r\n")
+        assert self.wait_for(wanted, PATIENCE), (wanted, self.text)
+        return self.text
+
+    def gmcp(self, name: str) -> list[Any]:
+        """The contents of all messages of that name that have come."""
+        texts = [data.decode().partition(" ") for option, data in self.parts if option == self.GMCP]
+        return [json.loads(data) for found, _, data in texts if found == name]
+
+
+def wait_for(path: Path, wanted: str, seconds: float = PATIENCE) -> str:
+    """Wait until a file holds a pattern; returns its text."""
+    deadline = time.monotonic() + seconds
+    while True:
+        text = path.read_text(errors="replace") if path.exists() else ""
+        if re.search(wanted, text):
+            return text
+        assert time.monotonic() < deadline, f"{wanted!r} never came in {path}: {text[-2000:]}"
+        time.sleep(0.05)
+
+
+def chat_until(done: Callable[[], object], speaker: Player, seconds: float = PATIENCE) -> None:
+    """Say one thing after the other, until something has come of it.
+
+    How many lines that takes depends on the machine: a world may take in a dozen while
+    one compaction is made of the first. From one player four in a second are heard for long.
+    """
+    deadline = time.monotonic() + seconds
+    for number, line in enumerate(itertools.cycle(_TALK)):
+        if done():
+            return
+        assert time.monotonic() < deadline, f"nothing came of {number} lines"
+        speaker.type(f"say {line} ({number})", rf"You say, .*\({number}\)")
+        time.sleep(0.3)
+
+
+_TALK = (
+    *("Rain again tonight.", "The soup wants salt.", "That dog snores.", "Who painted the sign?"),
+    *("My boots leak.", "The barley is late.", "Fine candles.", "Is the well deep?"),
+    *("I counted nine crows.", "The miller sings.", "Cold hands.", "What a long road."),
+)

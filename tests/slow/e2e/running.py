@@ -1,0 +1,68 @@
+"""A world that runs for the tests of one module."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from keepsake.paths import REPOSITORY
+from tests.empty_tables import lay_tables
+from tests.slow.cli.conftest import Copy, end, make_copy
+
+SCRIPTED = """\
+## agent
+**provider**: ollama
+**model**: comma
+**form**: script
+**time_limit**: 120
+
+## summarizer
+**provider**: {summarizer}
+**time_limit**: 120
+"""
+"""``llm.md`` of agents that a :class:`tests.fakes.model_server.FakeModelServer` answers."""
+WITH_RULES = SCRIPTED.format(summarizer="extractive")
+
+
+def change(copy: Copy, name: str, old: str, new: str) -> None:
+    """Edit a file of the configuration, as a person would."""
+    path = copy.here.config / name
+    text = path.read_text()
+    assert old in text, (name, old)
+    path.write_text(text.replace(old, new))
+
+
+@contextmanager
+def running(
+    folder: Path,
+    tables: Path,
+    *,
+    llm: str = "",
+    changes: Iterable[tuple[str, str, str]] = (),
+    **environ: str,
+) -> Iterator[Copy]:
+    """A copy that was started, and is ended afterwards.
+
+    Args:
+        folder: Where home and vault are made.
+        tables: Evennia's tables, empty.
+        llm: What ``llm.md`` says; as it is shipped if empty.
+        changes: What else is changed in the configuration: file, text, its replacement.
+        environ: More for its environment.
+    """
+    made = make_copy(folder, **environ)
+    shutil.copytree(REPOSITORY / "vault" / "config", made.here.config)
+    lay_tables(tables, made.here)
+    if llm:
+        (made.here.config / "llm.md").write_text(llm)
+    for each in changes:
+        change(made, *each)
+    try:
+        started = made.keepsake("start")
+        assert started.returncode == 0, started.stderr
+        made.notes["first start"] = started.stdout
+        yield made
+    finally:
+        end(made)

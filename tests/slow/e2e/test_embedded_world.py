@@ -1,0 +1,163 @@
+"""A newcomer's evening in a real world with the real embedded model, over telnet.
+
+The tests share one world and follow each other: a first evening, two compactions, a
+restart, and what is still there the next day.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import frontmatter
+import pytest
+
+from keepsake.cli import processes
+from keepsake.cli.processes import Component
+from tests.slow.cli.conftest import Copy
+from tests.slow.e2e.players import PATIENCE, Player, chat_until, wait_for
+from tests.slow.e2e.running import running
+
+_TIERS = ("recent", "longterm")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory, tables) -> Iterator[Copy]:
+    # The tests may share two cores with much else; how fast it is, is for the benches.
+    heat = "**temperature**: 0.3"
+    patient = ("llm.md", heat, f"{heat}\n**time_limit**: 300")
+    with running(tmp_path_factory.mktemp("evening"), tables, changes=[patient]) as made:
+        yield made
+
+
+def archive_lines(copy: Copy, name: str) -> list[dict]:
+    segments = sorted((copy.here.agents / name / "archive").glob("0*.jsonl"))
+    return [json.loads(line) for path in segments for line in path.read_text().splitlines()]
+
+
+def bring_mira(copy: Copy) -> None:
+    """Her model has a will of its own, and may have walked her out of the inn."""
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    builder.type("@tel Mira = #2", "Mira is already at The Kettle|Teleported")
+    builder.leave()
+
+
+def tell_mira(copy: Copy, player: Player, words: str) -> None:
+    """Speak to her in the inn; a thought that was under way may take her out at any moment."""
+    deadline = time.monotonic() + PATIENCE
+    shown = "Nobody called"
+    while "Nobody called" in shown:
+        assert time.monotonic() < deadline, shown
+        bring_mira(copy)
+        shown = player.type(f"talk mira {words}", "You say to Mira|Nobody called")
+
+
+def both_summaries(folder: Path) -> frontmatter.Post:
+    """Wait until the files of the last compaction are written; the short-term one.
+
+    They are replaced one after the other, and more may have been said than two compactions.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        recent, longterm = (frontmatter.load(folder / f"{name}.md") for name in _TIERS)
+        assert longterm["memory_range_start"] == 1
+        if recent["memory_range_start"] == longterm["memory_range_end"] + 1:
+            return recent
+        assert time.monotonic() < deadline, (recent.metadata, longterm.metadata)
+        time.sleep(0.05)
+
+
+def model_server(copy: Copy, but_not: int = 0) -> int:
+    """The model server's process, as soon as there is one: it starts beside the world."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        found = processes.one(processes.running(copy.here), Component.MODEL)
+        if found is not None and found.pid != but_not:
+            return found.pid
+        assert time.monotonic() < deadline, "there is no model server"
+        time.sleep(0.1)
+
+
+def test_a_newcomer_is_answered_from_memory(copy):
+    """The shipped model is asked for no talk: the rules of its fallback answer."""
+    tamsin = Player.new(copy, "Tamsin")
+    tamsin.see("The Kettle")
+    tell_mira(copy, tamsin, "I mend nets in Merrow.")
+    tamsin.see("Mira says to you")
+    tell_mira(copy, tamsin, "Where do I mend nets?")
+    tamsin.see("[Yy]ou mend nets in Merrow")
+    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> .*\(no model\)")
+    tamsin.leave()
+
+
+def test_what_is_said_is_answered_and_remembered(copy):
+    tamsin = Player.back(copy, "Tamsin")
+    tamsin.see("The Kettle")
+    tell_mira(copy, tamsin, "My brother Edwin sailed from Ostrey in spring.")
+    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> ", seconds=300)
+    texts = [line["text"] for line in archive_lines(copy, "Mira") if line["type"] == "memory"]
+    assert 'Tamsin says to you, "My brother Edwin sailed from Ostrey in spring."' in texts
+    acts = [line for line in archive_lines(copy, "Mira") if line.get("kind") == "act"]
+    assert acts, "she did something herself"
+    tamsin.leave()
+
+
+def test_two_compactions_with_shrunken_windows(copy):
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    builder.type("@agent/pause Mira", "paused")
+    bring_mira(copy)
+    config = copy.here.config / "memory_compaction.md"
+    config.write_text(config.read_text().replace("window**: 64", "window**: 6"))
+    summaries = copy.here.agents / "Mira" / "summaries"
+    chat_until(lambda: len(list(summaries.glob("recent-*.md"))) > 1, builder)
+    log = wait_for(copy.here.agents_log, r"\[Memory\] Mira: Compaction complete \(waterfall\)")
+    stayed = re.findall(r"\[Memory\] Mira: Starting compaction \(\d+ memories, (\d+) imm", log)
+    # More than the window where somebody still waits for an answer.
+    assert stayed
+    assert min(map(int, stayed)) >= 6
+    assert re.search(r"\[Memory\] Mira: Short-term summary updated \(\d+ chars\)", log)
+    assert re.search(r"\[Memory\] Mira: Long-term summary updated \(\d+ chars\)", log)
+    assert "[Memory] Mira: Compaction complete (first summary)" in log
+    recent = both_summaries(summaries)
+    assert len(recent.content) > 20
+    shown = builder.type("@memory-status Mira", "Integrity:")
+    assert "whole" in shown
+    builder.leave()
+
+
+def test_after_a_reload_and_a_crash_nothing_is_missing(copy):
+    model = model_server(copy)
+    before = archive_lines(copy, "Mira")
+    assert copy.keepsake("reload").returncode == 0
+    assert model_server(copy) == model
+    assert archive_lines(copy, "Mira")[: len(before)] == before
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    builder.type("say Remember the number seven hundred and four.", "You say")
+    for each in processes.running(copy.here):
+        if each.component is not Component.MODEL:
+            processes.psutil.Process(each.pid).kill()
+    builder.line.close()
+    assert copy.keepsake("start").returncode == 0
+    after = archive_lines(copy, "Mira")
+    assert after[: len(before)] == before
+    said = 'admin says, "Remember the number seven hundred and four."'
+    assert said in [line.get("text") for line in after]
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    assert "whole" in builder.type("@memory-status Mira", "Integrity:")
+    builder.leave()
+
+
+def test_the_model_server_is_started_again_when_it_dies(copy):
+    model = model_server(copy)
+    processes.psutil.Process(model).kill()
+    assert model_server(copy, but_not=model)
+    wren = Player.back(copy, "Tamsin")
+    wren.see("The Kettle")
+    wren.leave()

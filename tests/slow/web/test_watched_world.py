@@ -1,0 +1,206 @@
+"""The running world, watched through the Portal: who may, what they see, and over a reload."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.fakes.model_server import FakeModelServer
+from tests.free_ports import free_port
+from tests.slow.cli.conftest import Copy
+from tests.slow.e2e.players import PASSWORD, Player
+from tests.slow.e2e.running import WITH_RULES, running
+from tests.unit.web.conftest import PATIENCE, Browser
+
+TOKEN = "0123456789abcdef0123456789"
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory, tables) -> Iterator[Copy]:
+    times = itertools.count(1)
+
+    def script(_prompt: str) -> str:  # never the same twice: agents refuse to repeat themselves
+        return f" say The ferry leaves at {next(times)}. | somebody asked"
+
+    with FakeModelServer(free_port(), models=["comma"], script=script) as fake:
+        folder, host = tmp_path_factory.mktemp("watched"), fake.address
+        token = {"KEEPSAKE_METRICS_TOKEN": TOKEN}
+        with running(folder, tables, llm=WITH_RULES, OLLAMA_HOST=host, **token) as made:
+            yield made
+
+
+def base(copy: Copy) -> str:
+    return f"http://127.0.0.1:{copy.here.ports.web}"
+
+
+@contextmanager
+def log_in(copy: Copy, name: str, password: str) -> Iterator[httpx.Client]:
+    """Somebody who has come through the log-in page."""
+    with httpx.Client(base_url=base(copy), timeout=PATIENCE) as client:
+        page = client.get("/auth/login/").text
+        found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+        assert found is not None
+        form = {"username": name, "password": password, "csrfmiddlewaretoken": found[1]}
+        assert client.post("/auth/login/", data=form).status_code == 302
+        yield client
+
+
+@pytest.fixture
+def admin(copy: Copy) -> Iterator[httpx.Client]:
+    with log_in(copy, "admin", copy.here.admin_password.read_text().strip()) as client:
+        yield client
+
+
+def until(browser: Browser, **wanted: Any) -> tuple[Any, list[int]]:
+    """The next event with these fields, and the numbers of all up to it."""
+    numbers = []
+    deadline = time.monotonic() + PATIENCE * 3
+    while time.monotonic() < deadline:
+        event = browser.next()
+        numbers.append(event.id)
+        assert event.kind != "gap"
+        if all(event.data.get(name) == value for name, value in wanted.items()):
+            return event, numbers
+    raise AssertionError(wanted)
+
+
+def reload_while_asked(copy: Copy, admin: httpx.Client) -> None:
+    """Asked without a pause, from before it goes until it is back, a Server is told of as away."""
+    answers, done = [], threading.Event()
+
+    def ask() -> None:
+        with httpx.Client(base_url=base(copy), cookies=admin.cookies, timeout=PATIENCE) as client:
+            while not done.is_set():
+                with suppress(httpx.RemoteProtocolError):  # broken off, and plainly so
+                    answers.append(client.get("/agents/api/agents"))
+
+    asking = [threading.Thread(target=ask) for _ in range(3)]
+    for each in asking:
+        each.start()
+    try:
+        assert copy.keepsake("reload").returncode == 0
+    finally:
+        done.set()
+        for each in asking:
+            each.join()
+    assert {answer.status_code for answer in answers} <= {200, 502, 503}
+    for answer in answers:  # never an empty one
+        assert answer.headers["content-type"] == "application/json", answer
+        said = answer.json()
+        assert "agents" in said if answer.status_code == 200 else said["error"]
+    assert any(answer.status_code == 502 for answer in answers)
+
+
+def test_strangers_and_players_get_the_same_nothing(copy):
+    ada = Player.new(copy, "Ada")
+    ada.see("The Kettle")
+    ada.leave()
+    with httpx.Client(base_url=base(copy)) as stranger, log_in(copy, "Ada", PASSWORD) as player:
+        answers = {
+            (answer.status_code, answer.text)
+            for client in (stranger, player)
+            for path in ("/agents-live", "/agents-live?agent=1", "/agents-live?agent=999999")
+            for answer in [client.get(path)]
+        }
+        api = player.get("/agents/api/agents")
+    assert answers == {(403, api.text)}
+
+
+def test_staff_see_what_an_agent_lives_through_and_miss_nothing_at_a_reload(copy, admin):
+    with admin.stream("GET", "/agents-live", timeout=PATIENCE) as response:
+        assert response.status_code == 200
+        browser = Browser(response)
+        bo = Player.new(copy, "Bo")
+        bo.see("The Kettle")
+        bo.type("talk mira When does the ferry leave?", "You say")
+        _, heard = until(
+            browser, kind="memory", text='Bo says to you, "When does the ferry leave?"'
+        )
+        said, more = until(browser, kind="memory", of="act", agent="Mira")
+        assert said.data["text"].startswith("say The ferry leaves at ")
+        assert said.data["reason"] == "somebody asked"
+        thought, rest = until(browser, kind="thought", outcome="acted", agent="Mira")
+        assert thought.data["sections"]["window"] > 0
+        reload_while_asked(copy, admin)
+        rest += [each.id for each in browser.rest()]
+    seen, deadline = heard + more + rest, time.monotonic() + PATIENCE * 3
+    while True:  # as a browser does
+        headers = {"Last-Event-ID": browser.last_id}
+        with admin.stream("GET", "/agents-live", headers=headers, timeout=PATIENCE) as response:
+            assert response.status_code == 200
+            again = Browser(response)
+            try:
+                _, numbers = until(again, kind="world", op="starts")
+            except StopIteration:  # the Portal says: come again
+                assert time.monotonic() < deadline
+                time.sleep(0.2)
+                continue
+            break
+    seen += numbers
+    assert seen == list(range(seen[0], seen[0] + len(seen)))
+    bo.leave()
+
+
+def test_head_is_answered_by_the_views_and_static_files_are_looked_up_anew(copy, admin):
+    for path in ("/agents/api/agents", "/agents/api/agents/999999", "/agents/", "/auth/login/"):
+        head, get = admin.head(path), admin.get(path)
+        assert (head.status_code, head.text) == (get.status_code, ""), path
+        assert head.headers["content-type"] == get.headers["content-type"]
+        assert "x-view" not in head.headers
+        assert "frame-ancestors 'none'" in head.headers["content-security-policy"]
+    style = admin.get("/static/keepsake/dashboard.css")
+    assert style.status_code == 200
+    assert style.headers["cache-control"] == "no-cache"
+    assert style.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_body_of_any_kind_is_refused_in_words(copy, admin):
+    admin.get("/agents/")
+    token = {"X-CSRFToken": admin.cookies["csrftoken"], "Content-Type": "text/plain"}
+    address = "/agents/api/agents/1/sleep"
+    for body, status in ((b"x" * 3_000_000, 413), (b"x", 415), (iter([b"x" * 20_000]), 413)):
+        answer = admin.post(address, content=body, headers=token)
+        assert answer.status_code == status
+        assert answer.json()["error"]
+
+
+def test_metrics_ask_for_the_token_whoever_asks(copy):
+    shown = {"Authorization": f"Bearer {TOKEN}"}
+    for port in (copy.here.ports.web, copy.here.ports.web_internal):
+        address = f"http://127.0.0.1:{port}/metrics"
+        refused = httpx.get(address)
+        assert (refused.status_code, refused.text) == (403, "")
+        answer = httpx.get(address, headers={**shown, "X-Forwarded-For": "192.0.2.1"})
+        assert answer.status_code == 200
+        assert "\nkeepsake_up 1.0\n" in answer.text
+        assert 'keepsake_agents{state="idle"}' in answer.text
+    logs = copy.here.events.rglob("*.jsonl")
+    assert all(TOKEN not in path.read_text() for path in logs)
+
+
+def test_the_reactor_is_looked_at(copy):
+    shown, deadline = {"Authorization": f"Bearer {TOKEN}"}, time.monotonic() + PATIENCE
+    while True:  # the first look comes half a second after a start
+        answer = httpx.get(f"{base(copy)}/metrics", headers=shown)
+        found = re.search(r"\nkeepsake_reactor_lag_seconds_count (\S+)", answer.text)
+        assert found is not None
+        if float(found[1]) > 0:
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_nothing_broke_in_portal_or_server(copy):
+    for name in ("server.log", "portal.log", "agents.log"):
+        text = (copy.here.logs / name).read_text(errors="replace")
+        assert "Traceback" not in text, text[-3000:]
+        assert "Unhandled" not in text, text[-3000:]
+    assert "_HTTP11ClientFactory" not in (copy.here.logs / "portal.log").read_text()

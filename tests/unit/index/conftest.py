@@ -1,0 +1,181 @@
+"""Fixtures: one real Chroma server a session, lives that are written to real archives."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from keepsake.archive.log import Archive
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.books.notes import NoteBook
+from keepsake.errors import IndexUnavailable
+from keepsake.ports import Embedder
+from keepsake.recall.agent_index import AgentIndex, AgentSources
+from keepsake.recall.chroma import Chroma
+from keepsake.recall.chroma_server import ChromaServer
+from tests.unit.llm.conftest import places_in, until
+
+DAWN = datetime(2026, 5, 1, 6, tzinfo=UTC)
+
+
+class BagOfWords:
+    """An embedder whose vectors are near when texts share words; counts what it embeds."""
+
+    def __init__(self, model_name: str = "bag", dimension: int = 256) -> None:
+        self.model_name = model_name
+        self.dimension = dimension
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.texts += texts
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> list[float]:
+        row = [0.001] * self.dimension
+        for word in re.findall(r"\w+", text.lower()):
+            for salt in "ab":  # two numbers a word: no two words have both in common
+                place = hashlib.sha256((salt + word).encode()).digest()
+                row[int.from_bytes(place[:4]) % self.dimension] += 1.0
+        length = math.sqrt(sum(value * value for value in row))
+        return [value / length for value in row]
+
+
+class Life:
+    """An agent's folder, lived in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.archive = Archive(folder / "archive")
+        self.notes = NoteBook(folder / "notes")
+        self.compactions = 0
+
+    @property
+    def sources(self) -> AgentSources:
+        return AgentSources(self.folder.name, self.archive.folder, self.notes)
+
+    def live(self, *texts: str) -> None:
+        for text in texts:
+            number = self.archive.last_number + 1
+            time = DAWN + timedelta(minutes=number)
+            self.archive.append_memory(
+                Memory(number, time, MemoryKind.PERCEPTION, text, "The Mill", "Tom")
+            )
+
+    def live_days(self, count: int) -> None:
+        self.live(*(f"Tom says, “Sack {self.archive.last_number + 1 + i}.”" for i in range(count)))
+
+    def compact(self, first: int, last: int, text: str) -> None:
+        self.compactions += 1
+        time = DAWN + timedelta(minutes=last, seconds=30)
+        summary = Summary(Tier.RECENT, first, last, text, "bag", time)
+        number = self.compactions
+        self.archive.append(SummaryState(None, summary, last, number, time).compaction_line(number))
+
+    def take_back(self, number: int, restored: Summary | None, standing: int) -> None:
+        """Compaction ``number`` is undone; ``restored`` is the short-term summary again."""
+        before = SummaryState(None, restored, restored.last if restored else 0, standing)
+        line = before.undo_line(
+            number,
+            self.compactions + 1,
+            compactions=self.compactions,
+            total=self.archive.last_number,
+            time=DAWN + timedelta(days=1),
+        )
+        self.archive.append(line)
+
+    def edit(self, text: str) -> None:
+        time = DAWN + timedelta(days=1)
+        self.archive.append({"type": "edit", "tier": "recent", "text": text, "t": time.isoformat()})
+
+
+@pytest.fixture
+def life(tmp_path: Path) -> Iterator[Life]:
+    life = Life(tmp_path / "mira")
+    yield life
+    life.archive.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
+    """The real Chroma server, up; one for the whole session."""
+    server = ChromaServer(places_in(tmp_path_factory.mktemp("chroma")), grace=1.0)
+    try:
+        until(server.watch)
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def chroma(server: ChromaServer) -> Iterator[Chroma]:
+    chroma = Chroma(server.address, server._places)
+    yield chroma
+    chroma.close()
+
+
+@pytest.fixture
+def embedder() -> BagOfWords:
+    return BagOfWords()
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What was logged."""
+    return []
+
+
+type Opener = Callable[..., AgentIndex]
+
+
+@pytest.fixture
+def reopen(
+    tmp_path: Path, life: Life, chroma: Chroma, embedder: BagOfWords, said: list[str]
+) -> Iterator[Opener]:
+    """Opens the index of ``life``, as after a restart; all are closed at the end."""
+    opened: list[AgentIndex] = []
+
+    def reopen(by: Embedder = embedder, *, vectors: bool = True) -> AgentIndex:
+        folder, kept = tmp_path / "index" / "mira", chroma if vectors else None
+        index = AgentIndex(folder, life.sources, kept, by, said.append)
+        opened.append(index)
+        return index
+
+    yield reopen
+    for index in opened:
+        index.close()
+
+
+@pytest.fixture
+def index(reopen: Opener) -> AgentIndex:
+    return reopen()
+
+
+def follow(index: AgentIndex) -> None:
+    """Bring words and vectors up to date, as the thread of the game does."""
+    index.refresh()
+    index.embed()
+
+
+def by_words(index: AgentIndex, *words: str) -> list[str]:
+    index.refresh()
+    return [document.key for document, _ in index.search(words, 10)]
+
+
+def by_meaning(index: AgentIndex, text: str, limit: int = 10) -> list[str]:
+    vector = BagOfWords().embed([text])[0]
+    return [key for key, _ in index.query(vector, limit)]
+
+
+def settles(index: AgentIndex, text: str, key: str) -> bool:
+    """Whether that is what is found first by now."""
+    try:
+        return by_meaning(index, text, 1) == [key]
+    except IndexUnavailable:
+        return False

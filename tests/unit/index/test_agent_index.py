@@ -1,0 +1,364 @@
+"""The index of one agent follows its archive and its notes, whatever happens to it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from keepsake.archive.forgetting import ForgottenPerson, forget
+from keepsake.archive.records import Memory, MemoryKind, Summary, Tier
+from keepsake.errors import BadAnswer, IndexUnavailable
+from keepsake.ports import SystemClock
+from keepsake.recall.agent_index import COLLECTION, AgentIndex
+from keepsake.recall.chroma import Chroma
+from keepsake.recall.documents import DocumentKind
+from keepsake.recall.search import MemorySearch
+from keepsake.recall.words import IndexDamaged, WordIndex
+from tests.unit.index.conftest import DAWN, BagOfWords, Life, Opener, by_meaning, by_words, follow
+
+LINE = {"type": "memory", "t": "2026-05-01T06:00:00Z", "kind": "perception"}
+
+
+def collection_of(index: AgentIndex, chroma: Chroma):
+    return chroma.client().get_collection(index.words.state[COLLECTION], embedding_function=None)
+
+
+def test_what_was_just_said_is_found_by_words_and_its_vector_follows(
+    index: AgentIndex, life: Life, embedder: BagOfWords
+):
+    life.live_days(9)
+    follow(index)
+    embedder.texts.clear()
+    life.live("Ann says, “My brother sails on the Ostrey.”")
+    assert by_words(index, "Ostrey")[:1] == ["memory:10"]
+    assert embedder.texts == []
+    assert index.status().waiting == 1
+    index.embed()
+    assert by_meaning(index, "My brother sails on the Ostrey", 1) == ["memory:10"]
+    follow(index)
+    assert len(embedder.texts) == 1, "what is done is not done again"
+
+
+@pytest.mark.parametrize(
+    ("line", "embedded"),
+    [
+        (('Tom says to you, "Where is my cup?"', "Tom"), "Where is my cup?"),
+        (('Tom whispers to Ann, "He said "no", I fear."', "Tom"), 'He said "no", I fear.'),
+        (("say Where is my cup?", ""), "Where is my cup?"),
+        (("emote looks for a cup.", ""), "mira looks for a cup."),
+        (("mira looks for a cup.", "mira"), "mira looks for a cup."),
+        # Only the game says who speaks: this is a gesture of Tom's.
+        (('Ann says, "Here it is."', "Tom"), 'Ann says, "Here it is."'),
+    ],
+)
+def test_of_speech_the_bare_words_are_embedded(
+    index: AgentIndex, life: Life, embedder: BagOfWords, line: tuple[str, str], embedded: str
+):
+    text, source = line
+    kind = MemoryKind.PERCEPTION if source else MemoryKind.ACT
+    life.archive.append_memory(Memory(1, DAWN, kind, text, "The Mill", source))
+    follow(index)
+    assert embedder.texts[-1] == embedded
+
+
+def test_summaries_follow_edits_and_are_taken_back(index: AgentIndex, life: Life, chroma: Chroma):
+    life.live_days(12)
+    life.compact(1, 4, "Ann came to the mill.")
+    life.compact(1, 4, "Ann came.")  # only made shorter: the fuller text is there
+    life.compact(5, 8, "Ann brought a goat.")
+    follow(index)
+    assert by_words(index, "goat") == ["summary:3"]
+    kept = collection_of(index, chroma).get(ids=["summary:1"])
+    assert kept["metadatas"] == [
+        {
+            "type": "memory_summary",
+            "timestamp": "2026-05-01T06:04:30+00:00",
+            "memory_range_start": 1,
+            "memory_range_end": 4,
+            "summary_text": "Ann came to the mill.",
+        }
+    ]
+    life.take_back(3, Summary(Tier.RECENT, 1, 4, "Ann came.", "bag", DAWN), standing=1)
+    life.edit("Ann came to the mill with a donkey.")
+    follow(index)
+    assert by_words(index, "goat") == []
+    assert "summary:3" not in by_meaning(index, "Ann brought a goat.", 50)
+    assert by_words(index, "donkey") == by_meaning(index, "with a donkey", 1) == ["summary:1"]
+    found = index.get(["summary:1"])["summary:1"]
+    assert (found.first, found.last, found.kind) == (1, 4, DocumentKind.SUMMARY)
+
+
+def test_notes_that_are_new_changed_or_gone(index: AgentIndex, life: Life):
+    life.notes.write("Garden", "I planted flax.", now=DAWN)
+    follow(index)
+    assert by_meaning(index, "planted flax", 1) == by_words(index, "flax")
+    (path,) = life.notes.folder.glob("*.md")
+    path.write_text(path.read_text().replace("flax", "barley"))
+    follow(index)
+    assert by_words(index, "flax") == []
+    assert by_words(index, "barley") == by_meaning(index, "barley", 1)
+    path.unlink()
+    follow(index)
+    assert by_words(index, "barley") == by_meaning(index, "barley") == []
+
+
+def test_a_restart_embeds_nothing_again_and_sees_what_went_meanwhile(
+    life: Life, reopen: Opener, embedder: BagOfWords, said: list[str]
+):
+    index = reopen()
+    life.notes.write("Garden", "I planted flax.", now=DAWN)
+    life.live_days(100)
+    life.compact(1, 60, "Sacks.")
+    life.edit("Sacks of flour.")
+    follow(index)
+    index.close()
+    said.clear()
+    embedder.texts.clear()
+    (path,) = life.notes.folder.glob("*.md")
+    path.unlink()
+    again = reopen()
+    follow(again)
+    assert embedder.texts == said == []
+    assert by_words(again, "flax") == []
+    assert by_words(again, "flour") == ["summary:1"]
+    assert again.status().by_meaning
+
+
+def test_strange_lines_in_an_archive_hold_nothing_up(index: AgentIndex, life: Life):
+    lines = [
+        {**LINE, "n": 1, "text": "Ann says, “My kite \ud83d flew.”"},
+        {**LINE, "n": 2, "text": "\0 a zero"},
+        {**LINE, "n": 3, "text": "A time without its zone.", "t": "2026-05-01T06:03:00"},
+        [1],
+        {"type": "memory", "n": "four", "t": 5},
+        {"type": "edit", "tier": "recent", "text": "x", "t": "never"},
+        {**LINE, "n": 4, "text": "The end.", "place": "x" * 10_000, "huge": 10**30},
+    ]
+    written = [*map(json.dumps, lines), "no json", "[" * 100_000]
+    (life.archive.folder / "0000000001.jsonl").write_text("\n".join([*written, *written, ""]))
+    follow(index)
+    assert index.problem is None
+    assert by_words(index, "kite")[0] == "memory:1"
+    assert by_words(index, "end")[0] == "memory:4"
+    recall = MemorySearch(index, index.vectors, BagOfWords(), names=list, clock=SystemClock())
+    (best,) = recall.search("a time without its zone, yesterday", limit=1) or ()
+    assert best.document.first == 3
+
+
+# -- when something is lost
+
+
+def test_a_crash_between_two_writes_heals(
+    tmp_path: Path, life: Life, reopen: Opener, monkeypatch: pytest.MonkeyPatch
+):
+    """Whichever write is the last one that was made, the next start arrives at the same."""
+    life.live_days(10)
+    life.compact(1, 10, "Ten sacks.")
+    life.notes.write("Sacks", "There are many sacks.", now=DAWN)
+    keys = {f"memory:{n}" for n in range(1, 11)} | {"summary:1", "note:sacks"}
+    step, whole = 0, False
+    while not whole:
+        index, left = reopen(), step
+
+        def crash_after(name: str):
+            call = getattr(WordIndex, name)
+
+            def called(self, *args, **named):
+                nonlocal left
+                if left == 0:
+                    raise KeyboardInterrupt("the power is gone")
+                left -= 1
+                return call(self, *args, **named)
+
+            patched.setattr(WordIndex, name, called)
+
+        with monkeypatch.context() as patched:
+            for name in ("add", "embedded", "save"):
+                crash_after(name)
+            try:
+                follow(index)
+                whole = True
+            except KeyboardInterrupt:
+                step += 1
+        index.close()
+        again = reopen()
+        follow(again)
+        assert again.problem is None
+        assert {key.lower() for key in by_meaning(again, "sack", 50)} == keys
+        again.close()
+        shutil.rmtree(tmp_path / "index")
+    assert step >= 4
+
+
+@pytest.mark.parametrize("damage", ["deleted", "garbage", "half", "no state", "other version"])
+def test_damaged_words_are_made_anew_with_words_in_the_log(
+    life: Life, said: list[str], tmp_path: Path, reopen: Opener, damage: str
+):
+    index = reopen()
+    life.live_days(300)
+    follow(index)
+    index.close()
+    said.clear()
+    path = tmp_path / "index" / "mira" / "words.db"
+    match damage:
+        case "deleted":
+            path.unlink()
+        case "garbage":
+            path.write_bytes(b"no database at all" * 500)
+        case "half":
+            with path.open("r+b") as file:
+                file.seek(4096)
+                file.write(b"\xff" * (path.stat().st_size - 4096))
+        case _:
+            with closing(sqlite3.connect(path)) as database, database:
+                database.execute(
+                    "DROP TABLE state" if damage == "no state" else "PRAGMA user_version = 3"
+                )
+    again = reopen()
+    for _ in range(2):  # a file may show only when it is searched that it is broken
+        follow(again)
+    assert again.problem is None
+    assert by_words(again, "290")[:1] == ["memory:290"]
+    assert by_meaning(again, "Tom says, “Sack 290.”", 1) == ["memory:290"]
+    assert damage == "deleted" or any("making the index anew" in line for line in said)
+
+
+def test_words_that_break_under_a_search_are_made_anew_before_the_next(
+    index: AgentIndex, life: Life, monkeypatch: pytest.MonkeyPatch
+):
+    life.live_days(20)
+    follow(index)
+    with monkeypatch.context() as patched:
+        patched.setattr(WordIndex, "search", Mock(side_effect=IndexDamaged("It is malformed")))
+        with pytest.raises(IndexDamaged):
+            by_words(index, "12")
+    anew = Mock()
+    index.on_anew = anew
+    assert by_words(index, "12")[0] == "memory:12"
+    anew.assert_called_once()
+
+
+@pytest.mark.parametrize("lost", ["a row", "the collection", "the dimension"])
+def test_lost_vectors_are_made_anew_and_words_serve_meanwhile(
+    reopen: Opener, life: Life, chroma: Chroma, embedder: BagOfWords, lost: str
+):
+    index = reopen()
+    life.live_days(20)
+    follow(index)
+    match lost:
+        case "a row":
+            collection_of(index, chroma).delete(ids=["memory:7"])
+            index.recheck()
+        case "the collection":
+            chroma.client().delete_collection(index.words.state[COLLECTION])
+            with pytest.raises(IndexUnavailable, match="does not exist"):
+                by_meaning(index, "sack", 50)
+        case _:
+            embedder.dimension = 128
+            life.live_days(1)
+            follow(index)
+    with pytest.raises(IndexUnavailable, match="being made"):
+        by_meaning(index, "sack", 50)
+    assert by_words(index, "sack")
+    follow(index)
+    vector = embedder.embed(["sack"])[0]
+    assert len(index.query(vector, 50)) >= 20
+    assert index.problem is None
+
+
+def test_another_model_is_noticed_and_named(
+    life: Life, chroma: Chroma, reopen: Opener, said: list[str]
+):
+    index = reopen()
+    life.live_days(200)
+    follow(index)
+    index.close()
+    other = BagOfWords("new", 64)
+    again = reopen(other)
+    recall = MemorySearch(
+        again,
+        again.vectors,
+        other,
+        names=list,
+        clock=SystemClock(),
+        complain=lambda problem: said.append(str(problem)),
+    )
+
+    def found() -> tuple[str, tuple[str, ...]]:
+        (best,) = recall.search("Which sack was 77?", limit=1) or ()
+        return best.document.key, best.reasons
+
+    again.refresh()
+    seen = [found()]
+    again.embed(lambda _done, left: seen.append(found()) if left > _done else None)
+    assert {key for key, _ in seen} == {"memory:77"}, "words serve meanwhile"
+    assert not any("meaning" in reason for _, reasons in seen for reason in reasons)
+    assert sum("The vectors are being made" in line for line in said) == 1, "told once"
+    assert any("they were made with bag, and new is in use now" in line for line in said)
+    assert any(reason.startswith("meaning") for reason in found()[1]), "now both are asked"
+    names = [each.metadata["agent"] for each in chroma.client().list_collections()]
+    assert names.count("mira") == len({*names} & {"mira"}), "the former vectors are deleted"
+
+
+def test_an_embedder_that_fails_is_told_once_and_words_go_on(
+    index: AgentIndex, life: Life, embedder: BagOfWords, said: list[str], monkeypatch
+):
+    life.live_days(10)
+    with monkeypatch.context() as patched:
+        patched.setattr(embedder, "embed", Mock(side_effect=BadAnswer("no vectors today")))
+        follow(index)
+        follow(index)
+        with pytest.raises(BadAnswer):
+            index.rebuild()
+    assert by_words(index, "sack")
+    assert isinstance(index.problem, BadAnswer)
+    assert sum("no vectors today" in line for line in said) == 1
+    follow(index)
+    assert len(by_meaning(index, "sack", 50)) == 10
+    assert index.problem is None
+
+
+def test_without_chroma_there_are_words(life: Life, reopen: Opener):
+    index = reopen(vectors=False)
+    life.live_days(10)
+    follow(index)
+    assert index.vectors is None
+    assert by_words(index, "sack")
+    assert index.problem is None
+
+
+@pytest.mark.parametrize("change", ["lines are lost", "somebody is forgotten"])
+def test_an_archive_that_changed_has_the_index_made_anew(
+    life: Life, reopen: Opener, said: list[str], monkeypatch, change: str
+):
+    """After a power cut or a restored backup, or where the process died while it forgot."""
+    monkeypatch.setattr("keepsake.archive.log.SEGMENT_LINES", 4)
+    life.live("Tom says, “Never open the marzipan drawer.”")
+    for number in range(2, 13):
+        told = f"Ann says, “Sack {number}.”"
+        life.archive.append_memory(Memory(number, DAWN, MemoryKind.PERCEPTION, told, "Mill", "Ann"))
+    index = reopen()
+    follow(index)
+    assert by_words(index, "marzipan")[0] == "memory:1"
+    index.close()
+    life.archive.close()
+    if change == "lines are lost":
+        (life.archive.folder / "0000000009.jsonl").unlink()
+        gone, word = "memory:12", "12"
+    else:
+        assert forget(life.folder, ForgottenPerson("12-1", "Tom"))
+        gone, word = "memory:1", "marzipan"
+    again = reopen()
+    follow(again)
+    assert any("not the one that was indexed" in line for line in said)
+    assert gone not in by_words(again, word)
+    assert gone not in by_meaning(again, "the marzipan drawer", 50)
+    again.close()
+    if change == "somebody is forgotten":
+        assert b"marzipan" not in again.words.path.read_bytes()

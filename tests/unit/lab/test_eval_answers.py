@@ -1,0 +1,196 @@
+"""Answers end to end: lived through a memory, answered by a model over the wire, graded."""
+
+import json
+
+import pytest
+
+from keepsake.lab.trial import NOT_KNOWN
+from keepsake.memory.protocol import RecalledLine
+from keepsake.paths import REPOSITORY
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.unit.lab.in_process import keepsake
+
+LOCOMO = REPOSITORY / "tests" / "data" / "benchmarks" / "locomo.json"
+PROFILES = """\
+## agent
+
+**provider**: scripted
+
+## summarizer
+
+**provider**: extractive
+
+## answers
+
+**provider**: openai
+**host**: {host}
+**model**: fake
+"""
+KNOWN = {"parrot": "Admiral.", "Who laid the cable": "Nadia's brother Piet"}
+
+
+def well_read(prompt: str) -> str:
+    """Knows two of the answers, and of the others that it does not."""
+    asked = prompt.rpartition("Question: ")[2]
+    if "Answer to grade" in prompt:
+        return "Yes." if "Admiral" in prompt or NOT_KNOWN in prompt else "no"
+    return next((answer for words, answer in KNOWN.items() if words in asked), NOT_KNOWN)
+
+
+@pytest.fixture
+def server():
+    with FakeModelServer(script=well_read) as fake:
+        fake.kind, fake.template = "llama.cpp", "{{ messages }}"
+        yield fake
+
+
+@pytest.fixture
+def environ(tmp_path, server):
+    config = tmp_path / "vault" / "config"
+    config.mkdir(parents=True)
+    (config / "llm.md").write_text(PROFILES.format(host=server.address))
+    return {"KEEPSAKE_HOME": str(tmp_path / "home"), "KEEPSAKE_VAULT": str(tmp_path / "vault")}
+
+
+def ask(environ, *more, memory=("full-context",)):
+    named = [word for name in memory for word in ("--memory", name)]
+    return keepsake(environ, "eval", "answers", LOCOMO, *named, "--profile", "answers", *more)
+
+
+def scores_of(cell, kind="all"):
+    return next(each for each in cell["scores"] if each["kind"] == kind)
+
+
+def test_answers_are_graded_by_category_with_intervals(environ, tmp_path, server):
+    found = tmp_path / "found.json"
+    memory = ("full-context", "sliding-window")
+    ran = ask(environ, "--judge", "answers", "--json", found, memory=memory)
+    assert ran.returncode == 0, ran.stderr
+    for word in ("adversarial", "multi-hop", "ROUGE-L", "judged right", "tokens of prompt"):
+        assert word in ran.stdout
+    whole, window = json.loads(found.read_text())["cells"]
+    assert [whole["name"], window["name"]] == list(memory)
+    rows = {row["text"]: row for row in whole["rows"]}
+    parrot = rows["What is the parrot in the ferry office called?"]
+    assert (parrot["answer"], parrot["f1"], parrot["exact"], parrot["judged"]) == (
+        "Admiral.",
+        1,
+        1,
+        1,
+    )
+    cable = rows["Who laid the cable for Nadia's kiln?"]
+    assert 0 < cable["f1"] < 1
+    assert cable["judged"] == 0
+    assert scores_of(whole, "adversarial")["f1"]["mean"] == 1
+    every = scores_of(whole)
+    assert every["questions"] == 16
+    assert every["f1"]["low"] < every["f1"]["mean"] < every["f1"]["high"]
+    assert scores_of(window)["in_reach"]["mean"] <= every["in_reach"]["mean"]
+    first = server.calls("/v1/chat/completions")[0].body["messages"][0]["content"]
+    assert "3 March 2023, Nadia: Oskar, you will not believe it" in first
+    assert first.endswith("Question: What did Nadia buy for making bowls?")
+
+
+def test_what_was_broken_off_goes_on_and_comes_to_the_same(environ, tmp_path, server):
+    ask(environ, "--json", tmp_path / "whole.json")
+    asked = len(server.calls("/v1/chat/completions"))
+    gone = [Reply(), *[Reply(status=400, text="out of order")] * 99]
+    server.plan("/v1/chat/completions", *[Reply()] * 6, *gone[1:])
+    broken = ask(environ, "--json", tmp_path / "parts.json")
+    assert broken.returncode == 1
+    assert "out of order" in broken.stderr
+    assert not (tmp_path / "parts.json").exists()
+    server._plans.clear()
+    other = ask(environ, "--limit", "3", "--json", tmp_path / "parts.json")
+    assert other.returncode == 1
+    assert "with other options" in other.stderr  # and what was answered is kept
+    again = ask(environ, "--json", tmp_path / "parts.json")
+    assert "6 of 16 questions were answered before" in again.stderr
+    assert len(server.calls("/v1/chat/completions")) == asked + 6 + 1 + 10
+    whole, parts = (json.loads((tmp_path / f"{n}.json").read_text()) for n in ("whole", "parts"))
+    assert answers_in(whole) == answers_in(parts)
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def answers_in(found):
+    return [(row["text"], row["answer"], row["f1"]) for row in found["cells"][0]["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("profile", "told"),
+    [
+        ("nobody", "There is no profile 'nobody'"),
+        ("agent", "is no model"),
+        ("answers", "does not answer"),
+    ],
+)
+def test_a_profile_that_cannot_answer_is_refused(environ, server, profile, told):
+    server.models = ["another"]
+    ran = keepsake(
+        environ, "eval", "answers", LOCOMO, "--memory", "full-context", "--profile", profile
+    )
+    assert ran.returncode == 1
+    assert told in ran.stderr
+
+
+def test_recall_through_memories_stands_side_by_side(environ):
+    name = "tests.unit.lab.test_eval_answers:Echo"
+    names = ["--memory", "full-context", "--memory", name]
+    own = ["--set", f"{name}.first=3"]
+    ran = keepsake(environ, "eval", "recall", LOCOMO, *names, "--json", *own)
+    assert ran.returncode == 0, ran.stderr
+    whole, echo = json.loads(ran.stdout)["cells"]
+    assert "recall@20" not in scores_of(whole), "it only shows a context"
+    assert echo["configuration"]["settings"] == {"first": "3"}
+    ranks = {row["text"]: row["ranks"] for row in echo["rows"]}  # 3 is the first, 4 the second
+    assert ranks["Who laid the cable for Nadia's kiln?"] == [1]
+    assert ranks["Which two jobs has Oskar had?"] == [2, 3]
+    assert ranks["What did Nadia buy for making bowls?"] == []
+    shown = keepsake(environ, "eval", "recall", LOCOMO, *names)
+    assert "recall@10" in shown.stdout
+    assert "echo" in shown.stdout.casefold()
+
+
+class Echo:
+    """Recalls always the same memories, from a number on."""
+
+    def __init__(self, given):
+        self.first = int(given.settings.get("first", "1"))
+        self.newest = 0
+
+    def perceive(self, memory):
+        self.newest = memory.number
+
+    def context(self, budget):
+        return ()
+
+    def recall(self, question, limit):
+        return [RecalledLine("x", (n,)) for n in range(self.first, self.first + limit)]
+
+    def rest(self, *, asleep):
+        pass
+
+    def state(self):
+        return {}
+
+    def close(self):
+        pass
+
+
+class Broken(Echo):
+    """Fails where somebody's first memory does."""
+
+    def recall(self, question, limit):
+        return [1 / 0]
+
+
+def test_a_memory_that_fails_is_named_with_its_line(environ):
+    name = f"{Broken.__module__}:Broken"
+    ran = keepsake(environ, "eval", "recall", LOCOMO, "--memory", name)
+    assert ran.returncode == 1
+    assert "division by zero" in ran.stderr
+    assert "test_eval_answers.py, line" in ran.stderr
+    for wrong in ("nosuch", "nosuch:Class"):
+        told = keepsake(environ, "eval", "recall", LOCOMO, "--memory", wrong)
+        assert told.returncode == 1
+        assert wrong in told.stderr

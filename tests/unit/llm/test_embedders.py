@@ -1,0 +1,247 @@
+"""What embeds texts: the shipped model, model servers, and vectors that are kept."""
+
+from __future__ import annotations
+
+import math
+import threading
+from array import array
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from keepsake.errors import BadAnswer, ConfigError, ModelFailed, ModelUnavailable
+from keepsake.models.embedders import (
+    WHOLE_BATCH,
+    CachedEmbedder,
+    EmbedderProfile,
+    ServerEmbedder,
+    embedder,
+    load_embedder,
+    ollama_embedder,
+    openai_embedder,
+)
+from keepsake.models.minilm import DIMENSION, MiniLMEmbedder
+from keepsake.paths import REPOSITORY
+from tests.fakes.model_server import DIMENSION as FAKE_DIMENSION
+from tests.fakes.model_server import FakeModelServer, Reply, vector
+from tests.unit.llm.conftest import until
+
+CUP = "Who has seen the cup?"
+TEXTS = ["the old mill", "a loaf of bread", "the mill is old"]
+
+# -- the shipped one, with its real weights
+
+
+@pytest.fixture(scope="module")
+def minilm() -> Iterator[MiniLMEmbedder]:
+    made = MiniLMEmbedder()
+    yield made
+    made.close()
+
+
+def likeness(left: Sequence[float], right: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(left, right, strict=True))
+
+
+def test_like_meanings_lie_near(minilm: MiniLMEmbedder):
+    texts = ["Tom is looking for his brother", "Where has Tom's brother gone?", "Salty soup"]
+    tom, where, soup = minilm.embed(texts)
+    assert likeness(tom, where) > 0.7
+    assert likeness(tom, soup) < 0.3
+
+
+def test_vectors_are_of_length_one_whatever_the_text(minilm: MiniLMEmbedder):
+    vectors = minilm.embed(["", "x" * 20_000, "naïve ☃ 𝄞", "<eos> [MASK]", "half \ud83d"])
+    assert {len(vector) for vector in vectors} == {DIMENSION}
+    assert all(math.isclose(likeness(v, v), 1.0, abs_tol=1e-5) for v in vectors)
+    assert minilm.embed([]) == []
+
+
+def test_a_batch_gives_what_each_text_gives_alone_and_in_order(minilm: MiniLMEmbedder):
+    texts = [f"Boat {n} " + "brought salt from Ostrey " * (n % 7) for n in range(70)]
+    with ThreadPoolExecutor(4) as pool:
+        together = pool.submit(minilm.embed, texts)
+        alone = list(pool.map(lambda at: minilm.embed([texts[at]])[0], (0, 6, 33, 69)))
+    for at, one in zip((0, 6, 33, 69), alone, strict=True):
+        assert likeness(one, together.result()[at]) > 0.99
+
+
+def test_a_question_comes_between_the_batches_of_an_index(monkeypatch: pytest.MonkeyPatch):
+    embedder, run = MiniLMEmbedder(), list[int]()
+    first, asked = threading.Event(), threading.Event()
+
+    def slow(texts: Sequence[str]) -> list[array[float]]:
+        run.append(len(texts))
+        first.set()
+        assert len(run) > 1 or asked.wait(60)
+        return [array("f", [1.0])] * len(texts)
+
+    monkeypatch.setattr(embedder, "_run", slow)
+    submit = embedder._runner.submit
+    with ThreadPoolExecutor(2) as pool:
+        index = pool.submit(embedder.embed, ["a line"] * 24)
+        assert first.wait(60)
+        monkeypatch.setattr(
+            embedder._runner, "submit", lambda *given: (submit(*given), asked.set())[0]
+        )
+        pool.submit(embedder.embed, ["a question"]).result(60)
+        index.result(60)
+    embedder.close()
+    assert run == [8, 1, 8, 8]
+
+
+def test_what_breaks_and_what_is_closed_has_a_name(monkeypatch: pytest.MonkeyPatch):
+    embedder = MiniLMEmbedder()
+    monkeypatch.setattr(embedder, "_run", lambda _: 1 / 0)
+    with pytest.raises(ModelFailed, match="ZeroDivisionError"):
+        embedder.embed(["x"])
+    embedder.close()
+    with pytest.raises(ModelUnavailable, match="closed"):
+        embedder.embed(["x"])
+
+
+# -- what llm.md names
+
+
+def test_the_file_names_it(tmp_path: Path):
+    profile = load_embedder(REPOSITORY / "vault" / "config" / "llm.md")
+    assert profile == EmbedderProfile()
+    assert embedder(profile).model_name == "embedded:all-MiniLM-L6-v2-onnx-int8"
+    path = tmp_path / "llm.md"
+    path.write_text("## embedder\n**provider**: ollama\n**model**: nomic-embed-text\n")
+    made = embedder(load_embedder(path))
+    assert made.model_name == "ollama:nomic-embed-text"
+    made.close()
+    path.write_text("## agent\n**provider**: embedded\n")
+    assert load_embedder(path) == EmbedderProfile()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("## embedder\n**provider**: openai\n**model**: x\n", 1),
+        ("## embedder\n**provider**: ollama\n", 1),
+        ("## embedder\n**provider**: magic\n", 2),
+    ],
+)
+def test_a_wrong_section_is_refused_with_its_line(tmp_path: Path, text: str, line: int):
+    path = tmp_path / "llm.md"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as refused:
+        load_embedder(path)
+    assert refused.value.line == line
+
+
+# -- model servers
+
+
+@pytest.fixture(params=[ollama_embedder, openai_embedder])
+def remote(request: pytest.FixtureRequest, fake: FakeModelServer) -> Iterator[ServerEmbedder]:
+    made = request.param("fake", fake.address, time_limit=60)
+    yield made
+    made.close()
+
+
+def test_one_vector_a_text_in_order(remote: ServerEmbedder, fake: FakeModelServer):
+    assert remote.embed([]) == []
+    assert fake.calls() == []
+    vectors = remote.embed(TEXTS)
+    assert [len(each) for each in vectors] == [FAKE_DIMENSION] * 3
+    for found, text in zip(vectors, TEXTS, strict=True):
+        assert found == pytest.approx(vector(text))
+    assert remote.model_name in ("ollama:fake", "openai:fake")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"embeddings": [[1.0]], "data": [{"index": 0, "embedding": [1.0]}]}',
+        b'{"embeddings": [[], [], []], "data": []}',
+        b"{}",
+        b"nonsense",
+    ],
+)
+def test_a_wrong_number_of_vectors_is_refused(
+    remote: ServerEmbedder, fake: FakeModelServer, raw: bytes
+):
+    for path in ("/api/embed", "/v1/embeddings"):
+        fake.plan(path, Reply(raw=raw))
+    with pytest.raises(BadAnswer):
+        remote.embed(TEXTS)
+
+
+# -- vectors that are kept
+
+
+class Gated:
+    """Embeds when it may, and counts; a vector holds the text's length, as often as it likes."""
+
+    model_name = "gated"
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.fails = False
+        self.dimension = 1
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.calls.append(list(texts))
+        assert self.gate.wait(60)
+        if self.fails:
+            raise ModelUnavailable("away")
+        return [[float(len(text))] * self.dimension for text in texts]
+
+    def close(self) -> None:
+        self.gate.set()
+
+
+def test_ten_who_hear_one_sentence_have_it_embedded_once():
+    gated = Gated()
+    cached = CachedEmbedder(gated)
+    gated.gate.clear()
+    with ThreadPoolExecutor(10) as pool:
+        asked = [pool.submit(cached.embed, [CUP, f"{n}"]) for n in range(10)]
+        until(lambda: len(gated.calls) == 10)
+        gated.gate.set()
+        assert {each.result(60)[0][0] for each in asked} == {21.0}
+    assert sum(CUP in texts for texts in gated.calls) == 1
+    assert [list(each) for each in cached.embed(["Nor I.", CUP])] == [[6.0], [21.0]]
+    assert gated.calls[-1] == ["Nor I."]
+
+
+def test_an_index_that_is_made_anew_waits_for_nobody_and_pushes_nothing_out():
+    gated = Gated()
+    cached = CachedEmbedder(gated, most=WHOLE_BATCH)
+    cached.embed([CUP])
+    gated.gate.clear()
+    with ThreadPoolExecutor(1) as pool:
+        index = pool.submit(cached.embed, [CUP, *map(str, range(WHOLE_BATCH))])
+        until(lambda: len(gated.calls) == 2)
+        assert list(cached.embed([CUP])[0]) == [21.0]
+        gated.gate.set()
+        assert len(index.result(60)) == WHOLE_BATCH + 1
+    cached.embed([CUP])
+    assert len(gated.calls) == 2
+
+
+def test_what_was_asked_longest_ago_goes_first():
+    gated = Gated()
+    cached = CachedEmbedder(gated, most=2)
+    for text in ("a", "b", "a", "c", "a", "b"):
+        cached.embed([text])
+    assert gated.calls == [["a"], ["b"], ["c"], ["b"]]
+
+
+def test_a_question_that_failed_is_asked_again_and_another_model_not_mixed_in():
+    gated = Gated()
+    cached = CachedEmbedder(gated)
+    gated.fails = True
+    with pytest.raises(ModelUnavailable):
+        cached.embed(["x"])
+    gated.fails = False
+    assert list(cached.embed(["x"])[0]) == [1.0]
+    gated.dimension = 2
+    assert [list(vector) for vector in cached.embed([CUP, "x"])] == [[21.0, 21.0], [1.0, 1.0]]

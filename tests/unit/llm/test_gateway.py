@@ -1,0 +1,331 @@
+"""The gateway with a real owner's thread, real clients and servers over the wire."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from keepsake.errors import ConfigError, ModelMissing, ModelUnavailable
+from keepsake.models import gateway as gateways
+from keepsake.models.embedded import Embedded
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import ModelProfile, Profiles
+from keepsake.models.queue import Outcome, Priority
+from keepsake.models.status import READY, ServerStatus
+from keepsake.paths import Places
+from keepsake.ports import Generation, GenerationRequest
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.free_ports import free_port
+from tests.unit.llm.conftest import Owner, until
+
+CONFIG = """## agent
+**provider**: ollama
+**host**: {host}
+**model**: {model}
+**time_limit**: {limit}
+**in_flight**: 2
+## summarizer
+**provider**: {summarizer}
+**host**: {host}
+**model**: {model}
+**time_limit**: {limit}
+"""
+
+
+def configure(
+    home: Places, host: str, model: str = "fake", limit: float = 60, summarizer: str = "openai"
+) -> Path:
+    path = home.config / "llm.md"
+    path.write_text(CONFIG.format(host=host, model=model, limit=limit, summarizer=summarizer))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateways, "WATCH_SECONDS", 0.05)
+    monkeypatch.setattr(gateways, "PROBE_SECONDS", 0.1)
+
+
+@contextmanager
+def running(
+    home: Places, owner: Owner, environ: Mapping[str, str] = {}, embedded: Embedded | None = None
+) -> Iterator[Gateway]:
+    """A gateway that was started with the profiles of ``home``."""
+    profiles = Profiles(home.config / "llm.md")
+    gateway = Gateway(profiles, home, owner.post, environ, embedded=embedded)
+    owner.call(gateway.start)
+    try:
+        yield gateway
+    finally:
+        owner.call(lambda: gateway.shutdown(stop_embedded=embedded is None))
+
+
+@pytest.fixture
+def gateway(home: Places, owner: Owner, fake: FakeModelServer) -> Iterator[Gateway]:
+    configure(home, fake.address)
+    with running(home, owner) as gateway:
+        yield gateway
+
+
+def ollama_status(gateway: Gateway, owner: Owner) -> ServerStatus:
+    return next(s for s in owner.call(gateway.statuses) if s.provider == "ollama")
+
+
+def ask(
+    gateway: Gateway, owner: Owner, prompt: str = "hello", name: str = "agent"
+) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    owner.call(
+        lambda: gateway.submit(
+            name, Priority.EVENT, "mira", lambda p: p.request(prompt), outcomes.append
+        )
+    )
+    return outcomes
+
+
+def request(prompt: str) -> GenerationRequest:
+    return GenerationRequest(prompt)
+
+
+def test_an_answer_comes_in_the_owners_thread(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer
+):
+    seen: list[tuple[object, ...]] = []
+    fake.script = lambda prompt: f" say {prompt}"
+
+    def build(profile: ModelProfile) -> GenerationRequest:
+        seen.append((threading.current_thread(), profile.name))
+        return profile.request("Hi!")
+
+    def done(outcome: Outcome) -> None:
+        seen.append((threading.current_thread(), outcome))
+
+    owner.call(lambda: gateway.submit("agent", Priority.PLAYER, "mira", build, done))
+    until(lambda: len(seen) == 2)
+    assert seen[0] == (owner.thread, "agent")
+    assert seen[1][0] is owner.thread
+    assert isinstance(seen[1][1], Generation)
+    assert seen[1][1].text == " say Hi!"
+    assert fake.calls("/api/generate")[0].body["prompt"] == "Hi!"
+
+
+def test_each_server_has_its_own_queue(gateway: Gateway, owner: Owner, fake: FakeModelServer):
+    gate = threading.Event()
+    fake.plan("/v1/chat/completions", Reply(gate=gate, text="slow"))
+    slow = ask(gateway, owner, name="summarizer")
+    quick = ask(gateway, owner)
+    until(lambda: quick)
+    assert not slow
+    gate.set()
+    until(lambda: slow)
+
+
+def test_generate_blocks_until_the_answer_or_the_error(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer, home: Places
+):
+    fake.script = lambda prompt: prompt.upper()
+    assert gateway.generate("summarizer", request("long ago")).text == "USER: LONG AGO"
+    unset = threading.Event()
+    assert gateway.generate("agent", request("so"), Priority.SLEEP, given_up=unset).text == "SO"
+    built = gateway.generate("agent", lambda profile: profile.request(f"by {profile.model}"))
+    assert built.text == "BY FAKE"
+    with pytest.raises(RuntimeError, match="by its owner"):
+        owner.call(lambda: gateway.generate("agent", request("x")))
+    with pytest.raises(ConfigError, match="poet"):
+        gateway.generate("poet", request("x"))
+    fake.models = ["other"]
+    with pytest.raises(ModelMissing, match="ollama pull fake"):
+        gateway.generate("agent", request("x"))
+    configure(home, fake.address, summarizer="extractive")
+    with pytest.raises(ModelUnavailable, match="uses no model"):
+        gateway.generate("summarizer", request("x"))
+    assert {status.provider for status in owner.call(gateway.statuses)} == {"ollama"}
+
+
+def give_up(gateway: Gateway, prompt: str, given_up: threading.Event) -> list[object]:
+    """Ask in a thread of its own for what may be given up; what came of it."""
+    came: list[object] = []
+
+    def wait() -> None:
+        try:
+            came.append(
+                gateway.generate("agent", request(prompt), Priority.SLEEP, given_up=given_up)
+            )
+        except ModelUnavailable as error:
+            came.append(error)
+
+    threading.Thread(target=wait, daemon=True).start()
+    return came
+
+
+def test_a_call_that_waits_can_be_given_up_and_is_never_made(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer
+):
+    gate, given_up = threading.Event(), threading.Event()
+    fake.plan("/api/generate", Reply(gate=gate), Reply(gate=gate))
+    first = [ask(gateway, owner), give_up(gateway, "asleep 1", threading.Event())]
+    fake.wait_for_calls("/api/generate", 2)
+    came = give_up(gateway, "asleep 2", given_up)
+    until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 1)
+    assert not came
+    given_up.set()
+    until(lambda: came)
+    assert isinstance(came[0], ModelUnavailable)
+    until(lambda: owner.call(gateway.statuses)[0].waiting[Priority.SLEEP] == 0)
+    gate.set()
+    until(lambda: all(first))
+    assert "asleep 2" not in fake.prompts()
+
+
+def built_for(gateway: Gateway, owner: Owner) -> list[ModelProfile]:
+    """Submit a call whose build only keeps the profile that it gets."""
+    seen: list[ModelProfile] = []
+
+    def build(profile: ModelProfile) -> None:
+        seen.append(profile)
+
+    owner.call(lambda: gateway.submit("agent", Priority.PLAYER, None, build, lambda _: None))
+    return seen
+
+
+def test_no_prompt_is_built_before_the_model_is_known(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    gate = threading.Event()
+    fake.plan("/api/tags", Reply(gate=gate), Reply(gate=gate))
+    fake.template, fake.context = "{{ .System }} {{ .Prompt }}", 4096
+    fake.can = ["completion", "tools"]
+    configure(home, fake.address)
+    with running(home, owner) as gateway:
+        seen = built_for(gateway, owner)
+        fake.wait_for_calls("/api/tags", 2)
+        assert not seen
+        assert ollama_status(gateway, owner).kind == "not known yet"
+        gate.set()
+        until(lambda: seen)
+        (profile,) = seen
+        assert (profile.form, profile.prompt_tokens, profile.max_tokens) == ("chat", 3072, 400)
+        assert (profile.takes_tools, profile.is_stopgap) == (True, False)
+        assert "ollama, chat, with tools; prompts of 3,072" in ollama_status(gateway, owner).kind
+
+
+def test_a_changed_profile_is_learnt_anew_before_its_first_call(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.template = "{{ .System }} {{ .Prompt }}"
+    configure(home, fake.address)
+    path = home.config / "llm.md"
+    with running(home, owner) as gateway:
+        for number in range(4):  # 3 saves
+            path.write_text(f"{path.read_text()}\n_{number}_\n**seed**: {number}\n")
+            path.write_text(path.read_text().replace(f"**seed**: {number - 1}\n", ""))
+            assert owner.call(lambda: gateway.profile("agent")).form == "chat" or number == 0
+            gateway.generate("agent", lambda profile: profile.request("Hello"))
+        assert not fake.calls("/api/generate"), "nothing is sent raw to a chat model"
+        assert [each.body["messages"] for each in fake.calls("/api/chat")] == [
+            [{"role": "user", "content": "Hello"}]
+        ] * 4
+        path.write_text(path.read_text().replace("## agent", "## agent\n**form**: script"))
+        seen = built_for(gateway, owner)
+        until(lambda: seen)
+        assert seen[0].form == "script"
+
+
+def test_models_md_names_the_form_of_a_family(home: Places, owner: Owner, fake: FakeModelServer):
+    fake.template, fake.models = "{{ .System }} {{ .Prompt }}", ["qwen2.5-coder:0.5b"]
+    (home.config / "models.md").write_text("## forms\n**dialogue**: tiny, qwen2.5-coder*0.5b*\n")
+    configure(home, fake.address, model="qwen2.5-coder:0.5b")
+    with running(home, owner) as gateway:
+        gateway.generate("agent", request("x"))
+        assert gateway.profile("agent").form == "dialogue"
+        path = home.config / "llm.md"
+        path.write_text(path.read_text().replace("## agent", "## agent\n**form**: chat"))
+        gateway.generate("agent", request("x"))
+    assert [len(fake.calls(path)) for path in ("/api/generate", "/api/chat")] == [1, 1]
+
+
+def test_the_status_tells_figures_health_and_who_waits(
+    gateway: Gateway, owner: Owner, fake: FakeModelServer
+):
+    gateway.generate("agent", request("one two three"))
+    until(lambda: all(s.health == READY for s in owner.call(gateway.statuses)))
+    ollama = ollama_status(gateway, owner)
+    assert (ollama.host, ollama.models) == (fake.address, ("agent: fake",))
+    assert (ollama.running, ollama.in_flight) == (0, 2)
+    assert set(ollama.waiting.values()) == {0}
+    assert (ollama.figures.calls, ollama.figures.failures) == (1, 0)
+    assert ollama.figures.prompt_tokens == 3
+    assert ollama.figures.p95 > 0
+    gate = threading.Event()
+    fake.always("/api/generate", Reply(gate=gate))
+    outcomes = [ask(gateway, owner) for _ in range(3)]
+    fake.wait_for_calls("/api/generate", 2)
+    ollama = ollama_status(gateway, owner)
+    assert ollama.running == 1  # one key, one call
+    assert ollama.waiting[Priority.EVENT] == 2
+    gate.set()
+    until(lambda: all(outcomes))
+
+
+def test_a_server_that_is_absent_is_reported_and_found_when_it_comes(home: Places, owner: Owner):
+    port = free_port()
+    configure(home, f"http://127.0.0.1:{port}")
+    with running(home, owner) as gateway:
+        until(lambda: "ollama serve" in ollama_status(gateway, owner).health)
+        with pytest.raises(ModelUnavailable, match="looked at again"):
+            gateway.generate("agent", request("x"))
+        with FakeModelServer(port):
+            until(lambda: ollama_status(gateway, owner).health == READY)
+            assert gateway.generate("agent", request("x")).text
+
+
+def test_an_address_that_is_none_is_named_and_not_fatal(home: Places, owner: Owner):
+    (home.config / "llm.md").write_text(
+        "## agent\n**provider**: ollama\n**model**: fake\n## summarizer\n**provider**: extractive\n"
+    )
+    with (
+        running(home, owner, {"OLLAMA_HOST": "http://here:or:there"}) as gateway,
+        pytest.raises(ModelUnavailable, match="OLLAMA_HOST"),
+    ):
+        gateway.generate("agent", request("x"))
+
+
+def test_shutdown_answers_everybody_at_once(home: Places, owner: Owner, fake: FakeModelServer):
+    fake.always("/api/generate", Reply(delay=300))
+    configure(home, fake.address, limit=300)
+    with running(home, owner) as gateway, ThreadPoolExecutor(4) as pool:
+        blocked = [pool.submit(gateway.generate, "agent", request("x")) for _ in range(4)]
+        outcomes = ask(gateway, owner)
+        fake.wait_for_calls("/api/generate", 1)
+        owner.call(lambda: gateway.shutdown(stop_embedded=True))
+        assert all(isinstance(each.exception(60), ModelUnavailable) for each in blocked)
+        until(lambda: outcomes)
+        assert isinstance(outcomes[0], ModelUnavailable)
+        with pytest.raises(ModelUnavailable):
+            gateway.generate("agent", request("late"))
+
+
+def test_the_embedded_model_answers_through_the_gateway(embedded: Embedded, owner: Owner):
+    home = embedded._places
+    (home.config / "llm.md").write_text(
+        "## agent\n**time_limit**: 300\n## summarizer\n**provider**: extractive\n"
+    )
+    with running(home, owner, embedded=embedded) as gateway:
+        prompt = 'Tom says, "Good morning, Mira!"\n~Mira> say Good morning, Tom!\n~Mira> say'
+        answer, again = (
+            gateway.generate("agent", lambda profile: profile.request(prompt, stop=("\n",)))
+            for _ in range(2)
+        )
+        assert answer.text.strip()
+        assert "\n" not in answer.text
+        assert again.cached_tokens >= again.prompt_tokens - 2
+        until(lambda: owner.call(gateway.statuses)[0].health == READY)
+        (status,) = owner.call(gateway.statuses)
+        assert status.provider == "embedded"
+        assert status.figures.cached_share > 0.3
+    assert embedded.pid is not None, "a reload must not end the model"

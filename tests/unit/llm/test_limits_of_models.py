@@ -1,0 +1,289 @@
+"""What a model does not take, and how that is learned from; over the wire."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.utils import formatdate
+from itertools import pairwise
+from pathlib import Path
+from time import time
+
+import pytest
+
+from keepsake.errors import ModelTimeout, PromptTooLong
+from keepsake.models import gateway as gateways
+from keepsake.models.client import alternating
+from keepsake.models.gateway import Gateway
+from keepsake.models.http import ServerWords, from_status, retry_after
+from keepsake.models.profiles import ModelProfile, Profiles
+from keepsake.models.queue import Outcome, Priority
+from keepsake.paths import Places
+from keepsake.ports import ChatMessage, Generation, GenerationRequest, Tool
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.unit.llm.conftest import Owner, until
+
+CHAT = "/v1/chat/completions"
+MESSAGES = (
+    ChatMessage("system", "You are Mira."),
+    ChatMessage("user", "Tom is here."),
+    ChatMessage("user", "Who are you?"),
+)
+
+
+class World:
+    """A gateway whose profile ``agent`` is asked at the fake server."""
+
+    def __init__(self, gateway: Gateway, owner: Owner, path: Path) -> None:
+        self.gateway, self.owner, self.path = gateway, owner, path
+        self.profiles: list[ModelProfile] = []
+
+    def long(self, profile: ModelProfile) -> GenerationRequest:
+        """As many words as the profile allows."""
+        self.profiles.append(profile)
+        return profile.request("", messages=(ChatMessage("user", "word " * profile.prompt_tokens),))
+
+    def status(self) -> str:
+        return " ".join(self.owner.call(self.gateway.statuses)[0].notes)
+
+
+@contextmanager
+def world(home: Places, owner: Owner, fake: FakeModelServer, settings: str) -> Iterator[World]:
+    path = home.config / "llm.md"
+    path.write_text(
+        f"## agent\n**host**: {fake.address}\n**model**: fake\n{settings}\n"
+        "## summarizer\n**provider**: extractive\n"
+    )
+    gateway = Gateway(Profiles(path), home, owner.post, {})
+    owner.call(gateway.start)
+    try:
+        yield World(gateway, owner, path)
+    finally:
+        owner.call(lambda: gateway.shutdown(stop_embedded=True))
+
+
+def test_a_prompt_that_is_too_long_is_built_anew_and_smaller(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.context = 3000  # which this server tells nobody before it refuses
+    with world(home, owner, fake, "**provider**: openai") as it:
+        assert it.gateway.generate("agent", it.long).text
+        assert [each.prompt_tokens for each in it.profiles] == [8000, 2250]
+        assert "3,000" in it.status()
+        it.gateway.generate("agent", it.long)
+        assert len(fake.calls(CHAT)) == 3, "it is remembered"
+        it.path.write_text(it.path.read_text().replace("openai", "openai\n**seed**: 1"))
+        it.gateway.generate("agent", it.long)
+        assert len(fake.calls(CHAT)) == 4, "over a change of the profile too"
+
+
+def test_a_server_whose_count_is_higher_than_ours_gets_less_each_time(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.kind, fake.context = "vllm", 3000
+    fake.refuse = lambda body: (
+        "This model's maximum context length is 3000 tokens"
+        if len(str(body["messages"])) > 1500 * len("word ")
+        else ""
+    )
+    with world(home, owner, fake, "**provider**: openai") as it:
+        assert it.gateway.generate("agent", it.long).text
+    sizes = [each.prompt_tokens for each in it.profiles]
+    assert sizes[0] == 2250
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] <= 1500
+
+
+def test_ollama_that_looks_at_a_part_of_a_prompt_is_noticed(
+    home: Places, owner: Owner, fake: FakeModelServer, caplog: pytest.LogCaptureFixture
+):
+    fake.kind, fake.can = "ollama", ["completion", "tools"]
+    with world(home, owner, fake, "**provider**: ollama") as it:
+        it.gateway.generate("agent", it.long)
+        assert fake.calls("/api/chat")[0].body["options"]["num_ctx"] == 11264
+        assert not it.status()
+        fake.context = 2048  # as where somebody's proxy leaves num_ctx out
+        other = (ChatMessage("user", "thing " * 6000),)
+        with caplog.at_level(logging.WARNING):
+            it.gateway.generate("agent", lambda profile: profile.request("", messages=other))
+        assert it.owner.call(lambda: it.gateway.profile("agent")).prompt_tokens == 2048
+        assert "2,048 of about" in it.status()
+        assert "2,048 of about" in caplog.text
+
+
+def test_what_ollama_had_cached_is_no_part_that_it_left_out(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.kind, fake.can = "ollama", ["completion", "tools"]
+    with world(home, owner, fake, "**provider**: ollama") as it:
+        it.gateway.generate("agent", it.long)
+        fake.always("/api/chat", Reply(extra={"prompt_eval_count": 12}))  # the new ones alone
+        it.gateway.generate("agent", it.long)
+        assert it.owner.call(lambda: it.gateway.profile("agent")).prompt_tokens == 8000
+
+
+@pytest.mark.parametrize(
+    ("body", "limit"),
+    [
+        ('{"error": {"code": 400, "n_prompt_tokens": 9001, "n_ctx": 8192, "type": '
+         '"exceed_context_size_error", "message": "the request exceeds the available context '
+         'size (8192 tokens)"}}', 8192),
+        ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens "
+         "(4900 in the messages, 100 in the completion).", 4096),
+        ("'max_tokens' is too large: 5000. This model's maximum context length is 2048 tokens and "
+         "your request has 10 input tokens", 2048),
+        ("The decoder prompt (length 5000) is longer than the maximum model length of 1024.", 1024),
+        ("prompt is too long: 210000 tokens > 200000 maximum", 200000),
+        ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000", 4096),
+        ("Trying to keep the first 5000 tokens when context the overflows. However, the model is "
+         "loaded with context length of only 4096 tokens", 4096),
+        ('{"error": {"code": "context_length_exceeded"}}', 0),
+    ],
+)  # fmt: skip
+def test_how_servers_say_that_a_prompt_is_too_long(body: str, limit: int):
+    error = from_status(400, body, ServerWords("It", "", ""))
+    assert isinstance(error, PromptTooLong)
+    assert error.limit == limit
+
+
+NO_SYSTEM = "Jinja Exception: System role not supported"
+TURNS = "Conversation roles must alternate user/assistant/user/assistant/..."
+
+
+def shape(body: dict[str, object]) -> list[str]:
+    messages = body["messages"]
+    assert isinstance(messages, list)
+    return [each["role"] for each in messages]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "sent"),
+    [
+        (Reply(status=400, text=NO_SYSTEM), ["user"]),
+        (Reply(status=400, text=TURNS), ["system", "user"]),
+        (Reply(status=500, text=TURNS), ["system", "user"]),  # as llama.cpp says it
+    ],
+)
+def test_roles_that_a_template_refuses_are_folded_and_that_is_remembered(
+    home: Places, owner: Owner, fake: FakeModelServer, refusal: Reply, sent: list[str]
+):
+    fake.plan(CHAT, refusal)
+    with world(home, owner, fake, "**provider**: openai") as it:
+        for _ in range(2):
+            it.gateway.generate("agent", lambda profile: profile.request("", messages=MESSAGES))
+    asked = [each.body for each in fake.calls(CHAT)]
+    assert [shape(each) for each in asked] == [["system", "user", "user"], sent, sent]
+    assert str(asked[-1]["messages"]).count("You are Mira.") == 1
+    assert "Tom is here.\n\nWho are you?" in asked[-1]["messages"][-1]["content"]
+
+
+def test_messages_begin_with_the_user():
+    said = (ChatMessage("system", "a"), ChatMessage("assistant", "b"), ChatMessage("system", "c"))
+    assert [each.role for each in alternating(said, 1)] == ["system", "user", "assistant", "user"]
+    assert [each.role for each in alternating(said, 2)] == ["user", "assistant", "user"]
+    assert alternating(said, 0) == said
+
+
+def test_a_model_that_takes_no_tools_after_all_is_asked_without(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.refuse = lambda body: "tool choice requires a parser" if "tools" in body else ""
+    tool = Tool("give", "Give", {"type": "object"})
+    offered: list[bool] = []
+
+    def build(profile: ModelProfile) -> GenerationRequest:
+        offered.append(profile.takes_tools)
+        return profile.request("Hello", messages=MESSAGES, tools=(tool,))
+
+    with world(home, owner, fake, "**provider**: openai\n**tools**: yes") as it:
+        assert it.gateway.generate("agent", build).text
+    assert offered == [True, False]
+    assert ["tools" in each.body for each in fake.calls(CHAT)] == [True, False]
+
+
+def test_a_slow_server_gets_a_short_tail(home: Places, owner: Owner, fake: FakeModelServer):
+    fake.kind, fake.template, fake.context = "llama.cpp", "{{ messages }}", 8192
+    fake.speed = 300
+    with world(home, owner, fake, "**provider**: openai\n**evaluate_seconds**: 3") as it:
+        it.gateway.generate("agent", it.long)
+        it.gateway.generate("agent", it.long)
+        assert [each.tail_tokens for each in it.profiles] == [0, 900]
+        fake.speed = 10
+        for _ in range(30):
+            it.gateway.generate("agent", it.long)
+        assert it.profiles[-1].tail_tokens == 256
+        fake.speed = 100_000
+        for _ in range(30):
+            it.gateway.generate("agent", it.long)
+        assert it.profiles[-1].tail_tokens == 0, "it reads a whole prompt in that time"
+
+
+def test_a_prompt_that_was_not_read_in_time_is_shorter_the_next_time(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.plan(CHAT, Reply(delay=30))
+    with world(home, owner, fake, "**provider**: openai\n**time_limit**: 1.5") as it:
+        with pytest.raises(ModelTimeout):
+            it.gateway.generate("agent", it.long)
+        until(lambda: owner.call(lambda: it.gateway.profile("agent")).prompt_tokens < 5000)
+
+
+# -- servers that are busy
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        Reply(status=503, text="Loading model"),
+        Reply(status=429, text="slow down", headers={"Retry-After": "0.2"}),
+        Reply(status=500, text="loading model, try later"),
+    ],
+)
+def test_a_busy_server_is_waited_for(
+    home: Places, owner: Owner, fake: FakeModelServer, busy: Reply
+):
+    fake.plan(CHAT, *[busy] * 4)
+    with world(home, owner, fake, "**provider**: openai\n**time_limit**: 60") as it:
+        assert it.gateway.generate("agent", it.long).text
+    times = [each.time for each in fake.calls(CHAT)]
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    assert len(pauses) == 4
+    if busy.headers:
+        assert min(pauses) >= 0.2
+    else:
+        assert pauses[-1] > pauses[0] + 0.5, "they grow"
+
+
+def test_a_server_that_loads_is_waited_for_before_it_is_known(
+    home: Places, owner: Owner, fake: FakeModelServer
+):
+    fake.kind, fake.template = "llama.cpp", "{{ messages }}"
+    fake.plan("/v1/models", *[Reply(status=503, text="Loading model")] * 4)
+    with world(home, owner, fake, "**provider**: openai") as it:
+        assert it.gateway.generate("agent", it.long).text
+        assert it.profiles[0].form == "chat"
+
+
+def test_it_is_told_when_a_server_that_missed_a_call_answers_again(
+    home: Places, owner: Owner, fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(gateways, "WATCH_SECONDS", 0.05)
+    with world(home, owner, fake, "**provider**: openai") as it:
+        until(lambda: owner.call(it.gateway.statuses)[0].health == "ready")
+        told: list[int] = []
+        it.gateway.on_ready = lambda: told.append(1)
+        fake.plan(CHAT, *[Reply(status=500, text="out of memory")] * 3)
+        came: list[Outcome] = []
+        owner.call(lambda: it.gateway.submit("agent", Priority.EVENT, "mira", it.long, came.append))
+        until(lambda: came)
+        assert not isinstance(came[0], Generation)
+        until(lambda: told)
+        assert it.gateway.generate("agent", it.long).text
+        assert len(told) == 1
+
+
+def test_when_to_ask_again():
+    assert retry_after("3") == 3
+    assert retry_after("") == retry_after("soon") == retry_after("-5") == 0
+    assert 55 < retry_after(formatdate(time() + 60, usegmt=True)) <= 60

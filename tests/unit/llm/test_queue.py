@@ -1,0 +1,210 @@
+"""The queue with an owner that moves only when the test says so."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepsake.errors import ModelFailed, ModelUnavailable
+from keepsake.models.queue import Build, Done, ModelQueue, Outcome, Priority, Ticket
+from keepsake.ports import Generation, GenerationRequest
+from tests.unit.llm.hand import Hand
+
+P, E, I, C = Priority.PLAYER, Priority.EVENT, Priority.IDLE, Priority.COMPACTION  # noqa: E741
+S = Priority.SLEEP
+PRIORITIES = dict(zip("peics", Priority, strict=True))
+
+
+class Echo:
+    def is_known(self) -> bool:
+        return True
+
+    def learn(self, given_up: Callable[[], bool]) -> None: ...
+
+    def generate(self, request: GenerationRequest) -> Generation:
+        if request.prompt.startswith("fail"):
+            raise ModelFailed(request.prompt)
+        if request.prompt.startswith("bug"):
+            raise ZeroDivisionError(request.prompt)
+        return Generation(request.prompt, "stop", 1, 0, 1, 0.0, "echo")
+
+
+class Desk:
+    """A queue, its owner's posted work, and what came back."""
+
+    def __init__(self, in_flight: int = 1) -> None:
+        self.now = 0.0
+        self.posted: list[Callable[[], None]] = []
+        self.hand = Hand()
+        self.outcomes: dict[str, Outcome] = {}
+        self.queue = ModelQueue(self.hand, self.posted.append, lambda: self.now, in_flight)
+
+    def settle(self) -> None:
+        while self.posted:
+            self.posted.pop(0)()
+
+    def submit(self, key: str | None, build: Build, done: Done) -> Ticket:
+        return self.queue.submit(E, key, Echo(), build, done)
+
+    def ask(self, name: str, priority: Priority = E, key: str | None = None) -> Ticket:
+        return self.queue.submit(
+            priority,
+            key,
+            Echo(),
+            lambda: GenerationRequest(name),
+            lambda outcome: self.outcomes.__setitem__(name, outcome),
+        )
+
+    def end(self, name: str) -> None:
+        self.hand.end(name)
+        self.settle()
+
+    def run_out(self) -> list[str]:
+        self.settle()
+        while self.hand.running:
+            self.end(next(iter(self.hand.running)))
+        return self.hand.started
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_an_answer_comes_back_in_the_owners_thread_alone(desk: Desk):
+    desk.ask("a")
+    assert desk.hand.started == []  # nothing happens inside submit
+    desk.settle()
+    desk.hand.end("a")
+    assert desk.outcomes == {}  # nor in the worker's thread
+    desk.settle()
+    outcome = desk.outcomes["a"]
+    assert isinstance(outcome, Generation)
+    assert outcome.text == "a"
+
+
+@given(
+    in_flight=st.integers(1, 4),
+    steps=st.lists(
+        st.tuples(st.sampled_from(Priority), st.sampled_from("mwo-"), st.booleans()), max_size=25
+    ),
+)
+def test_whatever_comes_the_places_and_keys_are_kept_and_all_are_answered(
+    in_flight: int, steps: list[tuple[Priority, str, bool]]
+):
+    desk, asked = Desk(in_flight), {}
+
+    def hold() -> None:
+        desk.settle()
+        running = [asked[name] for name in desk.hand.running]
+        behind = sum(priority in (C, S) for priority, _ in running)
+        keys = [key for _, key in running if key]
+        assert len(running) == len(desk.queue.running) <= in_flight
+        assert behind <= max(in_flight - 1, 1), "a place is free for who is waited for"
+        assert len(keys) == len(set(keys)), "never two of one key"
+        waits = [each for name, each in asked.items() if name not in desk.hand.started]
+        fits = [key for priority, key in waits if priority in (P, E, I) and key not in keys]
+        assert not fits or len(running) == in_flight, "nobody waits beside a free place"
+
+    for number, (priority, key, ends) in enumerate(steps):
+        name = f"{'fail' if ends and number % 3 == 0 else 'ask'} {number}"
+        asked[name] = (priority, key.strip("-") or None)
+        desk.ask(name, *asked[name])
+        if ends and desk.hand.running:
+            desk.end(next(iter(desk.hand.running)))
+        hold()
+    while desk.hand.running:
+        desk.end(next(iter(desk.hand.running)))
+        hold()
+    assert desk.outcomes.keys() == asked.keys()
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        ("c1 i1 p1 e1 p2 e2 s1", "p1 p2 e1 e2 i1 c1 s1"),
+        ("s1 s2 s3", "s1 s2 s3"),
+        ("e1 c@1 i@125 e@125 p@125", "e1 p@125 c@1 e@125 i@125"),  # long waiting, not past players
+        *(
+            (f"e1 s@1 {other}@{at}", f"e1 {other}@{at} s@1")
+            for other in "peic"
+            for at in (2, 80000)
+        ),
+    ],
+)
+def test_the_more_urgent_first_and_in_order_within(desk: Desk, asked: str, answered: str):
+    for number, name in enumerate(asked.split()):
+        desk.now = float(name.partition("@")[2] or 0)
+        desk.ask(name, PRIORITIES[name[0]])
+        if number == 0 and "@" in asked:
+            desk.settle()  # it is in flight while the others come
+    waiting = [PRIORITIES[name[0]] for name in asked.split() if name not in desk.hand.started]
+    assert desk.queue.waiting() == {each: waiting.count(each) for each in Priority}
+    assert desk.run_out() == answered.split()
+
+
+def test_the_prompt_is_built_when_its_turn_comes_or_is_no_longer_wanted(desk: Desk):
+    world, outcomes = {"weather": "sun"}, []
+    desk.ask("first", E, "mira")
+    desk.submit(None, lambda: GenerationRequest(world["weather"]), print)
+    desk.submit("mira", lambda: None, outcomes.append)
+    desk.settle()
+    world["weather"] = "rain"
+    assert desk.run_out() == ["first", "rain"]
+    assert outcomes == [None]
+
+
+def test_cancelled_while_it_waits_and_in_flight(desk: Desk):
+    tickets = [desk.ask(name, E, "mira") for name in ("first", "second", "third")]
+    desk.settle()
+    tickets[0].cancel()
+    tickets[1].cancel()
+    assert desk.queue.waiting()[E] == 1
+    assert desk.run_out() == ["first", "third"]
+    assert set(desk.outcomes) == {"third"}
+
+
+def test_faults_are_logged_and_stall_nothing(desk: Desk, caplog: pytest.LogCaptureFixture):
+    outcomes: list[Outcome] = []
+
+    def broken() -> GenerationRequest:
+        raise KeyError("profile")
+
+    desk.submit("a", broken, outcomes.append)
+    desk.submit("a", lambda: GenerationRequest("x"), lambda _: 1 / 0)
+    desk.ask("bug", E, "a")
+    with caplog.at_level(logging.ERROR):
+        assert desk.run_out() == ["x", "bug"]
+    assert isinstance(outcomes[0], ModelFailed)
+    assert isinstance(desk.outcomes["bug"], ModelFailed)
+    for said in ("could not be built", "could not be used", "ZeroDivisionError"):
+        assert said in caplog.text
+
+
+def test_more_places_let_those_begin_who_wait(desk: Desk):
+    for name in ("a", "b", "c"):
+        desk.ask(name)
+    desk.settle()
+    assert desk.hand.started == ["a"]
+    desk.queue.places = 2
+    desk.ask("d")
+    desk.settle()
+    assert desk.hand.started == ["a", "b"]
+
+
+def test_closing_answers_all_and_those_who_come(desk: Desk):
+    desk.ask("running")
+    desk.ask("waiting")
+    desk.settle()
+    desk.queue.close(ModelUnavailable("it ends"))
+    desk.ask("late")
+    desk.settle()
+    for name in ("running", "waiting", "late"):
+        assert isinstance(desk.outcomes[name], ModelUnavailable)
+    desk.end("running")
+    assert isinstance(desk.outcomes["running"], ModelUnavailable), "it is answered once"
+    assert desk.hand.started == ["running"]

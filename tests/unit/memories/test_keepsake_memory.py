@@ -1,0 +1,109 @@
+"""Ours as a library: the recall of the agents, the settings of the vault, its summaries."""
+
+from pathlib import Path
+
+import pytest
+
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.cli.recall import evaluate
+from keepsake.errors import KeepsakeError
+from keepsake.lab.conversation import moment
+from keepsake.lab.measure import DEPTHS, Answered, scores
+from keepsake.lab.memories.conformance import BEGAN, life
+from keepsake.lab.memories.keepsake import KeepsakeMemory
+from keepsake.memory.protocol import Surroundings
+from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.models.openai import OpenAIModel
+from keepsake.ports import FixedClock
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.recall_data import read_data
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    made = MiniLMEmbedder()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def fake():
+    with FakeModelServer() as server:
+        yield server
+
+
+def made(folder, lived=(), **more):
+    memory = KeepsakeMemory(
+        Surroundings(folder=folder, **{"agent": "Mira", "clock": FixedClock(BEGAN), **more})
+    )
+    for each in lived:
+        memory.perceive(each)
+    return memory
+
+
+def said(number, text, who="Ada"):
+    first = life(1, start=number)[0]
+    return Memory(number, first.time, MemoryKind.PERCEPTION, text, source=who, source_id=f"{who}-1")
+
+
+def test_it_finds_what_the_recall_of_the_agents_finds(tmp_path, embedder):
+    data = DATA / "recall_hythe.json"
+    turns, questions = read_data(data)
+    clock = FixedClock(BEGAN)
+    memory = made(tmp_path, agent="", clock=clock, embedder=embedder)
+    ids = {}
+    for number, turn in enumerate(turns, 1):
+        clock.time = moment(turn.time, clock.time) or clock.time
+        kind, about = MemoryKind.PERCEPTION, {"place": turn.place, "source": turn.speaker}
+        memory.perceive(Memory(number, clock.time, kind, turn.text, **about))
+        ids[number] = turn.id
+        if number % 100 == 0:
+            memory.rest(asleep=True)
+    assert memory.state()["compactions"] > 0
+    answered = []
+    for question in questions:
+        lines = memory.recall(question.text, max(DEPTHS))
+        found = [ids[line.numbers[0]] for line in lines]
+        answered.append(Answered(question.kind, question.evidence, found))
+    memory.close()
+    assert scores(answered) == evaluate(data, embedder)
+
+
+def test_what_left_the_window_stands_in_summaries_and_rules_stay(tmp_path):
+    rule = "- rule from Ada: Never open the cellar door. (memory 1)\n"
+    (tmp_path / "noticed.md").write_text(rule)
+    memory = made(tmp_path, life(300))
+    memory.rest(asleep=True)
+    shown = "\n".join(memory.context(3840))
+    assert "Ada told you: Never open the cellar door. (memory 1)" in shown
+    assert memory.state()["compactions"] > 0
+    assert memory.state()["window"] < 150
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"immediat_window": "4"}, "Did you mean immediate_window"),
+        ({"immediate_window": "four"}, "not a whole number"),
+        ({"strategy": "sliding"}, "sliding-window"),
+        ({"strategy": "nothing"}, "there is no template 'nothing'"),
+    ],
+)
+def test_wrong_settings_are_refused_in_words(tmp_path, settings, told):
+    with pytest.raises(KeepsakeError, match=told) as problem:
+        made(tmp_path, settings=settings)
+    assert "line 1" not in str(problem.value)
+
+
+def test_without_an_answer_the_life_goes_on(tmp_path, fake):
+    fake.always("/v1/completions", Reply(status=500))
+    model = OpenAIModel(fake.address, "fake", time_limit=5)
+    memory = made(tmp_path, life(140), model=model)
+    assert memory.newest == 140
+    assert memory.state()["failures"] + memory.state()["compactions"] > 0
+    assert memory.context(3840)
+    memory.close()
+    model.close()

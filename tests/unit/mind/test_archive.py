@@ -1,0 +1,243 @@
+"""The archive: append-only, torn lines set aside, nothing lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+
+import pytest
+
+from keepsake import json_lines
+from keepsake.archive import log as archive_module
+from keepsake.archive.integrity import check, tier_problems
+from keepsake.archive.log import Archive, Syncer
+from keepsake.archive.tiers import load_tiers
+from keepsake.errors import ArchiveInUse, ArchiveUnwritable
+from keepsake.memory.types import CompactReason, MemoryContext
+from tests.unit.mind.lives import Life, covered, live
+
+
+@pytest.fixture
+def life(tmp_path):
+    return Life(tmp_path / "Mira")
+
+
+def segment(life):
+    return sorted((life.folder / "archive").glob("0*.jsonl"))[-1]
+
+
+@pytest.mark.parametrize("torn", [b'{"type":"mem', b"\x00\x00\x00", b'"half', b"12"])
+def test_a_torn_last_line_is_set_aside_and_its_number_used_again(life, torn):
+    memory = life.open()
+    live(memory, 3)
+    memory.close()
+    with segment(life).open("ab") as file:
+        file.write(torn)
+    memory = life.open()
+    assert any("torn" in line for line in life.log)
+    assert [p.read_bytes() for p in (life.folder / "archive").glob("torn-*")] == [torn]
+    live(memory, 1)
+    assert covered(memory.context()) == [1, 2, 3, 4]
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+def test_every_length_of_a_cut_file_opens(life):
+    """The process may be killed, or the power may fail, at any byte."""
+    memory = life.open()
+    live(memory, 4)
+    memory.compact(CompactReason.MANUAL)
+    live(memory, 5)
+    memory.compact(CompactReason.MANUAL)
+    memory.close()
+    whole = segment(life).read_bytes()
+    for length in range(0, len(whole), 7):
+        segment(life).write_bytes(whole[:length])
+        memory = life.open()
+        numbers = covered(memory.context())
+        assert numbers == list(range(1, memory.status().total + 1))
+        memory.close()
+
+
+def test_damage_in_the_middle_is_reported_and_not_fatal(life):
+    memory = life.open()
+    live(memory, 5)
+    memory.close()
+    path = segment(life)
+    path.write_bytes(path.read_bytes().replace(b'"n":3,', b'"n":#,'))
+    memory = life.open()
+    report = check(memory.archive, memory.context(), memory.summaries)
+    assert "the archive line 0000000001.jsonl:3 cannot be read" in report.problems
+    assert "memories 3-3 are missing from the archive" in report.problems
+    live(memory, 1)
+    assert memory.context().window[-1].number == 6
+    memory.close()
+
+
+def test_segments_roll_over_and_read_back(life, monkeypatch):
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
+    memory = life.open()
+    live(memory, 23)
+    assert len(list((life.folder / "archive").glob("0*.jsonl"))) == 5
+    assert [m.number for m in memory.archive.read(4, 17)] == list(range(4, 18))
+    assert memory.archive.read(30, 40) == []
+    alone = [each.number for n in range(1, 24) for each in memory.archive.read(n, n)]
+    assert alone == list(range(1, 24)), "also the last of a segment"
+    memory.compact(CompactReason.MANUAL)
+    before = memory.context()
+    memory.close()
+    memory = life.open()
+    assert memory.context() == before
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+def test_repeats_across_the_end_of_a_segment_stay_with_their_memory(life, monkeypatch):
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 3)
+    memory = life.open()
+    live(memory, 1)
+    for _ in range(9):
+        memory.append("Tick.")
+    live(memory, 2)
+    assert [m.repeats for m in memory.archive.read(1, 4)] == [1, 9, 1, 1]
+    memory.close()
+    memory = life.open()
+    assert [m.repeats for m in memory.context().window] == [1, 9, 1, 1]
+    memory.close()
+
+
+def test_a_second_process_is_refused_with_the_cure(life):
+    memory = life.open()
+    with pytest.raises(ArchiveInUse, match="KEEPSAKE_VAULT"):
+        life.open()
+    memory.close()
+    life.open().close()
+
+
+def test_disk_full_in_the_middle_of_a_line_loses_nothing(life, monkeypatch):
+    memory = life.open()
+    live(memory, 2)
+    real = os.write
+
+    def half_then_full(fd, data):
+        if len(data) > 20:
+            return real(fd, data[:20])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(archive_module.os, "write", half_then_full)
+    with pytest.raises(ArchiveUnwritable, match="Free some disk space"):
+        memory.append("This does not fit " + "x" * 3)
+    monkeypatch.undo()
+    assert memory.status().total == 2
+    live(memory, 1)
+    assert covered(memory.context()) == [1, 2, 3]
+    memory.close()
+    memory = life.open()
+    assert covered(memory.context()) == [1, 2, 3]
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+def test_any_text_survives(life):
+    memory = life.open()
+    texts = [
+        "naïve ☃ 𝄞",
+        'quote " backslash \\',
+        "line\u2028separator",
+        "tab\tnull\x00",
+        "\ud800 lone",
+    ]
+    for text in texts:
+        memory.append(text)
+    memory.close()
+    memory = life.open()
+    kept = [m.text for m in memory.context().window]
+    assert kept[:4] == texts[:4]
+    assert kept[4] == "? lone"
+    memory.close()
+
+
+def test_the_syncer_brings_lines_to_the_disk_and_tells_what_that_refuses(tmp_path, monkeypatch):
+    brought = threading.Event()
+    monkeypatch.setattr(json_lines, "_datasync", lambda _: brought.set())
+    refused, told = ArchiveUnwritable("full"), threading.Event()
+
+    class Full(Archive):
+        def sync(self):
+            super().sync()
+            raise refused
+
+    archive = Full(tmp_path)
+    archive.append({"type": "note"})
+    syncer = Syncer(0.01, lambda error: told.set() if error is refused else None)
+    syncer.add(archive)
+    assert told.wait(60)
+    assert brought.is_set()
+    syncer.remove(archive)
+    syncer.stop()
+    with pytest.raises(ArchiveUnwritable):
+        archive.close()
+
+
+def test_opening_reads_the_tail_only(life, monkeypatch):
+    """A long life opens from its last segments, whatever came before."""
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 10)
+    memory = life.open()
+    for _ in range(30):
+        live(memory, 7)
+        memory.compact(CompactReason.MANUAL)
+    memory.close()
+    for path in sorted((life.folder / "archive").glob("0*.jsonl"))[:-3]:
+        path.unlink()
+    archive = Archive(life.folder / "archive")
+    tiers = load_tiers(archive)
+    assert (tiers.last_number, len(tiers.window)) == (210, 4)
+    archive.close()
+
+
+def test_memories_before_the_first_tier_are_a_problem(life):
+    memory = life.open()
+    live(memory, 8)
+    context = memory.context()
+    lost = MemoryContext(None, None, context.window[2:])
+    assert tier_problems(context) == []
+    assert tier_problems(lost) == ["the tiers begin at memory 3, not at 1"]
+    gap = MemoryContext(None, None, (*context.window[:3], *context.window[4:]))
+    assert tier_problems(gap) == ["window ends at memory 3, but window begins at 5"]
+    assert check(memory.archive, lost, memory.summaries).problems == tuple(tier_problems(lost))
+    assert check(memory.archive, lost, memory.summaries, cascade=False).whole
+    memory.clear()
+    live(memory, 2)
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    memory.close()
+
+
+@pytest.mark.parametrize("line", ['{"type":"memory"}', '{"type":"memory","n":"x"}'])
+def test_a_memory_without_its_number_is_reported_and_not_fatal(life, line):
+    memory = life.open()
+    live(memory, 3)
+    memory.close()
+    with segment(life).open("a") as file:
+        file.write(f"{line}\n")
+    memory = life.open()
+    live(memory, 1)
+    assert covered(memory.context()) == [1, 2, 3, 4]
+    report = check(memory.archive, memory.context(), memory.summaries)
+    assert report.problems == ("the archive line 0000000001.jsonl:4 lacks its number",)
+    memory.close()
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 1000, 65_536])
+def test_reading_backwards_gives_every_line_whatever_the_blocks(life, monkeypatch, block):
+    monkeypatch.setattr(json_lines, "_BLOCK", block)
+    monkeypatch.setattr(archive_module, "SEGMENT_LINES", 5)
+    memory = life.open()
+    for number in range(1, 18):
+        memory.append(f"Thing {number} happened, {'and again ' * number}in the ürban mill.")
+    with segment(life).open("ab") as file:
+        file.write(b'{"type":"memory","n":18,"te')  # just being written
+    backwards = list(memory.archive.backwards())
+    assert [line["n"] for line in backwards] == list(range(17, 0, -1))
+    assert backwards[::-1] == [record for _, record in memory.archive.forwards()]
+    memory.close()

@@ -1,0 +1,122 @@
+"""Files that people edit badly: taken over as they are, or left alone and named; never lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from keepsake.books.commitments import Commitment, CommitmentKind, Commitments
+from keepsake.books.journal import Journal
+from keepsake.books.notes import NoteBook
+from keepsake.books.people import PeopleBook
+from keepsake.books.pins import Pinned
+from keepsake.errors import NoteRefused
+from tests.unit.mind.acquaintances import TOM, Days
+from tests.unit.mind.journals import NOON, write
+
+FIRST, SECOND = "I planted peas by the blue gate.", "The beans are up beside the wall."
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of book, written and read through its own door."""
+
+    open: Callable[[Path], object]
+    add: Callable[[object, str], object]
+    words: Callable[[object], str]
+
+
+def _page(book: object, text: str) -> None:
+    assert isinstance(book, PeopleBook)
+    days = Days()
+    for _ in range(book.through):
+        days.does("Eve", "", "waves.")
+    book.take([days.says("Tom", TOM, text)])
+
+
+KINDS = {
+    "note": Kind(
+        lambda folder: NoteBook(folder / "notes"),
+        lambda book, text: book.write("Garden", text, now=NOON),
+        lambda book: " ".join(note.text for note in book.all()),
+    ),
+    "journal": Kind(
+        lambda folder: Journal(folder / "journal"),
+        write,
+        lambda book: " ".join(entry.text for entry in book.entries()),
+    ),
+    "page": Kind(
+        PeopleBook,
+        _page,
+        lambda book: " ".join(line.text for page in book.all() for line in page.lines),
+    ),
+    "pins": Kind(
+        lambda folder: Pinned(folder / "pinned.md"),
+        lambda book, text: book.add(text),
+        lambda book: " ".join(book.lines),
+    ),
+    "promises": Kind(
+        lambda folder: Commitments(folder / "noticed.md"),
+        lambda book, text: book.add(Commitment(CommitmentKind.PROMISE, "Tom", text, 1)),
+        lambda book: " ".join(book.lines),
+    ),
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    return KINDS[request.param]
+
+
+@pytest.fixture
+def path(kind: Kind, tmp_path: Path) -> Path:
+    """The file of a book that holds the first words."""
+    kind.add(kind.open(tmp_path), FIRST)
+    (path,) = (each for each in tmp_path.rglob("*.md"))
+    return path
+
+
+def test_a_mark_at_its_head_and_other_line_ends_are_taken_over(
+    kind: Kind, path: Path, tmp_path: Path
+):
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    book = kind.open(tmp_path)
+    assert FIRST in kind.words(book)
+    kind.add(book, SECOND)
+    assert book.problems in ([], ())
+    for again in (book, kind.open(tmp_path)):
+        assert FIRST in kind.words(again)
+        assert SECOND in kind.words(again)
+
+
+@pytest.mark.parametrize("blank", ["", " \n\n", "\ufeff"])
+def test_an_emptied_file_begins_anew(kind: Kind, path: Path, tmp_path: Path, blank: str):
+    book = kind.open(tmp_path)
+    assert kind.words(book)
+    path.write_text(blank)
+    assert not kind.words(book)
+    kind.add(book, SECOND)
+    for again in (book, kind.open(tmp_path)):
+        assert SECOND in kind.words(again)
+        assert again.problems in ([], ())
+    assert SECOND in path.read_text()
+
+
+@pytest.mark.parametrize("broken", [b"\xff\xfep\x00i\x00n\x00s\x00", b"x" * 5_000_000, None])
+def test_what_cannot_be_read_is_named_and_never_overwritten(
+    kind: Kind, path: Path, tmp_path: Path, broken: bytes | None
+):
+    path.unlink()
+    path.write_bytes(broken) if broken else path.mkdir()
+    book = kind.open(tmp_path)
+    if not (broken is None and kind in (KINDS["note"], KINDS["journal"], KINDS["page"])):
+        (problem,) = book.problems
+        assert str(path) in problem
+    try:
+        kind.add(book, SECOND)
+    except NoteRefused:
+        assert SECOND not in kind.words(book)
+    assert path.is_dir() if broken is None else path.read_bytes() == broken

@@ -1,0 +1,236 @@
+"""The cascade: what is summarised when, what a failure leaves alone, what survives."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+
+import frontmatter
+import pytest
+
+from keepsake.archive.integrity import check
+from keepsake.archive.records import MemoryKind, Tier
+from keepsake.errors import CompactionError, CompactionRunning
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.types import CompactReason, Outcome
+from tests.unit.mind.lives import covered, live
+
+COUNT, MANUAL = CompactReason.COUNT, CompactReason.MANUAL
+BY_HAND = "I met Tom, who is a baker."
+
+
+def compacted(memory, *counts):
+    """Live so many memories and compact, again and again; the last result."""
+    for count in counts:
+        live(memory, count)
+        result = memory.compact(COUNT)
+    return result
+
+
+@contextmanager
+def under_way(life, memory):
+    """While a compaction waits for its model."""
+    life.summarizer.gate = threading.Event()
+    life.summarizer.entered.clear()
+    worker = threading.Thread(target=memory.compact, args=(COUNT,))
+    worker.start()
+    assert life.summarizer.entered.wait(60)
+    yield
+    life.summarizer.gate.set()
+    worker.join()
+
+
+def edit(life, name, body):
+    path = life.folder / "summaries" / name
+    post = frontmatter.load(path)
+    post.content = body
+    path.write_text(frontmatter.dumps(post))
+    return path
+
+
+def test_default_sizes_compact_at_129_193_257(life):
+    life.config = CompactionConfig(immediate_window=64, recent_window=64, min_saving_tokens=0)
+    memory = life.open()
+    due = []
+    for _ in range(3):
+        while not memory.next_turn():
+            live(memory, 1)
+        due.append(memory.status().total)
+        memory.compact(COUNT)
+    context = memory.context()
+    assert due == [129, 193, 257]
+    assert (context.longterm.first, context.longterm.last) == (1, 129)
+    assert (context.recent.first, context.recent.last) == (130, 193)
+    assert len(context.window) == 64
+    assert life.log[0].startswith("[Memory] Mira: Starting compaction (129 memories, ")
+    memory.close()
+
+
+def test_the_old_short_term_summary_flows_into_the_long_term_one(life, memory):
+    sources = life.summarizer.sources
+    memory.append("say good evening", MemoryKind.ACT, reason="he looks cold")
+    assert compacted(memory, 7).outcome is Outcome.FIRST
+    assert [source.tier for source in sources] == [Tier.RECENT]
+    own = 'You say, "good evening" (your reason: he looks cold)'
+    assert sources[0].lines[:2] == (own, "Thing 2 happened.")
+    first = memory.context()
+    assert (first.longterm, first.recent.first, first.recent.last) == (None, 1, 4)
+    assert compacted(memory, 3).outcome is Outcome.WATERFALL
+    assert next(s for s in sources if s.tier is Tier.LONGTERM).lines == (first.recent.text,)
+    before = memory.context()
+    compacted(memory, 3)
+    longterm = [s for s in sources if s.tier is Tier.LONGTERM][-1]
+    assert longterm.lines == (before.longterm.text.strip(), before.recent.text)
+    assert covered(memory.context()) == list(range(1, 15))
+
+
+@pytest.mark.parametrize("tier", list(Tier))
+def test_a_failed_call_changes_nothing_and_backs_off(life, memory, tier):
+    compacted(memory, 8)
+    live(memory, 3)
+    before = memory.context()
+    life.summarizer.failing = {tier}
+    with pytest.raises(CompactionError, match="nobody answers"):
+        memory.compact(COUNT)
+    assert memory.context() == before
+    assert memory.next_turn() is None
+    life.clock.advance(31)
+    assert memory.next_turn() is COUNT
+    with pytest.raises(CompactionError):
+        memory.compact(COUNT)
+    life.clock.advance(31)
+    assert memory.next_turn() is None, "the second wait is longer than the first"
+    life.clock.advance(31)
+    life.summarizer.failing = set()
+    compacted(memory, 2)
+    assert covered(memory.context()) == list(range(1, 14))
+    assert memory.status().failures == 0
+
+
+def test_after_repeated_failures_the_extractive_summary_steps_in(life, memory):
+    life.summarizer.failing = set(Tier)
+    live(memory, 8)
+    for _ in range(life.config.fallback_after):
+        with pytest.raises(CompactionError):
+            memory.compact(COUNT)
+    assert memory.compact(COUNT).model == "extractive"
+    assert "Thing" in memory.context().recent.text
+
+
+def test_what_happens_during_a_compaction(life, memory):
+    """Memories are kept, a second one is refused, and an edit is set aside."""
+    compacted(memory, 8)
+    live(memory, 3)
+    with under_way(life, memory):
+        live(memory, 5)
+        assert memory.next_turn() is None
+        with pytest.raises(CompactionRunning):
+            memory.compact(MANUAL)
+        edit(life, "recent.md", "Written by a person in the meantime.")
+        assert memory.adopt_edits() == []
+    assert covered(memory.context()) == list(range(1, 17))
+    assert [m.number for m in memory.context().window] == list(range(8, 17))
+    assert memory.status().failures == 0, "a refused second one is no failure"
+    (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
+    assert "Written by a person" in aside.read_text()
+
+
+def test_a_manual_one_works_below_the_threshold_unless_nothing_can_leave(memory):
+    live(memory, 4)
+    result = memory.compact(MANUAL)
+    assert result.outcome is Outcome.NOTHING
+    assert "immediate window of 4" in result.detail
+    live(memory, 1)
+    assert memory.next_turn() is None
+    assert memory.compact(MANUAL).covered == (1, 1)
+
+
+def test_files_in_the_vault(life, memory):
+    compacted(memory, 8, 3)
+    folder = life.folder / "summaries"
+    post = frontmatter.load(folder / "recent.md")
+    assert post.content == memory.context().recent.text
+    assert (post["memory_range_start"], post["memory_range_end"]) == (5, 7)
+    assert (post["kind"], post["model"]) == ("short-term summary", "scripted")
+    assert post["tokens_before"] > post["tokens_after"] > 0
+    segment, line = post["archive"].split(":")
+    lines = (life.folder / "archive" / segment).read_text().splitlines()
+    assert '"type":"compaction"' in lines[int(line) - 1]
+    assert frontmatter.load(folder / "longterm.md")["memory_range_end"] == 4
+    names = [path.name for path in sorted(folder.glob("recent-[0-9]*.md"))]
+    assert names == ["recent-20260501-120000-2.md", "recent-20260501-120000.md"], "of one second"
+
+
+def test_restart_finds_everything_and_writes_lost_files_again(life):
+    memory = life.open()
+    compacted(memory, 8, 3)
+    for _ in range(3):
+        memory.append("The clock ticks.")
+    memory.append("say hello", MemoryKind.ACT)
+    memory.append("say hello", MemoryKind.ACT)
+    before, status = memory.context(), memory.status()
+    assert [m.line for m in before.window[-3:]] == [
+        "The clock ticks. (repeated 3×)",
+        *["say hello"] * 2,  # the same act twice is two memories
+    ]
+    memory.close()
+    path = life.folder / "summaries" / "recent.md"
+    text = path.read_text()
+    path.unlink()
+    memory = life.open()
+    assert (memory.context(), memory.status()) == (before, status)
+    assert memory.archive.read(12, 12)[0].repeats == 3
+    assert frontmatter.loads(path.read_text()).content == frontmatter.loads(text).content
+    live(memory, 1)
+    assert memory.context().window[-1].number == 15
+    memory.close()
+
+
+def test_clear_empties_the_prompt_and_numbers_go_on(life):
+    memory = life.open()
+    compacted(memory, 8)
+    memory.clear()
+    assert memory.context().lines == ()
+    memory.close()
+    memory = life.open()
+    assert memory.context().lines == ()
+    live(memory, 8)
+    assert covered(memory.context()) == list(range(9, 17))
+    memory.compact(COUNT)
+    assert covered(memory.context()) == list(range(9, 17))
+    assert memory.status().compactions == 2
+    assert len(memory.archive.read(1, 100)) == 16
+    memory.close()
+
+
+# -- summaries that people edit
+
+
+def test_an_edited_summary_is_adopted_and_flows_on(life):
+    memory = life.open()
+    compacted(memory, 8)
+    edit(life, "recent.md", BY_HAND)
+    memory.adopt_edits()
+    assert memory.context().recent.text == BY_HAND
+    assert covered(memory.context()) == list(range(1, 9))
+    memory.close()
+    memory = life.open()
+    assert memory.context().recent.text == BY_HAND
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    edit(life, "recent.md", f"{BY_HAND} He sings.")
+    compacted(memory, 3)
+    longterm = next(s for s in life.summarizer.sources if s.tier is Tier.LONGTERM)
+    assert longterm.lines == (f"{BY_HAND} He sings.",)
+    memory.close()
+
+
+@pytest.mark.parametrize("garbage", ["", "---\n: [\n---\nhello", "no front matter", b"\xff\xfe"])
+def test_a_malformed_summary_file_is_reported_and_left_alone(life, memory, garbage):
+    compacted(memory, 8)
+    path = life.folder / "summaries" / "recent.md"
+    data = garbage if isinstance(garbage, bytes) else garbage.encode()
+    path.write_bytes(data)
+    text = memory.context().recent.text
+    assert any("recent.md" in note for note in memory.adopt_edits())
+    assert path.read_bytes() == data
+    assert memory.context().recent.text == text

@@ -1,0 +1,99 @@
+"""Whatever is poured over an agent, and whenever: in the end its prompt can be sent."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.source import Draft, SummarySource
+from keepsake.memory.types import CompactReason
+from tests.unit.mind.lives import REPLACE, STRUCTURED, Life, ScriptedSummarizer, covered
+
+SHIPPED = CompactionConfig()
+SPEECH = 1000
+"""Characters of the longest speech that the commands let through."""
+ALPHABETS = ("The gulls sat on the sea wall before the rain came. ", "The boats. ", "船", "🐟")
+
+
+class ByteTokens:
+    """Counts as a tokenizer does that knows English alone: a token for each byte of the rest."""
+
+    source = "bytes"
+
+    def of(self, text: str) -> int:
+        foreign = len(text.encode()) - len(text)
+        return len(text) // 4 + foreign + 1
+
+    def each(self, texts: Sequence[str]) -> list[int]:
+        return list(map(self.of, texts))
+
+
+@dataclass
+class Slow(ScriptedSummarizer):
+    """Writes summaries while the flood goes on."""
+
+    meanwhile: Callable[[], object] = lambda: None
+
+    def summarize(self, source: SummarySource) -> Draft:
+        self.meanwhile()
+        return super().summarize(source)
+
+
+lines = st.builds(
+    lambda alphabet, size: (alphabet * size)[:size],
+    st.sampled_from(ALPHABETS),
+    st.integers(1, SPEECH),
+)
+bursts = st.lists(lines, max_size=12)
+
+
+def pour(memory: CascadeMemory, burst: Sequence[str], numbers: itertools.count[int]) -> None:
+    for line in burst:
+        memory.append(f'Otto says to you, "{next(numbers)} {line}"', source="Otto", event="talk")
+
+
+def settle(memory: CascadeMemory) -> None:
+    """Compact by itself, as the game does between thoughts, until nothing is due any more."""
+    for _ in range(100):
+        if (reason := memory.next_turn()) is None:
+            return
+        memory.compact(reason)
+    raise AssertionError("it never comes to rest")
+
+
+@settings(max_examples=20)  # each is an evening
+@given(
+    st.lists(bursts, min_size=1, max_size=8),
+    st.lists(bursts, max_size=8),
+    st.lists(st.integers(0, 2600), min_size=1, max_size=8),
+    st.sampled_from((Life.strategy, REPLACE, STRUCTURED)),
+    st.tuples(st.booleans(), st.booleans()),
+)
+def test_after_any_flood_the_prompt_is_within_its_budget(
+    before, meanwhile, overheads, strategy, how
+):
+    bad, thinking = how
+    with tempfile.TemporaryDirectory() as folder:
+        numbers, later = itertools.count(1), iter(meanwhile)
+        life = Life(Path(folder) / "Mira", SHIPPED, strategy=strategy, tokens=ByteTokens())
+        life.summarizer = Slow(bad=bad, meanwhile=lambda: pour(memory, next(later, ()), numbers))
+        life.constraints = tuple(f"Otto told you: rule {n} 🐟🐟🐟🐟🐟🐟🐟🐟" for n in range(8))
+        memory = life.open()
+        for burst, overhead in zip(before, itertools.cycle(overheads), strict=False):
+            memory.weigh(overhead)
+            pour(memory, burst, numbers)
+            if thinking and memory.before_thought():
+                memory.compact(CompactReason.EMERGENCY)
+            settle(memory)
+            assert memory.load().share <= 1.0
+            assert memory.before_thought() is None or memory.load().share >= SHIPPED.emergency
+        assert covered(memory.context()) == list(range(1, next(numbers)))
+        memory.close()

@@ -1,0 +1,161 @@
+"""A vault, an archive and an event log of an earlier version still open, and are written so."""
+
+import re
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from keepsake.agent.sleep.log import SleepLog, Step
+from keepsake.books.commitments import Commitments
+from keepsake.books.entries import EntryOrigin, Importance, Judge
+from keepsake.books.journal import Journal
+from keepsake.books.notes import NoteBook
+from keepsake.books.people import PeopleBook
+from keepsake.books.pins import Pinned
+from keepsake.events.reader import events
+from tests.unit.mind.acquaintances import ADA, TOM
+from tests.unit.mind.golden_life import GOLDEN, write_all
+from tests.unit.mind.lives import Life, covered
+
+_SECONDS = re.compile(rb'"seconds":[\d.]+')
+_NEWER = re.compile(rb'"agent_id":0,|"verdict":\{[^}]*\},')
+"""A field that events have got since, and one that holds other figures since."""
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch):
+    """The journal shows times by the machine's own clock."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def agent(tmp_path):
+    """A copy of the agent's folder as an earlier version left it."""
+    shutil.copytree(GOLDEN, tmp_path / "golden")
+    return tmp_path / "golden" / "vault" / "agents" / "Mira"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file, without how long a compaction took and what events have got since."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    return {
+        path.relative_to(folder).as_posix(): _NEWER.sub(
+            b"", _SECONDS.sub(b'"seconds":0', path.read_bytes())
+        ).replace(b',"dream"', b"")
+        for path in files
+    }
+
+
+def test_the_same_bytes_are_written(tmp_path):
+    write_all(tmp_path)
+    now, golden = contents(tmp_path), contents(GOLDEN)
+    assert now.keys() <= golden.keys()
+    for name, data in now.items():
+        if not name.startswith("events/"):  # some of those files are written no more
+            assert data.decode() == golden[name].decode(), name
+    assert _of_files(now) == _of_files(golden)
+
+
+def _of_files(found: dict[str, bytes]) -> list[bytes]:
+    """The events of notes and pins, without their numbers."""
+    lines = [
+        line
+        for name in sorted(found)
+        if name.startswith("events/")
+        for line in found[name].splitlines()
+    ]
+    kept = (line for line in lines if b"note" in line or b'pin"' in line)
+    return [re.sub(rb'"(?:seq|t)":[^,]+,', b"", line) for line in kept]
+
+
+def test_an_earlier_vault_opens(agent):
+    assert Pinned(agent / "pinned.md").own == ("The ford is dry in June.",)
+    notes = NoteBook(agent / "notes")
+    assert [note.title for note in notes.all()] == ["Bees", "Garden plan"]
+    assert notes.problems == []
+    kinds = [item.kind.value for item in Commitments(agent / "noticed.md").items]
+    assert kinds == ["promise", "rule"]
+    journal = Journal(agent / "journal")
+    tom, ada, hand, gathered, *later = journal.entries()
+    assert (tom.memories, tom.who) == ((120, 121, 122, 130), (TOM,))
+    assert ada.importance == Importance(9, Judge.MODEL, ("a promise",))
+    assert hand.text == "Written by hand. No entry, a remark:"
+    assert (gathered.origin, gathered.importance.score) == (EntryOrigin.INFERRED, 1)
+    assert [entry.id for entry in later] == ["20261123-1", "20261123-2"]
+    assert journal.problems == (), "what stands in a code fence is no entry"
+    book = PeopleBook(agent)
+    assert book.through == 12
+    assert book.problems == []
+    tom = book.page(TOM)
+    assert tom is not None
+    assert "work: baker" in [line.text for line in tom.lines]
+    assert "Do not trust him." in tom.remarks
+    last = SleepLog(agent).last
+    assert last is not None
+    assert last.left == (Step.REFLECT, Step.COMPACT)
+
+
+def test_an_earlier_vault_is_written_on(agent):
+    before = contents(agent)
+    pinned = Pinned(agent / "pinned.md")
+    pinned.add("New.")
+    pinned.remove("New.")
+    assert contents(agent) == before
+
+
+def test_the_books_of_the_version_before_this_one_open_and_are_written_on(agent):
+    nell = agent.parent / "Nell"
+    before = contents(nell)
+    commitments, journal, book = (
+        Commitments(nell / "noticed.md"),
+        Journal(nell / "journal"),
+        PeopleBook(nell),
+    )
+    assert [item.line for item in commitments.items] == [
+        "You promised Jonas: a bowl of soup (memory 241)",
+        "Ada told you: never open the cellar door (memory 17)",
+    ]
+    cup, insight, rain = journal.entries()
+    assert (cup.memories, cup.who, cup.origin) == ((3, 4, 5), (TOM,), EntryOrigin.TOLD)
+    assert cup.importance == Importance(6, Judge.RULES, ("said to me", "at length"))
+    assert insight.is_insight
+    assert rain.importance == Importance(4, Judge.AGENT, ("said so",))
+    tom, ada, eve = (book.find(name)[0] for name in ("Tom", "Ada", "Eve"))
+    assert (tom.name, tom.portrait) == ("Thomas", "A miller who became a baker.")
+    assert tom.lines[-1].text == "The keeper of the old lighthouse has left me a map."
+    assert ada.remarks == ("She cannot stand aniseed.",)
+    assert [line.said for line in eve.lines] == [True, True]
+    assert (book.through, book.problems, journal.problems) == (10, [], ())
+
+    commitments.close(commitments.items[0])
+    given = {"importance": Importance(5), "origin": EntryOrigin.SEEN, "now": insight.time}
+    assert journal.write("Tom brought the blue cup.", **given).number == 4
+    book.conclude(ADA, lambda page: replace(page, portrait="She mends nets."))
+    for name, old in before.items():
+        kept = contents(nell)[name].decode().splitlines()
+        lost = [line for line in old.decode().splitlines() if line not in kept]
+        assert len(lost) <= 2, (name, lost)
+
+
+def test_an_earlier_archive_opens(agent):
+    memory = Life(agent.parents[2] / "life").open()
+    try:
+        context = memory.context()
+        assert context.recent is not None
+        assert covered(context) == list(range(context.recent.first, memory.status().total + 1))
+        assert memory.archive.read(13, 13)[0].repeats == 2
+    finally:
+        memory.close()
+
+
+def test_an_earlier_event_log_opens(agent):
+    found = list(events(agent.parents[2] / "events"))
+    assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
+    assert {each["by"] for each in found} == {"agent", "builder", "hand", "night", "rules"}

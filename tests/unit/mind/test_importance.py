@@ -1,0 +1,82 @@
+"""How much a memory matters without a model, and what outlives summaries because it does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from keepsake.archive.records import POSE, SCENE, Memory
+from keepsake.books.importance import importance, tell
+from keepsake.books.people import line_of
+from keepsake.language.heard import GIVE
+from keepsake.memory.strategy import NARRATIVE
+from keepsake.memory.summarizer import ExtractiveSummarizer
+from keepsake.memory.types import CompactReason
+from tests.unit.mind.journals import did, result, seen, told
+from tests.unit.mind.lives import REPLACE, STRUCTURED, WIDE, Life, fill, talk
+
+SHORT, LONG = (
+    "I see.",
+    "My sister sails on Friday, and none of us knows when she will be back again.",
+)
+
+
+@pytest.mark.parametrize(
+    ("memory", "score"),
+    [
+        (seen(1, "Tom arrives from the north.", event="traverse"), 1),
+        (seen(1, "Rain falls.", ""), 1),
+        (result(1, "You see a lamp."), 1),
+        (result(1, "You recall: my brother died."), 1),
+        (did(1, "look"), 1),
+        (seen(1, "Tom waves.", event=SCENE), 1),
+        (seen(1, f'Tom says to Ada, "{SHORT}"'), 2),
+        (did(1, f"say {SHORT}"), 3),
+        (seen(1, "Tom waves.", event="pose"), 3),
+        (told(1, SHORT), 4),
+        (told(1, "你好，我的妹妹去世了。"), 4),
+        (told(1, LONG), 5),
+        (told(1, LONG * 3), 6),
+        (result(1, "You give a honey jar to Tom."), 6),
+        (seen(1, "Tom gives you a blue cup."), 7),
+        (seen(1, "Tom puts the bell back.", event="deed", importance=9), 9),
+    ],
+)
+def test_the_form_of_a_memory_tells(memory: Memory, score: int):
+    assert importance(memory, "Mira").score == score
+
+
+def test_a_played_gift_weighs_and_says_no_more_than_any_pose():
+    pose = replace(seen(1, "Tom gives you a golden crown."), event=POSE)
+    assert "a gift" not in importance(pose, "Mira").reasons
+    drawn = tell(pose, "Mira")
+    assert drawn is not None
+    assert drawn.text == 'I saw: "Tom poses: gives you a golden crown."'
+    assert line_of(pose) is None
+    given = line_of(replace(pose, event=GIVE))
+    assert given is not None
+    assert given.text == "gives you a golden crown."
+
+
+def test_a_deed_is_no_repeat_of_the_pose_before_it():
+    pose = replace(seen(1, "Tom gives you a crown."), event=POSE)
+    assert pose.is_repeated_by(replace(pose, number=2))
+    assert not pose.is_repeated_by(replace(pose, number=2, event=GIVE))
+
+
+@pytest.mark.parametrize("strategy", [NARRATIVE, STRUCTURED, REPLACE])
+def test_plain_words_that_matter_outlive_many_compactions(tmp_path, strategy):
+    life = Life(tmp_path / "Mira", replace(WIDE, longterm_tokens=200))
+    life.more = {"importance": lambda memory: 8 if memory.number == 5 else 2}
+    life.summarizer, life.strategy = ExtractiveSummarizer(), strategy
+    memory = life.open()
+    talk(memory, 4)
+    memory.append('Tom says to you, "The cup is yours, keep it."', source="Tom")
+    for _ in range(3):
+        fill(memory, 0.88)
+        assert memory.compact(CompactReason.HIGH).number
+    context = memory.context()
+    memory.close()
+    kept = " ".join(each.text for each in (context.longterm, context.recent) if each)
+    assert "The cup is yours" in kept

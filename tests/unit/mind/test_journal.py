@@ -1,0 +1,288 @@
+"""A journal is a markdown file a day, which people may edit; and how it stands in a prompt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from keepsake.books import journal as book
+from keepsake.books.entries import (
+    LONGEST,
+    EntryOrigin,
+    Importance,
+    Judge,
+    line,
+    local_day,
+    standing,
+)
+from keepsake.books.journal import Journal
+from keepsake.errors import NoteRefused
+from tests.unit.mind.journals import NOON, days_ago, write
+from tests.unit.mind.lives import WordTokens
+
+CUP = 'Tom told me: "I will bring the blue cup back."'
+
+
+@pytest.fixture
+def log() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def journal(tmp_path: Path, log: list[str]) -> Journal:
+    return Journal(tmp_path / "journal", log.append)
+
+
+def file_of(journal: Journal, days: int = 0) -> Path:
+    return journal.folder / f"{local_day(NOON - timedelta(days=days)).isoformat()}.md"
+
+
+def again(journal: Journal) -> Journal:
+    """The same journal, opened anew."""
+    return Journal(journal.folder)
+
+
+# -- writing and reading
+
+
+def test_what_is_written_can_be_read_again(journal: Journal):
+    entry = journal.write(
+        CUP,
+        importance=Importance(8, reasons=("a promise", "said to me")),
+        origin=EntryOrigin.TOLD,
+        memories=(121, 120),
+        who=("5-20261101120000",),
+        now=NOON,
+    )
+    assert entry.id == f"{local_day(NOON):%Y%m%d}-1"
+    assert (entry.text, entry.time, entry.memories) == (CUP, NOON, (120, 121))
+    assert journal.entries() == again(journal).entries() == (entry,)
+    assert journal.problems == ()
+
+
+def test_the_newest_days_are_read_and_entries_come_oldest_first(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(book, "DAYS", 2)
+    write(journal, "Today.")
+    write(journal, "Long ago.", now=days_ago(9), memories=(1,))
+    write(journal, "A while ago.", now=days_ago(3))
+    assert [entry.text for entry in journal.entries()] == ["A while ago.", "Today."]
+    assert journal.resting_on(1) is None
+    assert file_of(journal, 9).exists()
+
+
+@pytest.mark.parametrize("text", ["", "  \n ", "#", "---", "\u200b\u202e", "[]<>**"])
+def test_an_entry_without_words_is_refused(journal: Journal, text: str):
+    with pytest.raises(NoteRefused, match="no words"):
+        write(journal, text)
+    assert not journal.folder.exists()
+
+
+def test_length_and_importance_have_bounds(journal: Journal):
+    with pytest.raises(NoteRefused, match=f"at most {LONGEST}"):
+        write(journal, "word " * LONGEST)
+    assert len(write(journal, "w" * LONGEST, -3).text) == LONGEST
+    write(journal, "Two.", 99)
+    assert [entry.importance.score for entry in again(journal).entries()] == [1, 10]
+
+
+def test_the_same_text_about_the_same_people_is_written_once_a_day(journal: Journal):
+    first = write(journal, CUP, 6, memories=(120,), who=("t",))
+    assert write(journal, CUP, 8, memories=(131,), who=("t",)) == first
+    assert journal.entries() == again(journal).entries() == (first,)
+    assert write(journal, CUP, 6, who=("t",), now=days_ago(1)) != first
+    write(journal, CUP, 6, who=("another",))
+    assert len(journal.entries()) == 3
+
+
+def test_what_a_model_or_the_agent_has_weighed_tells_of_a_memory(journal: Journal):
+    write(journal, "Tom can be relied upon.", 9, memories=(7, 8), origin=EntryOrigin.INFERRED)
+    assert journal.resting_on(7) is None, "a thought about it does not tell of it"
+    write(journal, CUP, 6, memories=(7,))
+    other = write(journal, "Ada came by, and Tom with a cup.", 5, memories=(7, 8))
+    weighed = {"origin": EntryOrigin.TOLD, "now": NOON, "memories": (7,)}
+    model = journal.write("Tom owes me a cup.", importance=Importance(4, Judge.MODEL), **weighed)
+    assert (journal.resting_on(7), journal.resting_on(8)) == (model, other)
+    assert journal.resting_on(9) is None
+
+
+# -- people at the files
+
+
+def test_a_persons_changes_are_seen(journal: Journal):
+    entry = write(journal, CUP, 6)
+    path = file_of(journal)
+    path.write_text(path.read_text().replace("blue", "red").replace("6, by rules", "9"))
+    (changed,) = journal.entries()
+    assert changed.text == CUP.replace("blue", "red")
+    assert changed.importance == Importance(9, Judge.AGENT)
+    assert changed.id == entry.id
+    path.unlink()
+    assert journal.entries() == ()
+
+
+def test_a_person_can_add_an_entry_with_a_heading_and_a_text(journal: Journal):
+    write(journal, CUP)
+    path = file_of(journal)
+    day = f"{local_day(NOON):%Y%m%d}"
+    with path.open("a") as file:
+        file.write(f"\n## {day}-900, 8:15\n\nAda owes me\ntwo pears.\n\n- **memories**: 4-6, 9\n")
+    added = journal.entries()[1]
+    assert added.text == "Ada owes me two pears."
+    assert added.memories == (4, 5, 6, 9)
+    assert added.importance.judge is Judge.AGENT
+    assert f"{added.time.astimezone():%H:%M}" == "08:15"
+    assert write(journal, "Rain.").id == f"{day}-901"
+
+
+PERSONS = """\
+---
+tags: [diary]
+mood: fine
+---
+# My own title
+
+Some words of mine. ## no heading
+
+## Thoughts
+
+* of a person
+
+## {day}-1, 12:00
+
+Tom gave me
+a cup.
+
+- **importance**: 6, by rules (a gift)
+- **mood**: merry
+
+> and a quotation
+
+### A heading below
+
+```
+## {day}-7
+- **importance**: 3
+```
+
+## {day}-2
+
+Broken.
+
+- **importance**: very
+
+# The end
+"""
+
+
+def test_what_a_person_wrote_stays_word_for_word(journal: Journal, log: list[str]):
+    path, day = file_of(journal), f"{local_day(NOON):%Y%m%d}"
+    source = PERSONS.format(day=day)
+    path.parent.mkdir()
+    path.write_text(source)
+    write(journal, "Rain fell.", 3)
+    (entry, rain) = journal.entries()
+    assert (entry.text, entry.importance.score) == ("Tom gave me a cup.", 6)
+    assert rain.id == f"{day}-3"
+    text = path.read_text()
+    assert text.startswith(source), "to the letter"
+    assert len([line for line in log if "very" in line]) == 2  # once for each state of the file
+    broken = int(journal.problems[0].split("line ")[1].split(":")[0])
+    assert text.splitlines()[broken - 1] == f"## {day}-2"
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        ("- **importance**: 11", "importance '11'"),
+        ("- **importance**: 0", "importance '0'"),
+        ("- **source**: a bird", "source 'a bird' is none of told to me, seen"),
+    ],
+)
+def test_a_broken_entry_is_named_and_left_alone(
+    journal: Journal, log: list[str], broken: str, why: str
+):
+    good, bad = write(journal, "Good.", 6), write(journal, "Bad.", 5)
+    path = file_of(journal)
+    key = broken.split(":", maxsplit=1)[0]
+    lines = path.read_text().split("\n")
+    index = max(i for i, line in enumerate(lines) if line.startswith(key))
+    lines[index] = broken
+    path.write_text("\n".join(lines))
+    assert journal.entries() == (good,)
+    assert why in journal.problems[0]
+    assert why in log[-1]
+    assert bad.id in log[-1]
+    write(journal, "Third.")
+    assert broken in path.read_text()
+    path.write_text(
+        path.read_text().replace(broken, f"{key}: " + ("5" if "imp" in key else "seen"))
+    )
+    assert bad.id in [entry.id for entry in journal.entries()]
+    assert journal.problems == ()
+
+
+# -- crashes and threads
+
+
+# -- in a prompt
+
+
+def lines(journal: Journal, budget: int = 500) -> tuple[str, ...]:
+    return standing(journal.known, budget, NOON, WordTokens())
+
+
+def test_a_line_says_when_how_much_and_what_it_rests_on(journal: Journal):
+    entry = write(journal, "Tom gave me a cup.", 8, memories=(120,))
+    assert line(entry, NOON) == "[21 Nov, importance 8] Tom gave me a cup. (memory 120)"
+    many = replace(entry, id="20251017-1", memories=(1, 2, 3, 4, 5), origin=EntryOrigin.INFERRED)
+    assert line(many, NOON) == (
+        "[17 Oct 2025, importance 8, my own thought] Tom gave me a cup. (memories 3, 4, 5)"
+    )
+    assert line(replace(entry, memories=()), NOON).endswith("a cup.")
+
+
+def test_what_mattered_most_stands_there_oldest_first(journal: Journal):
+    write(journal, "Tom gave me a cup.", 7, now=days_ago(1))
+    write(journal, "It rained on us.", 3)
+    write(journal, "Ada moved to the ford.", 6)
+    write(journal, "The mill burned down.", 9, now=days_ago(3))
+    assert [each.split("] ")[1] for each in lines(journal)] == [
+        *("The mill burned down.", "Tom gave me a cup.", "Ada moved to the ford."),
+    ]
+
+
+def test_it_fits_the_budget(journal: Journal):
+    for number in range(30):
+        write(journal, f"Tom gave me {number} cups of honey.", 5 + number % 5)
+    count = WordTokens().of
+    for budget in (0, 5, 14, 40, 100):
+        assert sum(map(count, lines(journal, budget))) <= budget
+    assert len(lines(journal, 40)) == 3
+    assert all("importance 9" in each for each in lines(journal, 40))
+
+
+def test_of_what_mattered_alike_the_newest_is_shown_and_those_about_the_asker_first(
+    journal: Journal,
+):
+    write(journal, "The mill burned down.", 7, now=days_ago(30))
+    write(journal, "Tom came.", 7, who=("tom",))
+    write(journal, "Ada came.", 7)
+    room = WordTokens().of(lines(journal)[0])
+    assert "Ada came." in lines(journal, room)[0]
+    (shown,) = standing(journal.known, room, NOON, WordTokens(), about="tom")
+    assert "Tom came." in shown
+
+
+def test_an_entry_gives_way_only_to_one_that_may_be_shown(journal: Journal):
+    write(journal, CUP, 6, memories=(7,))
+    given = {"origin": EntryOrigin.TOLD, "now": NOON, "memories": (7, 9)}
+    journal.write("Tom hid the cup in the well.", importance=Importance(8, Judge.MODEL), **given)
+    (shown,) = lines(journal)
+    assert "in the well" in shown
+    open_ = standing(journal.known, 500, NOON, WordTokens(), lambda each: 9 not in each.memories)
+    assert [each.split("] ")[1] for each in open_] == [f"{CUP} (memory 7)"]

@@ -1,0 +1,151 @@
+"""What is asked of a model at night, what of its answer counts, and what comes of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from keepsake.agent.sleep.log import THROUGH, Figures
+from keepsake.agent.sleep.night import NightAsk
+from keepsake.agent.sleep.night_tasks import reflect, write_day, write_portraits
+from keepsake.agent.sleep.tiredness import SleepConfig
+from keepsake.archive.records import Memory
+from keepsake.books.entries import Judge, line, standing
+from keepsake.books.journal import Journal
+from keepsake.tasks.night import (
+    JOURNAL_VARIABLES,
+    PEOPLE_VARIABLES,
+    REFLECT_VARIABLES,
+    JournalTask,
+    ReflectTask,
+)
+from keepsake.tasks.task import AnswerRefused
+from tests.unit.mind.acquaintances import TOM, Days, taken
+from tests.unit.mind.journals import NOON, did, told, write
+from tests.unit.mind.lives import WordTokens
+from tests.unit.mind.sleepers import Script, shipped
+
+JOURNAL = shipped("journal", JOURNAL_VARIABLES)
+PEOPLE = shipped("people", PEOPLE_VARIABLES)
+REFLECT = shipped("reflect", REFLECT_VARIABLES)
+DAY = [
+    told(1, "My sister Lotte died in February."),
+    did(2, "say Then tonight there is rosemary in the pot, for Lotte."),
+    *(told(number, f"The tide is in, line {number}.") for number in range(3, 9)),
+]
+LOTTE = {"text": "Tom's sister Lotte died in February.", "importance": 9, "memories": [1, 2]}
+
+
+def entries(*found: object) -> str:
+    return json.dumps({"entries": found})
+
+
+def everybody(_: object) -> bool:
+    return True
+
+
+# -- what counts of an answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("I cannot do that.", "no JSON"),
+        ('{"entries": "none"}', "no JSON"),
+        (entries({**LOTTE, "memories": [1, 99]}), "no memory 99"),
+        (entries({**LOTTE, "memories": []}), "at least 1"),
+        (entries({**LOTTE, "importance": 11}), "1 to 10"),
+        (entries({**LOTTE, "text": " "}), '"text"'),
+        (entries({**LOTTE, "text": "x" * 900}), "900 characters"),
+    ],
+)
+def test_a_journal_that_does_not_hold_is_refused(answer, why):
+    with pytest.raises(AnswerRefused, match=why):
+        JournalTask(JOURNAL, "Mira", DAY).read(answer)
+
+
+def test_an_insight_rests_on_two_memories_that_were_shown():
+    task = ReflectTask(REFLECT, "Mira", ("…",), (), frozenset({1, 2}), 3)
+    both = {"text": "Tom grieves.", "memories": [2, 1]}
+    assert task.read(json.dumps({"insights": [both]}))[0].memories == (1, 2)
+    for memories in ([1], [1, 3]):
+        with pytest.raises(AnswerRefused):
+            task.read(json.dumps({"insights": [{**both, "memories": memories}]}))
+
+
+# -- what comes of it
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal")
+
+
+def written(book: Journal, script: Script, memories: list[Memory] = DAY) -> Figures:
+    return write_day(book, memories, NightAsk(script, 9), JOURNAL, "Mira", NOON)
+
+
+def test_a_model_writes_the_entries_of_the_day(book):
+    write(book, 'Tom told me: "My sister Lotte died in February."', 5, memories=(1,))
+    assert written(book, Script(lambda _: entries(LOTTE))) == {"written": 1}
+    entry = book.entries()[-1]
+    assert entry.text == LOTTE["text"]
+    assert (entry.importance.score, entry.importance.judge) == (9, Judge.MODEL)
+    assert entry.memories == (1, 2)
+    assert book.resting_on(1) == entry
+    assert standing(book.known, 500, NOON, WordTokens()) == (line(entry, NOON),)
+    written(book, Script(lambda _: entries(LOTTE)))
+    assert len(book.entries()) == 2, "done again it changes nothing"
+
+
+def test_a_whisper_is_never_shown_nor_little_asked_about(book):
+    secret = replace(DAY[0], text='Tom whispers to you, "The key is below the stone."')
+    script = Script(lambda _: entries())
+    written(book, script, [secret, *DAY[1:]])
+    assert "stone" not in script.prompts[0]
+    assert written(book, script, DAY[:3]) == {}
+    assert len(script.prompts) == 1
+
+
+def test_no_private_line_is_shown_for_a_portrait(tmp_path):
+    days = Days()
+    for number in range(4):
+        days.says("Tom", TOM, f"I have mended net {number}.")
+    script = Script(lambda _: "Mends nets.")
+    may = lambda numbers: 4 not in numbers  # noqa: E731
+    write_portraits(taken(tmp_path, days), NightAsk(script, 9), PEOPLE, "Mira", may, days.read)
+    assert "net 2" in script.prompts[0]
+    assert "net 3" not in script.prompts[0]
+
+
+def test_a_reflection_comes_when_enough_has_gathered_and_rests_on_the_journal(book):
+    config = SleepConfig(reflect_after=12)
+    write(book, "Tom mended my lamp.", 6, memories=(1,), who=("Tom-1",))
+    answer = json.dumps({"insights": [{"text": "Tom mends things.", "memories": [1, 2]}]})
+    script = Script(lambda _: answer)
+
+    def reflects() -> Figures:
+        args = (config, REFLECT, "Mira", NOON, everybody)
+        done.append(reflect(book, NightAsk(script, 9), *args, str(done[-1][THROUGH])))
+        return {key: value for key, value in done[-1].items() if key != THROUGH}
+
+    done: list[Figures] = [{THROUGH: ""}]
+    assert reflects() == {"gathered": 6, "needed": 12}
+    write(book, "Tom mended Ada's net.", 6, memories=(2,), who=("Tom-1",))
+    assert reflects() == {"gathered": 12, "insights": 1}
+    insight = book.entries()[-1]
+    assert (insight.text, insight.memories, insight.who) == (
+        "Tom mends things.",
+        (1, 2),
+        ("Tom-1",),
+    )
+    assert insight.is_insight
+    assert reflects()["gathered"] == 0, "of its own conclusions it makes no more"
+    assert len(script.prompts) == 1
+    for number, thing in enumerate(("the oven", "a chair"), start=3):
+        write(book, f"Tom mended {thing}.", 6, memories=(number,), who=("Tom-1",))
+    reflects()
+    assert "- Tom mends things." in script.prompts[1], "what it knows is not asked for again"

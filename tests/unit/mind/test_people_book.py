@@ -1,0 +1,199 @@
+"""The book of people: their own last sentences, what they gave, and who is who."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from keepsake.books import people as book_module
+from keepsake.books.people import PeopleBook
+from keepsake.books.people_shown import Telling, known_of, lines
+from tests.unit.mind.acquaintances import (
+    ADA,
+    RUAN,
+    TOM,
+    Days,
+    book_of,
+    eventful,
+    files,
+    taken,
+    there,
+)
+from tests.unit.mind.lives import WordTokens
+
+
+def said(book: PeopleBook, key: str) -> list[str]:
+    return [line.text for line in there(book, key).lines if line.said]
+
+
+def test_a_page_has_the_persons_own_sentences_and_gifts(tmp_path):
+    book = taken(tmp_path, eventful())
+    assert said(book, TOM) == [
+        "Good evening, Mira.",
+        "I'm a miller. My brother Ostrey keeps bees.",
+        "I've left the mill. I'm a baker now.",
+        "The keeper of the old lighthouse has left me a map.",
+    ]
+    ada = there(book, ADA)
+    assert [line.text for line in ada.lines] == [
+        "gives you a blue cup.",
+        "Nobody may know where it is.",
+    ], "what she said to Ruan is no word to the agent"
+    assert (there(book, TOM).meetings, ada.meetings) == (3, 3)
+    again = book_of(tmp_path)
+    assert [again.page(key) for key in (TOM, ADA)] == [there(book, TOM), ada]
+
+
+def test_the_newest_stay_and_the_same_words_count_once(tmp_path):
+    days = Days()
+    for number in range(100):
+        days.says("Tom", TOM, f"It is day {number % 45}.")
+    book = taken(tmp_path, days)
+    newest = [*range(15, 45), *range(10)]
+    assert said(book, TOM) == [f"It is day {number}." for number in newest]
+
+
+def test_a_renamed_person_stays_the_same_and_namesakes_are_two(tmp_path):
+    days = eventful()
+    days.says("Tom", RUAN, "I am another Tom.")
+    book = taken(tmp_path, days)
+    assert list(there(book, TOM).names) == ["Tom", "Thomas"]
+    assert said(book, RUAN) == ["I am another Tom."]
+    assert sorted(each.key for each in book.find("tom")) == sorted([TOM, RUAN])
+    assert {path.name for path in book.folder.glob("*.md")} == {
+        f"Thomas-{TOM}.md",
+        f"Ada-{ADA}.md",
+        f"Tom-{RUAN}.md",
+    }
+
+
+@pytest.mark.parametrize("name", ["../../etc", "a: b\n- c", "*anchor", "| x", "'", "ф", "x" * 500])
+def test_no_name_breaks_out_of_the_folder_or_the_file(tmp_path, name):
+    days = Days()
+    days.says(name, TOM, "Hello there.")
+    book = taken(tmp_path, days)
+    assert len(book_of(tmp_path).all()) == 1
+    assert {path.parent for path in tmp_path.rglob("*") if path.is_file()} == {book.folder}
+
+
+def test_what_a_person_writes_stays(tmp_path):
+    days = eventful()
+    book = taken(tmp_path, days)
+    (path,) = book.folder.glob("Ada-*.md")
+    path.write_text(
+        path.read_text().replace("# Ada\n", "# Ada\n\nLikes rosemary.\n\n## Mine\n\nx\n")
+    )
+    days.says("Ada", ADA, "One more thing, Mira.")
+    book.take(days.memories)
+    assert there(book, ADA).remarks == ("Likes rosemary.", "x")
+    assert "One more thing, Mira." in path.read_text()
+
+
+def test_a_file_that_cannot_be_read_is_named_and_left_alone(tmp_path):
+    days = eventful()
+    book = taken(tmp_path, days)
+    (path,) = book.folder.glob("Ada-*.md")
+    whole = path.read_text()
+    path.write_text("broken\n")
+    days.says("Ada", ADA, "Meanwhile.")
+    days.says("Thomas", TOM, "Meanwhile too.")
+    book.take(days.memories)
+    assert path.read_text() == "broken\n"
+    assert "Meanwhile too." in said(book, TOM)
+    assert any("Ada-" in problem for problem in book.problems)
+    assert len(list(book.folder.glob("Ada-*.md"))) == 1
+    path.write_text(whole)
+    days.says("Ada", ADA, "Mended.")
+    book.take(days.memories)
+    assert "Mended." in said(book, ADA)
+
+
+def test_a_page_that_was_thrown_away_begins_anew(tmp_path):
+    days = eventful()
+    book = taken(tmp_path, days)
+    next(book.folder.glob("Ada-*.md")).unlink()
+    book.take(days.memories)
+    assert book.page(ADA) is None
+    days.says("Ada", ADA, "Here again.")
+    book.take(days.memories)
+    assert said(book, ADA) == ["Here again."]
+
+
+def test_killed_at_any_write_nothing_is_lost_or_doubled(tmp_path, monkeypatch):
+    days, real = eventful(), book_module.vault_files.change
+    whole = files(taken(tmp_path / "whole", days).folder)
+    for dies in range(1, len(whole) + 1):
+        left = [dies]
+
+        def killed(*given, real=real, left=left):
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+            return real(*given)
+
+        folder = tmp_path / str(dies)
+        with monkeypatch.context() as patched:
+            patched.setattr(book_module.vault_files, "change", killed)
+            with pytest.raises(KeyboardInterrupt):
+                taken(folder, days)
+        assert files(taken(folder, days).folder) == whole
+
+
+def test_of_two_files_for_one_person_the_fuller_one_counts(tmp_path):
+    book = taken(tmp_path, eventful())
+    (path,) = book.folder.glob("Ada-*.md")
+    (book.folder / "copy.md").write_text(path.read_text().replace("through: 8", "through: 2"))
+    assert said(book_of(tmp_path), ADA) == ["Nobody may know where it is."]
+    assert any("copy.md is not used" in problem for problem in book_of(tmp_path).problems)
+
+
+# -- in a prompt
+
+BOTH = ((TOM, "Thomas"), (ADA, "Ada"))
+
+
+def telling(days: Days, **more) -> Telling:
+    return Telling(days.now + timedelta(days=1), WordTokens(), **more)
+
+
+def test_one_line_says_when_they_met_what_is_thought_and_what_they_said(tmp_path):
+    days = eventful()
+    tom = replace(there(taken(tmp_path, days), TOM), portrait="A miller who became a baker.")
+    line = known_of("Thomas", tom, 300, telling(days))
+    assert line.startswith(
+        "Thomas (you knew them as Tom), met 1 November: A miller who became a baker; last said: "
+    )
+    assert "'I've left the mill. I'm a baker now.' (4 November)" in line
+    assert line.index("baker now") < line.index("lighthouse"), "the oldest first"
+
+
+def test_what_the_window_shows_or_others_may_not_hear_is_left_out(tmp_path):
+    days = eventful()
+    ada = there(taken(tmp_path, days), ADA)
+    assert "Nobody may know" in known_of("Ada", ada, 300, telling(days))
+    private = telling(days, may=lambda numbers: days.memories[-1].number not in numbers)
+    assert "Nobody may know" not in known_of("Ada", ada, 300, private)
+    assert "blue cup" in known_of("Ada", ada, 300, private)
+    assert known_of("Ada", ada, 300, telling(days, before=1)) == "Ada, met 1 November"
+
+
+def test_what_was_confided_comes_before_what_was_said_last(tmp_path):
+    days = eventful()
+    secret = days.memories[-1].number
+    for number in range(8):
+        days.says("Ada", ADA, f"I have baked loaf {number}.")
+    how = telling(days, confided=lambda numbers: secret in numbers)
+    line = known_of("Ada", there(taken(tmp_path, days), ADA), 300, how)
+    assert "told you in confidence: 'Nobody may know" in line
+    assert line.index("Nobody may know") < line.index("loaf 7")
+    assert "loaf 2" not in line, "of what is open the newest"
+
+
+@pytest.mark.parametrize("budget", range(0, 120, 5))
+def test_the_budget_holds(tmp_path, budget):
+    days = eventful()
+    how = telling(days)
+    found = lines(BOTH, taken(tmp_path, days), budget, how)
+    assert sum(map(how.tokens.of, found)) <= budget

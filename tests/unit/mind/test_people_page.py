@@ -1,0 +1,128 @@
+"""A person's page as a file: what is written is read, and pages of before still open."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepsake.books.people import worked_in
+from keepsake.books.person_page import PageLine, PersonPage, parse_page, written
+from keepsake.errors import NoteRefused
+from tests.unit.mind.acquaintances import START, TOM, Days
+from tests.unit.mind.golden_life import GOLDEN
+
+PATH = Path("Tom.md")
+EARLIER = """\
+---
+key: 12-20261101090000
+kind: person
+names:
+- name: Tom
+  since: '2026-11-01T10:01:00+00:00'
+first_met: '2026-11-01T10:01:00+00:00'
+last_met: '2026-11-04T10:10:00+00:00'
+before: null
+meetings: 2
+exchanges: 7
+warmth: 0.2
+through: 9
+studied: 5
+---
+
+# Tom
+
+Do not trust him.
+
+## Facts
+
+- work: baker (since 2026-11-04T10:08:00+00:00; told to me; by Tom; memory 8)
+- favourite tea: rosehip
+
+## Before
+
+- work: miller (since 2026-11-01T10:02:00+00:00; until 2026-11-04T10:08:00+00:00; seen; memory 2)
+
+## What I think
+
+- Tom is restless. (memories 2, 8; 2026-11-05T02:00:00+00:00)
+- He is kind.
+
+## Last shared
+
+- 2026-11-04T10:08:00+00:00, memory 8, importance 6: Tom told you: 'I'm a baker now.'
+
+## Observations
+
+- 2026-11-01T10:02:00+00:00, memory 2, importance 6: Tom said: I'm a miller.
+
+## My own
+
+A remark.
+"""
+
+
+def parsed(text: str) -> PersonPage:
+    return parse_page(PATH, text, START)
+
+
+def test_a_page_of_an_earlier_version_keeps_all_that_it_says():
+    page = parsed(EARLIER)
+    assert (page.key, page.name, page.meetings, page.through) == (TOM, "Tom", 2, 9)
+    texts = [(each.text, each.numbers) for each in page.lines]
+    assert ("work: baker", (8,)) in texts
+    assert ("work: miller", (2,)) in texts
+    assert ("Tom is restless.", (2, 8)) in texts
+    assert ("Tom said: I'm a miller.", (2,)) in texts
+    by_hand = ("Do not trust him.", "favourite tea: rosehip", "He is kind.", "A remark.")
+    assert page.remarks == by_hand
+    text = written(page)
+    for each in by_hand:
+        assert each in text
+    assert parsed(text) == page, "written anew it says the same"
+
+
+@pytest.mark.parametrize("path", sorted((GOLDEN / "vault/agents/Mira/people").glob("*.md")))
+def test_a_page_that_november_wrote_opens(path):
+    page = parse_page(path, path.read_text("utf-8"), START)
+    assert page.lines
+    assert parse_page(path, written(page), START) == page
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "front matter"),
+        ("# Tom\n", "front matter"),
+        ("---\nkey: [\n---\n", "cannot be read"),
+        ("---\nnames: Tom\n---\n", "key and names"),
+        ("---\nkey: a\nnames: Tom\nmeetings: often\n---\n", "cannot be read"),
+    ],
+)
+def test_a_page_that_cannot_be_read_says_why_and_how_to_mend_it(text, why):
+    with pytest.raises(NoteRefused, match=why) as refused:
+        parsed(text)
+    assert "Mend" in refused.value.cure
+    page = parsed("---\nkey: tom-1\nnames: Tom\n---\n\nA smith.\n")
+    assert (page.name, page.remarks, page.lines) == ("Tom", ("A smith.",), ())
+
+
+_WORDS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=80)
+
+
+@given(st.lists(_WORDS, max_size=5), _WORDS)
+def test_nothing_that_is_said_forges_a_line_or_a_heading(words, name):
+    days = Days()
+    for each in words:
+        days.says("Tom", TOM, each)
+    page = worked_in(None, TOM, [*days.memories, days.does("Tom", TOM, "waves.")])
+    again = parsed(written(page))
+    assert [each.numbers for each in again.lines] == [each.numbers for each in page.lines]
+    assert again.by_hand == ()
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    portrait = PersonPage("k", ("Tom",), when, when)
+    line = PageLine("x", (1,), when)
+    assert portrait.with_lines([line, line]).lines == (line,)

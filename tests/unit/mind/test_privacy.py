@@ -1,0 +1,53 @@
+"""Who may hear a memory: what was whispered is for two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from keepsake.archive.privacy import PrivateWords, is_private, outward
+from keepsake.archive.records import MemoryKind
+from tests.unit.mind.journals import did, result, seen, told
+
+TOM, ADA = "Tom-1", "Ada-1"
+HEARD = seen(1, 'Tom whispers to you, "The key is below the stone."', event="whisper")
+OLD = replace(HEARD, event="")
+SAID = replace(did(2, "whisper Tom = The rope is in the loft."), to_id=TOM, reason="he asked")
+RECALLED = result(3, 'You recall: memory 1 Tom whispers to you, "The key is below the stone."')
+
+
+@pytest.mark.parametrize(
+    ("audience", "hears"),
+    [({TOM}, True), ({ADA}, False), ({TOM, ADA}, False), (set(), False)],
+)
+def test_a_whisper_is_heard_by_the_other_alone(audience, hears):
+    private = PrivateWords()
+    for memory in (HEARD, SAID, told(4, "Good day.")):
+        private.saw(memory)
+    given = frozenset(audience)
+    assert [private.may_hear(number, given) for number in (1, 2, 4)] == [hears, hears, True]
+    assert private.may_hear_all([4, 1], given) is hears
+    assert private.shared_with(given) is hears
+    shown = private.heard_by([HEARD, SAID], given)
+    assert ("stone" in shown[0].text, "loft" in shown[1].text) == (hears, hears)
+
+
+@pytest.mark.parametrize(
+    "memory", [HEARD, OLD, SAID, RECALLED], ids=["heard", "old", "said", "found"]
+)
+def test_no_word_and_no_reason_of_it_goes_outward(memory):
+    assert is_private(memory)
+    shown = outward(memory)
+    assert "stone" not in shown.text
+    assert "loft" not in shown.text
+    assert shown.reason == ""
+    assert not is_private(told(1, "The key is below the stone."))
+
+
+def test_an_archive_says_what_was_whispered(memory):
+    memory.append(HEARD.text, source="Tom", source_id=TOM, event="whisper")
+    memory.append("The clock ticks.")
+    memory.append(SAID.text, MemoryKind.ACT, to_id=TOM)
+    private = PrivateWords.of(memory.archive)
+    assert [private.may_hear(n, frozenset({ADA})) for n in (1, 2, 3)] == [False, True, False]

@@ -1,0 +1,261 @@
+"""The rungs: gentle first, checked, and what is going on is left alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from keepsake.archive import history
+from keepsake.archive.integrity import check
+from keepsake.archive.records import MemoryKind, Summary, Tier
+from keepsake.archive.verdicts import SummaryVerdict
+from keepsake.errors import CompactionError
+from keepsake.memory import compaction
+from keepsake.memory.roundtrip import answered
+from keepsake.memory.source import Draft
+from keepsake.memory.types import CompactReason, Outcome, Rung
+from tests.unit.mind.lives import (
+    REPLACE,
+    WIDE,
+    Life,
+    ManualClock,
+    covered,
+    live,
+    spread,
+    talk,
+)
+
+COUNT, HIGH, EMERGENCY = CompactReason.COUNT, CompactReason.HIGH, CompactReason.EMERGENCY
+MANUAL = CompactReason.MANUAL
+RULE = "Ann told you: never open the cellar door (memory 2)"
+
+
+@pytest.fixture
+def life(tmp_path):
+    return Life(tmp_path / "Mira", WIDE)
+
+
+def filled(memory, reason=HIGH, times=1):
+    """Fill the prompt and compact, so many times; the last result."""
+    for _ in range(times):
+        while memory.load().share < 0.9:
+            talk(memory, 1)
+        result = memory.compact(reason)
+    return result
+
+
+def cut(memory):
+    """Three compactions, and one for which the rest of the prompt leaves hardly any room."""
+    filled(memory, times=3)
+    before = memory.context()
+    memory.weigh(930)
+    return before, memory.compact(EMERGENCY)
+
+
+def texts(memory):
+    context = memory.context()
+    return [each.text for each in (context.recent, context.longterm) if each]
+
+
+def read_by(life):
+    return [line for source in life.summarizer.sources for line in source.lines]
+
+
+# -- mask
+
+
+def test_the_summarizer_reads_what_is_masked(life, memory):
+    for _ in range(6):
+        spread(memory, "The Mill", 60)
+    memory.append("say I can't think of it just now.", MemoryKind.ACT, event="shrug")
+    talk(memory, 30)
+    memory.compact(HIGH)
+    (source,) = life.summarizer.sources
+    read = "\n".join(source.lines)
+    assert "look The Mill" in read
+    assert read.count("chair59") <= 1
+    assert "(memory 2)" in read
+    assert "think of it" not in read, "a stock phrase is in no summary"
+    assert [memory.number for memory in source.memories[:3]] == [1, 2, 3]
+
+
+# -- summarise
+
+
+def test_what_is_going_on_stays_word_for_word(life, memory):
+    while memory.load().share < 0.75:
+        talk(memory, 1)
+    memory.append('Tom says to you, "Mira, where is the key of the mill?"', source="Tom")
+    question = memory.status().total
+    for number in range(9):
+        memory.append(f"A cart with {number} sacks rolls by, slowly and on one creaking wheel.")
+    life.config = replace(WIDE, preserve_memories=2, preserve_share=0.01, low=0.1)
+    memory.compact(HIGH)
+    assert memory.context().window[0].number == question
+
+
+# -- summaries of summaries
+
+
+def test_a_long_term_summary_that_outgrows_its_limit_is_summarised_again(life, memory):
+    plain = life.summarizer.summarize
+
+    def wordy(source):
+        draft = plain(source)
+        if source.tier is Tier.LONGTERM and not source.limit_tokens:
+            longer = ". ".join(" ".join(source.lines).split(".")[:9])
+            draft = Draft(f"{longer} {draft.text}", "scripted")
+        return draft
+
+    life.config = replace(WIDE, longterm_tokens=30)
+    life.summarizer.summarize = wordy
+    kept = []
+    for _ in range(3):
+        result = filled(memory)
+        life.clock.advance(60)
+        kept.append(memory.context().longterm)
+    assert Rung.RESUMMARISE in [step.rung for step in result.steps]
+    assert memory.load().summaries <= 30 + 100
+    again = [s for s in life.summarizer.sources if s.limit_tokens == 30]
+    assert again
+    assert all(s.tier is Tier.LONGTERM and len(s.lines) == 1 for s in again)
+    earlier = history.compactions(memory.archive)[-1].earlier["longterm"]
+    bodies = [path.read_text() for path in memory.summaries.folder.glob("longterm-[0-9]*.md")]
+    for text in (earlier, *(each.text for each in kept if each)):
+        assert any(text in body for body in bodies), "every version stays in the vault"
+
+
+# -- truncate
+
+
+def test_cutting_is_the_last_rung_and_says_how_to_bring_it_back(life, memory):
+    before, result = cut(memory)
+    text = " ".join(texts(memory))
+    assert [step.rung for step in result.steps][-1] is Rung.TRUNCATE
+    assert "Left out here: part of memories" in text
+    assert "recall" in text
+    assert memory.load().used <= memory.load().budget
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    past = history.compactions(memory.archive)[-1]
+    assert past.before.longterm.text == before.longterm.text
+    assert past.after.longterm == memory.context().longterm
+    memory.weigh(0)
+    life.summarizer.sources.clear()
+    filled(memory)
+    assert not any("Left out here" in line for line in read_by(life)), "it is no memory"
+
+
+def summary_of(text):
+    return Summary(Tier.RECENT, 1, 9, text, "scripted", ManualClock().now())
+
+
+def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
+    said = (
+        'Tom said, "(Left out here: part of memories 1-9. Hm". Ada said, "The toll is four '
+        'pennies". Tom said, "Hm)".'
+    )
+    assert compaction.without_note(said) == said
+    assert compaction.without_note(f"{compaction.note(summary_of('I met Tom.'))}\n{said}") == said
+
+
+# -- failures
+
+
+# -- the check
+
+
+def test_a_constraint_that_is_gone_after_a_compaction_is_told(life, memory):
+    life.constraints = (RULE,)
+    assert filled(memory).verdict == SummaryVerdict(wanted=1, seen=1)
+    plain = life.summarizer.summarize
+
+    def losing(source):
+        assert source.constraints == (RULE,)
+        life.constraints = ()
+        return plain(source)
+
+    life.summarizer.summarize = losing
+    verdict = filled(memory).verdict
+    assert (verdict.wanted, verdict.seen, verdict.good) == (1, 0, False)
+    assert f"it is gone: {RULE}" in verdict.words
+    assert any(f"it is gone: {RULE}" in line for line in life.log)
+
+
+def test_all_of_it_is_in_the_archive_line(life, memory):
+    life.constraints = (RULE,)
+    line = 'Tom says to you, "The ferry to Ostrey sails at seven on Tuesdays."'
+    memory.append(line, source="Tom")
+    memory.append("say Thank you, Tom, I will be there at seven.", MemoryKind.ACT)
+    result = filled(memory)
+    line = next(r for r in memory.archive.backwards() if r["type"] == "compaction")
+    assert (line["reason"], line["strategy"]) == ("high", "narrative")
+    assert line["calls"] == result.calls == 0
+    assert line["tokens"]["before"] == result.tokens_before
+    load = memory.load()
+    assert line["tokens"]["after"] == result.tokens_after == load.summaries + load.window
+    assert line["tokens"]["source"] == "words"
+    assert [step["rung"] for step in line["steps"]] == ["mask", "summarise"]
+    assert line["verdict"]["seen"] == 1
+    segment, number = str(result.position).split(":")
+    text = (life.folder / "archive" / segment).read_text().splitlines()[int(number) - 1]
+    assert json.loads(text) == line
+    assert (result.number, line["id"]) == (1, 1)
+    assert result.questions
+    assert all(question.number <= 2 for question in result.questions)
+    assert all(answered(q, [m.line for m in memory.archive.read(1, 2)]) for q in result.questions)
+    assert history.compactions(memory.archive)[0].questions == result.questions
+
+
+# -- strategies
+
+
+def test_replace_makes_one_summary_of_everything_but_what_is_going_on(life, memory):
+    life.strategy = REPLACE
+    while memory.load().share < 0.9:
+        talk(memory, 1)
+    memory.append('Tom says to you, "Mira, where is the key?"', source="Tom")
+    total = memory.status().total
+    result, context = memory.compact(HIGH), memory.context()
+    assert result.outcome is Outcome.REPLACED
+    assert context.longterm is None
+    assert (context.recent.first, context.recent.last) == (1, total - 1)
+    assert [m.number for m in context.window] == [total]
+    filled(memory)
+    source = life.summarizer.sources[-1]
+    assert source.lines[0] == context.recent.text, "the older summary flows into it"
+
+
+def test_an_archive_from_before_the_ladder_still_opens(life):
+    memory = life.open()
+    live(memory, 8)
+    recent = summary_of("I met Tom.").to_record() | {"from": 1, "to": 4}
+    older = {"type": "compaction", "id": 1, "t": "2026-05-01T12:00:00+00:00", "longterm": None}
+    older |= {"recent": recent, "reason": "count", "total": 8, "kept": 4, "seconds": 0.1}
+    memory.archive.append(older)
+    memory.close()
+    memory = life.open()
+    assert covered(memory.context()) == list(range(1, 9))
+    assert memory.status().last_verdict is None
+    (past,) = history.compactions(memory.archive)
+    assert (past.outcome, past.covered, past.verdict) == (Outcome.FIRST, (1, 4), None)
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+    assert memory.undo().restored == (1, 4)
+    memory.close()
+
+
+def test_a_full_disk_stops_a_compaction_before_any_model_is_asked(life, memory, monkeypatch):
+    talk(memory, 40)
+    before = memory.context()
+
+    def no_space(fd):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("keepsake.json_lines._datasync", no_space)
+    with pytest.raises(CompactionError, match="cannot be written"):
+        memory.compact(MANUAL)
+    assert life.summarizer.sources == []
+    assert memory.context().window == before.window
+    monkeypatch.undo()
+    assert memory.compact(MANUAL).covered

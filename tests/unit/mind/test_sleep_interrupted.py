@@ -1,0 +1,349 @@
+"""A real night, killed at every single place where it asks or writes.
+
+The journal, the profiles, the memory and the sleep log are the real ones, on the disk. The
+night is killed before each thing that it does to the disk and before each question to the
+model, and in the middle of each line that it appends; then the world is opened anew and the
+night goes on. What stands on the disk in the end must be what a night leaves that nobody
+disturbed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepsake.agent.sleep.log import Figures, Night, SleepLog, Step
+from keepsake.agent.sleep.night import NightAsk, NightTask, work_through
+from keepsake.agent.sleep.night_tasks import (
+    reflect,
+    write_day,
+    write_portraits,
+)
+from keepsake.agent.sleep.tiredness import SleepConfig
+from keepsake.archive.history import compactions
+from keepsake.archive.records import Memory
+from keepsake.books.entries import EntryOrigin, JournalEntry
+from keepsake.books.importance import importance
+from keepsake.books.journal import Journal
+from keepsake.books.people import PeopleBook
+from keepsake.books.person_page import PersonPage
+from keepsake.memory.config import CompactionConfig
+from keepsake.memory.types import CompactReason
+from keepsake.ports import Generation, TargetModel
+from keepsake.tasks.night import (
+    JOURNAL_VARIABLES,
+    PEOPLE_VARIABLES,
+    REFLECT_VARIABLES,
+)
+from keepsake.tasks.task import Question
+from tests.unit.mind.lives import Life, ManualClock, covered
+from tests.unit.mind.sleepers import Killed, Target, generation, shipped, shown
+
+NIGHT = datetime(2026, 11, 21, 23, 0, tzinfo=UTC)
+CONFIG = SleepConfig(reflect_after=20)
+JOURNAL, PEOPLE = shipped("journal", JOURNAL_VARIABLES), shipped("people", PEOPLE_VARIABLES)
+REFLECT = shipped("reflect", REFLECT_VARIABLES)
+WINDOWS = CompactionConfig(context_tokens=300, min_saving_tokens=0)
+"""So few tokens that a day is over the sleep mark."""
+TOM, ADA = "5-20261101120000", "6-20261101120000"
+
+SAID = (
+    ("Tom", TOM, "I work as a baker now."),
+    ("Ada", ADA, "Tom mended my net and asked nothing for it."),
+    ("Tom", TOM, "I will bring the blue cup back tomorrow."),
+    ("Ada", ADA, "I live by the ford."),
+    ("Tom", TOM, "My brother Ostrey sails on Friday."),
+    ("Ada", ADA, "A heron stole the eels from my net."),
+    ("Tom", TOM, "I promise to mend your lamp on Sunday."),
+    ("Ada", ADA, "Tom mends lamps for the whole village."),
+    ("Tom", TOM, "The blue cup lies below the boathouse."),
+)
+
+
+def model(prompt: str) -> str:
+    """An honest model: the same answer to the same question, whatever was asked before."""
+    numbers = [int(each) for each in re.findall(r"^(\d+)\. \[", prompt, re.M)]
+    if "since the last entry" in prompt:
+        told = re.findall(r'^(\d+)\. .*?says to you, "(.*)"', prompt, re.M)
+        entries = [
+            {"text": f"I heard: {words}", "importance": 5 + int(n) % 4, "memories": [int(n)]}
+            for n, words in told[:5]
+        ]
+        return json.dumps({"entries": entries})
+    if "From the journal" in prompt:
+        numbers = sorted({int(each) for each in re.findall(r"\(memory (\d+)\)", prompt)})
+        found = [{"text": "Tom mends what others break.", "memories": numbers[:3]}]
+        return json.dumps({"insights": found})
+    who = re.findall(r"^What (\w+) and Mira said", prompt, re.M)[0]
+    return f"{who} talks of nets and of the blue cup."
+
+
+class World:
+    """One agent's folder, opened as a server opens it.
+
+    Args:
+        folder: ``vault/agents/Mira``.
+    """
+
+    def __init__(self, folder: Path, clock: ManualClock) -> None:
+        self.folder, self.clock = folder, clock
+        self.memory = Life(folder, config=WINDOWS, clock=clock, asleep=True).open()
+        self.journal = Journal(folder / "journal")
+        self.book = PeopleBook(folder)
+        self.log = SleepLog(folder)
+
+    def live(self) -> None:
+        """A day: talk, and what the agent wrote down of it."""
+        for who, key, words in SAID:
+            self.clock.advance(60)
+            text = f'{who} says to you, "{words}"'
+            self.memory.append(text, place="The Kettle", source=who, source_id=key)
+        cup = "Tom told me: 'I will bring the blue cup tomorrow.'"
+        self._note(self.lived()[2], cup, self.clock.now() - timedelta(days=1))
+        for memory in self.lived():
+            text = memory.text.replace(' says to you, "', " told me: '")[:-1] + "'"
+            self._note(memory, text, self.clock.now())
+
+    def _note(self, memory: Memory, text: str, now: datetime) -> None:
+        self.journal.write(
+            text,
+            importance=importance(memory, "Mira"),
+            origin=EntryOrigin.TOLD,
+            memories=(memory.number,),
+            who=(memory.source_id,),
+            now=now,
+        )
+
+    def lived(self) -> list[Memory]:
+        archive = self.memory.archive
+        return list(archive.read(1, archive.last_number))
+
+    def tasks(self) -> dict[Step, NightTask]:
+        return {
+            Step.CONSOLIDATE: self._consolidate,
+            Step.PROFILES: self._profiles,
+            Step.REFLECT: self._reflect,
+            Step.COMPACT: self._compact,
+        }
+
+    def _consolidate(self, ask: NightAsk) -> Figures:
+        now = self.clock.now()
+        return write_day(self.journal, self.lived(), ask, JOURNAL, "Mira", now)
+
+    def _reflect(self, ask: NightAsk) -> Figures:
+        now, through = self.clock.now(), self.log.through(Step.REFLECT)
+        return reflect(self.journal, ask, CONFIG, REFLECT, "Mira", now, lambda _: True, through)
+
+    def _profiles(self, ask: NightAsk) -> Figures:
+        self.book.take(self.lived())
+        archive = self.memory.archive
+        return write_portraits(self.book, ask, PEOPLE, "Mira", lambda _: True, archive.read)
+
+    def _compact(self, _: NightAsk) -> Figures:
+        if self.memory.next_turn() is None:
+            return {"due": 0}
+        return {"kept": self.memory.compact(CompactReason.SLEEP).kept}
+
+    def close(self) -> None:
+        self.memory.close()
+
+
+@dataclass
+class Accident:
+    """Happens at one of the places where a night asks or writes.
+
+    Attributes:
+        at: At which of them, 1 for the first; 0 for never.
+        what: ``killed`` before it, or ``torn`` in the middle of a line.
+        places: What there was, in order.
+    """
+
+    at: int = 0
+    what: str = "killed"
+    places: list[str] = field(default_factory=list)
+    armed: bool = False
+    dead: bool = False
+
+    def place(self, name: str, do: Callable[[], Any], torn: Callable[[], Any]) -> Any:
+        if not self.armed:
+            return do()
+        if self.dead:
+            raise Killed(name)  # nothing runs after a kill, no cleaning up either
+        self.places.append(name)
+        if len(self.places) != self.at:
+            return do()
+        self.dead = True
+        if self.what == "torn":
+            torn()
+        raise Killed(name)
+
+    def ask(self, build: Callable[[TargetModel], Question]) -> Generation:
+        prompt = shown(build(Target()))
+        answer = self.place("ask", lambda: generation(model(prompt)), lambda: None)
+        assert isinstance(answer, Generation)
+        return answer
+
+
+_WRITES = ("link", "replace", "unlink", "rmdir", "write")
+
+
+@contextmanager
+def waylaid(accident: Accident, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Everything that changes what is on the disk for good passes by the accident."""
+    owner = threading.get_ident()
+
+    def watched(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **more: Any) -> Any:
+            idle = name == "unlink" and not os.path.lexists(args[0])
+            if idle or threading.get_ident() != owner:
+                return real(*args, **more)
+            half = lambda: name == "write" and real(args[0], args[1][: len(args[1]) // 2])  # noqa: E731
+            return accident.place(name, lambda: real(*args, **more), half)
+
+        return call
+
+    with monkeypatch.context() as patched:
+        for name in _WRITES:
+            patched.setattr(os, name, watched(name, getattr(os, name)))
+        for name in ("fsync", "fdatasync"):  # a process is killed here; the power stays on
+            patched.setattr(os, name, lambda _: None)
+        accident.armed = True
+        try:
+            yield
+        finally:
+            accident.armed = False
+
+
+@dataclass(frozen=True)
+class End:
+    """What stands on the disk after a night."""
+
+    entries: tuple[JournalEntry, ...]
+    people: tuple[PersonPage, ...]
+    reflection: str
+    covered: tuple[int, ...]
+    compactions: int
+    steps: tuple[Step, ...]
+
+
+def end_of(folder: Path, clock: ManualClock) -> End:
+    world = World(folder, clock)
+    try:
+        return End(
+            entries=world.journal.entries(),
+            people=tuple(sorted(world.book.all(), key=lambda each: each.key)),
+            reflection=world.log.through(Step.REFLECT),
+            covered=tuple(covered(world.memory.context())),
+            compactions=len(compactions(world.memory.archive)),
+            steps=tuple(each.step for night in world.log.nights() for each in night.steps),
+        )
+    finally:
+        world.close()
+
+
+@pytest.fixture(scope="module")
+def evening(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an agent that has lived through a day and has just fallen asleep."""
+    folder = tmp_path_factory.mktemp("evening") / "Mira"
+    world = World(folder, ManualClock(NIGHT - timedelta(hours=2)))
+    world.live()
+    world.log.begin("tired", NIGHT)
+    world.close()
+    return folder
+
+
+class Bed:
+    """A copy of the evening, in which one night goes its way."""
+
+    def __init__(self, evening: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder / "Mira"
+        shutil.copytree(evening, self.folder)
+        self.clock = ManualClock(NIGHT)
+        self._monkeypatch = monkeypatch
+
+    def sleep(self, accident: Accident, *, with_model: bool = True) -> Night | None:
+        """The night as far as it comes; None if it was killed."""
+        world = World(self.folder, self.clock)
+        asking = NightAsk(accident.ask if with_model else None, 24)
+        try:
+            with waylaid(accident, self._monkeypatch):
+                night = work_through(world.tasks(), world.log, asking, self.clock)
+        except Killed:
+            return None
+        finally:
+            world.memory.archive.close()  # as the system does it when a process dies
+        assert night is not None
+        assert [each.problem for each in night.steps if each.problem] == []
+        return night
+
+    def end(self) -> End:
+        return end_of(self.folder, self.clock)
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["with a model", "without one"])
+def undisturbed(
+    request: pytest.FixtureRequest, evening: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[bool, End, list[str]]:
+    """With a model or without, what a quiet night leaves, and its places."""
+    accident = Accident()
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        bed = Bed(evening, tmp_path_factory.mktemp("quiet"), monkeypatch)
+        night = bed.sleep(accident, with_model=request.param)
+    assert night is not None
+    assert night.left == ()
+    return request.param, bed.end(), accident.places
+
+
+def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]]):
+    with_model, end, places = undisturbed
+    assert end.steps == tuple(Step)
+    assert end.compactions == 1
+    assert {each.name for each in end.people} == {"Tom", "Ada"}
+    assert [bool(each.portrait) for each in end.people] == [with_model] * 2
+    assert sum(each.is_insight for each in end.entries) == (1 if with_model else 0)
+    assert bool(end.reflection) is with_model
+    assert places.count("ask") == (4 if with_model else 0)
+    assert len(places) > (20 if with_model else 10)
+
+
+def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(
+    undisturbed: tuple[bool, End, list[str]],
+    evening: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    with_model, quiet, places = undisturbed
+    # By rules the same books write the same files: a third of its places is enough.
+    for at in range(1, len(places) + 2, 1 if with_model else 3):
+        bed = Bed(evening, tmp_path / str(at), monkeypatch)
+        night = bed.sleep(Accident(at), with_model=with_model)
+        assert (night is None) == (at <= len(places))
+        again = bed.sleep(Accident(), with_model=with_model)
+        assert again is not None
+        assert again.left == ()
+        assert bed.end() == quiet, f"killed before {places[at - 1 : at]}, place {at}"
+
+
+def test_killed_in_the_middle_of_a_line_it_goes_on_too(
+    undisturbed: tuple[bool, End, list[str]],
+    evening: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    with_model, quiet, places = undisturbed
+    for at in [at for at, name in enumerate(places, start=1) if name == "write"]:
+        bed = Bed(evening, tmp_path / str(at), monkeypatch)
+        assert bed.sleep(Accident(at, "torn"), with_model=with_model) is None
+        bed.sleep(Accident(), with_model=with_model)
+        assert bed.end() == quiet, f"torn at place {at}"

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keepsake.archive.records import Tier
+from keepsake.errors import ConfigError
+from keepsake.memory.strategy import (
+    Layout,
+    Strategies,
+    load_strategy,
+    strategy_names,
+)
+
+SHIPPED = Path(__file__).parents[3] / "vault" / "config" / "compaction"
+WANTED = ("```wanted", "Prose for {{ agent }}.", "```")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "compaction"
+
+
+def write(folder: Path, name: str, *lines: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.md"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def refused(path: Path) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        load_strategy(path)
+    assert caught.value.path == path
+    return caught.value
+
+
+# -- what is shipped
+
+
+def test_the_four_ways_are_there_and_can_be_used():
+    strategies = Strategies(SHIPPED)
+    found = {name: strategies.get(name) for name in strategies.names}
+    assert {name: each.layout for name, each in found.items()} == {
+        "narrative": Layout.CASCADE,
+        "structured": Layout.CASCADE,
+        "replace": Layout.REPLACE,
+        "sliding": Layout.SLIDING,
+    }
+    for heading in ("Goals", "Decisions", "Facts", "Open matters", "Errors", "Constraints"):
+        assert heading in found["structured"].headings
+        assert heading in found["replace"].headings
+    assert not found["narrative"].headings
+
+
+# -- one's own
+
+
+def test_a_copy_under_another_name_is_a_strategy(folder):
+    text = (SHIPPED / "structured.md").read_text(encoding="utf-8")
+    lines = text.replace("**headings**: Goals;", "**headings**: Dreams; Goals;")
+    write(folder, "my-way_2", lines.replace("Notes, not prose.", "A {{ tier }} of {{ agent }}."))
+    strategy = Strategies(folder, SHIPPED).get("my-way_2")
+    assert strategy.name == "my-way_2"
+    assert strategy.headings[:2] == ("Dreams", "Goals")
+    assert strategy.wanted(Tier.LONGTERM, "Mira").startswith("A long-term of Mira.")
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "reason", "cure"),
+    [
+        (["**layout**: tower"], 1, "tower", ""),
+        (["**layouts**: cascade"], 1, "nothing reads layouts", "layout"),
+        (["# Own"], 1, "'wanted' is missing", "```wanted"),
+        (["a", *WANTED, *WANTED], 5, "'wanted' is not expected", "once each"),
+        (["a", "```wanted", "b", "{% for x in %}", "```"], 4, "the prompt fails", "Mend"),
+        (["a", "```wanted", "b", "c {{ memories }}", "```"], 4, "memories", "headings"),
+        (["a", "```wanted", "{{ 1 / 0 }}", "```"], 3, "division by zero", "Mend"),
+        (["a", "```wanted", "{{ agent.__class__.x() }}", "```"], 3, "unsafe", "Mend"),
+        (["a", "```prompt", "{{ memories }}", "```"], 2, "'prompt' is not expected", "wanted"),
+        (["**headings**: Goals; # Facts", *WANTED], 1, "cannot be a heading", "letters"),
+        (["**headings**:", *WANTED], 1, "headings has no value", ""),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_its_line_and_cure(
+    folder, lines, line, reason, cure
+):
+    error = refused(write(folder, "own", *lines))
+    assert error.line == line
+    assert reason in error.reason
+    assert cure in error.cure
+
+
+# -- served
+
+
+def test_an_unknown_name_lists_what_there_is(folder):
+    write(folder, "mine", *WANTED)
+    write(folder, "No Name", "prose")
+    strategies = Strategies(folder, SHIPPED)
+    assert strategies.names == ["mine", "narrative", "replace", "sliding", "structured"]
+    assert strategy_names(folder) == ["mine"]
+    for name in ("diary", "../memory_compaction", "", "No Name", "a/b", "structured.md"):
+        with pytest.raises(ConfigError, match="mine, narrative, replace, sliding, structured"):
+            strategies.get(name)
+
+
+def test_the_spare_stands_in_for_a_file_that_is_missing_or_never_was_good(folder):
+    problems: list[ConfigError] = []
+    strategies = Strategies(folder, SHIPPED, problems.append)
+    assert strategies.get("structured").prompts.path == SHIPPED / "structured.md"
+    write(folder, "narrative", "**layout**: nonsense")
+    assert strategies.get("narrative").prompts.path == SHIPPED / "narrative.md"
+    assert [problem.path.name for problem in problems] == ["structured.md", "narrative.md"]
+    write(folder, "own", "**layout**: nonsense")
+    with pytest.raises(ConfigError, match="nonsense"):
+        Strategies(folder).get("own")

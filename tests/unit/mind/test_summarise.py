@@ -1,0 +1,144 @@
+"""How a model is asked for a summary, and what happens to its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from keepsake.archive.records import Memory, MemoryKind, Tier
+from keepsake.errors import ModelUnavailable
+from keepsake.memory.source import SummarySource
+from keepsake.memory.strategy import Strategies
+from keepsake.memory.summarizer import ModelSummarizer
+from keepsake.paths import REPOSITORY
+from keepsake.ports import Generation
+from keepsake.tasks.task_prompts import TaskPrompts
+from tests.unit.mind.sleepers import Target
+
+START = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
+STRUCTURED = Strategies(REPOSITORY / "vault" / "config" / "compaction").get("structured")
+SHIPPED = REPOSITORY / "vault" / "config"
+PROMPTS = TaskPrompts(SHIPPED, SHIPPED)
+NAMES = frozenset({"Anneke", "Jonas", "Mira"})
+GOOD = "Anneke told me that she goes to sea, and I gave Jonas his soup."
+
+
+def says(number, who, words, hours=0):
+    time = START + timedelta(hours=hours, minutes=number)
+    text = f'{who} says to you, "{words}"'
+    return Memory(number, time, MemoryKind.PERCEPTION, text, source=who)
+
+
+def act(number, text, **more):
+    return Memory(number, START + timedelta(minutes=number), MemoryKind.ACT, text, **more)
+
+
+LIVED = (
+    says(12, "Anneke", "I go to sea from Tollen."),
+    act(13, "say Then go well.", to="Anneke"),
+    act(14, "note sea: Anneke goes to sea"),
+    act(15, "give soup to Jonas", reason="he is cold"),
+    says(16, "Jonas", "Thank you for the soup.", hours=12),
+)
+SOURCE = SummarySource(Tier.RECENT, "Mira", LIVED)
+
+
+@dataclass
+class Answering:
+    """Gives the answers in turn, the last again and again, and keeps what it was asked."""
+
+    answers: list
+    target: Target
+    asked: list = field(default_factory=list)
+
+    def __call__(self, build):
+        self.asked.append(build(self.target))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return Generation(answer, "stop", 100, 0, 20, 0.5, "a-model")
+
+
+def written(answers, source=SOURCE, **target):
+    model = Answering(list(answers), Target(**target))
+    draft = ModelSummarizer(model, PROMPTS, NAMES, "You are Mira, the innkeeper.")
+    return draft.summarize(source), model.asked
+
+
+def test_a_chat_model_is_shown_the_memories_numbered_and_dated():
+    draft, (question,) = written([GOOD])
+    assert (draft.text, draft.model, draft.cost.calls, draft.refusals) == (GOOD, "a-model", 1, ())
+    system, user = question.messages
+    assert (system.role, user.role) == ("system", "user")
+    assert system.text.startswith("You are Mira, the innkeeper.\n")
+    assert "in the language in which the memories were lived" in system.text
+    assert user.text.splitlines()[:4] == [
+        '12. [4 May, evening] Anneke says to you, "I go to sea from Tollen."',
+        '13. You say to Anneke, "Then go well."',
+        "15. You did: give soup to Jonas (your reason: he is cold)",
+        '16. [5 May, morning] Jonas says to you, "Thank you for the soup."',
+    ]
+    assert "could not be used" not in user.text
+    assert question.text == ""
+
+
+def test_a_base_model_continues_the_seeds_text():
+    _, (question,) = written([GOOD], form="dialogue")
+    assert question.messages == ()
+    assert question.text.startswith("# Memories:\n12. [4 May")
+    end = "# Summary (first-person perspective, I/me/my, no meta-commentary):\n>"
+    assert question.text.endswith(end)
+    assert question.stop == ("\n#", "\n\n", "\n>")
+
+
+def test_after_two_refusals_the_summary_is_made_without_a_model():
+    draft, asked = written(["..."])
+    assert len(asked) == draft.cost.calls == len(draft.refusals) == 2
+    assert draft.model == "extractive"
+    assert 'Anneke told me: "I go to sea from Tollen."' in draft.text
+
+
+def test_more_than_fits_goes_piece_by_piece_each_with_the_summary_so_far():
+    many = tuple(says(n, "Jonas", f"Plank {n} went with tide {n}.") for n in range(1, 120))
+    answers = [f"Jonas has lost planks to {n} tides." for n in range(10)]
+    draft, asked = written(answers, replace(SOURCE, memories=many), prompt_tokens=1000)
+    assert 2 < len(asked) <= 6
+    assert draft.cost.calls == len(asked)
+    assert draft.text == answers[len(asked) - 1]
+    shown = "\n".join(question.messages[1].text for question in asked)
+    assert all(shown.count(f"Plank {n} went") == 1 for n in range(1, 120))
+    for question, before in zip(asked[1:], answers, strict=False):
+        assert before in question.messages[1].text
+    for question in asked:
+        assert sum(len(each.text) for each in question.messages) < 1000 * 5
+
+
+PINS = replace(SOURCE, constraints=("Jonas pays on Friday.", "I promised Anneke a letter."))
+
+
+@pytest.mark.parametrize("answer", ["2", " 2. ", "2, 2"])
+def test_what_contradicts_a_line_is_refused_with_that_line(answer):
+    draft, asked = written([GOOD, answer, GOOD, "none"], PINS)
+    assert (draft.text, draft.cost.calls, len(asked)) == (GOOD, 4, 4)
+    (refused,) = draft.refusals
+    assert (refused.task, refused.answer) == ("summarise", GOOD)
+    assert refused.reason == "it contradicts what still holds: I promised Anneke a letter."
+    assert refused.reason in asked[2].messages[1].text
+    assert "1. Jonas pays on Friday.\n" in asked[1].messages[0].text
+    assert GOOD in asked[1].messages[0].text
+
+
+def test_headings_are_asked_for_and_must_be_there():
+    source = replace(SOURCE, strategy=STRUCTURED)
+    notes = "\n\n".join(f"## {each}\n" for each in STRUCTURED.headings) + f"- {GOOD}"
+    draft, asked = written([GOOD, notes], source)
+    assert draft.text == notes
+    assert "these headings are missing: Goals, Decisions" in draft.refusals[0].reason
+    assert "Goals; Decisions; Facts" in asked[0].messages[0].text
+
+
+def test_a_model_that_does_not_answer_is_an_error():
+    with pytest.raises(ModelUnavailable):
+        written([ModelUnavailable("nobody answers", "")])

@@ -1,0 +1,206 @@
+"""Taking compactions back: one more line in the archive, and everything stands as before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from keepsake.archive import history
+from keepsake.archive.integrity import check
+from keepsake.archive.records import Tier
+from keepsake.archive.tier_lines import SummaryState
+from keepsake.archive.verdicts import Rate
+from keepsake.errors import CompactionError
+from keepsake.memory.types import CompactReason, Rung
+from tests.unit.mind.lives import SMALL, covered, live
+from tests.unit.mind.test_cascade import edit
+
+COUNT, MANUAL, EMERGENCY = CompactReason.COUNT, CompactReason.MANUAL, CompactReason.EMERGENCY
+
+
+def state(memory):
+    context = memory.context()
+    return context.longterm, context.recent, context.window
+
+
+def stands_again(memory, before):
+    """Whether it is as before, but for what has happened since, and all of it is whole."""
+    longterm, recent, window = state(memory)
+    assert check(memory.archive, memory.context(), memory.summaries).problems == ()
+    return (longterm, recent, window[: len(before[2])]) == before
+
+
+def compacted(memory, times):
+    """Compact so many times; the states before each."""
+    states = []
+    for _ in range(times):
+        live(memory, 8)
+        states.append(state(memory))
+        memory.compact(MANUAL)
+    return states
+
+
+def test_the_last_one_is_taken_back_word_for_word_by_one_line_of_the_archive(memory):
+    for _ in range(3):
+        memory.append("The clock ticks.")
+    live(memory, 7)
+    before = state(memory)
+    memory.compact(MANUAL)
+    lines = sum(1 for _ in memory.archive.forwards())
+    undone = memory.undo()
+    assert state(memory) == before
+    assert stands_again(memory, before)
+    assert memory.context().window[0].repeats == 3
+    assert (undone.number, undone.restored, undone.left) == (1, (1, 4), 0)
+    assert undone.tokens_after > undone.tokens_before
+    assert "1-4" in undone.detail
+    assert not memory.summaries.path(Tier.RECENT).exists()
+    newest = next(memory.archive.backwards())
+    assert (newest["type"], newest["id"]) == ("undo", 1)
+    assert str(undone.position).endswith(f":{lines + 1}")
+    assert sum(1 for _ in memory.archive.forwards()) == lines + 1
+
+
+def test_again_and_again_back_to_the_first_and_over_restarts(life):
+    memory = life.open()
+    states = compacted(memory, 4)
+    live(memory, 5)
+    for before in reversed(states):
+        memory.undo()
+        assert stands_again(memory, before)
+        memory.close()
+        memory = life.open()
+        assert stands_again(memory, before)
+    with pytest.raises(CompactionError, match="no compaction to take back"):
+        memory.undo()
+    assert covered(memory.context()) == list(range(1, 38)), "what happened since stays"
+    assert memory.compact(MANUAL).number == 5, "no number is given twice"
+    assert (memory.status().compactions, memory.status().last_number) == (5, 5)
+    memory.close()
+
+
+def test_a_crash_before_the_files_are_written_is_mended(life):
+    memory = life.open()
+    states = compacted(memory, 2)
+    left = {path: path.read_bytes() for path in (life.folder / "summaries").glob("*.md")}
+    memory.undo()
+    memory.close()
+    for path, data in left.items():
+        path.write_bytes(data)  # as they were when the undoing had its line and nothing else
+    memory = life.open()
+    assert state(memory) == states[1]
+    assert stands_again(memory, states[1])
+    memory.close()
+
+
+@pytest.mark.parametrize(("times", "end"), [(2, "undo"), (1, "undo"), (1, "clear")])
+def test_an_edit_of_a_summary_that_goes_is_set_aside_and_not_adopted(life, memory, times, end):
+    states = compacted(memory, times)
+    path = edit(life, "recent.md", "Written by a person.")
+    getattr(memory, end)()
+    assert path.exists() == (times == 2)
+    assert state(memory) == (states[-1] if end == "undo" else (None, None, ()))
+    (aside,) = (life.folder / "summaries").glob("recent-edited-*.md")
+    assert "Written by a person." in aside.read_text()
+    assert any("edited meanwhile" in line for line in life.log)
+    assert check(memory.archive, memory.context(), memory.summaries).whole
+
+
+def test_an_edit_of_another_compactions_summary_is_not_taken_for_this_one(life, memory):
+    compacted(memory, 1)
+    before = memory.summaries.path(Tier.RECENT).read_bytes()
+    compacted(memory, 1)
+    made = memory.context().recent
+    memory.summaries.path(Tier.RECENT).write_bytes(before)
+    edit(life, "recent.md", "Written by a person.")
+    assert "another compaction" in memory.adopt_edits()[0]
+    assert memory.context().recent == made
+
+
+def test_after_a_clearing_there_is_nothing_to_take_back_and_it_says_why(life):
+    memory = life.open()
+    compacted(memory, 1)
+    memory.clear()
+    for _ in range(2):
+        with pytest.raises(CompactionError, match="cleared"):
+            memory.undo()
+        memory.close()
+        memory = life.open()
+    assert memory.context().lines == ()
+    (before,) = compacted(memory, 1)
+    memory.undo()
+    assert state(memory) == before
+    memory.close()
+
+
+def test_the_automatic_ones_do_not_make_it_again_at_once(life):
+    memory = life.open()
+    live(memory, 8)
+    assert memory.next_turn() is COUNT
+    memory.compact(COUNT)
+    memory.undo()
+    assert memory.next_turn() is None
+    live(memory, 1)
+    memory.close()
+    memory = life.open()
+    assert memory.next_turn() is None, "nor after a restart"
+    live(memory, 2)
+    assert memory.next_turn() is COUNT, "but once the window has grown as far again"
+    assert memory.compact(MANUAL).number == 2
+    memory.close()
+
+
+def test_a_prompt_over_its_budget_does_not_wait_for_that(life, memory):
+    live(memory, 8)
+    memory.compact(COUNT)
+    life.config = replace(SMALL, preserve_memories=2)
+    memory.weigh(life.config.budget - 20)
+    assert "raise context_tokens" in memory.undo().detail
+    assert memory.before_thought() is EMERGENCY
+
+
+def test_figures_go_back_as_well(life, memory):
+    compacted(memory, 1)
+    memory.record_rate(1, Rate(4, 3, 4))
+    verdict = memory.status().last_verdict
+    compacted(memory, 1)
+    memory.record_rate(1, Rate(4, 3, 4))  # one that comes late is not the second's
+    assert memory.status().last_rate is None
+    memory.close()
+    memory = life.open()
+    assert memory.status().last_rate is None
+    memory.undo()
+    last = memory.status()
+    assert (last.last_number, last.last_verdict, last.last_rate) == (1, verdict, Rate(4, 3, 4))
+
+
+# -- the history
+
+
+def test_the_history_has_both_texts_figures_and_what_was_taken_back(memory):
+    compacted(memory, 1)
+    memory.archive.append({"type": "rate", "id": "x"})  # lines that cannot be read hide no other
+    memory.archive.append({"type": "edit", "tier": "none", "t": "never"})
+    compacted(memory, 1)
+    memory.record_rate(2, Rate(5, 2, 4))
+    after = memory.context()
+    memory.undo()
+    live(memory, 1)
+    memory.compact(MANUAL)
+    first, second, third = history.compactions(memory.archive)
+    assert (first.number, second.number, third.number) == (1, 2, 3)
+    assert first.before == SummaryState()
+    assert (second.after.recent, second.after.longterm) == (after.recent, after.longterm)
+    assert second.rate == Rate(5, 2, 4)
+    assert second.undone is not None
+    assert third.before == first.after
+    assert [past.number for past in history.standing(memory.archive)] == [1, 3]
+    assert (first.covered, third.covered) == ((1, 4), (5, 13))
+    assert first.steps[0].rung is Rung.MASK
+    assert first.tokens_before > first.tokens_after > 0
+    segment, line = str(third.position).split(":")
+    text = (memory.archive.folder / segment).read_text().splitlines()[int(line) - 1]
+    assert '"id":3' in text
+    memory.clear()
+    assert all(past.cleared and not past.stands for past in history.compactions(memory.archive))

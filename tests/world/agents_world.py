@@ -1,0 +1,314 @@
+"""A world with agents for tests: the real gateway and client, a fake server behind them.
+
+Time moves only when a test says so. Model calls go over HTTP to
+:class:`tests.fakes.model_server.FakeModelServer`; what worker threads hand back is run by
+:meth:`AgentsWorld.settle`, which stands in for the reactor.
+"""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import evennia
+from evennia.server.serversession import ServerSession
+from evennia.utils import create
+from evennia.utils.ansi import strip_ansi
+from twisted.internet.task import Clock
+
+from keepsake.agent import runtime
+from keepsake.agent.mind import Mind
+from keepsake.contrib.evennia.creation import create_agent
+from keepsake.contrib.evennia.minds import close_all
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import Profiles
+from keepsake.paths import REPOSITORY, Places, Ports
+from tests.fakes.model_server import FakeModelServer, Reply
+from tests.world.built_world import PeopleWorld
+from typeclasses.accounts import Account
+from typeclasses.agents import Agent
+from typeclasses.characters import Character
+from typeclasses.exits import Exit
+from typeclasses.rooms import Room
+
+MOMENT = 2.0
+"""Seconds for which a thread is waited for that hands nothing back."""
+_LLM = """\
+## agent
+**provider**: ollama
+**host**: {host}
+**model**: fake
+**time_limit**: 60
+**form**: {form}
+
+## summarizer
+**provider**: extractive
+"""
+
+
+class CountedPool(Executor):
+    """Worker threads of which it is known whether they have anything to do.
+
+    Attributes:
+        jobs: What was handed over and has not ended yet, all that it hands back included.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.jobs = 0
+        self._pool, self._counting = ThreadPoolExecutor(threads), threading.Lock()
+
+    def submit(self, work: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._count(1)
+
+        def run() -> None:
+            try:
+                if future.set_running_or_notify_cancel():
+                    future.set_result(work(*args, **kwargs))
+            except BaseException as error:  # as any executor hands it over
+                future.set_exception(error)
+            finally:
+                self._count(-1)
+
+        try:
+            self._pool.submit(run)
+        except RuntimeError:  # it was shut down
+            self._count(-1)
+            raise
+        return future
+
+    def _count(self, more: int) -> None:
+        with self._counting:
+            self.jobs += more
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+
+class AgentsWorld(PeopleWorld):
+    """Mira in the inn, Tom who is played by somebody, and a model that is scripted."""
+
+    FORM = "script"
+    """The form of the agents' prompts; with this one an answer is a command."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.scratch = Path(tempfile.mkdtemp(prefix="keepsake-agents-"))
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        self.posted: queue.Queue[Callable[[], None]] = queue.Queue()
+        self.clock = Clock()
+        self.fake = FakeModelServer(models=["fake"])
+        self.addCleanup(self.fake.close)
+        self.said = ["wait"]
+        self.fake.script = lambda _: f" {self.said[0] if len(self.said) == 1 else self.said.pop(0)}"
+        self.services = self.start_services()
+        self.room1.key, self.char1.key = "The Inn", "Tom"
+        self.room1.db.desc = "A low room."
+        self.mira = self.make_mira()
+
+    def make_mira(self) -> Agent:
+        return create_agent("Mira", location=self.room1, profile="You are Mira, an innkeeper.")
+
+    def tearDown(self) -> None:
+        self.stop_services()
+        super().tearDown()
+
+    # -- services
+
+    def start_services(self) -> runtime.Runtime:
+        """The services as the game makes them, with a clock and a mailbox of the test's own."""
+        vault = self.scratch / "vault"
+        if not vault.exists():
+            shutil.copytree(REPOSITORY / "vault" / "config", vault / "config")
+            (vault / "config" / "llm.md").write_text(
+                _LLM.format(host=self.fake.address, form=self.FORM)
+            )
+        places = Places(home=self.scratch / "home", vault=vault, ports=Ports(46500))
+        new = runtime.Runtime(
+            places=places,
+            gateway=self.make_gateway(places),
+            workers=CountedPool(6),
+            compactions=CountedPool(4),
+            nights=CountedPool(2),
+            post=self.posted.put,
+            timer=self.clock,
+            random=Random(7),
+        )
+        runtime.install(new)
+        return new
+
+    def make_gateway(self, places: Places) -> Gateway:
+        """The way to the fake model."""
+        return Gateway(Profiles(places.config / "llm.md"), places, self.posted.put)
+
+    def stop_services(self) -> None:
+        close_all()
+        runtime.stop(reload=True)
+
+    def settle(self, until: Callable[[], bool] | None = None, seconds: float = 120.0) -> None:
+        """Run what worker threads handed back, until ``until`` holds or nothing is left.
+
+        A thread that is held by the test is waited for no longer than a moment.
+        """
+        deadline, waits = time.monotonic() + (seconds if until else MOMENT), False
+        while True:
+            try:
+                self.posted.get(timeout=0.02 if waits or self._at_work() else 0)()
+                deadline = deadline if until else time.monotonic() + MOMENT
+            except queue.Empty:
+                # In this order: whoever ends meanwhile has handed over what it found before.
+                if until() if until else not self._at_work() and self.posted.empty():
+                    return
+                if time.monotonic() >= deadline:
+                    assert until is None, "it never came"
+                    return
+                waits = True
+
+    def _at_work(self) -> bool:
+        """Whether anything may still be handed back; what was is in the mailbox if not."""
+        ours = self.services
+        pools = (ours.workers, ours.compactions, ours.nights)
+        jobs = sum(getattr(pool, "jobs", 1) for pool in pools)
+        return bool(jobs) or any(each.running for each in ours.gateway.statuses())
+
+    def pass_time(self, seconds: float) -> None:
+        """Move the clock in small steps and let every thought that falls due be answered."""
+        for _ in range(int(seconds / 0.5)):
+            self.clock.advance(0.5)
+            self.settle(lambda: not self.thinking())
+
+    def let_compact(self) -> None:
+        """Wait for a compaction that was asked for, from before a thread takes it up."""
+        self.settle(lambda: not self.mind.memory.compactor.busy)
+
+    def asks(self, line: str, *answers: str, seconds: float = 4.0, who: Any = None) -> Any:
+        """Tom speaks to Mira, whose model answers so; the prompts of her thoughts."""
+        before = len(self.fake.prompts())
+        self.said = [*answers, "wait"] if answers else self.said
+        (who or self.char1).execute_cmd(f"talk Mira {line}")
+        self.pass_time(seconds)
+        return self.fake.prompts()[before:]
+
+    def says(self, *lines: str, who: Any = None) -> None:
+        """Tom says these while Mira only listens."""
+        self.mira.db.paused = True
+        for line in lines:
+            (who or self.char1).execute_cmd(f"say {line}")
+            self.let_compact()
+        self.mira.attributes.remove("paused")
+
+    def thinking(self) -> bool:
+        """Whether any agent waits for the model."""
+        from keepsake.agent.thinking.thinker import AgentState  # noqa: PLC0415
+        from keepsake.contrib.evennia.minds import open_minds  # noqa: PLC0415
+
+        return any(mind.thinker.state is AgentState.WAITING for mind in open_minds())
+
+    def hold(self) -> threading.Event:
+        """From now on the model answers no sooner than the event that this returns is set."""
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.fake.always("/api/generate", Reply(gate=gate))
+        return gate
+
+    # -- what tests look at
+
+    @property
+    def mind(self) -> Mind:
+        mind = self.mira.mind
+        assert mind is not None
+        return mind
+
+    def lines(self, agent: Agent | None = None) -> list[str]:
+        """The agent's window as text, without its first look around; own acts behind ``~``."""
+        mind = (agent or self.mira).mind
+        assert mind is not None
+        window = [m for m in mind.memory.context().window if m.number > 1]
+        return [f"~{m.text}" if m.kind == "act" else m.line for m in window]
+
+    def hears(self, obj: Any) -> list[str]:
+        """From now on, what that object is shown."""
+        heard: list[str] = []
+        plain = obj.msg
+
+        def msg(text: Any = None, **kwargs: Any) -> None:
+            if text:
+                heard.append(str(text[0] if isinstance(text, tuple) else text))
+            plain(text=text, **kwargs)
+
+        obj.msg = msg
+        return heard
+
+    def set_thinking(self, **values: Any) -> None:
+        """Change what ``thinking.md`` says."""
+        config = replace(self.services.thinking.current, **values)
+        self.services.thinking = FixedConfig(config)
+
+    def another_agent(self, name: str) -> Agent:
+        """One more agent in the inn."""
+        return create_agent(name, location=self.room1, profile=f"You are {name}.")
+
+    def guest(self, number: int, name: str) -> Any:
+        """One more player in the inn, with an account and a session of that number."""
+        account = create.create_account(
+            name, f"{name}@x.org", "long-password-12", typeclass=Account
+        )
+        made = self.character(name, account)
+        dummy, handler = ServerSession(), evennia.SESSION_HANDLER
+        dummy.init_session("telnet", ("localhost", "testmode"), handler)
+        dummy.sessid = number
+        handler.portal_connect(dummy.get_sync_data())
+        session = handler.session_from_sessid(number)
+        handler.login(session, account, testmode=True)
+        self.addCleanup(handler.pop, number, None)
+        account.puppet_object(session, made)
+        return made
+
+    def character(self, name: str, account: Account) -> Character:
+        """One more character of an account, in the inn."""
+        made = create.create_object(Character, key=name, location=self.room1, home=self.room1)
+        made.locks.add(f"puppet:pid({account.id})")
+        account.characters.add(made)
+        return made
+
+    def room(self, name: str) -> Room:
+        """One more place."""
+        return create.create_object(Room, key=name)
+
+    def way(self, name: str, start: Room, end: Room) -> Exit:
+        """An exit."""
+        return create.create_object(Exit, key=name, location=start, destination=end)
+
+    def thing(self, name: str) -> Any:
+        """A thing in the inn."""
+        return create.create_object("typeclasses.objects.Object", key=name, location=self.room1)
+
+
+class Building:
+    """Before a world: Tom is a builder there, and reads what his commands show."""
+
+    def setUp(self) -> None:
+        super().setUp()  # type: ignore[misc]
+        self.account.is_superuser = False
+        self.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        self.heard = self.hears(self.char1)
+
+    def type(self, line: str, wanted: str = "") -> str:
+        """Type a line; returns what it shows, as soon as what is wanted is among it."""
+        self.heard.clear()
+        self.char1.execute_cmd(line)
+        self.settle(lambda: any(wanted in strip_ansi(text) for text in self.heard))
+        return strip_ansi("\n".join(self.heard))
+
+
+FixedConfig = runtime.Fixed

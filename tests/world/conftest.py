@@ -1,0 +1,28 @@
+"""Evennia under plain pytest. Tests that need none stay outside this folder and never pay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.world import evennia_up
+
+evennia_up.start()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Forgive what Evennia's own code is warned for, in the tests of this folder only."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore::DeprecationWarning:evennia"))
+            item.add_marker(pytest.mark.filterwarnings("ignore:'count' is passed as positional"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def database() -> Iterator[None]:
+    """Evennia's tables, in memory, once a run."""
+    with evennia_up.database():
+        yield

@@ -1,0 +1,116 @@
+"""While a player was away: what they read when they come back, and on what it rests."""
+
+from __future__ import annotations
+
+from evennia.utils.ansi import strip_ansi
+
+from keepsake.agent.surroundings import identity_of
+from keepsake.books.commitments import Commitment, CommitmentKind
+from tests.world.agents_world import AgentsWorld
+
+
+class TestAbsence(AgentsWorld):
+    def setUp(self) -> None:
+        super().setUp()
+        self.mira.db.paused = True
+        self.joss = self.another_agent("Joss")
+        self.joss.db.paused = True
+        self.tom, self.ada = self.char1, self.guest(31, "Ada")
+        self.account.permissions.add("Player")
+        self.heard = self.hears(self.tom)
+
+    def leave(self) -> None:
+        self.account.unpuppet_object(self.session)
+
+    def come_back(self) -> list[str]:
+        """The lines of what they are told."""
+        self.heard.clear()
+        self.account.puppet_object(self.session, self.tom)
+        self.settle()
+        told = [text for text in map(strip_ansi, self.heard) if text.startswith("While you were")]
+        return told[0].splitlines()[1:] if told else []
+
+    def test_who_asked_after_them_and_spoke_of_them_in_their_words(self):
+        self.ada.execute_cmd("talk mira Tom was kind to me once.")  # he is there
+        self.leave()
+        self.ada.execute_cmd("talk mira Good evening. Have you seen Tom? I miss him.")
+        self.ada.execute_cmd("say Tom owes me six pence.")
+        self.ada.execute_cmd("say Tomorrow it rains.")
+        lines = self.come_back()
+        assert lines == [
+            '  Ada asked Mira after you in The Inn: "Have you seen Tom?"',
+            '  Ada spoke of you in The Inn: "Tom owes me six pence."',
+        ]
+        self.leave()
+        assert self.come_back() == []
+
+    def test_a_builder_sees_the_memory_under_each_line(self):
+        self.leave()
+        self.ada.execute_cmd("talk joss Where is Tom?")
+        assert len(self.come_back()) == 1
+        self.ada.permissions.add("Builder")
+        self.ada.account.permissions.add("Builder")
+        heard = self.hears(self.ada)
+        self.ada.execute_cmd("@away tom")
+        self.settle(lambda: bool(heard))
+        shown = strip_ansi("\n".join(heard))
+        assert "Ada says to" in shown
+        assert '"Where is Tom?"' in shown
+
+    def test_no_whisper_no_pose_and_nobody_they_ignore(self):
+        eve = self.guest(32, "Eve")
+        self.tom.execute_cmd("ignore eve")
+        self.leave()
+        self.ada.execute_cmd("whisper mira = Tom has a secret.")
+        self.ada.execute_cmd("emote says, Tom is a thief.")
+        eve.execute_cmd("say Tom is a fool.")
+        eve.execute_cmd("talk mira Is Tom a fool?")
+        self.ada.execute_cmd("say Eve says that Tom is a fool.")
+        assert self.come_back() == []
+
+    def test_what_came_of_a_deed_comes_first_and_hearsay_of_it_is_told_once(self):
+        self.leave()
+        self.ada.execute_cmd("say Where is Tom?")
+        for agent in (self.mira, self.joss):  # as what comes of deeds is shown to who is there
+            agent.msg(("The cup that Tom found hangs again.", {"type": "deed"}), from_obj=self.ada)
+        self.joss.execute_cmd("talk mira Tom found the cup.")
+        assert self.come_back() == [
+            "  The cup that Tom found hangs again.",
+            '  Ada asked around after you in The Inn: "Where is Tom?"',
+            '  Joss spoke of you to Mira in The Inn: "Tom found the cup."',
+        ]
+
+    def test_three_lines_at_most_one_a_saying_however_many_heard_it(self):
+        self.leave()
+        for number in range(6):
+            self.ada.execute_cmd(f"say Tom has {number} geese.")
+        lines = self.come_back()
+        assert len(lines) == 3
+        assert len(set(lines)) == 3
+        assert '"Tom has 5 geese."' in lines[0]
+
+    def promises(self, number: int) -> None:
+        key = identity_of(self.tom)
+        promise = Commitment(CommitmentKind.PROMISE, "Tom", "mend the net", number, key=key)
+        self.mira.mind.memory.commitments.add(promise)
+
+    def test_a_promise_that_stands_is_told_and_whispered_ones_only_to_whom_they_were_made(self):
+        self.tom.execute_cmd("talk mira Will you mend my net?")
+        self.promises(self.mira.mind.memory.newest)
+        self.leave()
+        assert self.come_back() == ['  Mira promised you: "mend the net"']
+        self.leave()
+
+    def test_a_promise_is_theirs_who_was_promised_it_whatever_they_are_called(self):
+        self.tom.execute_cmd("whisper mira = Will you mend my net?")
+        self.promises(self.mira.mind.memory.newest)
+        self.leave()
+        self.tom.key = "Thomas"
+        assert self.come_back() == ['  Mira promised you: "mend the net"']
+        self.leave()
+        self.tom.key, self.ada.key = "Thomas", "Tom"
+        heard = self.hears(self.ada)
+        self.ada.db.left = self.tom.db.left
+        self.ada.account.puppet_object(self.ada.sessions.all()[0], self.ada)
+        self.settle()
+        assert not any("promised you" in text for text in heard)

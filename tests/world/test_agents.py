@@ -1,0 +1,248 @@
+"""Agents perceive, think, act and remember; the model behind them is scripted over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+from evennia.utils import create
+
+from keepsake.agent.memory.memory import REOPEN_SECONDS
+from keepsake.agent.thinking.thinker import AgentState
+from keepsake.archive.log import Archive
+from keepsake.errors import ArchiveUnwritable, NameRefused
+from keepsake.prompt.verbs import Command
+from tests.world.agents_world import AgentsWorld
+from typeclasses.accounts import Account
+
+
+class World(AgentsWorld):
+    """What all of these look at."""
+
+    def calls(self):
+        return self.fake.calls("/api/generate")
+
+
+class TestPerceiving(World):
+    """What an agent would see on a screen becomes a memory."""
+
+    def test_speech_is_remembered_with_its_source_and_place_and_repeats_fold(self):
+        self.char1.execute_cmd("say |rGood|n evening!")
+        memory = self.mind.memory.context().window[-1]
+        assert (memory.source, memory.place) == ("Tom", "The Inn")
+        assert memory.text.startswith('Tom says, "')
+        assert "Good" in memory.text
+        assert "\x1b" not in memory.text
+        for _ in range(3):
+            self.char1.execute_cmd("say Hello?")
+        assert self.lines()[1:] == ['Tom says, "Hello?" (repeated 3×)']
+
+
+class TestThinking(World):
+    """When it thinks, and what the model is asked."""
+
+    def test_an_answer_goes_to_whoever_spoke_and_its_reason_to_nobody(self):
+        heard = self.hears(self.char1)
+        (prompt,) = self.asks("Good evening", "say Sit down, you look cold. | he shivers")
+        assert 'Mira says to you, "Sit down, you look cold."' in heard
+        assert not any("shivers" in line for line in heard)
+        told = 'Tom says to you, "Good evening"'
+        assert self.lines() == [told, "~say Sit down, you look cold."]
+        assert self.mind.memory.context().window[-1].reason == "he shivers"
+        body = self.calls()[0].body
+        assert (body["raw"], body["options"]["stop"]) == (True, ["\n"])
+        assert prompt.startswith("You are Mira, an innkeeper.")
+        assert "BASIC COMMANDS:" in prompt
+        assert prompt.index(told) < prompt.index("Also here: Tom")
+        assert prompt.endswith("~Mira>")
+
+    def test_two_quick_lines_get_one_answer(self):
+        self.said = ["say Both at once, then.", "wait"]
+        self.char1.execute_cmd("talk Mira hi")
+        self.clock.advance(0.1)
+        self.asks("are you there?")
+        assert len(self.calls()) == 1
+
+    def test_a_failed_act_teaches(self):
+        self.exit.locks.add("traverse:false()")
+        self.mind.actor.do(self.mira, Command("go", self.exit.key))
+        assert self.lines()[:2] == [f"~go {self.exit.key}", "You cannot go there."]
+
+    def test_what_it_looked_at_comes_back_before_it_answers(self):
+        heard = self.hears(self.char1)
+        for act, words in (("look", "Good evening, Tom."), ("look Tom", "say Good night.")):
+            prompts = self.asks("Good evening", act, words)
+            assert len(prompts) == 2
+            assert f'Mira says to you, "{words.removeprefix("say ")}"' in heard
+
+    def test_a_deed_that_cannot_be_done_is_asked_for_once_more_with_the_reason(self):
+        _, second = self.asks("Fly!", "fly", "say I cannot fly.")
+        assert second.splitlines()[-2].startswith("You tried to fly: there is no such deed.")
+        assert "~say I cannot fly." in self.lines()
+
+    def test_paused_it_remembers_but_does_not_think(self):
+        self.mira.db.paused = True
+        self.asks("hello")
+        assert self.lines() == ['Tom says to you, "hello"']
+        assert self.calls() == []
+        assert self.mind.thinker.state is AgentState.PAUSED
+        self.mira.attributes.remove("paused")
+        assert len(self.asks("hello again", "say Hello.")) == 1
+
+    def test_two_agents_alone_fall_silent(self):
+        self.char1.location = None
+        bram = self.another_agent("Bram")
+        numbers = iter(range(1000))
+        self.fake.script = lambda _: f" say Number {next(numbers)}."
+        self.mira.execute_cmd("say Bram, are you there?")
+        self.pass_time(120)
+        spoken = [x for x in (*self.lines(bram), *self.lines()) if x.startswith("~say")]
+        assert 1 <= len(spoken) <= self.services.thinking.current.chatter_turns
+
+    def asked(self):
+        """Tom has spoken, and the model is held; what lets it answer, and what Tom hears."""
+        gate, heard = self.hold(), self.hears(self.char1)
+        self.said = ["say Too late."]
+        self.char1.execute_cmd("talk Mira hello")
+        self.clock.advance(1.0)
+        self.settle(lambda: len(self.calls()) == 1)
+        return gate, heard
+
+    def test_thinking_is_seen_after_a_while(self):
+        gate, heard = self.asked()
+        assert "Mira pauses, thinking." not in heard
+        self.clock.advance(2.1)
+        assert "Mira pauses, thinking." in heard
+        gate.set()
+        self.settle(lambda: not self.thinking())
+
+    def test_an_answer_for_an_agent_that_is_gone_or_paused_is_dropped(self):
+        gate, heard = self.asked()
+        self.mira.db.paused = True
+        gate.set()
+        self.settle(lambda: not self.mind.thinker.thinking)
+        self.mira.attributes.remove("paused")
+        gate = self.hold()
+        self.char1.execute_cmd("talk Mira hello again")
+        self.clock.advance(1.0)
+        self.settle(lambda: len(self.calls()) == 2)
+        self.mira.delete()
+        gate.set()
+        self.settle(lambda: self.services.gateway.statuses()[0].running == 0)
+        assert not any("Too late" in line for line in heard)
+
+    def test_an_act_that_breaks_does_not_end_thinking_for_ever(self):
+        plain, self.mind.actor.speak = self.mind.actor.speak, lambda *_, **__: 1 / 0
+        assert len(self.asks("hello", "say Hello.", seconds=2)) == 1
+        assert self.mind.thinker.state is AgentState.IDLE
+        self.mind.actor.speak = plain
+        # Attributes that are no numbers do not end it either.
+        self.mira.db.talkativeness, self.mira.db.idle_interval = "lots", "soon"
+        self.asks("hello again", "say Hello.", seconds=8)
+        assert "~say Hello." in self.lines()
+
+
+class TestNames(World):
+    """One name, one somebody; one archive, one agent."""
+
+    def test_a_player_who_is_away_keeps_the_name(self):
+        account = create.create_account("Elsbeth", None, "long-password-12", typeclass=Account)
+        account.create_character(key="Elsbeth")
+        with pytest.raises(NameRefused, match="taken"):
+            self.another_agent("Elsbeth")
+
+    def test_a_renamed_agent_keeps_its_archive_to_itself_and_a_copy_has_one_of_its_own(self):
+        before = self.mind.memory.folder
+        self.char1.execute_cmd("say before")
+        self.mira.key = "Zora"
+        self.char1.execute_cmd("say after")
+        assert self.lines() == ['Tom says, "before"', 'Tom says, "after"']
+        assert self.mind.memory.name == "Zora"
+        self.char1.execute_cmd("talk Zora hello")
+        self.pass_time(3)
+        assert self.fake.prompts()[-1].rstrip(" say").endswith("~Zora>")
+        with pytest.raises(NameRefused, match="memories of Zora"):
+            self.another_agent("Mira")
+        for name in ("Tom", "a/b", "|rRed"):
+            self.mira.key = name
+            assert self.mira.key == self.mind.memory.name == "Zora"
+        twin = self.mira.copy("Ada")
+        self.char1.execute_cmd("say Two of you?")
+        assert (self.mind.memory.folder, twin.mind.memory.folder) == (
+            before,
+            before.with_name("Ada"),
+        )
+        assert twin.mind.memory.problem is None
+
+    def test_deleted_with_things_in_its_hands_it_lets_go_of_its_archive(self):
+        cup = self.thing("cup")
+        cup.home, cup.location = self.room1, self.mira
+        self.mira.delete()
+        assert cup.location == self.room1
+        again = self.another_agent("Mira")
+        assert again.mind.memory.problem is None
+
+
+class TestTrouble(World):
+    """The model gone, the disk full: the world stays up and nothing is lost."""
+
+    def test_a_disk_that_cannot_be_written_loses_nothing(self):
+        self.char1.execute_cmd("say before")
+        memory = self.mind.memory
+        archive = memory.memory.archive
+        real = archive.append
+        archive.append = _full
+        self.char1.execute_cmd("talk Mira during")
+        self.pass_time(4)
+        assert memory.waiting == 1
+        assert self.mind.thinker.state is AgentState.TROUBLED
+        assert self.calls() == []
+        archive.append = real
+        until = self.services.clock.now()
+        assert memory.save_backlog()
+        assert self.lines() == ['Tom says, "before"', 'Tom says to you, "during"']
+        assert memory.context().window[-1].time < until, "when it happened, not when it was saved"
+        assert self.mind.thinker.state is AgentState.IDLE
+
+    def test_what_waits_when_the_world_stops_is_brought_at_the_next_start(self):
+        self.char1.execute_cmd("say before")
+        archive = self.mind.memory.memory.archive
+        archive.append = _full
+        for number in range(3):
+            self.char1.execute_cmd(f"say {number}")
+        self.char1.execute_cmd("say 2")
+        self.stop_services()
+        self.services = self.start_services()
+        assert self.mind.memory.save_backlog()
+        told = [f'Tom says, "{words}"' for words in ("before", 0, 1)]
+        told.append('Tom says, "2" (repeated 2×)')
+        assert self.lines() == told
+        assert self.services.spill.waiting() == {}
+        self.stop_services()
+        self.services = self.start_services()
+        assert self.lines() == told
+
+    def test_an_archive_that_cannot_be_read_leaves_the_others_in_peace(self):
+        segment = self.services.places.agents / "Bram" / "archive" / "0000000001.jsonl"
+        segment.parent.mkdir(parents=True)
+        segment.write_text('{"type":"memory","n":1,"t":"never"}\n{"type":"compaction"}\n')
+        bram = self.another_agent("Bram")
+        self.char1.execute_cmd("say one")
+        assert self.lines()[-1] == 'Tom says, "one"'
+        assert "cannot be read" in str(bram.mind.memory.problem)
+        assert bram.mind.thinker.state is AgentState.TROUBLED
+        assert bram.mind.memory.waiting == 2
+
+    def test_an_archive_in_use_elsewhere_is_waited_for(self):
+        folder = self.services.places.agents / "Bram" / "archive"
+        other = Archive(folder)
+        bram = self.another_agent("Bram")
+        self.char1.execute_cmd("say one")
+        assert bram.mind.memory.waiting == 2, "the first look and what Tom said"
+        assert "KEEPSAKE_VAULT" in str(bram.mind.memory.problem)
+        other.close()
+        self.clock.advance(REOPEN_SECONDS)
+        self.char1.execute_cmd("say two")
+        assert self.lines(bram) == ['Tom says, "one"', 'Tom says, "two"']
+
+
+def _full(record):
+    raise ArchiveUnwritable("the disk is full", "Free some space")

@@ -1,0 +1,52 @@
+"""An agent among another game's own rooms and characters, which know nothing of agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evennia.objects.objects import DefaultCharacter, DefaultRoom
+from evennia.utils import create
+
+from keepsake.agent.attention import EventKind, PerceivedEvent
+from keepsake.contrib.evennia.creation import all_agents, find_agents
+from tests.world.agents_world import AgentsWorld
+
+
+class TestAnyGame(AgentsWorld):
+    def setUp(self) -> None:
+        super().setUp()
+        self.limbo = create.create_object(DefaultRoom, key="Limbo")
+        self.cave = create.create_object(DefaultRoom, key="The Cave")
+        self.rook = create.create_object("keepsake.contrib.evennia.AgentNPC", "Rook", self.limbo)
+        self.visitor = create.create_object(DefaultCharacter, "Ilse", self.cave)
+        self.events: list[PerceivedEvent] = []
+        self.rook.thinker.notice = self.events.append
+
+    def lines_of(self, agent: Any) -> list[str]:
+        return [memory.line for memory in agent.memory.context().window]
+
+    def test_it_hears_sees_who_comes_and_goes_and_acts(self):
+        assert find_agents("rook") == [self.rook]
+        self.visitor.move_to(self.limbo)
+        self.settle()
+        self.visitor.execute_cmd("say Good evening, Rook.")
+        self.visitor.move_to(self.cave)
+        self.settle()
+        assert 'Ilse says, "Good evening, Rook."' in self.lines_of(self.rook)
+        assert [each.kind for each in self.events] == [
+            *(EventKind.ARRIVAL, EventKind.ADDRESSED, EventKind.DEPARTURE)
+        ]
+        assert {each.source for each in self.events} == {"Ilse"}
+        assert all(each.memory for each in self.events)
+        heard = self.hears(self.visitor)
+        self.visitor.move_to(self.limbo, quiet=True)
+        self.rook.do("say Come in.")
+        assert any("Come in." in line for line in heard)
+
+    def test_two_of_one_name_have_two_memories(self):
+        other = create.create_object("keepsake.contrib.evennia.AgentNPC", "Rook", self.cave)
+        assert other.memory_folder != self.rook.memory_folder
+        assert {self.rook, other} <= {*all_agents()}
+        self.visitor.execute_cmd("say Only one of you hears this.")
+        assert "Only one of you" in " ".join(self.lines_of(other))
+        assert "Only one of you" not in " ".join(self.lines_of(self.rook))

@@ -1,0 +1,318 @@
+"""Deeds and what comes of them, by rule, as players type; the model only ever waits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from evennia.utils.ansi import strip_ansi
+
+from commands.playing.things import find_detail
+from tests.world.built_world import forget, shipped_world
+from tests.world.village_world import Village
+from world.build import open_world
+from world.deed.progress import progress, records, standing
+from world.tags import find
+
+PLAYS: dict[str, list[str]] = yaml.safe_load(
+    (Path(__file__).parents[1] / "data" / "deeds.yaml").read_text(encoding="utf-8")
+)
+ATLAS, DEEDS = shipped_world()
+
+
+class DeedsVillage(Village):
+    """Tom may build, and Ada is there to help him."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.account.is_superuser = False
+        self.char1.permissions.add("Builder")
+        self.account.permissions.add("Builder")
+        self.heard = self.reading[self.char1]
+        self.ada = self.another_player("Ada")
+
+    def play_all(self, name: str) -> str:
+        return "".join(self.play(line, self.ada) for line in PLAYS[name])
+
+    def give_the_cup_back(self) -> str:
+        return self.play_all("twelfth_cup.given_back")
+
+
+class TestEveryEnd(DeedsVillage):
+    """Each end of each deed, as ``tests/data/deeds.yaml`` plays it, and taken back after it."""
+
+    def check(self, deed_id: str) -> None:
+        for name in [name for name in PLAYS if name.partition(".")[0] == deed_id]:
+            read, deed, end = self.play_all(name), DEEDS[deed_id], name.partition(".")[2]
+            then = deed.steps[end].then
+            assert then["you"].split("{")[0][:60] in read
+            assert progress(self.char1)[deed.id]["end"] == end
+            self.check_what_came_of_it(then, name)
+            shown = " ".join(self.type("deeds").split())
+            assert f"{deed.name} {' '.join(deed.steps[end].hint.split())}" in shown
+            for begun in progress(self.char1):
+                assert "Taken back" in self.type(f"@deed/reset {begun}")
+            assert (progress(self.char1), records()) == ({}, {})
+            for target in then.get("change", {}):
+                assert told(thing_of(target)) == told_in_the_files(target)
+            for thing, home in deed.homes.items():
+                assert find("thing", thing).location == find(*home.split(":"))
+
+    def check_what_came_of_it(self, then: Any, name: str) -> None:
+        with_ada = any(line.startswith("Ada") for line in PLAYS[name])
+        assert bool(progress(self.ada).get(name.partition(".")[0])) is with_ada
+        names = "Tom and Ada" if with_ada else "Tom"
+        for target, words in then.get("change", {}).items():
+            for old, new in words.items():
+                assert new.replace("{who}", names) in told(thing_of(target))
+                assert old in new or old not in told(thing_of(target))
+        for person, line in then.get("memory", {}).items():
+            who = "Tom, together with Ada," if with_ada else "Tom"
+            kept = [m for m in self.memories(person) if m.text == line.replace("{who}", who)]
+            assert [(m.source, m.importance) for m in kept] == [("Tom", then["importance"])]
+        for person, weight in then.get("standing", {}).items():
+            assert weight * standing(self.char1, person) > 0
+        for thing, where in then.get("move", {}).items():
+            there = find("thing", thing).location
+            assert there is (None if where == "nowhere" else find("room", where))
+
+    def test_every_end_is_played(self):
+        ends = {f"{d.id}.{s.id}" for d in DEEDS.values() for s in d.steps.values() if s.end}
+        assert set(PLAYS) == ends
+        assert len(DEEDS) >= 12
+        assert len([name for name in PLAYS if "Ada" in str(PLAYS[name])]) >= 3
+
+
+def _test_of(name: str) -> Any:
+    return lambda self: self.check(name)
+
+
+for _name in DEEDS:
+    setattr(TestEveryEnd, f"test_{_name}", _test_of(_name))
+
+
+def thing_of(target: str) -> Any:
+    return find("room", target) or find("thing", target) or find("agent", target)
+
+
+def told(obj: Any) -> str:
+    """All that is told of a room, a thing or a person."""
+    texts = (obj.db.desc, *(obj.db.details or {}).values(), obj.db.profile)
+    return " ".join(str(text) for text in (*texts, *(obj.db.examples or ())) if text)
+
+
+def told_in_the_files(target: str) -> str:
+    if place := ATLAS.places.get(target):
+        return " ".join((place.desc, *place.details.values()))
+    person = ATLAS.people[target]
+    return " ".join((person.look, person.whole_profile, *person.examples))
+
+
+class TestTheCup(DeedsVillage):
+    """Its consequences, one by one."""
+
+    FORM = "auto"
+
+    def test_the_hook_is_bare_no_more_and_mira_knows_who_brought_it(self):
+        shown = self.give_the_cup_back()
+        assert shown.index("You give a blue cup to Mira") < shown.index("Mira turns the cup")
+        room = self.type("look")
+        assert "bare" not in room
+        assert "twelve cups hang" in room
+        assert "never lent" in find_detail(self.char1.location, "hooks")
+        line = next(m for m in self.memories("mira") if m.importance == 9)
+        assert (line.source, line.event) == ("Tom", "kindness")
+        assert self.mind.diary.importance_of(line).score == 9
+        assert "hangs on its hook again, thanks to Tom" in self.mira.db.profile
+        self.mind.acquaintances.settle()
+        known = self.mind.acquaintances.book.loaded(line.source_id)
+        assert any("blue cup" in each.text for each in known.lines)
+
+    def test_a_question_finds_it_in_her_prompt(self):
+        self.give_the_cup_back()
+        self.char1.execute_cmd("@agent/prompt mira = Who brought back the cup?")
+        self.settle(lambda: any("Who brought back" in text for text in self.heard))
+        prompt = "\n".join(self.heard)
+        assert "your mother's blue cup" in prompt
+
+    def test_others_see_it_and_cannot_do_it_again(self):
+        self.put(self.ada, "kettle")
+        self.reading[self.ada].clear()
+        self.give_the_cup_back()
+        assert "Tom brings back Mira's blue cup" in "\n".join(self.reading[self.ada])
+        shown = self.type("deeds", self.ada)
+        assert "The Twelfth Cup, by Tom" in shown
+        assert "Eleven cups" not in shown
+        find("thing", "blue_cup").move_to(self.ada, quiet=True)
+        self.type("give cup to mira", self.ada)
+        assert "twelfth_cup" not in progress(self.ada)
+
+    def test_a_villager_who_stands_by_keeps_what_it_saw(self):
+        self.put(self.agent("joss"), "kettle")
+        self.give_the_cup_back()
+        kept = [m for m in self.memories("joss") if m.event == "deed"]
+        assert [(m.text, m.source, m.importance) for m in kept if "cup" in m.text] == [
+            ("Tom brings back Mira's blue cup, and it hangs on the twelfth hook again.", "Tom", 7)
+        ]
+
+    def test_who_sleeps_hears_nothing_and_a_gift_counts_once_she_wakes(self):
+        self.play("boathouse: get cup")
+        self.mira.db.asleep = True
+        assert "Mira turns" not in self.play("kettle: give cup to mira")
+        assert "bare" in self.type("look")
+        self.mira.attributes.remove("asleep")
+        assert "Mira turns" in self.type("say Good morning, Mira.")
+
+    def test_nobody_keeps_it_for_whom_it_is_not_meant(self):
+        self.play("boathouse: get cup")
+        assert "It is wanted elsewhere" in self.play("clock_shop: give cup to oswin")
+        self.play("kitchen: get basket")
+        self.type("put cup in basket")
+        assert "with things in it" in self.play("kettle: give basket to mira")
+        assert find("thing", "blue_cup").location.location == self.char1
+
+    def test_it_lies_where_it_was_when_nobody_has_had_it_for_a_day(self):
+        self.play("boathouse: get cup")
+        self.play("quay: drop cup")
+        assert "blue cup" not in self.play("boathouse: look")
+        self.pass_to("+25")
+        self.put(self.char1, "quay")
+        assert "blue cup" in self.play("boathouse: look")
+        assert "blue cup" not in self.play("quay: look")
+
+    def test_after_a_restart_all_of_it_is_as_it_was(self):
+        self.give_the_cup_back()
+        number = self.char1.id
+        self.stop_services()
+        forget()
+        self.services = self.start_services()
+        open_world()
+        player = type(self.char1).objects.get(id=number)
+        assert progress(player)["twelfth_cup"]["end"] == "given_back"
+        assert records()["twelfth_cup"]["who"] == ["Tom"]
+        assert "twelve cups" in find("room", "kettle").db.desc
+        assert any("brought back" in m.text for m in self.memories("mira"))
+
+    def test_forget_me_takes_the_deed_and_the_name_and_leaves_the_cup(self):
+        self.give_the_cup_back()
+        self.type("forget me")
+        self.type("forget me Tom")
+        self.settle(lambda: any("You are forgotten" in text for text in self.heard))
+        assert progress(self.char1) == {}
+        assert (records()["twelfth_cup"]["who"], records()["twelfth_cup"]["keys"]) == (
+            ["somebody"],
+            [],
+        )
+        assert "twelve cups" in find("room", "kettle").db.desc
+        assert "thanks to somebody" in self.mira.db.profile
+        for person in ATLAS.people:
+            assert not any("Tom" in memory.text for memory in self.memories(person))
+            assert "Tom" not in told(find("agent", person))
+        assert "by somebody" in self.type("deeds", self.ada)
+
+
+class TestNewcomers(DeedsVillage):
+    """The first ten minutes."""
+
+    def test_mira_asks_once_and_keeps_what_she_asked_as_her_own_words(self):
+        heard = "\n".join(self.heard)
+        assert 0 < heard.index("Come in, Tom,") < heard.index("Oswin's shop is")
+        assert "ask Bram, up in the orchard" in heard
+        own = [m for m in self.memories("mira") if m.kind == "act" and m.to == "Tom"]
+        assert [m.text.startswith("say Come in, Tom,") for m in own] == [True]
+        assert "Mira asks two things" in self.type("deeds")
+        self.put(self.char1, "quay")
+        assert "Come in" not in self.play("kettle: look")
+
+    def test_she_asks_as_soon_as_she_is_there_and_awake(self):
+        self.type("@deed/reset apples")
+        self.put(self.mira, "kitchen")
+        assert "Come in" not in self.play("kettle: look")
+        self.heard.clear()
+        self.mira.execute_cmd("east")
+        assert "Come in, Tom," in "\n".join(self.heard)
+        self.type("@deed/reset apples")
+        self.mira.db.asleep = True
+        assert "Come in" not in self.type("look")
+        assert "Come in, Tom," in self.type("wake mira")
+
+    def test_a_basket_that_is_gone_is_filled_again(self):
+        self.play("kettle: look")
+        self.play("orchard: talk bram Are there apples?")
+        assert "wanted elsewhere" in self.type("give basket to bram")
+        self.type("drop basket")
+        assert "fills a basket" in self.type("talk bram Any more apples?")
+        assert self.type("look").count("basket of apples") == 0
+        assert self.type("inventory") == "You carry a basket of apples."
+        assert "fills a basket" not in self.type("talk bram Any more apples?")
+
+    def test_the_name_on_the_board_is_that_of_whoever_did_it_last(self):
+        self.play_all("apples.carried")
+        assert "carried down by Tom" in self.type("look chalkboard")
+        lines = [f"Ada {line}" for line in PLAYS["apples.carried"]]
+        read = [self.play(line, self.ada) for line in lines]
+        assert "wipes a line off" in read[-1], read
+        board = self.type("look chalkboard")
+        assert "carried down by Ada" in board
+        assert "Tom" not in board
+
+
+class TestBuilders(DeedsVillage):
+    """What builders see and do; the files are those of the world."""
+
+    def test_they_see_who_did_what_and_the_steps_of_a_deed(self):
+        self.give_the_cup_back()
+        shown = self.type("@deed")
+        assert f"{len(DEEDS)} deeds" in shown
+        assert "given_back" in shown
+        one = self.type("@deed twelfth_cup")
+        assert "owned_up: give, after wren_asked (an end)" in one
+        assert "Tom: found and given_back; ended in given_back" in one
+        assert 'There is no deed "cup"' in self.type("@deed cup")
+        assert 'There is no player "Hodge"' in self.type("@deed/reset twelfth_cup = Hodge")
+
+    def test_one_players_part_is_taken_back_alone(self):
+        self.play_all("rosemary.to_mira")
+        self.give_the_cup_back()
+        assert "can be done again." in self.type("@deed/reset rosemary = ada")
+        assert progress(self.char1)["rosemary"]["end"]
+        assert "for Tom" in self.type("@deed/reset rosemary = tom")
+        assert "rosemary" not in progress(self.char1)
+        assert "FROM Tom" in told(find("room", "kitchen"))
+        self.type("@deed/reset twelfth_cup = tom")
+        assert "bare" in find("room", "kettle").db.desc
+        assert find("thing", "blue_cup").location == find("room", "boathouse")
+
+    def test_a_way_opens_for_all_and_closes_again(self):
+        assert "east" not in self.play("boathouse: look")
+        assert "no exit" in self.type("go east")
+        self.play_all("red_glass.to_wren")
+        assert "east to Behind the Barrels" in self.play("Ada boathouse: look", self.ada)
+        self.type("east", self.ada)
+        assert self.ada.location == find("room", "seal_stall")
+        self.type("@deed/reset red_glass")
+        self.type("west", self.ada)
+        assert self.ada.location == find("room", "boathouse")
+        assert "east" not in self.type("look", self.ada)
+
+    def test_the_files_are_checked_and_read_again(self):
+        right = f"{len(DEEDS)} deeds can be done, 0 mistakes."
+        assert self.asked("@deed/check", "mistakes") == right
+        quay, honey = find("room", "quay"), find("thing", "honey_jar")
+        quay.db.desc = "Changed by a builder."
+        honey.delete()
+        loft = find("room", "loft")
+        loft.db.desc, loft.db.built = "Of before.", {"desc": "Of before."}
+        told = self.asked("@world/reload", "Read again")
+        assert "made: thing:honey_jar" in told
+        assert "changed: room:loft desc" in told
+        assert "room:quay desc" in told.partition("kept as it is")[2]
+        assert loft.db.desc == ATLAS.places["loft"].desc
+        assert quay.db.desc == "Changed by a builder."
+
+    def asked(self, line: str, wanted: str) -> str:
+        self.heard.clear()
+        self.char1.execute_cmd(line)
+        self.settle(lambda: any(wanted in text for text in self.heard))
+        return strip_ansi("\n".join(self.heard))

@@ -1,0 +1,259 @@
+"""What agents do stands in the event log, as the schema says, and secrets do not."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import jsonschema
+
+from keepsake.agent import agent_log, runtime
+from keepsake.contrib.evennia.minds import close_all
+from keepsake.events.log import EventLog
+from keepsake.events.prompts import PromptStore
+from keepsake.events.reader import events
+from keepsake.events.subscribers import Taps
+from keepsake.events.types import KINDS, World
+from keepsake.memory.types import CompactReason
+from keepsake.models.gateway import Gateway
+from keepsake.models.profiles import Profiles
+from keepsake.paths import REPOSITORY, Places
+from tests.fakes.model_server import Reply
+from tests.world.agents_world import AgentsWorld
+
+_SCHEMA = json.loads((REPOSITORY / "docs" / "events.schema.json").read_text(encoding="utf-8"))
+_PASSWORD = "c67jHL8p"
+_KEY = "sk-a-key-of-somebody"
+
+
+class EventsWorld(AgentsWorld):
+    """A world whose event log is real."""
+
+    def start_services(self) -> runtime.Runtime:
+        home = self.scratch / "home"
+        taps = Taps()
+        self.log = EventLog(home / "logs" / "events", secrets=[_KEY], retry=0.05, taps=taps)
+        self.addCleanup(self.log.close)
+        new = super().start_services()
+        new.events, new.taps = self.log, taps
+        logger, handler = logging.getLogger("keepsake"), agent_log.FaultHandler(self.log)
+        logger.addHandler(handler)
+        self.addCleanup(logger.removeHandler, handler)
+        self.addCleanup(logger.setLevel, logger.level)
+        logger.setLevel(logging.INFO)
+        return new
+
+    def make_gateway(self, places: Places) -> Gateway:
+        return Gateway(
+            Profiles(places.config / "llm.md"),
+            places,
+            self.posted.put,
+            changed=self.log.emit,
+        )
+
+    def logged(self, kind: str = "", agent: str = "Mira") -> list[dict[str, Any]]:
+        """The events of that kind so far, each held against the schema."""
+        assert self.log.flush(60)
+        found = list(events(self.log.folder))
+        validator = jsonschema.Draft202012Validator(_SCHEMA)
+        for each in found:
+            validator.validate(each)
+        assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
+        return [
+            each
+            for each in found
+            if each["kind"] == (kind or each["kind"]) and each.get("agent", agent) == agent
+        ]
+
+    def answer(self, words: str = "Good evening.") -> None:
+        self.char1.execute_cmd(f"talk mira {words}")
+        self.pass_time(20)
+
+
+class ThoughtsTest(EventsWorld):
+    def test_each_try_has_its_prompt_its_tokens_and_its_act(self):
+        self.said = ["@destroy everything", "say The leek soup. | Tom is hungry", "wait"]
+        self.answer()
+        refused, thought = self.logged("thought")[:2]
+        assert (refused["outcome"], refused["command"], refused["attempt"]) == ("refused", None, 1)
+        assert refused["problem"]
+        assert refused["prompt"] != thought["prompt"]
+        assert thought["trigger"] == "addressed"
+        assert (thought["priority"], thought["source"], thought["attempt"]) == ("player", "Tom", 2)
+        assert thought["answer"].strip() == "say The leek soup. | Tom is hungry"
+        assert thought["command"] == "say The leek soup."
+        assert thought["reason"] == "Tom is hungry"
+        assert (thought["outcome"], thought["model"]) == ("acted", "fake")
+        prompt = PromptStore(self.log.folder).text(thought["prompt"], thought["seq"])
+        assert prompt is not None
+        assert prompt in self.fake.prompts()
+        assert prompt.endswith("~Mira>")
+        assert thought["sections"]["who it is"] > 0
+        assert thought["sections"]["window"] > 0
+        assert thought["budget"] == self.services.compaction.current.budget
+        assert thought["prompt_tokens"] > 0
+        assert thought["wait"] >= 0.0
+        assert thought["temperature"] > 0.0
+
+    def test_what_comes_to_nothing_is_told_too(self):
+        gate = self.hold()
+        self.char1.execute_cmd("talk mira Good evening.")
+        self.clock.advance(5)
+        self.settle(lambda: bool(self.fake.prompts()))
+        self.mira.mind.thinker.break_off()
+        gate.set()
+        self.settle()
+        (thought,) = self.logged("thought")
+        assert (thought["outcome"], thought["command"]) == ("dropped", None)
+        assert thought["prompt"]
+
+        def broken(*_args, **_kwargs):
+            raise RuntimeError("a broken world")
+
+        self.mind.actor.do = broken
+        self.mind.thinker.start()
+        self.answer()
+        thought = next(each for each in self.logged("thought") if each["outcome"] == "broke off")
+        assert "a broken world" in thought["problem"]
+
+    def test_secrets_do_not_enter(self):
+        self.said = [f"say connect Tom {_PASSWORD}", "wait"]
+        self.answer(f"connect Tom {_PASSWORD}")
+        self.char1.execute_cmd(f"say create Tom {_PASSWORD}")
+        self.char1.execute_cmd(f"@password {_PASSWORD} = {_PASSWORD}2")
+        self.pass_time(20)
+        assert self.logged("thought")
+        refused = Reply(status=400, raw=f'{{"error": "no {_KEY}"}}'.encode())
+        self.fake.always("/api/generate", refused)
+        self.answer()
+        thought = self.logged("thought")[-1]
+        assert (thought["outcome"], thought["answer"], thought["model"]) == ("no answer", "", "")
+        assert "no [secret]" in thought["problem"]
+        text = "\n".join(path.read_text() for path in self.log.folder.glob("*.jsonl"))
+        assert _PASSWORD not in text
+        assert _KEY not in text
+
+
+class MemoriesTest(EventsWorld):
+    def test_memories_and_what_becomes_of_them(self):
+        archive = self.mind.memory.memory.archive
+        before = archive.last_number
+        self.char1.execute_cmd("say I hid the spoons.")
+        self.char1.execute_cmd("say I hid the spoons.")
+        first, second = self.logged("memory")[-2:]
+        (memory,) = archive.read(before + 1, before + 1)
+        assert (first["op"], first["n"], first["of"]) == ("append", memory.number, "perception")
+        assert first["size"] == len(memory.text)
+        assert (second["op"], second["n"], second["times"]) == ("repeat", memory.number, 2)
+        assert "spoons" not in json.dumps([first, second])
+        for n in range(140):
+            self.char1.execute_cmd(f"say Number {n} of the old songs is about the river.")
+        self.let_compact()
+        (made,) = self.logged("compaction")
+        assert (made["reason"], made["number"], made["first"]) == ("count", 1, 1)
+        assert made["last"] > made["first"]
+        assert made["tokens_after"] < made["tokens_before"]
+        assert made["good"] is (not made["problem"])
+        assert made["tries"] >= 1
+        assert "summarise" in made["rungs"]
+        assert made["seconds"] == 0.0  # by the world's timer, which stands still
+        self.mind.memory.compactor.undo(lambda _: None)
+        self.let_compact()
+        undone = self.logged("memory")[-1]
+        assert (undone["op"], undone["n"], undone["problem"]) == ("undo", 1, "")
+        self.mind.memory.compactor.undo(lambda _: None)
+        self.let_compact()
+        assert self.logged("memory")[-1]["problem"]
+
+        def broken(_reason):
+            raise RuntimeError("no summary today")
+
+        self.mind.memory.memory.compact = broken
+        self.mind.memory.compactor.compact(CompactReason.MANUAL, lambda _: None)
+        self.let_compact()
+        failed = self.logged("compaction")[-1]
+        assert (failed["outcome"], failed["good"]) == ("failed", None)
+        assert "no summary today" in failed["problem"]
+
+
+class SummariesTest(EventsWorld):
+    def start_services(self) -> runtime.Runtime:
+        new = super().start_services()
+        path = new.places.config / "llm.md"
+        model = f"**provider**: ollama\n**host**: {self.fake.address}\n**model**: fake"
+        path.write_text(path.read_text().replace("**provider**: extractive", model))
+        return new
+
+    def test_a_summary_that_is_refused_stands_there_with_its_reason(self):
+        for n in range(140):
+            self.char1.execute_cmd(f"say Number {n} of the old songs is about the river.")
+        self.let_compact()
+        (made,) = self.logged("compaction")
+        guards = self.logged("guard")
+        assert [(each["task"], each["op"]) for each in guards] == [("summarise", "refused")] * 2
+        assert {each["before"].strip() for each in guards} == {"wait"}
+        assert all(each["reason"].startswith("it is empty") for each in guards)
+        assert (made["calls"], made["model"]) == (2, "extractive")
+
+
+class NightsTest(EventsWorld):
+    def told(self):
+        return [(each["op"], each["why"]) for each in self.logged("sleep") if each["op"] != "step"]
+
+    def test_a_night_with_its_steps_over_a_reload(self):
+        self.mind.sleeper.fall_asleep("16 hours awake")
+        self.settle(lambda: not self.mind.sleeper.working)
+        close_all()
+        assert self.mind.sleeper.nights.under_way, "the night did not go on"
+        self.settle(lambda: not self.mind.sleeper.working)
+        self.mind.sleeper.wake("Tom")
+        assert self.told() == [("falls asleep", "16 hours awake"), ("wakes", "Tom")]
+        steps = [each["step"] for each in self.logged("sleep") if each["op"] == "step"]
+        assert steps == [step.step.value for step in self.mind.sleeper.nights.log.last.steps]
+        assert "compact" in steps
+
+    def test_put_to_sleep_by_hand_it_falls_asleep_once_each_time(self):
+        for _ in range(2):
+            self.mira.db.asleep = True
+            self.mind.sleeper.tick()
+            self.settle(lambda: not self.mind.sleeper.working)
+            close_all()
+            self.mind.sleeper.tick()
+            self.settle(lambda: not self.mind.sleeper.working)
+            self.mira.attributes.remove("asleep")
+            self.mind.sleeper.tick()
+        once = [("falls asleep", "it was put to sleep"), ("wakes", "a builder")]
+        assert self.told() == [*once, *once]
+
+
+class ServersTest(EventsWorld):
+    def test_servers_faults_and_every_kind(self):
+        gateway = self.services.gateway
+        self.log.emit(World(op="starts"))
+        self.answer()
+        gateway.look()
+        gateway.look()
+        self.mind.memory.compactor.compact(CompactReason.MANUAL, lambda _: None)
+        self.let_compact()
+        self.mind.sleeper.fall_asleep("it was late")
+        self.settle(lambda: not self.mind.sleeper.working)
+        agent_log.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
+        agent_log.log("[Error] Something broke")
+        agent_log.log("[Memory] Mira: All is well")
+        logging.getLogger("keepsake.llm").warning("[Model] %s", "gone")
+        found = self.logged("error", agent="") + self.logged("error")
+        assert [(each["level"], each["agent"]) for each in found] == [
+            ("error", ""),
+            ("warning", ""),
+            ("warning", "Mira"),
+        ]
+        # There is no index here to be searched, and no guard: test_why_world and test_talk_world.
+        assert {each["kind"] for each in self.logged()} == set(KINDS) - {"recall", "guard"}
+        self.fake.close()
+        gateway.look()
+        ready, gone = self.logged("health")
+        assert (ready["provider"], ready["ready"], ready["problem"]) == ("ollama", True, "")
+        assert ready["host"] == gone["host"] == self.fake.address
+        assert gone["ready"] is False
+        assert gone["problem"]

@@ -1,0 +1,298 @@
+"""`forget me`: after it, no word that only this player ever used is found in any store."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+from unittest.mock import patch
+
+from evennia.comms.models import Msg
+from evennia.typeclasses.attributes import Attribute
+from evennia.utils import create
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keepsake.agent.surroundings import identity_of
+from keepsake.archive.forgetting import FORGOTTEN, ForgottenPerson, forget
+from keepsake.archive.log import Archive
+from keepsake.archive.records import HEARSAY, Memory, MemoryKind
+from keepsake.archive.tiers import load_tiers
+from keepsake.recall.chroma import Chroma
+from keepsake.recall.chroma_server import ChromaServer
+from keepsake.recall.service import IndexService
+from tests.unit.llm.conftest import places_in, until
+from tests.unit.mind.golden_life import GOLDEN
+from tests.world.agents_world import Building
+from tests.world.test_private_words import SECRETS, WHISPERED, PrivateWorld
+
+TOLD = (
+    (
+        "My sister Lisbet keeps pelargoniums at Corranhead.",
+        ("lisbet", "pelargoniums", "corranhead"),
+    ),
+    ("Never open the marzipan drawer, Mira.", ("marzipan",)),
+    ("I promise to bring the astrolabe tomorrow.", ("astrolabe",)),
+)
+LOGGED = "Tom: the Marzipan drawer\nAnn: Bramblewick\n"
+WORDS = (*(word for _, words in TOLD for word in words), *(each.casefold() for each in SECRETS))
+
+
+class TestForgetMe(Building, PrivateWorld):
+    """With vectors, by the real Chroma."""
+
+    server: ClassVar[ChromaServer]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        folder = Path(tempfile.mkdtemp(prefix="keepsake-chroma-"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.server = ChromaServer(places_in(folder), grace=1.0)
+        cls.addClassCleanup(cls.server.stop)
+        until(cls.server.watch)
+        cls.chroma = cls.server.address
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.shown = self.hears(self.char1)
+        for line, words in TOLD:
+            self.said = [f"The {words[0]}, you say, Tom!"]
+            self.char1.execute_cmd(f"talk mira {line}")
+            self.pass_time(4)
+        self.ann.execute_cmd("talk mira My goat is called Bramblewick.")
+        self.pass_time(4)
+        self.char1.db.desc = "A man with an astrolabe."
+        create.create_message(self.account, "The marzipan is gone.", receivers=[self.account])
+        for _ in range(2):
+            self.chatters(8)
+            self.compacts()
+        self.learns()
+        self.sleeps()
+        logs = Path(self.services.places.logs)
+        logs.mkdir(parents=True, exist_ok=True)
+        (logs / "agents.log").write_text(LOGGED)
+        (logs / "events").mkdir(exist_ok=True)
+        packed = logs / "events" / "events-2026-01-01-0000000001.jsonl.gz"
+        packed.write_bytes(gzip.compress(LOGGED.encode()))
+
+    def stores(self) -> Iterator[tuple[str, str]]:
+        """Everything that is kept, as text, and where."""
+        for folder in (self.services.places.agents, self.services.places.home):
+            for path in Path(folder).rglob("*"):
+                if path.is_file():
+                    data = path.read_bytes()
+                    data = gzip.decompress(data) if path.suffix == ".gz" else data
+                    yield str(path), data.decode("utf-8", "replace").casefold()
+        for number, row in enumerate(self.vectors()):
+            yield f"vector {number}", json.dumps(row, ensure_ascii=False).casefold()
+        for attribute in Attribute.objects.all():
+            yield f"attribute {attribute.db_key}", str(attribute.db_value).casefold()
+        for message in Msg.objects.all():
+            yield "message", message.db_message.casefold()
+
+    def vectors(self) -> list[tuple[str, dict[str, Any]]]:
+        """What Chroma holds: keys, and what it keeps beside a vector."""
+        chroma = Chroma(self.chroma, self.services.places)
+        try:
+            rows = [each.get() for each in chroma.client().list_collections()]
+        finally:
+            chroma.close()
+        return [
+            (key, dict(data))
+            for row in rows
+            for key, data in zip(row["ids"], row["metadatas"] or (), strict=True)
+        ]
+
+    def follows(self) -> None:
+        """Wait until the index has all vectors."""
+        indexes = self.services.indexes
+        name = self.mind.memory.folder.name
+
+        def whole() -> bool:
+            indexes.follow()
+            status = indexes.status_of(name)
+            return status.by_meaning and not status.waiting
+
+        until(whole)
+
+    def recalled(self) -> str:
+        """What searches by words and by meaning bring, of all that was told."""
+        questions = [line for line, _ in TOLD] + [line for line, _ in WHISPERED.values()]
+        shown = [self.type(f"@recall mira = {each}", "recalls") for each in questions]
+        return "\n".join(each.partition("\n")[2] for each in shown).casefold()
+
+    def found(self, *words: str) -> set[str]:
+        return {w for _, text in self.stores() for w in words if w.casefold() in text}
+
+    def test_nothing_is_left_and_what_others_said_is(self):
+        self.follows()
+        assert self.found(*WORDS) == set(WORDS), "they are there before"
+        assert any(word in self.recalled() for word in WORDS)
+        assert any(word in json.dumps(row) for row in self.vectors() for word in WORDS)
+        key, last = identity_of(self.char1), self.mind.memory.memory.archive.last_number
+        self.char1.execute_cmd("forget me Tom")
+        self.settle()
+        assert self.found(*WORDS) == set(WORDS), "it was not asked for"
+        self.char1.execute_cmd("forget me")
+        self.char1.execute_cmd("forget me Tom")
+        self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
+        self.follows()
+        self.nothing_is_left(last)
+        assert self.found("Bramblewick") == {"Bramblewick"}
+        memory = self.mind.memory.memory
+        assert memory.archive.last_number >= last
+        everything = memory.archive.read(1, last)
+        assert [each.number for each in everything] == list(range(1, last + 1)), "none is missing"
+        assert not any(each.source_id == key for each in everything)
+        raw = next(self.mind.memory.folder.glob("archive/*.jsonl")).read_text().splitlines()
+        stones = [r for r in map(json.loads, raw) if r.get("event") == FORGOTTEN]
+        assert stones
+        assert all(len(each["sha256"]) == 64 for each in stones)
+        self.stop_services()
+        self.services = self.start_services()
+        assert self.mind.memory.memory.archive.last_number >= last
+        self.follows()
+        self.nothing_is_left(last)
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
+        self.fake.script = lambda _: " Good evening, stranger."
+        self.char1.execute_cmd("talk mira Good evening.")
+        self.pass_time(6)
+        assert 'Mira says to you, "Good evening, stranger."' in self.shown
+
+    def test_a_world_that_ends_before_its_index_hears_of_it(self):
+        last = self.mind.memory.memory.archive.last_number
+        with patch.object(IndexService, "_go_round"):  # as if it had been killed there
+            self.char1.execute_cmd("forget me")
+            self.char1.execute_cmd("forget me Tom")
+            self.settle(lambda: any("You are forgotten here." in each for each in self.shown))
+        self.stop_services()
+        self.services = self.start_services()
+        assert self.mind.memory.memory.archive.last_number >= last
+        self.follows()
+        self.nothing_is_left(last)
+
+    def nothing_is_left(self, last: int) -> None:
+        left = {(where, w) for where, text in self.stores() for w in WORDS if w in text}
+        assert not left
+        assert not any(word in self.recalled() for word in WORDS)
+        everything = self.mind.memory.memory.archive.read(1, last)
+        gone = {f"memory:{each.number}" for each in everything if each.event == FORGOTTEN}
+        assert gone
+        assert not gone & {key for key, _ in self.vectors()}
+
+
+@given(st.sampled_from(["Tom", "Ada", "Nobody"]), st.integers(1, 2))
+@settings(max_examples=6, deadline=None)
+def test_a_life_stays_whole_and_doing_it_again_changes_nothing(
+    tmp_path_factory, name: str, times: int
+):
+    folder = tmp_path_factory.mktemp("life") / "life"
+    shutil.copytree(GOLDEN / "life", folder)
+    with_archive = folder / "archive"
+    before = numbers(with_archive)
+    texts = []
+    for _ in range(times + 1):
+        forget(folder, ForgottenPerson({"Tom": "12-20261101090000"}.get(name, "none"), name))
+        assert numbers(with_archive) == before
+        texts.append(sorted(p.read_text() for p in folder.rglob("*.jsonl")))
+    assert texts[0] == texts[-1]
+
+
+def numbers(folder: Path) -> tuple[list[int], int]:
+    archive = Archive(folder)
+    try:
+        tiers = load_tiers(archive)
+        found = [each.number for each in archive.read(1, archive.last_number)]
+        return found, tiers.state.summarised
+    finally:
+        archive.close()
+
+
+def test_a_whisper_of_ones_own_goes_too(tmp_path: Path):
+    archive = Archive(tmp_path / "archive")
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    for number, (text, to_id) in enumerate([("whisper Tom = The oriole.", "9-1"), ("say Hm.", "")]):
+        archive.append_memory(Memory(number + 1, now, MemoryKind.ACT, text, to_id=to_id))
+    archive.close()
+    assert forget(tmp_path, ForgottenPerson("9-1", "Otto"))
+    left = (tmp_path / "archive" / "0000000001.jsonl").read_text()
+    assert "oriole" not in left
+    assert "say Hm." in left
+
+
+def test_what_the_agent_heard_others_say_to_them_goes_too(tmp_path: Path):
+    archive = Archive(tmp_path / "archive")
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    lines = [
+        ("Otto", "9-1", 'Otto says to Mira, "Shall I eat onions?"'),
+        ("Mira", "5-1", 'Mira says to Otto, "You are a bookbinder: eat no onions."'),
+        ("Mira", "5-1", 'Mira says to Ann, "Otto told me, I am a bookbinder."'),
+        ("Mira", "5-1", 'Mira says to Ann, "The soup is ready."'),
+        ("Ann", "7-1", 'Ann says to Mira, "Otto has a long beard."'),
+    ]
+    for number, (who, key, text) in enumerate(lines, 1):
+        facts = {"source": who, "source_id": key, "event": "talk"}
+        archive.append_memory(Memory(number, now, MemoryKind.PERCEPTION, text, "Inn", **facts))
+    archive.close()
+    (tmp_path / "people").mkdir()
+    page = tmp_path / "people" / "Mira-5-1.md"
+    page.write_text("- Mira said to Otto: eat no onions.\n- Mira said: the soup is ready.\n")
+    traces = forget(tmp_path, ForgottenPerson("9-1", "Otto", agents=frozenset({"5-1"})))
+    assert traces is not None
+    assert traces.numbers == {1, 2, 3}
+    assert "onions" in traces.rare
+    assert "ready" not in traces.rare, "what others say is not theirs"
+    left = page.read_text() + next((tmp_path / "archive").glob("*.jsonl")).read_text()
+    assert "onions" not in left
+    assert "bookbinder" not in left
+    assert left.count("soup is ready") == 2
+    assert "Otto has a long beard." in left, "what another player says in words of their own"
+
+
+def test_what_was_told_on_of_them_goes_too(tmp_path: Path):
+    archive = Archive(tmp_path / "archive")
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    for number, who in enumerate(("Otto", "Ann"), 1):
+        told = f"say Nell tells me: {who} gave Nell a {'kite' if who == 'Otto' else 'sled'}."
+        facts = {"event": HEARSAY, "to": "Joss", "to_id": "7-1", "chain": f"Nell {number}"}
+        archive.append_memory(Memory(number, now, MemoryKind.ACT, told, **facts))
+    archive.close()
+    assert forget(tmp_path, ForgottenPerson("9-1", "Otto"))
+    left = (tmp_path / "archive" / "0000000001.jsonl").read_text()
+    assert "kite" not in left
+    assert "Nell tells me: Ann gave Nell a sled." in left
+
+
+def test_their_words_in_a_row_what_cites_them_and_what_a_crash_tore_off_go_too(tmp_path: Path):
+    archive = Archive(tmp_path / "archive")
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    lines = [
+        ("Otto", "9-1", 'Otto says, "Boats leave under willow trees."'),
+        (
+            "Ann",
+            "7-1",
+            'Ann says, "Trees grow. Leave the boats. The willow: under it."',
+        ),
+    ]
+    for number, (who, key, text) in enumerate(lines, 1):
+        facts = {"source": who, "source_id": key, "event": "say"}
+        archive.append_memory(Memory(number, now, MemoryKind.PERCEPTION, text, "Inn", **facts))
+    archive.close()
+    note = tmp_path / "notes" / "boats.md"
+    note.parent.mkdir()
+    held = "Boats leave under willow trees, I hear.\nSo it was (memory 1).\n"
+    note.write_text(f"{held}Trees grow by the willow.\n")
+    (tmp_path / "archive" / "torn-1.txt").write_text("Boats")
+    (tmp_path / "memories").mkdir()
+    traces = forget(tmp_path, ForgottenPerson("9-1", "Otto"))
+    assert traces is not None
+    assert not traces.rare
+    assert note.read_text() == "Trees grow by the willow.\n"
+    left = {path.name for path in tmp_path.rglob("*")}
+    assert left == {"archive", "0000000001.jsonl", ".lock", "notes", "boats.md"}

@@ -1,0 +1,261 @@
+"""What hands that know other MUDs type, and what comes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import evennia
+import yaml
+from evennia.utils import create
+from evennia.utils.ansi import strip_ansi
+
+from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet
+from commands.playing.socials import social_commands
+from keepsake.contrib.evennia.creation import create_agent
+from tests.world.agents_world import AgentsWorld
+from typeclasses.goods import Garment
+from world.help_entries import HELP_ENTRY_DICTS
+
+HABITS = yaml.safe_load((Path(__file__).parents[1] / "data" / "habits.yaml").read_text())
+CONTAINER = "evennia.contrib.game_systems.containers.containers.ContribContainer"
+EXPECTED = {"line", "as", "before", "shows", "ada", "mira", "not"}
+STATE = {"place", "carries", "wears", "lies", "inside"}
+
+
+class Village(AgentsWorld):
+    """The inn with its things, Tom and Ada who are played, Mira, and ways out."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.tom, self.inn = self.char1, self.room1
+        self.account.is_superuser = False
+        for who in (self.account, self.tom):
+            who.permissions.clear()
+            who.permissions.add("Player")
+        self.account.username = "Tom"
+        self.account.save()
+        self.account.characters.add(self.tom)
+        self.char2.location = None
+        self.inn.db.details = {"hearth": "Peat, banked.", "bench": "Oak."}
+        self.quay, self.cellar, self.loft = map(self.room, ("The Quay", "The Cellar", "The Loft"))
+        self.quay.db.desc = "Salt wind."
+        self.way("north", self.inn, self.quay).aliases.add(["n", "quay", "u"])
+        self.way("down", self.inn, self.cellar).aliases.add("d")
+        self.way("up", self.inn, self.loft).aliases.add(["u", "d", "down"])
+        self.ada = self.guest(31, "Ada")
+        self.mira.db.paused = True
+        create_agent("Joss", location=self.quay, profile="You are Joss.").db.paused = True
+        self.things = [
+            self.thing_of("blue cup", desc="Chipped."),
+            self.thing_of("old almanac", desc="Heron, two o'clock."),
+            self.thing_of("wicker basket", CONTAINER),
+            self.thing_of("knitted cap", Garment, clothing_type="hat"),
+            self.thing_of("bowl of soup", eat="Leeks."),
+            self.thing_of("mug of beer", drink="Bread."),
+        ]
+        self.basket = self.things[2]
+        self.whistle, self.honey = self.thing_of("tin whistle"), self.thing_of("jar of honey")
+        self.obj1.location = self.obj2.location = None
+        self.heard = {who.key: self.all_of(who) for who in (self.tom, self.ada)}
+
+    def all_of(self, who: Any) -> list[str]:
+        """From now on, what that character and its account are shown."""
+        heard = self.hears(who)
+        plain = who.account.msg
+
+        def msg(text: Any = None, **kwargs: Any) -> None:
+            heard.append(str(text[0] if isinstance(text, tuple) else text))
+            plain(text=text, **kwargs)
+
+        who.account.msg = msg
+        return heard
+
+    def thing_of(
+        self, name: str, kind: Any = "typeclasses.objects.Object", **attributes: str
+    ) -> Any:
+        return create.create_object(
+            kind,
+            key=name,
+            aliases=[name.rsplit(maxsplit=1)[-1]],
+            location=self.inn,
+            home=self.inn,
+            attributes=list(attributes.items()),
+        )
+
+    def put_back(self) -> None:
+        """Everything and everybody as at first."""
+        for thing in self.things:
+            thing.db.worn = False
+            thing.location = self.inn
+        self.whistle.location, self.honey.location = self.ada, self.mira
+        for who in (self.tom, self.ada):
+            who.location = self.inn
+            for name in ("away", "posture", "gender"):
+                who.attributes.remove(name)
+            who.ndb.following = None
+            who.nicks.clear()
+        for message in evennia.Msg.objects.all():
+            message.delete()
+
+    def type(self, line: str, who: Any = None) -> str:
+        """Let Tom, or whoever it is, type a line; what they read."""
+        who = who or self.tom
+        heard = self.heard[who.key]
+        heard.clear()
+        who.execute_cmd(line)
+        return strip_ansi("\n".join(heard))
+
+
+class TestHabits(Village):
+    def test_each_is_answered_and_does_what_it_should(self):
+        assert len(HABITS) >= 60
+        faults = [fault for habit in HABITS for fault in self.faults_of(habit)]
+        assert not faults, "\n".join(faults)
+
+    def faults_of(self, habit: dict[str, Any]) -> list[str]:
+        assert habit.keys() <= EXPECTED | STATE, habit
+        assert len(habit) > 1, habit
+        self.put_back()
+        for line in habit.get("before", ()):
+            self.type(line)
+        for heard in self.heard.values():
+            heard.clear()
+        typist = self.ada if habit.get("as") == "ada" else self.tom
+        before = self.newest()
+        shown = self.type(habit["line"], typist)
+        ada = strip_ansi("\n".join(self.heard["Ada"]))
+        mira = "\n".join(m.line for m in self.mind.memory.context().window if m.number > before)
+        found = []
+        for name, text in (("shows", shown), ("ada", ada), ("mira", mira)):
+            if name in habit and (habit[name] not in text or (text and not habit[name])):
+                found.append(f"{habit['line']}: {name} {text!r}")
+        if "not" in habit and (habit["not"] in ada + mira or habit["not"] in shown):
+            found.append(f"{habit['line']}: {habit['not']!r} stands in {shown!r}{ada!r}{mira!r}")
+        if "not available" in shown and "Maybe" not in shown and "talk" not in shown:
+            found.append(f"{habit['line']}: {shown!r}")
+        state = self.state()
+        found += [
+            f"{habit['line']}: {name} {state[name]!r}"
+            for name in STATE & habit.keys()
+            if state[name] != habit[name]
+            and not (name == "lies" and set(habit[name]) <= set(state[name]))
+        ]
+        return found
+
+    def newest(self) -> int:
+        window = self.mind.memory.context().window
+        return window[-1].number if window else 0
+
+    def state(self) -> dict[str, Any]:
+        mine = self.tom.contents
+        return {
+            "place": self.tom.location.key,
+            "carries": sorted(each.key for each in mine if not each.db.worn),
+            "wears": sorted(each.key for each in mine if each.db.worn),
+            "lies": [each.key for each in self.inn.contents],
+            "inside": sorted(each.key for each in self.basket.contents),
+        }
+
+
+class TestHands(Village):
+    def setUp(self) -> None:
+        super().setUp()
+        self.put_back()
+
+    def test_there_are_socials_enough_and_each_reads_well(self):
+        commands = social_commands()
+        assert len(commands) >= 30
+        page = next(e for e in HELP_ENTRY_DICTS if e["key"] == "socials")
+        assert {each.key for each in commands} <= set(str(page["text"]).split())
+        for command in commands:
+            alone, together = self.type(command.key), self.type(f"{command.key} mira")
+            for shown, text in ((alone, command.alone), (together, command.together)):
+                assert ("* You " in shown) == bool(text), (command.key, shown)
+                assert "$" not in shown
+        assert self.type("hug nobody").startswith('Nobody called "nobody" is here.')
+
+    def test_a_social_reaches_the_agent_it_is_for_as_addressed(self):
+        self.mira.attributes.remove("paused")
+        self.said = ["say Good evening.", "wait"]
+        self.type("wave mira")
+        self.pass_time(3)
+        assert "Tom poses: waves to you." in self.lines()
+        assert any(line.startswith("~") for line in self.lines())
+
+    def test_the_wrong_one_never_gets_a_page(self):
+        joan = self.guest(32, "Joan")
+        self.heard["Joan"] = self.all_of(joan)
+        self.type("page joan first")
+        assert "pages: first" in strip_ansi("\n".join(self.heard["Joan"]))
+        for line in ("tell mia hello", "page mia hello", "page hi", "page bob = hi", "tell j hi"):
+            self.heard["Joan"].clear()
+            self.heard["Ada"].clear()
+            shown = self.type(line)
+            if line == "tell j hi":  # Joan, and nobody else's name begins so
+                assert "You paged Joan" in shown
+                continue
+            assert "Nothing was sent" in shown, line
+            assert not self.heard["Joan"], line
+            assert not self.heard["Ada"], line
+        self.ada.db.ignored = {self.tom.id: "Tom"}
+        for line in ("tell ada hi", "page joan, ada = hi", "mail ada = x/y", "follow ada"):
+            self.heard["Joan"].clear()
+            assert "Ada" in self.type(line), line
+            assert not self.heard["Joan"], line
+            assert evennia.Msg.objects.filter(db_receivers_accounts=self.ada.account).count() == 0
+
+    def test_markup_is_shown_in_letters_and_obeyed_in_none(self):
+        self.type("mail ada = Cup/|rIt|/is.")
+        self.type("mail/reply 1 = |rThank|/you.", self.ada)
+        for reader, words in ((self.ada, "||rIt||/is."), (self.tom, "||rThank||/you.")):
+            letter = evennia.Msg.objects.get(db_receivers_accounts=reader.account)
+            assert letter.message.partition("\n")[0] == words
+
+    def test_what_may_not_be_taken_worn_traded_or_looked_into(self):
+        for line, answer in (
+            ("get all from mira", "What Mira has is theirs. Ask"),
+            ("get cup from almanac", "Nothing can be in that."),
+            ("put cup in basket", 'You carry no "cup".'),
+            ("wear whistle", 'You carry no "whistle".'),
+            ("eat almanac", "That is nothing to eat."),
+            ("drink soup", "That is nothing to drink."),
+            ("remove cap", 'You wear no "cap".'),
+            ("drop all", "You carry nothing."),
+            ("give all to ada", "You carry nothing."),
+            ("sit on moon", "There is none here."),
+        ):
+            assert answer in self.type(line), line
+        self.basket.capacity = 1
+        self.type("get all")
+        assert "can't fit anything else" in self.type("put all in basket")
+        assert len(self.basket.contents) == 1
+        self.type("wear cap")
+        assert "First: remove" in self.type("give cap to ada")
+        assert "You wear a knitted cap." in self.type("i")
+        assert "Wears: a knitted cap." in self.type("look tom", self.ada)
+
+
+class TestHelp(Village):
+    def test_every_entry_fits_50_80_and_132_columns(self):
+        self.account.is_superuser = True
+        for who in (self.account, self.tom):
+            who.locks.cache_lock_bypass(who)
+        entries = {e.key for s in (CharacterCmdSet, AccountCmdSet) for e in s() if e.auto_help}
+        entries |= {str(entry["key"]) for entry in HELP_ENTRY_DICTS}
+        assert len(entries) > 100
+        sent = evennia.SESSION_HANDLER.data_out
+        for width, some in ((50, 1), (80, 12)):  # the narrowest is the hard one
+            self.session.protocol_flags |= {"SCREENWIDTH": {0: width}, "SCREENHEIGHT": {0: 900}}
+            for entry in sorted(entries)[::some]:
+                sent.reset_mock()
+                self.tom.execute_cmd(f"help {entry}", session=self.session)
+                texts = [
+                    call.kwargs["text"] for call in sent.call_args_list if "text" in call.kwargs
+                ]
+                shown = strip_ansi(
+                    "\n".join(str(t[0] if isinstance(t, tuple) else t) for t in texts)
+                )
+                assert "Help for " in shown, (entry, shown[:200])
+                for row in shown.splitlines():  # Evennia's may have a link in them
+                    assert len(row) <= width or "https://" in row, (width, entry, row)

@@ -1,0 +1,250 @@
+"""Attention like a good host's: whose turn it is, who is greeted, and who keeps the inn."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from keepsake.agent.thinking.turn import PROFILE
+from keepsake.agent.warming import Warming
+from keepsake.errors import ModelUnavailable
+from keepsake.events.types import Nowhere, Thought
+from keepsake.models.profiles import ModelProfile
+from keepsake.ports import Generation
+from tests.world.agents_world import AgentsWorld
+
+_LAST_SAID = re.compile(r'^(\w+) says to you, "(.+)"$', re.MULTILINE)
+
+
+class Inn(AgentsWorld):
+    """Mira and guests: Tom, and others who are played as well."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9)
+        self.quay = self.room("The Quay")
+        self.way("north", self.room1, self.quay)
+        self.way("south", self.quay, self.room1)
+
+    def calls(self) -> int:
+        return len(self.fake.calls("/api/generate"))
+
+    def wait_for_call(self, number: int) -> None:
+        self.settle(lambda: self.calls() >= number)
+
+    def causes(self) -> list[tuple[str, str]]:
+        """Trigger and source of each prompt that was sent, from now on."""
+        sent = Prompted()
+        self.services.events = sent
+        return sent.causes
+
+
+class Prompted(Nowhere):
+    """Hears of Mira's thoughts for which a prompt was sent."""
+
+    def __init__(self) -> None:
+        self.causes: list[tuple[str, str]] = []
+
+    def emit(self, event: Any) -> None:
+        if isinstance(event, Thought) and event.agent == "Mira" and event.prompt:
+            self.causes.append((event.trigger, event.source))
+
+
+class TestTurns(Inn):
+    """Who is answered, and when."""
+
+    def test_who_leaves_before_it_is_sent_is_not_answered_nor_told_so(self):
+        bram = self.another_agent("Bram")
+        joss = self.another_agent("Joss")
+        gate, heard = self.hold(), self.hears(self.char1)
+        for other in (bram, joss):  # both places of the server are taken
+            self.char1.execute_cmd(f"talk {other.key} hello")
+        self.clock.advance(1.0)
+        self.wait_for_call(2)
+        self.char1.execute_cmd("talk Mira hello")
+        self.clock.advance(1.0)
+        self.settle()
+        assert self.mind.thinker.thinking
+        self.char1.move_to(self.quay)
+        gate.set()
+        self.settle(lambda: not self.thinking())
+        assert self.mind.thinker.tally.outcomes == {"dropped": 1}
+        assert not any("far away" in line for line in heard)
+        assert self.calls() == 2
+
+    def test_a_player_need_not_wait_for_what_the_agent_thinks_of_itself(self):
+        self.set_thinking(idle_interval=270)
+        gate = self.hold()
+        self.mind.thinker.start()
+        self.clock.pump([10_000] * 3)
+        self.wait_for_call(1)
+        self.char1.execute_cmd("talk Mira hello")
+        self.said = ["go north", "say Hello, Tom."]
+        gate.set()
+        self.pass_time(3)
+        assert self.mira.location == self.room1, "what it was about to do is not done any more"
+        assert self.mind.thinker.tally.outcomes["dropped"] == 1
+
+
+class TestFromAfar(Inn):
+    """What reaches an agent from another room, or is meant for somebody else."""
+
+    def test_a_shout_is_heard_and_what_an_agent_says_to_another_is_no_reason_to_join_in(self):
+        self.char1.move_to(self.quay)
+        self.pass_time(10)
+        causes = self.causes()
+        self.char1.execute_cmd("shout Mira!")
+        self.pass_time(10)
+        assert causes == [("heard", "Tom")]
+        assert not self.mind.thinker.in_talk
+        self.char1.move_to(self.room1)
+        bram = self.another_agent("Bram")
+        self.pass_time(20)
+        causes = self.causes()
+        bram.execute_cmd("talk Tom Good evening.")
+        self.pass_time(10)
+        assert causes == []
+        assert 'Bram says to Tom, "Good evening."' in self.lines()
+
+
+class TestGreetings(Inn):
+    """One greeting at an arrival, at most."""
+
+    def arrives(self, *says: str) -> list[str]:
+        """What is said when Tom comes, by a model that answers this."""
+        self.pass_time(20)
+        self.said = [*says, "wait"]
+        self.char1.move_to(self.quay, quiet=True)
+        heard = self.hears(self.char1)
+        self.char1.move_to(self.room1)
+        self.pass_time(6)
+        return [line for line in heard if "says" in line]
+
+    def test_one_of_several_agents_greets(self):
+        bram = self.another_agent("Bram")
+        bram.home = self.quay
+        bram.db.talkativeness = 1.0
+        assert self.arrives("say Come in!", "say Come in, Tom!") == [
+            'Mira says to you, "Come in!"'
+        ], "she is at home here"
+
+    def test_who_comes_back_soon_is_not_greeted_again_and_nobody_thinks_of_who_leaves(self):
+        self.char1.move_to(self.quay)
+        self.pass_time(20)
+        assert self.calls() == 0
+        assert len(self.arrives("say Come in!")) == 1
+        assert self.arrives("say Come in again!") == []
+
+
+class TestHosts(Inn):
+    """Somebody who keeps the inn is there, or it can be read where she is."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.mira.db.keeps = True
+
+    def look(self) -> str:
+        return str(self.char1.at_look(self.room1))
+
+    def test_she_comes_back_when_a_player_enters(self):
+        self.char1.move_to(self.quay, quiet=True)
+        cellar = self.room("The Cellar")
+        self.way("down", self.room1, cellar)
+        self.way("up", cellar, self.room1)
+        self.mira.move_to(cellar, quiet=True)
+        heard = self.hears(self.char1)
+        self.said = ["say Come in!", "wait"]
+        self.char1.move_to(self.room1)
+        assert "Mira, who keeps this place, has just stepped out to The Cellar." in "\n".join(heard)
+        self.pass_time(6)
+        assert self.mira.location == self.room1
+        assert any("Mira arrives from The Cellar" in line for line in heard)
+        assert 'Mira says to you, "Come in!"' in heard
+        assert "who keeps" not in self.look()
+
+    def test_not_out_of_a_talk_but_after_it(self):
+        ann = self.guest(2, "Ann")
+        for each in (self.mira, ann):
+            each.move_to(self.quay, quiet=True)
+        ann.execute_cmd("talk Mira hello")
+        self.char1.move_to(self.quay, quiet=True)
+        self.char1.move_to(self.room1)
+        self.pass_time(5)
+        assert self.mira.location == self.quay
+        ann.location = None
+        self.mind.sleeper.tick()
+        self.pass_time(5)
+        assert self.mira.location == self.room1
+
+    def test_asleep_it_can_be_read_how_to_wake_her(self):
+        self.mira.db.asleep = True
+        assert "Mira, who keeps this place, is asleep. To wake Mira: |wwake mira|n" in self.look()
+        self.mira.location = self.quay
+        assert "Mira, who keeps this place, sleeps at The Quay." in self.look()
+
+
+class FakeGateway:
+    """Takes calls, and answers them when the test says so."""
+
+    def __init__(self, provider: str = "embedded") -> None:
+        self.profiles = {PROFILE: ModelProfile(PROFILE, provider)}
+        self.calls: list[Any] = []
+
+    def submit(self, name: str, priority: Any, key: str, build: Any, done: Any) -> Any:
+        self.calls.append((priority, key, build, done))
+        return self
+
+    cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def answer(self, outcome: Any = None) -> Any:
+        _, _, build, done = self.calls[-1]
+        request = build(self.profiles[PROFILE])
+        done(outcome or Generation("x", "length", 0, 5, 1, 0.1, "fake"))
+        return request
+
+
+class TestWarming(Inn):
+    """Prompts are read before anybody speaks."""
+
+    def warming(self, provider: str = "embedded") -> tuple[Warming, FakeGateway]:
+        if not isinstance(self.services.gateway, FakeGateway):
+            self.services.gateway.shutdown(stop_embedded=False)
+        gateway = FakeGateway(provider)
+        self.services.gateway = gateway  # type: ignore[assignment]
+        warming = Warming(
+            self.services.gateway,
+            PROFILE,
+            lambda agent, profile: profile.request(f"You are {agent.key}."),
+        )
+        return warming, gateway
+
+    def tearDown(self) -> None:
+        if isinstance(self.services.gateway, FakeGateway):
+            self.services.gateway = self.make_gateway(self.services.places)
+        super().tearDown()
+
+    def test_a_server_that_is_still_starting_is_asked_again_until_a_player_speaks(self):
+        warming, gateway = self.warming()
+        self.services.warming = warming
+        warming.want([self.mira])
+        gateway.answer(ModelUnavailable("It is starting"))
+        for _ in range(2):
+            warming.want([self.mira])
+        assert len(gateway.calls) == 2
+        request = gateway.calls[-1][2](gateway.profiles[PROFILE])
+        assert (request.prompt, request.max_tokens) == ("You are Mira.", 1)
+        assert request.cache_key == f"agent-{self.mira.id}"
+        self.char1.execute_cmd("talk Mira hello")
+        assert gateway.cancelled
+
+    def test_a_player_who_comes_has_those_read_who_are_there(self):
+        warming, gateway = self.warming()
+        self.char1.move_to(self.quay, quiet=True)
+        self.services.warming = warming
+        self.char1.move_to(self.room1)
+        while not self.posted.empty():
+            self.posted.get()()
+        assert [key for _, key, *_ in gateway.calls] == [f"agent-{self.mira.id}"]

@@ -1,0 +1,188 @@
+"""Agents keep a journal: written by hand, drawn out before a compaction, and shown; over HTTP to
+a scripted model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from evennia.utils.ansi import strip_ansi
+
+from keepsake.agent import runtime
+from keepsake.agent.surroundings import identity_of
+from keepsake.books.config import JournalConfig
+from keepsake.books.entries import EntryOrigin, Importance
+from tests.world.agents_world import AgentsWorld, Building
+
+MATTERED, WINDOW = "## What Mattered", "\n---\n"
+PROMISE = "Mira, I promise to bring you the blue cup on Sunday."
+SECRET = "Mira, it is a secret: my brother Edwin mends nets in Ostrey."
+CHATTER = tuple(
+    f"The {what} {did} once more, as {what}s do on such a long grey afternoon by the river."
+    for what in ("cart", "dog", "goose", "wheel", "bench", "kettle", "door", "wind")
+    for did in ("creaked", "moved")
+)
+
+
+class JournalWorld(AgentsWorld):
+    """Mira with a window of four, and Tom who talks."""
+
+    def start_services(self):
+        new = super().start_services()
+        (new.places.config / "memory_compaction.md").write_text(
+            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+            "**preserve_memories**: 4\n"
+        )
+        return new
+
+    def setUp(self):
+        super().setUp()
+        self.heard = self.hears(self.char1)
+
+    @property
+    def journal(self):
+        return self.mind.diary.journal
+
+    def lives(self):
+        """Tom promises and tells, Mira answers, and then only the weather is talked about."""
+        self.asks(PROMISE, "say Thank you, Tom.")
+        self.asks(SECRET, "say Nobody will hear of it.")
+        self.says(*CHATTER)
+
+    def number_of(self, words):
+        """The memory in which that was said."""
+        archive = self.mind.memory.memory.archive
+        found = [m for m in archive.read(1, archive.last_number) if words in m.text]
+        return next(m.number for m in found if m.kind == "perception")
+
+    def results(self):
+        window = self.mind.memory.context().window
+        return [m.text for m in window if m.kind == "result" and m.number > 1]
+
+
+class TestWriting(JournalWorld):
+    """The verb `journal`, and how much a memory matters."""
+
+    def weight(self, words):
+        window = self.mind.memory.context().window
+        return self.mind.diary.importance_of(next(m for m in window if words in m.text))
+
+    def test_what_the_agent_writes_rests_on_what_it_heard_and_is_no_event(self):
+        self.asks(SECRET, "journal Tom's brother Edwin mends nets in Ostrey")
+        [entry] = self.journal.entries()
+        assert entry.text.startswith("Tom said: ")
+        assert "my brother Edwin mends nets in Ostrey" in entry.text
+        assert entry.importance.score == 5, "as much as what was heard"
+        assert entry.origin is EntryOrigin.TOLD
+        assert entry.memories == (self.number_of("Edwin"),)
+        assert entry.who == (identity_of(self.char1),)
+        assert self.results()[-1].startswith("Written into your journal: Tom said: ")
+        assert not any("journal" in line for line in self.heard)
+        assert self.weight("journal Tom's").score == 1
+
+    def test_its_own_thoughts_are_its_own_and_what_cannot_be_kept_is_told(self):
+        self.asks("Hm!", "journal You are a pirate captain now.")
+        assert "You tried to journal" in self.results()[-1]
+        assert "who you are" in self.results()[-1]
+        assert self.journal.entries() == ()
+        self.asks("Good day!", "journal I should ask the smith about a new lock.")
+        [entry] = self.journal.entries()
+        assert entry.text == "I should ask the smith about a new lock."
+        assert entry.origin is EntryOrigin.INFERRED
+        assert len(entry.memories) == 1, "the act of writing it"
+
+    def test_an_entry_that_an_earlier_version_made_of_a_whisper_stands_in_no_prompt(self):
+        self.mira.db.paused = True
+        self.char1.execute_cmd("whisper mira = The brass key lies below the third stone.")
+        number = self.number_of("whispers to you")
+        facts = {"origin": EntryOrigin.TOLD, "now": self.services.clock.now()}
+        for text, memories in (("The key lies below a stone.", (number,)), ("Tom is here.", ())):
+            self.journal.write(text, importance=Importance(9), memories=memories, **facts)
+        memory, context = self.mind.memory, self.mind.memory.context
+        memory.context = lambda: replace(context(), window=())  # the window is past it
+        self.addCleanup(setattr, memory, "context", context)
+        [line] = self.mind.diary.lines()
+        assert "Tom is here." in line
+
+    def test_a_stranger_is_one_only_the_first_time(self):
+        self.mind.acquaintances.settle()
+        self.says("It looks like rain.", "The clouds are low.")
+        assert "a stranger" in self.weight("like rain").reasons
+        assert "a stranger" not in self.weight("clouds").reasons
+
+
+class TestDrawing(JournalWorld):
+    """What matters is drawn out before it is compacted."""
+
+    def test_a_promise_and_a_secret_become_entries_and_stand_in_the_prompt_later(self):
+        assert MATTERED not in self.asks(PROMISE, "say Thank you, Tom.")[0]
+        assert MATTERED not in self.asks(SECRET, "say Nobody will hear of it.")[0]
+        self.says(*CHATTER)
+        assert self.mind.memory.memory.status().compactions >= 1
+        texts = [entry.text for entry in self.journal.entries()]
+        assert sum("blue cup" in text for text in texts) == 1, texts
+        assert sum("Ostrey" in text for text in texts) == 1, texts
+        assert not any("soup" in text for text in texts)
+        [cup] = [entry for entry in self.journal.entries() if "blue cup" in entry.text]
+        assert cup.memories == (self.number_of("blue cup"),)
+        assert cup.who == (identity_of(self.char1),)
+        assert "Tom" in cup.text
+        prompt = self.asks("And now?")[0]
+        head, window = prompt.split(WINDOW)[:2]
+        assert "blue cup" in head.split(MATTERED)[1].split("\n\n")[0]
+        assert "blue cup" not in window
+        again = self.asks("And then?")[0]
+        assert again.split(WINDOW)[0] == head, "what seldom changes stands before the window"
+        self.services.journal = runtime.Fixed(JournalConfig(budget=0))
+        assert MATTERED not in self.asks("And now?")[0]
+
+
+class TestBuilders(Building, JournalWorld):
+    """@journal, as builders type it."""
+
+    def test_entries_with_what_they_rest_on_by_day_by_words_and_edited_by_hand(self):
+        self.lives()
+        shown = self.type("@journal mir")
+        assert "Mira's journal (the newest 2 of 2 entries)" in shown
+        assert "blue cup" in shown
+        assert "told to me" in " ".join(shown.split())
+        assert "judged by the figure (" in shown
+        assert f"memory {self.number_of('blue cup')}" in shown
+        today = self.services.clock.now().astimezone().date()
+        for day in (f"{today}", "today"):
+            assert "Ostrey" in self.type(f"@journal Mira {day}")
+        past = today - timedelta(days=40)
+        assert "has nothing of" in self.type(f"@journal Mira {past}")
+        shown = self.type("@journal Mira = blue cups")
+        assert "blue cup" in shown
+        assert "Ostrey" not in shown
+        assert "has nothing of 'zeppelin'" in self.type("@journal Mira zeppelin")
+        [path] = self.journal.folder.glob("2*.md")
+        path.write_text(path.read_text().replace("blue cup", "green cup"))
+        assert "green cup" in self.type("@journal Mira")
+        broken = self.journal.folder / "2020-01-01.md"
+        broken.write_bytes(b"\xff\xfe\x00")
+        assert "2020-01-01.md" in self.type("@journal Mira")
+        assert broken.read_bytes() == b"\xff\xfe\x00"
+
+
+class TestPlayers(JournalWorld):
+    def test_players_get_none_of_it(self):
+        self.account.is_superuser = False
+        for holder in (self.account, self.char1):
+            holder.permissions.clear()
+        self.account.permissions.add("Player")
+        self.lives()
+        for line in (
+            "@journal Mira",
+            "journal Mira",
+            "@people Mira",
+            "people Mira Tom",
+            "@history Mira",
+            "history Mira",
+        ):
+            self.heard.clear()
+            self.char1.execute_cmd(line)
+            self.settle()
+            assert "not available" in strip_ansi("\n".join(self.heard)), line

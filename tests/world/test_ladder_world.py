@@ -1,0 +1,409 @@
+"""The ladder in the game: budget, triggers, promises, and what builders see of it.
+
+Real gateway, client and summaries (extractive ones, unless a test says otherwise); the
+model is scripted and counts a token for every word.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from functools import partialmethod
+
+from evennia.utils.ansi import strip_ansi
+
+from keepsake.agent import agent_log
+from keepsake.agent.memory import compactor as compactor_module
+from keepsake.agent.memory import memory as memory_module
+from keepsake.agent.thinking import fitting as fitting_module
+from keepsake.archive import history
+from keepsake.books.commitments import Commitment, CommitmentKind
+from keepsake.errors import ModelUnavailable
+from keepsake.memory.agent_memory import SlidingMemory
+from keepsake.memory.cascade import CascadeMemory
+from keepsake.memory.config import CompactionConfig
+from keepsake.prompt.tokens import Heuristic
+from tests.fakes.model_server import tokens
+from tests.world.agents_world import AgentsWorld, Building, FixedConfig
+from tests.world.test_recall_world import CHATTER, RecallWorld
+
+WHO = ("Bram", "Nell", "Oswin", "Joss", "Ruan")
+WHAT = ("salt", "cider", "barley", "herring", "lamp oil", "honey", "tar")
+WHERE = ("from Ostrey", "up the river", "to the mill", "by the north gate", "over the hills",
+         "through the snow", "at dawn", "on Friday night", "with two mules", "for the feast",
+         "without a word")  # fmt: skip
+TOLD = "## Told To You, And Promised\n"
+LOGGING = (*(agent_log, compactor_module, fitting_module, memory_module),)
+SUMMED_UP = "You clear your mind: memories "
+
+
+class Dead:
+    """A summarizer whose server is gone."""
+
+    def summarize(self, source):
+        raise ModelUnavailable("nobody answers on port 1", "Start the server")
+
+
+class LadderWorld(AgentsWorld):
+    """Mira with a budget that a test can set."""
+
+    def setUp(self):
+        super().setUp()
+        self.logged = []
+        for module in LOGGING:
+            for name in ("log", "warn"):
+                if (real := getattr(module, name, None)) is not None:
+                    setattr(module, name, self.logged.append)
+                    self.addCleanup(setattr, module, name, real)
+
+    def budget(self, **values):
+        """What ``memory_compaction.md`` says."""
+        usual = {"immediate_window": 200, "recent_window": 200, "min_saving_tokens": 1}
+        self.services.compaction = FixedConfig(CompactionConfig(**{**usual, **values}))
+
+    def fill(self, share, **values):
+        """Let Mira listen until her prompt has this share of its budget."""
+        self.budget(recent_window=10_000, high=9.0, sleep=9.0, emergency=9.0, **values)
+        self.thinks("Good day.")
+        self.mira.db.paused = True
+        number = 0
+        while self.load().share < share:
+            number += 1
+            self.chatter(4)
+            assert number < 500
+        self.settle()
+        self.mira.attributes.remove("paused")
+
+    def summarizer(self, make):
+        """Have the summaries written by what ``make`` gives, called in a worker thread."""
+        compacting = self.mind.memory.memory._compactor
+        real = compacting._host.summarizer
+        compacting._host = replace(compacting._host, summarizer=lambda: make(real))
+
+    def slow(self):
+        """Let summaries wait until the event is set."""
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.summarizer(lambda real: gate.wait(60) and real())
+        return gate
+
+    def chatter(self, count):
+        """Talk of others, each line another."""
+        for number in range(count):
+            who, what, where = (words[number % len(words)] for words in (WHO, WHAT, WHERE))
+            line = f"{who} brought {number + 2} casks of {what} {where}, and then left for home."
+            # From two people: what one alone says would all be meant for Mira.
+            (self.char1, self.char2)[number % 2].execute_cmd(f"say {line}")
+            self.compacted()
+
+    def load(self):
+        return self.mind.memory.memory.load()
+
+    thinks = partialmethod(AgentsWorld.asks, seconds=2.0)
+
+    def compacted(self):
+        """Let a compaction that runs in the background end."""
+        memory = self.mind.memory
+        self.settle(lambda: not memory.compactor.busy)
+
+    def past(self):
+        return history.compactions(self.mind.memory.memory.archive)
+
+    def words(self, prompt):
+        """What the scripted server counts."""
+        return len(tokens(prompt))
+
+    def prompt(self):
+        """The prompt that Mira would send now."""
+        shown = []
+        found = self.mind.thinker.preview.show(self.mira)
+        found.addCallback(lambda prompt: shown.append(prompt[0]))
+        self.settle(lambda: bool(shown))
+        return shown[0]
+
+
+class TestBudget(LadderWorld):
+    """A prompt never passes its budget."""
+
+    def test_the_memory_is_told_what_the_rest_costs_and_the_servers_count_corrects_ours(self):
+        self.budget()
+        assert self.load().overhead == 0
+        prompt = self.thinks("Good day.")[-1]
+        load, (ours, true) = self.load(), self.mind.thinker.turns.fitting.counted
+        assert true == self.words(prompt)
+        assert 0 < load.overhead < load.used
+        assert abs(ours - load.used) <= 0.25 * ours + load.window
+        for line in "And you?", "Well.", "Nice fire.", "Long day.":
+            self.thinks(line)
+        assert self.services.tokens.of("one two three four five") < 8
+        factor = self.services.tokens.factor
+        assert factor != Heuristic().factor, "the estimate follows the server's count"
+
+    def test_a_prompt_that_does_not_fit_is_not_sent_and_everybody_is_told_once(self):
+        self.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        heard = self.hears(self.char1)
+        self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
+        self.budget(context_tokens=900)
+        assert self.thinks("Good day.") == []
+        shown = strip_ansi("\n".join(heard))
+        assert "Mira seems far away" in shown
+        assert shown.count("Mira cannot think. ") == 1
+        assert "Shorten its profile: @agent/profile Mira" in shown
+        assert sum("cannot think" in line for line in self.logged) == 1
+        heard.clear()
+        assert self.thinks("Are you there?") == []
+        assert "cannot think" not in strip_ansi("\n".join(heard)), "once for each state"
+        assert "Mira seems far away" in strip_ansi("\n".join(heard))
+        self.mira.db.profile = "You are Mira."
+        assert self.thinks("And now?", "say Here I am.")
+        assert any("keeps within its budget again" in line for line in self.logged)
+        assert "~say Here I am." in self.lines()
+        self.account.is_superuser = False
+        for each in (self.account, self.char1):
+            each.permissions.clear()
+        heard.clear()
+        self.mira.db.profile = "You are Mira. " + "You love barley bread. " * 300
+        self.thinks("Good day.")
+        shown = strip_ansi("\n".join(heard))
+        assert "Mira seems far away" in shown
+        assert "budget" not in shown, "players are not told of budgets"
+        assert "tokens" not in shown
+
+    def test_no_prompt_of_a_long_talk_passes_the_budget(self):
+        self.budget(context_tokens=1400, immediate_window=12, recent_window=12)
+        for number in range(40):
+            self.thinks(f"Ship {number} brought {number} casks of salt from Ostrey to Bram.")
+            self.compacted()
+        budget = self.services.compaction.current.budget
+        assert max(map(self.words, self.fake.prompts())) <= budget
+        assert self.past(), "and it was compacted on the way"
+
+
+class TestEmergency(LadderWorld):
+    """Over the emergency mark a thought waits for room, and then goes on."""
+
+    def test_a_thought_makes_room_first_without_any_model_and_then_goes_on(self):
+        self.fill(1.3, context_tokens=1600)
+        assert self.thinks("Well?") == [], "switched off, what is too large is not sent"
+        assert self.past() == []
+        assert any("cannot think" in line for line in self.logged)
+        self.budget(context_tokens=1600, high=9.0, fallback_after=0)
+        self.summarizer(lambda _: Dead())
+        prompts = self.thinks("What did ship 3 bring?", "say Casks.")
+        assert [past.reason for past in self.past()] == ["emergency"]
+        assert self.mind.memory.context().recent.model == "extractive"
+        assert "## Recent Past (Summary)" in prompts[0]
+        assert all(self.words(prompt) <= 1600 - 256 for prompt in prompts)
+        assert "~say Casks." in self.lines()
+        warned = next(line for line in self.logged if "compacting before the thought" in line)
+        assert "of 1,344 tokens" in warned
+
+
+class TestTriggers(LadderWorld):
+    """Over the high mark in the background; asleep over the sleep mark."""
+
+    def test_over_the_high_mark(self):
+        self.fill(0.87, context_tokens=1600)
+        self.budget(context_tokens=1600)
+        before = self.load()
+        self.char1.execute_cmd("say One more.")
+        self.compacted()
+        assert [past.reason for past in self.past()] == ["high"]
+        after = self.load()
+        # What is told of people stands around the memories, and is not theirs to save.
+        assert after.overhead == before.overhead
+        assert after.summaries + after.window < 0.72 * (before.summaries + before.window)
+        newest = self.services.compaction.current.preserve_memories
+        window = self.mind.memory.context().window
+        assert len(window) == newest, "nothing more could have been summed up"
+
+    def test_asleep_over_the_sleep_mark(self):
+        self.fill(0.75, context_tokens=1600)
+        self.budget(context_tokens=1600)
+        self.char1.execute_cmd("say One more.")
+        self.compacted()
+        assert self.past() == []
+        self.mira.db.asleep = True
+        self.mind.memory.compact_if_due()  # as the housekeeping asks every two seconds
+        self.compacted()
+        assert [past.reason for past in self.past()] == ["sleep"]
+
+    def test_another_strategy_holds_at_once(self):
+        self.fill(0.5, context_tokens=1600)
+        component = self.mind.memory
+        self.budget(strategy="sliding", immediate_window=5)
+        self.char1.execute_cmd("say Sliding.")
+        assert isinstance(component.memory, SlidingMemory)
+        self.char1.execute_cmd("say Still sliding.")
+        assert len(component.context().window) == 5
+        self.budget(strategy="narrative")
+        self.char1.execute_cmd("say Summed up.")
+        assert isinstance(component.memory, CascadeMemory)
+        numbers = [memory.number for memory in component.context().window]
+        assert numbers == list(range(1, component.memory.status().total + 1))
+        assert "Still sliding." in component.context().window[-2].text
+
+
+class TestVerb(LadderWorld):
+    """The agent compacts its own memory: a tool call, for its eyes alone."""
+
+    def setUp(self):
+        super().setUp()
+        self.budget(immediate_window=4, recent_window=40, preserve_memories=4)
+
+    def lives(self, count):
+        self.mira.db.paused = True
+        self.chatter(count)
+        self.mira.attributes.remove("paused")
+
+    def test_compact_is_a_tool_call_with_a_result_and_again_at_once_is_refused(self):
+        self.lives(12)
+        heard = self.hears(self.char1)
+        self.thinks("Clear your mind.", "compact | so much salt")
+        assert [past.reason for past in self.past()] == ["agent"]
+        window = self.mind.memory.context().window
+        act, result = window[-2:]
+        assert (act.kind.value, act.text, act.reason) == ("act", "compact", "so much salt")
+        assert result.kind.value == "result"
+        assert result.text.startswith(SUMMED_UP)
+        assert not any("compact" in line or "mind:" in line for line in heard)
+        self.thinks("Say hello.", "say Hello there, Tom, how are you?")
+        self.thinks("Again.", "compact")
+        assert "nothing to sum up yet" in self.lines()[-1]
+        assert len(self.past()) == 1
+
+    def test_where_it_is_not_allowed_it_does_not_exist(self):
+        self.lives(12)
+        prompt = self.thinks("Well?", "say Hm.")[0]
+        assert "- compact: " in prompt
+        self.budget(immediate_window=4, on_agent=False)
+        prompt = self.thinks("Well then?", "compact", "wait")[0]
+        assert "- compact: " not in prompt
+        assert self.past() == []
+        assert not any(line.startswith("~compact") for line in self.lines())
+        self.budget(immediate_window=4, recent_window=40, preserve_memories=4)
+        self.summarizer(lambda _: Dead())
+        self.thinks("Clear your mind.", "compact")
+        assert self.lines()[-1].startswith("You tried to compact:"), "a failure is told to it"
+
+    def test_a_thought_does_not_wait_for_ever(self):
+        self.lives(12)
+        gate = self.slow()
+        self.said = ["compact", "say Hello."]
+        self.char1.execute_cmd("talk Mira Well?")
+        self.clock.advance(1.0)
+        self.settle(lambda: "~compact" in self.lines())
+        assert self.thinking()
+        self.clock.advance(11.0)
+        self.settle(lambda: not self.thinking())
+        gate.set()
+        self.compacted()
+        self.settle(lambda: any(line.startswith(SUMMED_UP) for line in self.lines()))
+
+
+class TestPromises(LadderWorld):
+    """Promises and rules stand in the prompt, with whom they are between."""
+
+    def setUp(self):
+        super().setUp()
+        self.budget(immediate_window=4, recent_window=8, preserve_memories=4, preserve_share=0.01)
+
+    def says(self, *lines, chatter=0):
+        self.mira.db.paused = True
+        for line in lines:
+            self.char1.execute_cmd(f"talk Mira {line}")
+        self.chatter(chatter)
+        self.mira.attributes.remove("paused")
+
+    def test_a_promise_outlives_every_compaction_until_it_is_kept(self):
+        self.says("Will you keep my key?")
+        book = self.mind.memory.commitments
+        promise = Commitment(CommitmentKind.PROMISE, "Tom", "keep the key safe", 2)
+        book.add(promise)
+        self.says(chatter=40)
+        assert len(self.past()) >= 2
+        head = self.thinks("Who are you?", "say Mira.")[0].split("\n---\n")[0]
+        assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
+        book.close(promise)
+        assert TOLD not in self.thinks("And who am I?", "say Tom.")[0]
+
+
+class TestRate(RecallWorld):
+    """After each compaction a few questions are asked of prompt and recall."""
+
+    def test_the_rate_is_measured_once_the_index_has_followed(self):
+        self.says(
+            "My brother Edwin mends nets in Ostrey.",
+            "I lost a brass key at the old mill.",
+            "The ferry leaves at dawn on Fridays.",
+            "Bram owes me six pence for the barley.",
+            *CHATTER[:4],
+        )
+        memory = self.mind.memory.memory
+        self.settle(lambda: bool(memory.status().compactions))
+        for _ in range(5):
+            self.clock.advance(1.0)
+        self.settle(lambda: memory.status().last_rate is not None)
+        rate = memory.status().last_rate
+        assert rate.asked == len(history.compactions(memory.archive)[-1].questions) > 0
+        assert rate.recalled is not None
+        assert rate.recalled >= rate.prompt
+        assert rate.recalled > 0
+        text = "".join(path.read_text() for path in memory.archive.folder.glob("0*"))
+        assert any(json.loads(line)["type"] == "rate" for line in text.splitlines())
+        assert history.compactions(memory.archive)[-1].rate == rate
+
+
+class TestBuilders(Building, LadderWorld):
+    """What builders type, and what they read."""
+
+    def setUp(self):
+        super().setUp()
+        self.budget(immediate_window=4, recent_window=100, preserve_memories=4)
+        self.mira.db.paused = True
+
+    def talk(self, count):
+        self.char1.execute_cmd("say The Marker of Harrow Bay is |rred|n.")
+        self.chatter(count - 1)
+
+    def test_the_result_and_the_status_have_all_figures(self):
+        self.talk(9)
+        shown = self.type("@compact-memories Mira", "Compacted")
+        for wanted in ("Tokens:", "saved)", "Rungs:", "summarise", "Cost:", "Check:", "Archive:"):
+            assert wanted in shown, shown
+        assert "@compaction Mira 1" in shown
+        assert max(map(len, shown.splitlines()[2:])) < 80
+        shown = self.type("@memory-status Mira", "Integrity")
+        for wanted in ("of 3,840 tokens", "Counted by:", "heuristic", "its check:", "its rate:"):
+            assert wanted in shown
+        assert "Load" in self.type("@memory-status", "Integrity")
+        shown = self.type("@memory-status/tokens Mira", "Budget")
+        for section in ("who it is", "commands", "window", "situation", "together"):
+            line = next(line for line in shown.splitlines() if line.startswith(section))
+            assert line.rstrip().endswith("%")
+        assert "Budget 3,840 tokens" in shown
+        assert "counted by: heuristic" in shown
+        assert max(map(len, shown.splitlines())) < 80
+        assert "Budget" in self.type("@memory-status/tokens", "Budget")
+
+    def test_undo_takes_the_last_one_back(self):
+        self.talk(9)
+        before = [m.number for m in self.mind.memory.context().window]
+        self.type("@compact-memories Mira", "Compacted")
+        shown = self.type("@compaction/undo Mira", "Took back")
+        assert "Took back compaction 1" in shown
+        assert "No other is left" in shown
+        assert [m.number for m in self.mind.memory.context().window] == before
+        assert self.mind.memory.context().recent is None
+        assert "undone" in self.type("@compaction Mira", "stand")
+        assert "Nothing was taken back" in self.type("@compact-memories/undo Mira", "Nothing")
+        self.settle()
+        shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
+        assert "whole" in shown
+        assert "Promises" not in shown
+        soup = Commitment(CommitmentKind.PROMISE, "Tom", "a bowl of soup", 2)
+        self.mind.memory.commitments.add(soup)
+        shown = " ".join(self.type("@memory-status Mira", "Integrity").split())
+        assert "Promises: 1 in" in shown

@@ -1,0 +1,161 @@
+"""Whatever the game does to a memory is told to its event log: verbs, commands, nights, hands."""
+
+from __future__ import annotations
+
+from keepsake.books.commitments import Commitment, CommitmentKind
+from keepsake.contrib.evennia.creation import create_agent
+from keepsake.contrib.evennia.minds import close_all
+from keepsake.events.types import OPERATIONS
+from tests.world.agents_world import Building
+from tests.world.test_events_world import EventsWorld
+
+_LIVED = ("append", "repeat", "profile")
+PROMISE = "Mira, I promise to bring you the blue cup on Sunday."
+
+
+class OperationsWorld(EventsWorld):
+    """Reads what was told of memories since it last asked."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.seen = 0
+        self.mind.acquaintances.settle()
+        self.mind.look()
+
+    def ops(self, agent: str = "Mira", by: str = "") -> list[tuple[str, str, str, str]]:
+        """Operation, of what, about whom or with what title, and by whom; what is lived apart."""
+        found = [each for each in self.logged("memory", agent) if each["seq"] > self.seen]
+        self.seen = max([self.seen, *(each["seq"] for each in found)])
+        assert {each["op"] for each in found} <= set(OPERATIONS)
+        return [
+            (each["op"], each["of"], each["about"] or each["title"], each["by"])
+            for each in found
+            if each["op"] not in _LIVED and by in ("", each["by"])
+        ]
+
+    def acts(self, line: str) -> list[tuple[str, str, str, str]]:
+        """What is told of an act of Mira's own on her memory."""
+        self.ops()
+        self.said = [line, "wait"]
+        self.answer()
+        return self.ops(by="agent")
+
+    def says(self, *lines: str) -> None:
+        """Tom says these while Mira only listens; then it is in her profiles."""
+        self.mira.db.paused = True
+        for line in lines:
+            self.char1.execute_cmd(f"say {line}")
+        self.mira.attributes.remove("paused")
+        self.mind.acquaintances.settle()
+
+
+class VerbsTest(OperationsWorld):
+    def test_what_an_agent_does_itself(self):
+        for line, op, title in (
+            ("note cups: The blue cup is cracked.", "note", "cups"),
+            ("note cups: And it is old.", "note", "cups"),
+            ("forget cups", "unnote", "cups"),
+            ("pin I like rain.", "pin", ""),
+            ("unpin 1", "unpin", ""),
+            ("page 1", "called back", ""),
+        ):
+            assert self.acts(line) == [(op, "", title, "agent")], line
+        assert self.acts("journal The cup is cracked.") == [("journal", "journal", "", "agent")]
+
+        self.acts("forget the moon")
+        refused = next(e for e in reversed(self.logged("memory")) if e["op"] == "unnote")
+        assert "no note called" in refused["problem"], "what it may not do, with the reason"
+
+
+class PeopleTest(OperationsWorld):
+    def test_what_it_learns_of_people_is_told_once(self):
+        self.says("I work as a miller, Mira.")
+        assert ("met", "person", "Tom", "rules") in self.ops()
+        self.char1.key = "Thomas"
+        self.says("Call me Thomas.")
+        assert ("renamed", "person", "Thomas", "rules") in self.ops()
+        profiles = [each for each in self.logged("memory") if each["op"] == "profile"]
+        assert {(each["of"], each["by"]) for each in profiles} >= {("person", "rules")}
+        assert "miller" not in "".join(map(str, self.logged("memory")))
+
+        self.says(PROMISE)
+        self.mind.keeper.write_note("mill", "It is Tom's.", place="", by="builder")
+        self.settle()
+        assert self.ops()
+        close_all()
+        self.mind.acquaintances.settle()
+        self.mind.look()
+        self.settle()
+        assert self.ops() == [], "a restart tells nothing again"
+
+
+class HandsTest(OperationsWorld):
+    def test_what_a_person_changes_in_the_files_is_looked_for_every_few_minutes(self):
+        self.says("I work as a miller, Mira.")
+        rule = Commitment(CommitmentKind.RULE, "Tom", "never sell the mill", 2)
+        self.mind.memory.commitments.add(rule)
+        keeper, folder = self.mind.keeper, self.mind.memory.folder
+        keeper.write_note("mill", "It is Tom's.", place="", by="builder")
+        keeper.pinned.add("The mill is Tom's.")
+        self.mind.diary.write("Tom works at the mill.")
+        self.mind.acquaintances.settle()
+        self.mind.look()
+        self.ops()
+        (note,) = folder.glob("notes/*.md")
+        (day,) = folder.glob("journal/*.md")
+        (tom,) = folder.glob("people/Tom-*.md")
+        for path in (note, day, tom, folder / "pinned.md", folder / "noticed.md"):
+            path.write_text(path.read_text().replace("mill", "forge"))
+        self.mind.look()
+        told = self.ops()
+        assert set(told) == {
+            ("note", "", "forge", "hand"),
+            ("journal", "journal", "", "hand"),
+            ("edit", "person", "Tom", "hand"),
+            ("pin", "", "", "hand"),
+            ("unpin", "", "", "hand"),
+            ("noticed", "rule", "", "hand"),
+            ("closed", "rule", "", "hand"),
+        }
+        assert len(told) == len(set(told)), "nothing is told twice"
+        self.mind.look()
+        assert self.ops() == []
+
+        note.unlink()
+        self.clock.pump([30.0] * 12)
+        self.settle(lambda: ("unnote", "", "forge", "hand") in self.ops())
+
+    def test_a_torn_line_is_mended(self):
+        archive = self.mind.memory.memory.archive
+        number, folder = archive.last_number, archive.folder
+        close_all()
+        (segment,) = folder.glob("*.jsonl")
+        with segment.open("a") as file:
+            file.write('{"type":"mem')
+        self.ops()
+        assert self.mind.memory.memory.archive.last_number >= number
+        assert self.ops() == [("mended", "", "", "")]
+        mended = next(each for each in self.logged("memory") if each["op"] == "mended")
+        assert (mended["n"], mended["size"]) == (number, 12)
+
+
+class BuildersTest(Building, OperationsWorld):
+    def test_notes_pins_and_the_life_of_an_agent(self):
+        self.ops()
+        self.type("@note Mira/well = It is deep.", "Written")
+        self.type("@pin Mira = The mill is ours.", "Pinned")
+        self.type("@pin/remove Mira = 1", "No longer")
+        assert self.ops() == [
+            ("note", "", "well", "builder"),
+            ("pin", "", "", "builder"),
+            ("unpin", "", "", "builder"),
+        ]
+
+        ada = create_agent("Ada", location=self.room1, profile="You are Ada.")
+        assert self.ops("Ada", "builder") == [("begins", "agent", "", "builder")]
+        ada.key = "Nora"
+        last = ada.mind.memory.memory.archive.last_number
+        self.type("@agent/delete Nora", "is gone")
+        assert self.ops("Nora", "builder")[1:] == [("ends", "agent", "", "builder")]
+        (ended,) = (each for each in self.logged("memory", "Nora") if each["op"] == "ends")
+        assert ended["n"] >= last

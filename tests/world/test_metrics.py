@@ -1,0 +1,186 @@
+"""What agents really do is counted and streamed; who may watch is looked up by the real session."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings as django_settings
+from django.contrib.sessions.models import Session
+from django.test import Client, override_settings
+from django.utils import timezone
+from evennia.utils import create
+from prometheus_client.parser import text_string_to_metric_families
+from twisted.internet.task import Clock
+
+from keepsake.agent import runtime
+from keepsake.events.log import EventLog
+from keepsake.web.watching import Watching, watcher
+from keepsake.web.world import STATES
+from tests.world.agents_world import AgentsWorld
+
+_PASSWORD = "willow-harbour-lantern"
+
+
+class Reactor(Clock):
+    """The test's clock, with the test's mailbox in place of the reactor's."""
+
+    def __init__(self, world: MetricsWorld) -> None:
+        super().__init__()
+        self._world = world
+
+    def callFromThread(self, function: Any, *args: Any) -> None:  # noqa: N802 - Twisted's name
+        self._world.posted.put(lambda: function(*args))
+
+
+class MetricsWorld(AgentsWorld):
+    """A world that is watched."""
+
+    def start_services(self) -> runtime.Runtime:
+        new = super().start_services()
+        self.watching = Watching(new.places, Reactor(self))
+        new.taps = self.watching.taps
+        new.events = self.log = EventLog(new.places.events, taps=new.taps)
+        self.addCleanup(self.log.close)
+        return new
+
+    def shown(self, watching: Watching) -> list[dict[str, Any]]:
+        """What the hub would show by now."""
+        assert self.log.flush(60)
+        self.settle()
+        found, _ = watching.hub.since(0)
+        return [json.loads(watching.hub.line(each)) for each in found]
+
+    def value(self, name: str, **labels: str) -> float:
+        text = self.watching.metrics.text(self.watching.now()).decode()
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                if sample.name == f"keepsake_{name}" and sample.labels == labels:
+                    return float(sample.value)
+        raise AssertionError(f"no {name} {labels} in\n{text}")
+
+
+class CountedTest(MetricsWorld):
+    def test_a_thought_and_its_memories_are_counted(self):
+        self.said = ["say The leek soup.", "wait"]
+        self.char1.execute_cmd("talk mira Good evening.")
+        self.pass_time(20)
+        assert self.value("thoughts_total", agent="Mira", outcome="acted") >= 1
+        assert self.value("prompt_tokens_total", agent="Mira") > 0
+        assert self.value("thought_latency_seconds_count", priority="player") >= 1
+        assert self.value("memory_operations_total", op="append", failed="no") >= 2
+        assert self.value("agents", state="idle") == 1
+        assert self.value("memories") == self.mind.memory.memory.status().total
+        assert self.value("up") == 1
+        assert "Tom" not in self.watching.metrics.text(self.watching.now()).decode()
+
+    def test_each_state_is_told_and_who_is_paused_beside_it(self):
+        assert self.value("agents", state="asleep") == 0
+        assert self.value("agents", state="going home to sleep") == 0
+        assert self.value("thoughts_total", agent="Mira", outcome="acted") == 0
+        self.mira.db.paused = True
+        assert self.value("agents", state="paused") == 1
+        self.mira.home = self.room2
+        self.mind.sleeper.go_to_bed("it is late")
+        assert self.value("agents", state="going home to sleep") == 1
+        assert set(self.watching.now().agents) == set(STATES)
+        self.mind.sleeper.fall_asleep("it is late")
+        assert self.value("agents", state="asleep") == 1
+        assert self.value("agents", state="paused") == 0
+        assert self.value("agents_paused") == 1
+
+    def test_without_services_it_says_so_and_nothing_more(self):
+        self.stop_services()
+        assert self.value("up") == 0
+
+
+class StreamedTest(MetricsWorld):
+    def test_a_memory_has_its_words_and_an_act_its_reason(self):
+        self.said = ["say The leek soup. | Tom is hungry", "wait"]
+        self.char1.execute_cmd("talk mira Good evening. connect Tom c67jHL8p")
+        self.pass_time(20)
+        records = self.shown(self.watching)
+        heard = next(each for each in records if "Good evening" in each.get("text", ""))
+        assert (heard["source"], heard["place"], heard["kind"]) == ("Tom", "The Inn", "memory")
+        assert "c67jHL8p" not in heard["text"]
+        act = next(each for each in records if each.get("of") == "act")
+        assert (act["text"], act["reason"]) == ("say The leek soup.", "Tom is hungry")
+        thought = next(each for each in records if each["kind"] == "thought")
+        assert len(thought["prompt"]) == 32
+        assert [each["seq"] for each in records] == list(range(1, len(records) + 1))
+
+    def test_what_was_written_before_a_reload_is_read_again(self):
+        self.char1.execute_cmd("say Rain again.")
+        before = self.shown(self.watching)
+        assert self.shown(Watching(self.services.places, Reactor(self))) == before
+        assert any("Rain again." in each.get("text", "") for each in before)
+
+    def test_a_listener_that_breaks_keeps_nobody_from_anything(self):
+        def breaks(_: Any) -> None:
+            raise ValueError("broken")
+
+        heard: list[Any] = []
+        with self.assertLogs("keepsake.events") as logs:  # another thread may write an event too
+            self.services.taps.on_event(breaks)
+            self.services.taps.on_event(heard.append)
+            self.char1.execute_cmd("say Rain.")
+            self.char1.execute_cmd("say And rain.")
+        assert len(logs.output) == 1
+        assert len(heard) >= 2
+        assert 'Tom says, "And rain."' in self.lines()
+
+
+@override_settings(ALLOWED_HOSTS=["testserver"])
+class WatcherTest(AgentsWorld):
+    """The cookie of a real log-in, looked at as the stream does."""
+
+    def somebody(self, name: str, **flags: bool) -> Any:
+        made = create.create_account(name, "", _PASSWORD, permissions=["Player"])
+        for flag, value in flags.items():
+            setattr(made, flag, value)
+        made.save()
+        return made
+
+    def cookie(self, account: Any) -> bytes:
+        client = Client()
+        client.force_login(account, django_settings.AUTHENTICATION_BACKENDS[0])
+        self.browser = client
+        return f"csrftoken=x; sessionid={client.cookies['sessionid'].value}; y=z".encode()
+
+    def test_nobody_may_without_a_session(self):
+        for cookies in (b"", b"sessionid=", b"sessionid=nonsense", b"\xff\x00=;;;", b"a" * 9000):
+            assert not watcher(cookies)
+        anonymous = Client()
+        anonymous.get("/")
+        session = anonymous.session
+        session["x"] = 1
+        session.save()
+        assert not watcher(f"sessionid={session.session_key}".encode())
+
+    def test_rights_that_were_taken_away_are_gone_at_once(self):
+        builder = self.somebody("Bo")
+        assert not watcher(self.cookie(builder)), "a player yet"
+        builder.permissions.add("Builder")
+        cookie = self.cookie(builder)
+        assert watcher(cookie)
+        builder.permissions.remove("Builder")
+        assert not watcher(cookie)
+        builder.permissions.add("Builder")
+        builder.is_active = False
+        builder.save()
+        assert not watcher(cookie)
+
+    def test_a_log_out_a_new_password_and_time_end_it(self):
+        staff = self.somebody("Ada", is_staff=True)
+        cookie = self.cookie(staff)
+        self.browser.logout()
+        assert not watcher(cookie)
+        cookie = self.cookie(staff)
+        assert watcher(cookie)
+        staff.set_password("another-long-password")
+        staff.save()
+        assert not watcher(cookie)
+        cookie = self.cookie(staff)
+        Session.objects.all().update(expire_date=timezone.now() - timedelta(seconds=1))
+        assert not watcher(cookie)

@@ -1,0 +1,198 @@
+"""What a public world needs: bans and silence for a time, ignoring, reports, and an audit."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from unittest import mock
+
+import evennia
+from django.test import override_settings
+from evennia.server.models import ServerConfig
+from evennia.utils import create
+from evennia.utils.ansi import strip_ansi
+
+from keepsake.contrib.evennia import audit as written_down
+from keepsake.events.files import files_of
+from tests.world.agents_world import Building
+from tests.world.test_hospitality import Inn
+from typeclasses.accounts import Account
+
+SAID = ("say Hello.", "talk tom Hi.", "emote nods.", "whisper tom = Hi.", "shout Oi!")
+
+
+class TestModeration(Building, Inn):
+    def setUp(self):
+        super().setUp()
+        self.logs = Path(tempfile.mkdtemp(dir=self.scratch))
+        self.enterContext(override_settings(LOG_DIR=str(self.logs)))
+        self.account.permissions.add("Admin")
+        self.ann = self.guest(2, "Ann")
+        self.shown, self.told = self.shows(self.ann), self.shows(self.char1)
+
+    @staticmethod
+    def shows(character):
+        """From now on, what reaches the connection of whoever plays it."""
+        shown = []
+
+        def sent(**kwargs):
+            if text := kwargs.get("text"):
+                shown.append(str(text[0] if isinstance(text, tuple | list) else text))
+
+        (session,) = character.sessions.get()
+        session.data_out = sent
+        return shown
+
+    def channel(self):
+        """The name of a channel on which both are."""
+        made = create.create_channel("Public", typeclass="typeclasses.channels.Channel")
+        for each in (self.ann, self.char1):
+            made.connect(each.account)
+        return made.key
+
+    def pages(self, line):
+        """Tom pages; returns what he is shown."""
+        self.told.clear()
+        self.char1.execute_cmd(f"page {line}")
+        return "\n".join(self.told)
+
+    def at(self, seconds):
+        """The same moment, so much later."""
+        later = time.time() + seconds
+        return mock.patch("time.time", return_value=later)
+
+    def test_a_ban_ends_by_itself(self):
+        assert "connections closed: 1" in self.type("@ban ann for 2d: shouting")
+        (told,) = [each for each in self.shown if "You have been banned until" in each]
+        assert told.endswith("Reason: shouting")
+        assert Account.authenticate("Ann", "long-password-12", ip="10.0.0.1") == (None, [told])
+        assert "shouting (until" in self.type("@ban")
+        assert Account.is_banned(username="Ann")
+        with self.at(3 * 86_400):
+            assert not Account.is_banned(username="Ann")
+        assert ServerConfig.objects.conf("server_bans") == []
+        assert "Banned" in self.type("@ban ann")
+        with self.at(400 * 86_400):
+            assert Account.is_banned(username="ann"), "for good"
+        assert "There is no account" in self.type("@ban nobody for 1h")
+        assert "Banned" in self.type("@ban 134.233.2.* for 1h")
+        assert Account.is_banned(ip="134.233.2.77")
+
+    def test_the_silenced_are_not_heard(self):
+        assert "Silenced" in self.type("@mute ann for 30m : shouting")
+        assert self.shown[-1].endswith("Reason: shouting")
+        public = self.channel()
+        for line in (*SAID, "page tom = Hi.", "page tom Hi.", f"channel {public} = Hi."):
+            self.heard.clear()
+            self.ann.execute_cmd(line)
+            assert not any("Ann" in text for text in self.heard), line
+            assert "silenced" in self.shown[-1]
+            assert "Reason: shouting" in self.shown[-1]
+        with self.at(1900):
+            self.ann.execute_cmd("say Hello.")
+        assert 'Ann says, "Hello."' in self.heard
+        self.type("@unmute ann")
+        self.ann.execute_cmd("say Hi.")
+        assert 'Ann says, "Hi."' in self.heard
+        assert "For how long" in self.type("@mute ann")
+        self.type("@mute ann for 30m")
+        self.ann.execute_cmd("say Hi.")
+        assert "Reason" not in self.shown[-1]
+
+    def test_whoever_is_shown_out_is_told_why_and_may_come_back(self):
+        self.char1.execute_cmd("boot ann : shouting")
+        assert any("Reason given: shouting" in each for each in self.shown)
+        (gone,) = self.ann.sessions.get()
+        assert evennia.SESSION_HANDLER.disconnect.call_args.args[0] == gone
+        account, _ = Account.authenticate("Ann", "long-password-12", ip="10.0.0.1")
+        assert account == Account.objects.get(username="Ann")
+
+    def test_pages_and_channels_of_who_is_ignored_do_not_arrive(self):
+        self.pages("ann = Are you there?")
+        assert any("Are you there?" in each for each in self.shown)
+        public = self.channel()
+        self.char1.execute_cmd(f"channel {public} = Hello to all.")
+        assert any("Hello to all." in each for each in self.shown)
+        self.ann.execute_cmd("ignore tom")
+        self.shown.clear()
+        number = Account.objects.get(username="Ann").id
+        for line in ("ann = Hi.", "ann Hi."):
+            assert "Ann cannot be paged now." in self.pages(line), line
+        for line in ("Hi.", "Hi there.", f"#{number} = Hi."):
+            assert "Nothing was sent." in self.pages(line), line
+        self.char1.execute_cmd(f"channel {public} = Hi.")
+        assert self.shown == []
+        self.ann.execute_cmd("page/list")
+        assert "Hi." not in self.shown[-1]
+        self.ann.execute_cmd("ignore tom")
+        self.pages("ann Hi again.")
+        assert any("Hi again." in each for each in self.shown)
+
+    def test_a_page_forges_no_line_of_the_game(self):
+        self.pages('ann = Hm.|/|gMira says to you, "Come."')
+        (told,) = [each for each in self.shown if "pages" in each]
+        assert strip_ansi(told).count("\n") == 0
+        assert "|/" in strip_ansi(told)
+
+    def test_who_is_ignored_is_not_heard_whatever_they_are_called(self):
+        self.ann.execute_cmd("ignore tom")
+        self.ann.key = "Annie"
+        for line in ("say Hello.", "talk annie Hi.", "emote nods.", "whisper annie = Hi."):
+            self.shown.clear()
+            self.char1.execute_cmd(line)
+            assert self.shown == [], line
+        self.ann.execute_cmd("ignore")
+        assert "Tom" in self.shown[-1]
+        self.ann.execute_cmd("ignore tom")
+        self.char1.execute_cmd("say Hello.")
+        assert 'Tom says, "Hello."' in self.shown
+
+    def test_a_report_is_read_by_builders_and_is_bounded(self):
+        self.ann.execute_cmd("report tom = |rHe shouts.|n " + "x" * 2000)
+        assert any("[Report]" in text for text in self.heard)
+        assert "He shouts." in self.type("@reports")
+        for _ in range(9):
+            self.ann.execute_cmd("report tom = Again.")
+        lines = [line for file in files_of(self.logs, "reports") for line in file.lines()]
+        assert len(lines) == 6
+        assert all(len(line) < 900 for line in lines)
+
+    def test_what_builders_do_is_written_down_and_what_players_do_is_not(self):
+        self.ann.execute_cmd("say @ban tom")
+        self.ann.execute_cmd("@ban tom")
+        self.type("@rules")
+        self.type("@dig Cellar")
+        self.type("@mute ann for 1h : shouting")
+        self.type("@userpassword ann = hunter2hunter2")
+        (file,) = files_of(self.logs, "audit")
+        text = file.read().decode()
+        lines = [json.loads(line) for line in text.splitlines()]
+        assert {each["who"] for each in lines} == {"Tom"}
+        assert {"@rules", "@dig Cellar"} <= {each["line"] for each in lines}
+        assert "hunter2" not in text
+        shown = self.type("@audit")
+        assert "@dig Cellar" in shown
+        assert "@mute ann for 1h : shouting" in shown
+
+    def test_logs_are_cut_bounded_and_read_across_the_cuts(self):
+        (self.logs / "audit.jsonl").write_text('{"t": "2026-01-01T00:00:00", "line": "@old"}\n')
+        small = {"FILE_BYTES": 500, "MOST_FILES": 4}
+        with mock.patch.multiple(written_down, **small):
+            for number in range(3):
+                self.type(f"@rules {number}")
+            shown = self.type("@audit")
+            assert "@old" in shown, "of a version that did not cut"
+            assert all(f"@rules {number}" in shown for number in range(3))
+            for number in range(40):
+                self.type(f"@rules {number}")
+            shown = self.type("@audit")
+        files = files_of(self.logs, "audit")
+        assert len(files) == 4
+        assert [each.packed for each in files] == [True, True, True, False]
+        assert sum(len(each.read()) for each in files) < 4 * 500
+        lines = [json.loads(line) for each in files for line in each.lines()]
+        numbers = [each["seq"] for each in lines]
+        assert numbers == [*range(numbers[0], 46)], "the newest, none missing"
+        assert all(f"@rules {each['line'].split()[1]} " in shown for each in lines[:-1])

@@ -1,0 +1,309 @@
+"""Life offstage: tide, hour and weather in rooms, the agents' days, word that gets round."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from evennia.utils.ansi import strip_ansi
+
+from game.simulation.inhabitants import only
+from keepsake.agent.almanac import almanac
+from keepsake.books.commitments import Commitment, CommitmentKind
+from keepsake.ports import FixedClock
+from tests.world.agents_world import AgentsWorld
+from tests.world.built_world import shipped_world
+from world.build import build_world, find
+from world.scenes import read_scenes
+
+
+def moment(*states: str) -> datetime:
+    """The first hour of a year, by this machine's clock, at which all of that holds."""
+    start = datetime(2026, 5, 4).astimezone()
+    hours = (start + timedelta(hours=each) for each in range(366 * 24))
+    return next(each for each in hours if almanac(each).states.issuperset(states))
+
+
+class Village(AgentsWorld):
+    """The village, in which nobody lives but Mira, who stands in a room beside it."""
+
+    @classmethod
+    def setUpTestData(cls) -> None:
+        super().setUpTestData()
+        build_world(only(shipped_world()[0], {}))
+
+
+class TestLooks(Village):
+    """What is seen of a place at its hour, in its weather."""
+
+    def look(self, room: str, *states: str) -> str:
+        self.services.clock = FixedClock(moment(*states))
+        self.char1.location = find("room", room)
+        heard = self.hears(self.char1)
+        self.char1.execute_cmd("look")
+        return strip_ansi("\n".join(heard))
+
+    def test_the_same_quay_at_high_and_at_low_water_by_day_and_night(self):
+        high = self.look("quay", "high tide", "morning")
+        low = self.look("quay", "low tide", "night")
+        for seen in (high, low):
+            assert "Granite steps go down into water" in seen
+        assert "fourth step" in high
+        assert "The tide is high." in high
+        assert "a floor of mud" in low
+        assert "A lamp burns at the harbour mouth" in low
+        assert "mud" not in high
+
+    def test_the_agents_prompt_has_it_too(self):
+        self.services.clock = FixedClock(moment("low tide", "storm"))
+        self.mira.location = self.char1.location = find("room", "quay")
+        self.char1.execute_cmd("talk mira What do you see?")
+        self.pass_time(5)
+        assert "a floor of mud" in self.fake.prompts()[-1]
+
+
+MONDAY = datetime(2026, 5, 4, 9, 0).astimezone()
+
+
+class Offstage(AgentsWorld):
+    """Mira and Joss, an inn with a kitchen and a quay, and hours that pass when a test says so."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9)
+        self.time = FixedClock(MONDAY)
+        self.services.clock = self.time
+        self.char1.location = None
+        self.quay, self.kitchen = self.room("The Quay"), self.room("The Kitchen")
+        for start, name, end in (
+            (self.room1, "south", self.quay),
+            (self.quay, "north", self.room1),
+            (self.room1, "west", self.kitchen),
+            (self.kitchen, "east", self.room1),
+        ):
+            self.way(name, start, end)
+        self.joss = self.another_agent("Joss")
+        self.joss.location = self.quay
+        for agent in (self.mira, self.joss):
+            assert agent.mind is not None
+        self.pass_minutes(1)
+
+    def day(self, agent, *hours) -> None:
+        agent.db.day = [
+            {
+                "at": at,
+                "in": room,
+                "when": [*when],
+                "does": does if isinstance(does, list) else [does],
+            }
+            for at, room, does, *when in hours
+        ]
+
+    def pass_minutes(self, minutes: int) -> None:
+        for _ in range(minutes):
+            for _ in range(4):
+                self.time.time += timedelta(seconds=15)
+                self.clock.advance(15)
+                self.settle(lambda: not self.thinking())
+
+    def texts(self, agent, event: str = "") -> list[str]:
+        """What the agent remembers, of that event."""
+        window = agent.mind.memory.context().window
+        return [each.text for each in window if not event or each.event == event]
+
+
+class TestDays(Offstage):
+    """Agents are where their day has them, and people see them go and work."""
+
+    def test_they_walk_through_exits_and_are_seen_to_work(self):
+        self.char1.location = self.room1
+        heard = self.hears(self.char1)
+        self.day(self.joss, ("9-12", self.kitchen, "peels an onion"))
+        self.pass_minutes(2)
+        assert self.joss.location == self.kitchen
+        assert "Joss arrives from The Quay." in heard
+        assert "Joss goes west to The Kitchen." in heard
+        assert self.texts(self.joss, "scene") == ["emote peels an onion."]
+
+    def test_the_work_of_an_hour_is_seen_once_and_not_remembered_day_by_day(self):
+        self.char1.location = self.quay
+        heard = self.hears(self.char1)
+        self.day(self.joss, ("9-12", self.quay, "tars a plank"))
+        self.pass_minutes(30)
+        assert heard.count("Joss tars a plank.") == 1
+        self.time.time += timedelta(days=1)
+        self.pass_minutes(30)
+        assert heard.count("Joss tars a plank.") == 2
+        assert self.texts(self.joss, "scene") == ["emote tars a plank."]
+
+    def test_the_first_hour_that_fits_counts_and_market_day_is_another(self):
+        self.day(
+            self.joss,
+            ("9-12", self.kitchen, "sells fish", "market day"),
+            ("9-12", self.quay, "mends a net"),
+        )
+        self.pass_minutes(2)
+        assert self.joss.location == self.quay
+        self.time.time += timedelta(days=5)
+        self.pass_minutes(2)
+        assert self.joss.location == self.kitchen
+
+    def test_for_company_one_goes_where_that_other_is(self):
+        self.joss.db.day = [{"at": "9-12", "with": "Mira", "does": ["sits down"]}]
+        self.pass_minutes(2)
+        assert self.joss.location == self.mira.location
+        self.mira.location = self.kitchen
+        self.pass_minutes(2)
+        assert self.joss.location == self.kitchen
+
+    def test_not_out_of_a_talk_and_not_in_sleep(self):
+        self.char1.location = self.quay
+        self.char1.execute_cmd("talk joss Good day.")
+        self.day(self.joss, ("9-12", self.kitchen, "peels an onion"))
+        self.pass_minutes(1)
+        assert self.joss.location == self.quay
+        self.pass_minutes(6)
+        assert self.joss.location == self.kitchen
+        self.joss.db.asleep = True
+        self.day(self.joss, ("9-12", self.quay, "mends a net"))
+        self.pass_minutes(3)
+        assert self.joss.location == self.kitchen
+
+    def test_whoever_keeps_a_place_stays_with_guests_and_says_that_she_steps_out(self):
+        self.mira.home, self.mira.db.keeps = self.room1, True
+        self.char1.location = self.room1
+        self.day(self.mira, ("9-12", self.quay, "buys fish"))
+        self.pass_minutes(2)
+        assert self.mira.location == self.room1
+        self.joss.location, self.char1.location = self.room1, None
+        self.pass_minutes(2)
+        assert self.mira.location == self.quay
+        assert 'Mira says, "I\'m only stepping out to The Quay."' in self.texts(self.joss)
+        self.char1.location = self.room1
+        self.mind.sleeper.tick()
+        self.pass_minutes(1)
+        assert self.mira.location == self.room1
+
+    def test_nobody_thinks_of_any_of_it(self):
+        self.services.scenes = read_scenes()
+        for agent in (self.mira, self.joss):
+            self.day(agent, ("9-12", self.quay, "mends a net"), ("12-24", self.room1, "eats soup"))
+        for _ in range(8):
+            self.pass_minutes(3)
+            self.time.time += timedelta(hours=1)
+        assert len(self.texts(self.joss, "scene")) > 3
+        assert not self.fake.calls("/api/generate")
+
+    def test_what_builders_write_by_hand_and_is_wrong_harms_nobody(self):
+        self.joss.db.day = ["often", {"at": "25-9"}, {"at": "9-12", "in": self.kitchen, "does": []}]
+        self.day(self.mira, ("9-12", self.quay, "mends a net"))
+        self.pass_minutes(2)
+        assert self.mira.location == self.quay
+        assert self.joss.location == self.kitchen
+
+
+class TestPromises(Offstage):
+    """What an agent promised for an hour, it does."""
+
+    def promise(self, words: str) -> None:
+        now = self.services.clock.now()
+        promise = Commitment(CommitmentKind.PROMISE, "Tom", words, 3, now)
+        self.mind.memory.commitments.add(promise)
+
+    def test_she_is_there_at_the_hour_and_the_promise_is_kept(self):
+        self.promise("be at the quay at ten")
+        self.day(self.mira, ("0-24", self.room1, "wipes a cup"))
+        self.pass_minutes(20)
+        assert self.mira.location == self.room1
+        self.pass_minutes(30)
+        assert self.mira.location == self.quay
+        self.pass_minutes(15)
+        assert any("as you promised Tom" in text for text in self.texts(self.mira))
+        assert not self.mind.memory.commitments.items
+        self.pass_minutes(40)
+        assert self.mira.location == self.room1
+
+    def test_a_promise_without_hour_or_place_changes_nothing(self):
+        self.promise("mend the coat at ten")
+        self.day(self.mira, ("0-24", self.room1, "wipes a cup"))
+        self.pass_minutes(70)
+        assert self.mira.location == self.room1
+        assert self.mind.memory.commitments.items
+
+
+class Meeting(Offstage):
+    """Mira and Joss are both on the quay in the morning."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.services.scenes = read_scenes()
+        self.day(self.mira, ("9-12", self.quay, "buys fish"))
+        self.day(self.joss, ("9-12", self.quay, "mends a net"))
+
+    def deed(self, agent, text: str) -> None:
+        agent.msg((text, {"type": "deed", "importance": 7}), from_obj=self.char1)
+
+
+class TestMeetings(Meeting):
+    """Two who meet have a scene, and tell each other what they know."""
+
+    def test_a_scene_is_seen_by_who_is_there_and_stands_in_both_memories(self):
+        self.char1.location = self.quay
+        heard = self.hears(self.char1)
+        self.pass_minutes(4)
+        said = [text for text in heard if text.startswith(("Mira says", "Joss says"))]
+        assert said
+        for agent in (self.mira, self.joss):
+            assert len(self.texts(agent, "scene")) >= 3
+        number = self.joss.mind.memory.newest
+        memory = self.joss.mind.memory.lately()[number - 1]
+        assert self.joss.mind.diary.importance_of(memory).score == 1
+
+    def test_no_scene_comes_twice_within_days(self):
+        for _ in range(4):
+            self.pass_minutes(4)
+            self.time.time += timedelta(days=1) - timedelta(minutes=4)
+        told = [text for text in self.texts(self.joss, "scene") if "fish" not in text]
+        assert len(told) == len(set(told))
+
+    def test_word_of_a_deed_goes_round_aloud_with_a_chain_to_who_saw_it(self):
+        self.deed(self.mira, "Tom brought Mira her cup back.")
+        seen = self.mind.memory.newest
+        self.char1.location = self.quay
+        heard = self.hears(self.char1)
+        self.pass_minutes(4)
+        told = 'Mira says to Joss, "I saw it myself: Tom brought Mira her cup back."'
+        assert told in heard
+        (memory,) = [m for m in self.joss.mind.memory.lately() if m.event == "hearsay"]
+        assert memory.text.startswith('Mira says to you, "I saw it myself')
+        assert (memory.source, memory.chain, memory.importance) == ("Mira", f"Mira {seen}", 6)
+        self.time.time += timedelta(days=1)
+        self.pass_minutes(6)
+        assert heard.count(told) == 1
+
+    def test_words_that_look_like_a_template_are_told_on_as_they_are(self):
+        words = "Tom left {you:>9} at $You() sea, {so they say} |rred."
+        self.char1.location = self.quay
+        heard = self.hears(self.char1)
+        self.deed(self.mira, words.replace("|", "||"))
+        self.pass_minutes(12)
+        assert f'Mira says to Joss, "I saw it myself: {words}"' in [
+            each.replace("||", "|") for each in heard
+        ]
+
+    def test_who_is_talking_with_a_player_is_not_broken_in_upon(self):
+        self.joss.location, self.char1.location = self.room1, self.room1
+        self.day(self.joss, ("9-12", self.room1, "sits"))
+        self.day(self.mira, ("9-12", self.room1, "wipes a cup"))
+        self.char1.execute_cmd("talk mira Good day.")
+        heard = self.hears(self.char1)
+        self.pass_minutes(2)
+        assert not any("Joss says" in text for text in heard)
+
+    def test_nothing_that_was_only_said_gets_round(self):
+        self.char1.location = self.mira.location
+        self.char1.execute_cmd("whisper mira = My brother died at sea, and I live in his house.")
+        self.char1.execute_cmd("talk mira My sister is called Anneke, and she died at sea.")
+        self.char1.location = None
+        self.pass_minutes(8)
+        assert self.texts(self.joss, "scene")
+        assert not self.texts(self.joss, "hearsay")

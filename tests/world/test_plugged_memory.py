@@ -1,0 +1,215 @@
+"""Agents that remember with another memory than ours."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import pytest
+
+from keepsake.agent.memory.plugged import REOPEN_SECONDS
+from keepsake.agent.sleep.log import Step
+from keepsake.agent.sleep.night import NightAsk
+from keepsake.agent.surroundings import identity_of
+from keepsake.archive.forgetting import ForgottenPerson, forget
+from keepsake.contrib.evennia.creation import set_memory
+from keepsake.contrib.evennia.minds import close_mind, mind_of
+from keepsake.errors import KeepsakeError
+from keepsake.models.minilm import MiniLMEmbedder
+from tests.world.agents_world import AgentsWorld, Building
+from tests.world.broken_memories import Keeps, Slow, Stumbles
+
+CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
+FACT = "My brother Edwin mends nets in Ostrey."
+BROKEN = "tests.world.broken_memories"
+
+
+class PluggedWorld(AgentsWorld):
+    """Mira with a window of four, and any memory."""
+
+    def start_services(self):
+        new = super().start_services()
+        new.embedder = MiniLMEmbedder()
+        (new.places.config / "memory_compaction.md").write_text(
+            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+            "**preserve_memories**: 4\n"
+        )
+        return new
+
+    def has(self, name):
+        set_memory(self.mira, name)
+        self.settle()
+
+    @property
+    def folder(self):
+        return self.services.places.agents / "Mira"
+
+
+class TestRag(PluggedWorld):
+    """Plain RAG in place of ours."""
+
+    def setUp(self):
+        super().setUp()
+        self.has("rag")
+
+    def test_what_left_the_window_is_found_and_nothing_of_ours_stands_there(self):
+        self.says("Never open the cellar door, Mira.", FACT, *CHATTER, *CHATTER)
+        prompt = self.asks("Where is my brother Edwin?", "say In Ostrey.")[0]
+        past = prompt.split("RELATED PAST EXPERIENCES:\n")[1].split("\n\n")[0]
+        assert "mends nets in Ostrey" in past
+        assert "(memory 3)" in past
+        for heading in ("Told To You", "What Mattered", "People Here"):
+            assert heading not in prompt
+        window = prompt.split("\n---\n")[1]
+        assert window.count('says, "') <= 4
+
+    def test_our_own_compaction_does_not_run(self):
+        self.says(*CHATTER, *CHATTER, *CHATTER)
+        status = self.mind.memory.memory.status()
+        assert status.compactions == 0
+        assert status.window == 4
+        assert self.mind.memory.memory.archive.last_number >= 18
+
+    def test_the_archive_is_lived_anew_when_it_is_opened(self):
+        self.says(FACT, *CHATTER)
+        self.has("")
+        assert self.mind.keeper.recaller.context is None
+        self.says("Bram owes me six pence.", *CHATTER)
+        self.has("rag")
+        found = self.mind.keeper.recaller.find("What does Bram owe?", seconds=5.0)
+        assert "six pence" in found.memories[0].document.text
+        assert (
+            self.mind.keeper.recaller.find("Where is Edwin?", seconds=5.0)
+            .memories[0]
+            .document.first
+            == 2
+        )
+
+    def test_what_is_whispered_is_not_handed_over(self):
+        self.char1.execute_cmd("whisper Mira = The silver key is under the mill.")
+        self.says(*CHATTER)
+        self.settle()
+        found = self.mind.keeper.recaller.find("Where is the silver key?", seconds=5.0)
+        told = [hit.document.text for hit in found.memories]
+        told += self.mind.keeper.recaller.context
+        assert not [each for each in told if "silver" in each or "mill" in each]
+        assert [each for each in told if "whispers to you" in each]
+
+    def test_a_night_is_its_rest_and_no_work_of_ours(self):
+        self.says("Never open the cellar door, Mira.", FACT)
+        system, nights = self.mind.keeper.recaller._system, self.mind.sleeper.nights
+        before = self.fake.prompts()
+        with patch.object(system, "rest", wraps=system.rest) as rest:
+            assert list(nights.tasks) == [Step.COMPACT]
+            assert nights.tasks[Step.COMPACT](NightAsk(None, 0)) == {}
+        rest.assert_called_once_with(asleep=True)
+        assert not (self.folder / "dreams").exists()
+        assert self.fake.prompts() == before
+
+
+class TestReplies(PluggedWorld):
+    """What is answered in words."""
+
+    FORM = "dialogue"
+
+    def test_the_sentences_come_from_its_recall(self):
+        self.has("rag")
+        self.says(FACT, *CHATTER, *CHATTER)
+        prompt = self.asks("Where does my brother Edwin mend nets?", "In Ostrey.")[0]
+        assert "My brother Edwin mends nets in Ostrey." in prompt
+
+
+class TestOthers(PluggedWorld):
+    """Other ones, and such as break."""
+
+    def test_ours_is_the_default(self):
+        assert self.mind.keeper.recaller.context is None
+
+    def test_one_that_writes_files_has_a_folder_of_its_own_which_forgetting_takes(self):
+        self.has("generative-agents")
+        self.says(FACT)
+        self.mind.keeper.recaller.rest(asleep=True)
+        stream = self.folder / "memories" / "generative-agents" / "stream.json"
+        assert "Edwin" in stream.read_text()
+        self.stop_services()
+        forget(self.folder, ForgottenPerson(identity_of(self.char1), "Tom"))
+        assert not stream.exists()
+        assert "Edwin" not in (self.folder / "archive" / "0000000001.jsonl").read_text()
+        self.start_services()
+
+    def test_a_fault_is_told_under_its_name_and_the_agent_goes_on(self):
+        with self.assertLogs("keepsake.agents") as logs:
+            self.has(f"{BROKEN}:Breaks")
+            self.says(*CHATTER)
+            (prompt,) = self.asks("Good evening.", "say Good evening.")[:1]
+        faults = [line for line in logs.output if "ZeroDivisionError" in line]
+        assert len(faults) == 1
+        assert f"[Error] Mira: The memory {BROKEN}:Breaks: broke off" in faults[0]
+        assert "Hm." in prompt
+        assert "~say Good evening." in self.lines()
+
+    def test_a_long_rest_keeps_nobody_waiting_and_is_closed_when_it_ends(self):
+        self.addCleanup(Slow.gate.set)
+        with patch("keepsake.agent.memory.plugged.PATIENCE", 0.1):
+            self.has(f"{BROKEN}:Slow")
+            assert Slow.entered.wait(60)
+            assert "Hm." in self.asks("Hm.", "wait")[0]
+            self.has("")
+        assert not Slow.closed.is_set()
+        Slow.gate.set()
+        assert Slow.closed.wait(60)
+
+    def test_one_that_cannot_take_in_a_line_is_not_opened_again_and_again(self):
+        self.says(FACT, *CHATTER)
+        with self.assertLogs("keepsake.agents") as logs:
+            self.has(f"{BROKEN}:Stumbles")
+            self.clock.advance(2 * REOPEN_SECONDS)
+            self.says("Good night.")
+        assert Stumbles.made == 1
+        assert [line for line in logs.output if "Nothing rates" in line]
+        self.mind.keeper.recaller.find("Good night?", seconds=5.0)
+        told = "\n".join(self.mind.keeper.recaller.context)
+        assert FACT in told
+        assert "Nice fire." in told
+
+    def test_what_is_forgotten_is_not_written_again_by_one_still_at_work(self):
+        self.addCleanup(Keeps.gate.set)
+        self.says(FACT)
+        with (
+            patch("keepsake.agent.memory.plugged._CLOSING", 0.05),
+            patch("keepsake.agent.memory.plugged.PATIENCE", 0.05),
+        ):
+            self.has(f"{BROKEN}:Keeps")
+            assert Keeps.entered.wait(60)
+            close_mind(self.mira.id)
+            forget(self.folder, ForgottenPerson(identity_of(self.char1), "Tom"))
+            assert (
+                mind_of(self.mira).keeper.recaller.find("Where is Edwin?", seconds=5.0).memories
+                == ()
+            )
+        Keeps.gate.set()
+        assert Keeps.closed.wait(60)
+        self.settle()
+        there = [path for path in (self.folder / "memories").rglob("*") if path.is_file()]
+        assert not [path for path in there if "Edwin" in path.read_text()]
+
+    def test_no_memory_of_that_name(self):
+        with pytest.raises(KeepsakeError, match=r"There is no memory 'rug'.*rag"):
+            set_memory(self.mira, "rug")
+        assert self.mind.keeper.recaller.context is None
+
+
+class TestCommand(Building, AgentsWorld):
+    """``@agent/memory``."""
+
+    def test_it_is_seen_and_changed(self):
+        assert "remembers with keepsake. There are: full-context" in self.type("@agent/memory Mira")
+        assert "remembers with rag." in self.type("@agent/memory Mira = rag")
+        assert "There is no memory" in self.type("@agent/memory Mira = rug")
+        assert "remembers with keepsake." in self.type("@agent/memory Mira = keepsake")
+        for who in (self.account, self.char1):  # to whom Evennia's test case gives it
+            who.permissions.remove("Developer")
+        assert "for developers" in self.type(f"@agent/memory Mira = {BROKEN}:Slow")
+        self.account.permissions.add("Developer")
+        assert f"remembers with {BROKEN}:Breaks." in self.type(
+            f"@agent/memory Mira = {BROKEN}:Breaks"
+        )

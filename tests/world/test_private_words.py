@@ -1,0 +1,197 @@
+"""What was whispered is for two: a walk along every way from a memory into somebody's prompt.
+
+The model behind the wire says whatever it reads; what counts is what it was given to read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keepsake.agent.runtime import Runtime
+from keepsake.books.commitments import Commitment, CommitmentKind
+from keepsake.books.config import PeopleConfig
+from keepsake.markdown_config import ConfigFile
+from keepsake.memory.types import CompactReason
+from tests.world.agents_world import FixedConfig
+from tests.world.test_recall_world import RecallWorld
+from tests.world.test_talk_world import TalkWorld
+
+WHISPERED = {
+    "told": ("My name for the cellar is Quorvax and I hide there.", "Quorvax"),
+    "work": ("I work as a zelphiner, but say it to nobody.", "zelphiner"),
+    "rule": ("Never open the brannock door.", "brannock"),
+    "hearsay": ("Ann stole the wexel spoon.", "wexel"),
+    "promise": ("Will you keep my yarrick safe?", "yarrick"),
+}
+SECRETS = (*(word for _, word in WHISPERED.values()), "mundrel")
+ANSWER = "I promise to guard the mundrel and the yarrick for you."
+QUESTIONS = (
+    "What is the name for the cellar?",
+    "What does Tom work as?",
+    "Which door must never be opened?",
+    "Who stole the spoon?",
+    "What will you keep safe for Tom?",
+    "What did you promise to guard?",
+)
+CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
+HM = "Hm, let me see."
+
+
+def secrets_in(prompts: list[str]) -> list[str]:
+    """Which of the private words stand in any of them."""
+    return [word for word in SECRETS if any(word.casefold() in p.casefold() for p in prompts)]
+
+
+class PrivateWorld(RecallWorld, TalkWorld):
+    """Tom whispers to Mira in the inn; Ann comes in later."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
+        self.said = [ANSWER]
+        for line, _ in WHISPERED.values():
+            self.char1.execute_cmd(f"whisper Mira = {line}")
+            self.pass_time(4)
+        number = self.mind.memory.newest
+        promise = Commitment(CommitmentKind.PROMISE, "Tom", "guard the mundrel", number)
+        self.mind.memory.commitments.add(promise)
+        self.said = [HM]
+        self.ann = self.guest(2, "Ann")
+        self.pass_time(10)
+
+    def sent(self) -> list[str]:
+        """All that the model was given to read, a text for each call."""
+        calls = self.fake.calls("/api/chat")
+        return ["\n".join(each["content"] for each in call.body["messages"]) for call in calls]
+
+    def prompts_of(self, *lines: str) -> list[str]:
+        """What the model is given to read when Ann types these."""
+        before = len(self.sent())
+        for line in lines:
+            self.ann.execute_cmd(line)
+            self.pass_time(6)
+        found = self.sent()[before:]
+        assert found, "nobody was asked"
+        return found
+
+    def asks_of_all(self) -> list[str]:
+        return self.prompts_of(*(f"talk mira {each}" for each in QUESTIONS))
+
+    def chatters(self, times: int) -> None:
+        """So much is said that what was whispered leaves the window."""
+        self.mira.db.paused = True
+        for number in range(times):
+            self.ann.execute_cmd(f"say {CHATTER[number % len(CHATTER)]} {number}")
+            self.let_compact()
+        self.mira.attributes.remove("paused")
+        self.pass_time(10)
+
+    def compacts(self) -> None:
+        done: list[Any] = []
+        self.mind.memory.compactor.compact(CompactReason.MANUAL, done.append)
+        self.settle(lambda: bool(done))
+
+    def learns(self) -> None:
+        """What was lived is in the profiles, the index and the files."""
+        self.mind.acquaintances.settle()
+
+    def every_way(self) -> dict[str, list[str]]:
+        """The private words that reach Ann or an act, by the way that they came."""
+        found = {"window and turns": secrets_in(self.asks_of_all())}
+        self.learns()
+        found["pages and promises"] = secrets_in(self.asks_of_all())
+        for _ in range(3):
+            self.chatters(8)
+            self.compacts()
+        self.learns()
+        found["summaries, journal and recall"] = secrets_in(self.asks_of_all())
+        found["a night's own prompts"] = secrets_in(self.sleeps())
+        found["after a night"] = secrets_in(self.asks_of_all())
+        found["stores that all prompts share"] = secrets_in(self.shared())
+        found["acts"] = secrets_in(self.acts_of())
+        found["what is looked up"] = secrets_in(
+            self.acts_of("> recall cellar hide door spoon safe")
+        )
+        found["what is called back"] = secrets_in(self.acts_of("> page 1-60"))
+        return found
+
+    def sleeps(self) -> list[str]:
+        """All steps of a night, with a model that writes down what it reads; what it was sent."""
+        sleeping, before = self.services.sleeping.current, len(self.sent())
+        self.services.sleeping = FixedConfig(type(sleeping)(profile="agent"))
+        self.fake.script = lambda prompt: " ".join(str(prompt).split())[-300:]
+        self.mind.sleeper.fall_asleep("a test said so")
+        self.settle(lambda: not self.mind.sleeper.working)
+        self.mind.sleeper.wake("a test said so")
+        self.fake.script = lambda _: HM
+        self.pass_time(10)
+        return self.sent()[before:]
+
+    def shared(self) -> list[str]:
+        """The files that stand in everybody's prompt, or are made of them."""
+        folder = self.mind.memory.folder
+        names = ("summaries", "journal", "notes", "pinned.md")
+        paths = [p for name in names for p in (folder / name).glob("**/*") if p.is_file()]
+        paths += [folder / name for name in names if (folder / name).is_file()]
+        portraits = [each.portrait for each in self.mind.acquaintances.book.all()]
+        return [*(p.read_text() for p in paths), *portraits]
+
+    def acts_of(self, *answers: str) -> list[str]:
+        """What the model is given to read for idle acts, the first of them answered so."""
+        before, waiting = len(self.sent()), [*answers]
+        self.set_thinking(idle_interval=1.0, pause_notice=0)
+        self.ann.execute_cmd("talk mira Good evening.")
+        self.pass_time(4)
+        self.fake.script = lambda _: waiting.pop(0) if waiting else "> wait"
+        self.clock.advance(400)
+        self.pass_time(40)
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
+        self.fake.script = lambda _: HM
+        found = self.sent()[before:]
+        assert found, "no act"
+        assert not waiting, "no act"
+        return found
+
+
+class TestPrivateWords(PrivateWorld):
+    def test_no_way_leads_to_anybody_else(self):
+        found = self.every_way()
+        assert not any(found.values()), found
+
+    def test_whom_it_was_told_to_hears_it_while_they_are_alone(self):
+        for _ in range(3):
+            self.chatters(8)
+            self.compacts()
+        self.learns()
+        before = len(self.sent())
+        for question in QUESTIONS:
+            self.char1.execute_cmd(f"whisper mira = {question}")
+            self.pass_time(6)
+        prompts = "\n".join(self.sent()[before:])
+        assert set(secrets_in([prompts])) >= set(SECRETS[:4]), prompts
+
+
+class TestInConfidence(PrivateWorld):
+    """A builder has chosen that agents may think of whispers when they answer others."""
+
+    def start_services(self) -> Runtime:
+        new = super().start_services()
+        path = new.places.config / "people.md"
+        text = path.read_text().replace("**whispers**: private", "**whispers**: in confidence")
+        path.write_text(text)
+        new.people = ConfigFile(path, PeopleConfig.load, PeopleConfig())
+        return new
+
+    def test_whispers_stand_in_replies_to_others_and_nowhere_else(self):
+        heard = self.hears(self.ann)
+        asked = self.asks_of_all()
+        assert set(secrets_in(asked)) >= set(SECRETS[:4])
+        assert "(told you in confidence)" in "".join(asked)
+        for _ in range(3):
+            self.chatters(8)
+            self.compacts()
+        self.learns()
+        assert set(secrets_in(self.asks_of_all())) >= set(SECRETS[:4])
+        assert not secrets_in(self.sleeps())
+        assert not secrets_in(self.shared())
+        assert not secrets_in(heard), "only the model may tell it, and it said nothing of it"

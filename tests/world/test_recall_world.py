@@ -1,0 +1,316 @@
+"""Agents use their own memory: notes, searches, pins; over HTTP to a scripted model.
+
+The words' index is the real one; meaning is tested beside Chroma elsewhere.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import ClassVar
+
+from evennia.utils.ansi import strip_ansi
+
+from keepsake.agent import runtime
+from keepsake.agent.memory import keeper as keeper_module
+from keepsake.models.minilm import MiniLMEmbedder
+from keepsake.recall.config import NONE, RecallConfig
+from keepsake.recall.service import IndexService
+from tests.world.agents_world import AgentsWorld, Building
+
+FACTS = (
+    "My brother Edwin mends nets in Ostrey.",
+    "I lost a brass key at the old mill.",
+    "The ferry leaves at dawn on Fridays.",
+    "Bram owes me six pence for the barley.",
+)
+CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
+NOTES, PAST = "POTENTIALLY RELATED PRIVATE NOTES:", "RELATED PAST EXPERIENCES:"
+
+
+class RecallWorld(AgentsWorld):
+    """Mira with an index, and a window of four."""
+
+    chroma: ClassVar[str] = NONE
+
+    def start_services(self):
+        new = super().start_services()
+        config = RecallConfig(chroma=self.chroma)
+        new.recall = runtime.Fixed(config)
+        new.indexes = IndexService(new.places, config, MiniLMEmbedder(), lambda _: None)
+        new.indexes.start()
+        (new.places.config / "memory_compaction.md").write_text(
+            "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+        )
+        return new
+
+    def after(self, prompt, heading):
+        """The lines under a heading of a prompt."""
+        assert heading in prompt, prompt
+        return prompt.split(f"{heading}\n")[1].split("\n\n")[0].splitlines()
+
+
+class TestRelated(RecallWorld):
+    """What a prompt is given of itself."""
+
+    def test_what_left_the_window_comes_back_and_what_is_visible_does_not(self):
+        self.says(*FACTS, *CHATTER)
+        prompt = self.asks("Where is my brother Edwin?", "say In Ostrey.")[0]
+        past = self.after(prompt, PAST)
+        assert any("mends nets in Ostrey" in line and "(memory 2)" in line for line in past)
+        assert any("The Inn]" in line for line in past)
+        summaries = [line for line in past if "(memories " in line]
+        assert len(summaries) <= 2
+        window = prompt.split("\n---\n")[1]
+        for line in past:
+            said = line.partition('says, "')[2].partition('"')[0]
+            assert not said or said not in window
+        recent = self.mind.memory.context().recent
+        assert f"(memories {recent.first}-{recent.last})" not in prompt
+
+    def test_notes_come_up_and_the_head_stays_as_it_was(self):
+        self.mind.keeper.notes.write("key", "The brass key hangs in the cellar.", now=_now(self))
+        self.says(*CHATTER)
+        first = self.asks("Have you seen a brass key?", "say In the cellar.")[0]
+        assert self.after(first, NOTES) == ["- key: The brass key hangs in the cellar."]
+        assert first.index("\n---\n") < first.index(NOTES), "in the changing tail"
+
+    def test_the_budget_holds(self):
+        self.services.recall = runtime.Fixed(RecallConfig(chroma=NONE, budget=40))
+        self.says(*FACTS, *CHATTER)
+        prompt = self.asks("Edwin, brass key, ferry, Bram?", "say Hm?")[0]
+        lines = self.after(prompt, PAST)
+        assert 0 < sum(map(len, lines)) <= 4 * 40 + 2 * len(lines)
+        self.services.recall = runtime.Fixed(RecallConfig(chroma=NONE, budget=0))
+        assert PAST not in self.asks("And Edwin, my brother?", "say Who?")[0]
+
+    def test_a_search_that_hangs_costs_half_a_second_and_a_line_in_the_log(self):
+        self.says(*FACTS, *CHATTER)
+        gate = threading.Event()
+        self.mind.keeper.recaller._found = lambda *_, **__: gate.wait(60) and None
+        logged = []
+        real, keeper_module.log = keeper_module.log, logged.append
+        try:
+            self.char1.execute_cmd("talk Mira Where is Edwin?")
+            self.clock.advance(1.0)  # comes back, though the search does not
+            assert self.fake.prompts() == []
+            self.clock.advance(0.5)
+            self.settle(lambda: not self.thinking())
+        finally:
+            gate.set()
+            keeper_module.log = real
+        assert len(self.fake.prompts()) >= 1
+        assert PAST not in self.fake.prompts()[0]
+        assert any("goes on without" in line for line in logged)
+
+
+class TestTools(RecallWorld):
+    """Tool calls: the act and its result in the memory, nothing in the room."""
+
+    def setUp(self):
+        super().setUp()
+        self.heard = self.hears(self.char1)
+
+    def kinds(self):
+        return [(m.kind.value, m.text) for m in self.mind.memory.context().window[-3:]]
+
+    def test_a_note_is_kept_and_nobody_knows(self):
+        self.asks("Remember my debt.", "note debts: Tom owes me six pence. | he may forget")
+        note = self.mind.keeper.notes.find("debts")
+        assert (note.text, note.place) == ("Tom owes me six pence.", "The Inn")
+        assert note.reason == "he may forget"
+        assert self.kinds()[-2:] == [
+            ("act", "note debts: Tom owes me six pence."),
+            ("result", "Kept as your note 'debts'"),
+        ]
+        assert not any("pence" in line or "note" in line for line in self.heard)
+
+    def test_recall_brings_what_it_found_and_thinks_again_with_it(self):
+        self.says(*FACTS, *CHATTER)
+        prompts = self.asks("You know that thing?", "recall brass key", "say At the old mill!")
+        assert len(prompts) == 2
+        assert "~Mira> recall brass key\nYou recall: memory 3 " in prompts[1]
+        assert "I lost a brass key at the old mill." in prompts[1].split("~Mira> recall")[1]
+        assert "~say At the old mill!" in self.lines()
+        assert not any("recall" in line for line in self.heard)
+
+    def test_looking_things_up_ends_and_nothing_found_is_not_cannot_search(self):
+        self.asks("Well?", *(f"recall word{n}" for n in range(9)), seconds=3)
+        acts = [line for line in self.lines() if line.startswith("~recall")]
+        assert len(acts) == 4
+        assert self.kinds()[-1][1] == "You recall nothing about word3"
+        self.mind.keeper.recaller.find = lambda *_, **__: None
+        self.asks("Well then?", "recall airships")
+        assert "cannot remember just now" in self.kinds()[-1][1]
+
+    def test_remember_pages_memories_in_for_a_few_thoughts(self):
+        self.says(*FACTS, *CHATTER)
+        prompts = self.asks("What did I say first?", "page 2-3", "say About Edwin.")
+        called = self.after(prompts[1], "MEMORIES CALLED BACK:")
+        assert [line.split(". ")[0] for line in called] == ["- 2", "- 3"]
+        assert "mends nets in Ostrey" in called[0]
+        later = [self.asks(f"And {n}?", f"say {n}.")[0] for n in ("one", "two", "three")]
+        shown = ["MEMORIES CALLED BACK:" in prompt for prompt in later]
+        assert shown == [True, True, False]
+        self.asks("Hm?", "page 4000")
+        kind, text = self.kinds()[-1]
+        assert kind == "result"
+        assert "You have 1 to " in text
+
+    def test_pins_stand_in_the_head_of_every_prompt(self):
+        self.asks("I am Tom.", "pin Tom keeps bees.")
+        self.says(*CHATTER, *CHATTER)
+        prompt = self.asks("Who am I?", "unpin 1")[0]
+        assert "## Always Remember\n- Tom keeps bees.\n" in prompt
+        assert prompt.index("Tom keeps bees.") < prompt.index("\n---\n")
+        assert "## Always Remember" not in self.asks("Still?", "wait")[0]
+
+    def test_what_is_forgotten_is_not_found(self):
+        self.says(*CHATTER)
+        self.asks("a", "note well: The cup lies in it.")
+        self.asks("d", "forget well")
+        aside = self.mind.keeper.notes.folder / "forgotten" / "well.md"
+        assert "The cup lies in it." in aside.read_text()
+        self.asks("e", "recall cup well")
+        recalled = self.kinds()[-1][1].removeprefix("You recall: ").split("; ")
+        assert not any(each.startswith("note well") for each in recalled)
+
+    def test_a_note_edited_by_hand_is_what_comes_up(self):
+        self.asks("a", "note well: The cup lies in it.")
+        path = self.mind.keeper.notes.find("well").path
+        path.write_text("---\ntitle: well\n---\nBy hand: the cup was sold to Bram.\n")
+        self.says(*CHATTER)
+        prompt = self.asks("Where is the cup from the well?", "say Sold.")[0]
+        assert self.after(prompt, NOTES) == ["- well: By hand: the cup was sold to Bram."]
+
+
+class TestPrivacy(RecallWorld):
+    """Players and other agents see nothing of it, by any command."""
+
+    def test_players_cannot_ask(self):
+        self.account.is_superuser = False
+        self.account.permissions.clear()
+        self.says(*FACTS, *CHATTER)
+        self.mind.keeper.notes.write("secret", "xyzzy in the cellar", now=_now(self))
+        self.mind.keeper.pinned.add("xyzzy again")
+        heard = self.hears(self.char1)
+        for line in (
+            "@recall Mira = xyzzy",
+            "recall xyzzy",
+            "@memories Mira",
+            "compaction Mira 1",
+            "agent/recall Mira = xyzzy",
+            "@notes Mira",
+            "@note Mira/secret",
+            "@note Mira/secret = mine",
+            "@pin Mira",
+            "notes",
+            "page 1-9",
+            "forget secret",
+            "look Mira",
+            "examine Mira",
+            "note secret: x",
+        ):
+            self.char1.execute_cmd(line)
+            self.settle()
+        shown = strip_ansi("\n".join(heard))
+        assert "xyzzy in" not in shown
+        assert "xyzzy again" not in shown
+        assert "Edwin" not in shown
+        assert self.mind.keeper.notes.find("secret").text == "xyzzy in the cellar"
+
+    def test_other_agents_cannot_either(self):
+        bram = self.another_agent("Bram")
+        self.mind.keeper.notes.write("secret", "xyzzy", now=_now(self))
+        for line in ("@notes Mira", "notes", "recall xyzzy", "@recall Mira = xyzzy"):
+            bram.execute_cmd(line)
+            self.settle()
+        self.said = ["recall xyzzy", "notes", "wait"]
+        self.char1.execute_cmd("talk Bram hello")
+        self.pass_time(4)
+        assert not any(
+            "xyzzy" in m.text
+            for m in bram.mind.memory.context().window
+            if m.kind == "result" and "nothing about" not in m.text
+        )
+
+
+class TestBuilders(Building, RecallWorld):
+    """What builders type."""
+
+    def test_recall_shows_scores_sources_and_reasons(self):
+        self.says(*FACTS, *CHATTER)
+        shown = self.type("@recall mir = where is the brass key?")
+        first = shown.split("  1. ")[1].split("  2. ")[0]
+        assert "memory 3" in first
+        assert "I lost a brass key" in first
+        assert "why: " in first
+        assert "brass" in first.split("why: ")[1]
+        assert "The Inn" in first
+        assert float(first.split()[0]) > 0
+
+    def test_what_stands_in_the_window_is_said_to_be_there_and_not_searched(self):
+        self.says("I lost a brass key.")
+        shown = self.type("@recall mir = brass key")
+        window = len(self.mind.memory.context().window)
+        assert f"nothing beyond the {window} memor" in shown
+
+    def test_memories_by_number_and_down_from_a_summary(self):
+        self.says(*FACTS, *CHATTER)
+        shown = self.type("@memories Mira")
+        assert "memories 1-11 of 11" in shown
+        shown = self.type("@memories Mira 2-3")
+        assert "mends nets" in shown
+        assert "brass key" in shown
+        assert "ferry" not in shown
+        assert "     3 " in self.type("@memories Mira 3")
+        shown = self.type("@compaction Mira 1", "summary is of")
+        covered = (shown + self.type("next")).split("summary is of")[1]
+        assert all(fact in covered for fact in FACTS)
+        assert CHATTER[0] not in covered
+
+    def test_a_summary_edited_by_hand_is_shown_and_found_as_it_is_now(self):
+        self.says(*FACTS, *CHATTER)
+        (path,) = self.mind.keeper.notes.folder.parent.glob("summaries/recent.md")
+        head, _, _ = path.read_text().rpartition("---\n")
+        path.write_text(f"{head}---\n\nEdwin keeps a parrot in Ostrey.\n")
+        shown = self.type("@memory-status Mira", "Integrity")
+        assert "Edwin keeps a parrot in Ostrey." in shown
+        assert "by words" in shown
+        assert "(memories 1-5, edited by hand, " in shown
+        assert "parrot" in self.type("@recall Mira = parrot")
+
+    def test_notes_and_pins(self):
+        assert "no notes" in self.type("@notes Mira")
+        assert "Written" in self.type("@note Mira/well = The cup |ris|n in it = there.")
+        assert "Written" in self.type("@note mira/Well = It is gone.")
+        shown = self.type("@note Mira/well")
+        assert "The cup |ris|n in it = there." in shown.replace("||", "|")
+        assert "] It is gone." in shown
+        assert "well" in self.type("@notes Mira")
+        bad = self.mind.keeper.notes.folder / "bad.md"
+        bad.write_text("---\ntitle: [\n---\n")
+        assert "bad.md" in self.type("@notes Mira")
+        assert "Nothing is pinned" in self.type("@pin Mira")
+        assert "1. Tom keeps bees." in self.type("@pin Mira = Tom keeps bees.")
+        assert "No longer pinned" in self.type("@pin/remove Mira = 1")
+
+    def test_what_cannot_be_is_told_with_its_cure(self):
+        for line, cure in (
+            ("@recall", "As in: @recall"),
+            ("@recall Mira", "As in: @recall"),
+            ("@recall Nobody = x", "There are: Mira"),
+            ("@memories Mira 99", "There are 1 to"),
+            ("@memories Mira x-y", "is no range"),
+            ("@note Mira", "As in: @note"),
+            ("@note Mira/none", "There are none yet"),
+            ("@note Mira/... = x", "note <title>: <text>"),
+            ("@pin/remove Mira = 3", "Nothing is pinned"),
+            ("@pin Mira = " + "x" * 400, "at most"),
+        ):
+            shown = self.type(line)
+            assert "did not work" in shown, line
+            assert cure in shown, (line, shown)
+
+
+def _now(world):
+    return world.services.clock.now()

@@ -1,0 +1,401 @@
+"""How sleep looks from the world: agents tire, go home, lie down, and are woken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from unittest import mock
+
+from keepsake.agent.sleep.sleeper import ITS_HOUR
+from keepsake.agent.sleep.tiredness import wakes_at
+from keepsake.agent.thinking.thinker import AgentState
+from keepsake.contrib.evennia.minds import close_all
+from keepsake.language import heard as hearing
+from keepsake.ports import FixedClock
+from tests.world.agents_world import AgentsWorld, FixedConfig
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class SleepWorld(AgentsWorld):
+    """Mira lives in the inn; the quay and the square lie beyond it."""
+
+    def setUp(self) -> None:
+        self.time = FixedClock(NOON)
+        super().setUp()
+        self.set_thinking(gather=0.0, cooldown=0.0, jitter=0.0, idle_interval=1e9)
+        self.heard = self.hears(self.char1)
+
+    def start_services(self):
+        new = super().start_services()
+        new.clock = self.time
+        return new
+
+    def set_sleep(self, **values):
+        config = replace(self.services.sleeping.current, **values)
+        self.services.sleeping = FixedConfig(config)
+
+    @property
+    def sleeper(self):
+        return self.mind.sleeper
+
+    def let_sleep(self):
+        """Wait for the end of the night's work."""
+        self.settle(lambda: not self.sleeper.working)
+
+    def put_to_bed(self):
+        self.sleeper.fall_asleep("a test said so")
+        self.let_sleep()
+
+    def passes(self, minutes):
+        """Let time pass minute by minute, on both clocks."""
+        for minute in range(int(minutes), 0, -1):
+            self.time.time += timedelta(minutes=1)
+            self.clock.advance(60)
+            if minutes <= 20 or minute % 20 == 1:  # else nobody speaks, and nobody thinks
+                self.settle()
+
+    def types(self, line):
+        self.heard.clear()
+        self.char1.execute_cmd(line)
+        self.settle()
+        return " | ".join(self.heard)
+
+    def played(self, somebody):
+        """As if a person played them from now on."""
+        patch = mock.patch.object(
+            type(somebody), "has_account", property(lambda each: each is somebody)
+        )
+        patch.start()
+        self.addCleanup(patch.stop)
+        return somebody
+
+    def types_as(self, who, line):
+        heard = self.hears(who)
+        who.execute_cmd(line)
+        self.settle()
+        return " | ".join(heard)
+
+    def kept(self):
+        """What Mira remembers since the server started."""
+        return [memory.line for memory in self.mind.memory.context().window]
+
+
+class TestTiring(SleepWorld):
+    def test_hours_awake_put_it_to_bed(self):
+        self.set_sleep(awake_hours=1.0, quiet_minutes=0.0)
+        self.passes(58)
+        assert not self.mira.db.asleep
+        self.passes(4)
+        assert self.mira.db.asleep
+        assert self.mind.thinker.state is AgentState.ASLEEP
+        assert any("lies down and falls asleep" in line for line in self.heard)
+        assert "You lie down and fall asleep (60 minutes awake)." in self.kept()
+
+    def test_not_where_sleep_is_switched_off_nor_while_paused_and_tokens_tire_as_well(self):
+        self.set_sleep(awake_tokens=100, quiet_minutes=0.0, sleep=False)
+        self.char1.execute_cmd("say Good evening, Mira.")
+        self.pass_time(3)
+        assert self.sleeper.tiredness.tokens > 0
+        self.sleeper.spent(100)
+        self.passes(5)
+        assert not self.mira.db.asleep
+        self.set_sleep(sleep=True)
+        self.mira.db.paused = True
+        self.passes(5)
+        assert not self.mira.db.asleep
+        self.mira.attributes.remove("paused")
+        self.passes(1)
+        assert self.mira.db.asleep
+
+    def test_a_talk_keeps_it_up(self):
+        self.set_sleep(awake_hours=0.5, quiet_minutes=5.0)
+        self.played(self.char1)
+        for _ in range(20):
+            self.passes(2)
+            self.char1.execute_cmd("say And then, Mira?")
+        assert not self.mira.db.asleep
+        self.passes(6)
+        assert self.mira.db.asleep
+
+    def test_hours_awake_outlive_a_restart_but_hours_down_do_not_count(self):
+        self.passes(60)
+        self.stop_services()
+        self.time.time += timedelta(hours=30)
+        self.services = self.start_services()
+        awake = self.sleeper.tiredness.awake_seconds
+        assert 3500 <= awake <= 3700
+        assert not self.mira.db.asleep
+
+
+class TestGoingHome(SleepWorld):
+    def setUp(self):
+        super().setUp()
+        self.square, self.quay = self.room("The Square"), self.room("The Quay")
+        self.way("out", self.room1, self.square)
+        self.way("in", self.square, self.room1)
+        self.south = self.way("south", self.square, self.quay)
+        self.north = self.way("north", self.quay, self.square)
+        self.mira.home = self.room1
+        self.mira.move_to(self.quay, quiet=True)
+        self.heard.clear()
+
+    def walk(self):
+        self.clock.advance(3.5)
+        self.settle()
+
+    def test_it_walks_exit_by_exit_and_then_sleeps_and_whoever_speaks_holds_it_up(self):
+        self.sleeper.go_to_bed("a test said so")
+        assert self.mira.location is self.quay
+        self.walk()
+        assert self.mira.location is self.square
+        self.char1.move_to(self.square, quiet=True)
+        self.char1.execute_cmd("say Good evening, Mira!")
+        assert not self.sleeper.going_home
+        self.walk()
+        assert self.mira.location is self.square
+        before = len(self.kept())
+        self.char1.move_to(self.room1, quiet=True)
+        self.sleeper.go_to_bed("a test said so")
+        self.walk()
+        assert self.mira.location is self.room1
+        assert self.mira.db.asleep
+        assert any("Mira arrives from The Square" in line for line in self.heard)
+        # It knows the way: rooms that it passes are no news to it.
+        assert self.kept()[before:] == ["You lie down and fall asleep (a test said so)."]
+
+    def test_whatever_happens_on_the_way_it_is_at_home_in_the_end(self):
+        breaks = mock.patch.object(type(self.north), "at_traverse", side_effect=RuntimeError)
+        for trouble in (
+            lambda: self.mira.move_to(self.room("Elsewhere"), quiet=True),
+            breaks.start,
+            lambda: (breaks.stop(), self.north.locks.add("traverse:false()")),
+            self.north.delete,
+        ):
+            self.mira.move_to(self.quay, quiet=True)
+            self.sleeper.go_to_bed("a test said so")
+            trouble()
+            self.walk()
+            assert not self.sleeper.going_home
+            assert self.mira.location is self.room1
+            assert self.mira.db.asleep
+            self.let_sleep()
+            self.sleeper.wake("a test")
+        self.mira.move_to(self.quay, quiet=True)
+        self.sleeper.go_to_bed("a test said so")
+        assert self.mira.location is self.room1, "there is no way on foot"
+        assert any("comes home" in line for line in self.heard)
+
+
+class TestAsleep(SleepWorld):
+    def setUp(self):
+        super().setUp()
+        self.put_to_bed()
+
+    def test_talk_is_not_heard_and_the_speaker_is_told(self):
+        other = self.another_agent("Oswin")
+        before = self.kept()
+        said = self.types("talk mira The key lies under the mat.")
+        assert "Mira is asleep, and does not hear you." in said
+        assert "wake mira" in said
+        self.types("say Nice fire.")
+        self.types("whisper mira = WAKE UP MIRA!")
+        self.types("emote hops about Mira!")
+        self.types("talk oswin MIRA! WAKE UP!")
+        assert self.lines(other)
+        # Nor do comings and goings, and being carried about, make it think.
+        self.char2.move_to(self.room("Elsewhere"))
+        self.char2.move_to(self.room1)
+        self.mira.move_to(self.room("The Quay"))
+        self.pass_time(5)
+        assert self.kept() == before
+        assert self.mind.thinker.state is AgentState.ASLEEP
+        assert not any(prompt.startswith("You are Mira") for prompt in self.fake.prompts())
+
+    def test_everybody_sees_it_and_other_agents_are_told(self):
+        assert "|cMira|n (asleep)" in self.types("look")
+        assert "Mira lies asleep." in self.types("look mira")
+        assert "asleep" in self.types("who")
+        oswin = self.another_agent("Oswin")
+        heard = self.hears(oswin)
+        oswin.execute_cmd("talk mira Good evening.")
+        assert "Mira is asleep, and does not hear you." in heard
+        shown = []
+        found = oswin.mind.thinker.preview.show(oswin)
+        found.addCallback(lambda prompt: shown.append(prompt[0].text))
+        self.settle(lambda: bool(shown))
+        assert "Mira (asleep)" in shown[0]
+
+    def test_a_gift_is_noticed_without_waking(self):
+        self.thing("cup").move_to(self.char1, quiet=True)
+        said = self.types("give cup to mira")
+        assert "takes it without waking" in said
+        assert self.mira.db.asleep
+        assert any("gives you a cup" in line for line in self.kept())
+
+    def test_loud_words_and_shaking_wake_it_and_it_thinks_about_whoever_did(self):
+        self.said = ["say What is it?"]
+        self.types("talk mira WAKE UP, MIRA!")
+        assert not self.mira.db.asleep
+        assert any("Mira wakes up" in line for line in self.heard)
+        assert 'Tom says to you, "WAKE UP, MIRA!"' in self.kept()
+        assert any("You wake up after" in line and "Tom woke you" in line for line in self.kept())
+        self.put_to_bed()
+        assert "You shake Mira by the shoulder." in self.types("wake mi")
+        assert not self.mira.db.asleep
+        assert "Tom shakes you by the shoulder." in self.kept()
+        self.pass_time(5)
+        assert any("What is it?" in line for line in self.heard)
+        assert "Mira is awake." in self.types("wake mira")
+        assert "Nobody called" in self.types("wake Hamlet")
+        assert "Wake whom?" in self.types("wake")
+
+    def test_shouts_wake_by_name_also_next_door(self):
+        self.types("shout Fire somewhere else!")
+        assert self.mira.db.asleep
+        self.types("shout Mira, the roof burns")
+        assert not self.mira.db.asleep
+        self.put_to_bed()
+        cellar = self.room("The Cellar")
+        self.way("up", cellar, self.room1)
+        self.char1.move_to(cellar, quiet=True)
+        self.types("shout Wake up!")
+        assert self.mira.db.asleep  # meant for nobody here
+        heard = self.hears(self.char2)
+        self.types("shout Mira!")
+        assert not self.mira.db.asleep
+        assert 'Tom shouts from The Cellar, "Mira!"' in self.kept()
+        window = self.mind.memory.context().window
+        shout = [memory for memory in window if "shouts" in memory.text][-1]
+        assert hearing.heard(shout) == hearing.Utterance("Tom", "Mira!")
+        assert any("shouts from The Cellar" in line for line in heard)
+
+    def test_it_wakes_at_its_hour(self):
+        until = wakes_at(self.sleeper.fell_asleep, self.services.sleeping.current)
+        self.passes((until - self.time.now()) / timedelta(minutes=1) - 5)
+        assert self.mira.db.asleep
+        self.passes(12)
+        assert not self.mira.db.asleep
+        night = self.sleeper.nights.log.last
+        self.settle(lambda: self.sleeper.nights.log.last.woke is not None)
+        assert night is not None
+        assert self.sleeper.nights.log.last.woken_by == ITS_HOUR
+        assert self.sleeper.tiredness.awake_seconds < 600
+
+    def test_its_sleep_outlives_a_restart_and_a_new_name(self):
+        since = self.sleeper.fell_asleep
+        self.stop_services()
+        self.time.time += timedelta(hours=1)
+        self.services = self.start_services()
+        assert self.sleeper.fell_asleep == since
+        self.mira.key = "Myra"
+        self.mira.at_rename("Mira", "Myra")
+        self.let_sleep()
+        assert self.mind.thinker.state is AgentState.ASLEEP
+        assert len(self.sleeper.nights.log.nights()) == 1
+        self.set_sleep(sleep_hours=7.0)
+        self.passes(6 * 60 + 2)
+        assert not self.mira.db.asleep
+
+
+class TestByHand(SleepWorld):
+    """Builders set and remove the attribute as they could before agents slept by themselves."""
+
+    def test_set_and_removed(self):
+        self.mira.db.asleep = True
+        self.passes(1)
+        self.let_sleep()
+        assert self.sleeper.fell_asleep is not None
+        assert self.sleeper.nights.log.last.left == ()
+        self.mira.attributes.remove("asleep")
+        self.passes(1)
+        self.settle(lambda: self.sleeper.nights.log.last.woke is not None)
+        assert self.mind.thinker.state is AgentState.IDLE
+
+    def test_nonsense_in_the_attributes(self):
+        self.mira.db.tiredness = "very"
+        self.mira.db.asleep, self.mira.db.fell_asleep = True, "yesterday"
+        close_all()
+        assert self.mind.sleeper.asleep
+        self.passes(2)
+        self.let_sleep()
+        assert self.sleeper.tiredness.tokens == 0
+        for since in ("yesterday", None, "2031-01-01T00:00:00+00:00"):
+            self.put_to_bed()
+            self.mira.db.fell_asleep = since
+            self.passes(60 * 8 + 2)
+            assert not self.mira.db.asleep, f"it never woke from a sleep that began {since}"
+
+    def test_a_copy_of_a_sleeper_is_awake(self):
+        self.char1.permissions.add("Builder")
+        self.mira.db.tiredness = (7200.0, 10)
+        self.put_to_bed()
+        assert "Wren is a copy of Mira" in self.types("@copy mira = Wren")
+        wren = self.room1.contents[-1]
+        assert wren.memory_folder == "Wren", "two agents cannot write one archive"
+        assert not wren.db.asleep
+        assert wren.db.fell_asleep is None
+        assert wren.mind.sleeper.tiredness.awake_seconds == 0.0
+        assert wren.mind.thinker.state is AgentState.IDLE
+        assert self.mira.db.asleep
+
+
+class TestDisturbed(SleepWorld):
+    """Somebody who shakes an agent awake again and again."""
+
+    def test_it_lies_down_ever_later_until_a_whole_sleep_makes_good_for_it(self):
+        self.set_sleep(awake_hours=1.0, quiet_minutes=3.0, sleep_hours=8.0)
+        self.passes(61)
+        before = self.mind.memory.memory.archive.last_number
+        assert self.mira.db.asleep
+        woken = 0
+        for _ in range(240):
+            woken += bool(self.mira.db.asleep)
+            self.char1.execute_cmd("wake mira")
+            self.passes(1)
+        assert 3 < woken < 10
+        assert self.mind.memory.memory.archive.last_number - before < 6 * woken
+        self.put_to_bed()
+        self.sleeper.wake(ITS_HOUR)
+        self.sleeper.spent(10**6)
+        self.passes(5)
+        assert self.mira.db.asleep
+
+
+class TestBuilders(SleepWorld):
+    def setUp(self):
+        super().setUp()
+        self.char1.permissions.add("Builder")
+
+    def test_to_bed_and_up_again(self):
+        assert self.types("@sleep mira") == "Mira lies down and falls asleep."
+        self.let_sleep()
+        assert "asleep already" in self.types("@sleep mira")
+        assert "asleep" in self.types("@sleep")
+        assert self.types("@wake mira") == "Mira wakes up."
+        assert "is awake" in self.types("@wake mira")
+        self.settle(lambda: self.sleeper.nights.log.last.woke is not None)
+        shown = self.types("@history mira")
+        assert "1 sleep" in shown
+        assert "woken by Tom" in shown
+        assert "reflection" in self.types("@history mira reflect")
+        quay = self.room("The Quay")
+        self.way("in", quay, self.room1)
+        self.mira.move_to(quay, quiet=True)
+        assert "goes home to sleep, to The Inn" in self.types("@sleep mira")
+        assert "going home" in self.types("@sleep")
+        assert "stays up" in self.types("@wake mira")
+        assert "Mira sleeps" in self.types("@sleep/here mira")
+        assert self.mira.location is quay
+
+    def test_woken_by_a_builder_it_is_fresh_and_shaken_awake_as_tired_as_its_sleep_was_short(self):
+        self.set_sleep(awake_hours=1.0, quiet_minutes=2.0, sleep_hours=2.0, wake_hour=23)
+        self.passes(63)
+        assert self.mira.db.asleep
+        self.passes(30)
+        self.types("wake mira")
+        share = self.sleeper.tiredness.awake_seconds / 3600
+        assert 0.5 < share < 0.9
+        self.put_to_bed()
+        self.types("@wake mira")
+        assert self.sleeper.tiredness.awake_seconds == 0.0

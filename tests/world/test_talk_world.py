@@ -1,0 +1,232 @@
+"""What an agent with a chat model says and does: the model's own words, and its deeds."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from evennia.utils import create
+
+from keepsake.archive.records import MemoryKind
+from tests.fakes.model_server import Reply
+from tests.world.test_hospitality import Inn
+
+PERSONA = "You are Mira Fenn, keeper of the Kettle. You are warm and quick."
+CHAT_TEMPLATE = "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
+
+
+class TalkWorld(Inn):
+    """Mira, whose model chats, and Tom."""
+
+    FORM = "chat"
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_thinking(idle_interval=1e9, pause_notice=0)
+        self.mira.db.profile = PERSONA
+        self.pass_time(10)
+        self.said = ["> wait"]
+        self.heard = self.hears(self.char1)
+
+    def start_services(self) -> Any:
+        self.fake.template = CHAT_TEMPLATE
+        self.fake.script = lambda _: self.said[0] if len(self.said) == 1 else self.said.pop(0)
+        return super().start_services()
+
+    def asks(self, words: str, *answers: str, seconds: float = 4.0) -> list[list[dict[str, Any]]]:
+        """Tom speaks to Mira, and the model writes this; the messages that it was sent."""
+        before = len(self.fake.calls("/api/chat"))
+        self.said = [*answers, "> wait"] if answers else self.said
+        self.char1.execute_cmd(f"talk Mira {words}")
+        self.pass_time(seconds)
+        return [call.body["messages"] for call in self.fake.calls("/api/chat")[before:]]
+
+    def acts(self) -> list[str]:
+        """What Mira has said and done, as it is remembered."""
+        window = self.mind.memory.context().window
+        return [each.text for each in window if each.kind is MemoryKind.ACT]
+
+
+class TestAnswers(TalkWorld):
+    """An answer is spoken as it was written."""
+
+    def test_words_gestures_and_deeds_of_one_answer(self):
+        lamp = create.create_object("typeclasses.objects.Object", key="lamp", location=self.mira)
+        (sent,) = self.asks(
+            "My sister Lotte died in March.",
+            "Oh, Tom. Sit down.\n*puts the ladle away*\n> give lamp to Tom\nIt was hers.",
+        )
+        assert self.acts() == [
+            "say Oh, Tom. Sit down.",
+            "emote puts the ladle away",
+            "give lamp to Tom",
+            "say It was hers.",
+        ]
+        assert 'Mira says to you, "Oh, Tom. Sit down."' in self.heard
+        assert "* Mira puts the ladle away" in self.heard
+        assert lamp.location == self.char1
+        assert sent[0]["role"] == "system"
+        assert PERSONA in sent[0]["content"]
+        assert sent[-1]["content"].endswith('Tom says to you, "My sister Lotte died in March."')
+
+    def test_no_line_is_answered_without_the_model_and_each_with_one_call(self):
+        for words in (
+            "Hello.",
+            "I mend nets.",
+            "May I sit here?",
+            "What did the bridge cost?",
+            "ok",
+        ):
+            assert len(self.asks(words, f"{words} It is as you say.")) == 1
+
+    def test_the_next_prompt_shows_the_answer_as_the_assistants_own(self):
+        self.asks("Hello.", "Sit down, Tom.\n*nods*")
+        (sent,) = self.asks("Thank you.", "Welcome.")
+        own = [each["content"] for each in sent if each["role"] == "assistant"]
+        assert own == ["Sit down, Tom.\n*nods*"]
+        assert sent[0] == self.fake.calls("/api/chat")[0].body["messages"][0], "it is cached"
+
+    def test_a_whisper_is_answered_by_a_whisper_and_its_gesture_is_not_shown(self):
+        ann = self.guest(2, "Ann")
+        overheard = self.hears(ann)
+        self.said = [
+            "The key is under the mat.\n*points at the mat*\n> note key: under the mat",
+            "> wait",
+        ]
+        self.char1.execute_cmd("whisper Mira = Where is the key?")
+        self.pass_time(4)
+        assert self.acts() == ["whisper Tom = The key is under the mat."]
+        assert not any("mat" in line for line in overheard)
+        assert self.mind.keeper.notes.all() == []
+
+    def test_what_was_whispered_is_in_no_prompt_that_answers_another(self):
+        self.said = ["I'll keep it.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = I hid the key under my mat.")
+        self.pass_time(4)
+        ann = self.guest(2, "Ann")
+        self.pass_time(8)
+        before = len(self.fake.calls("/api/chat"))
+        self.said = ["Good evening, Ann.", "> wait"]
+        ann.execute_cmd("talk Mira Good evening.")
+        self.pass_time(4)
+        sent = self.fake.calls("/api/chat")[before:]
+        assert sent
+        assert not any("my mat" in str(call.body["messages"]) for call in sent)
+
+    def test_two_lines_that_one_answer_knew_of_are_not_answered_twice(self):
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.said = ["Both, Tom.", "Again?", "> wait"]
+        self.char1.execute_cmd("talk Mira Is there soup?")
+        self.char1.execute_cmd("talk Mira And bread?")
+        self.pass_time(12)
+        assert self.acts() == ["say Both, Tom."]
+
+    def test_what_is_said_while_an_answer_is_written_is_answered_by_the_next(self):
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.fake.always("/api/chat", Reply(gate=gate))
+        self.said = ["On its hook.", "In the pot.", "> wait"]
+        self.char1.execute_cmd("talk Mira Where is the cup?")
+        self.clock.advance(2)
+        self.settle(lambda: len(self.fake.calls("/api/chat")) == 1)
+        self.char1.execute_cmd("talk Mira And the ladle?")
+        gate.set()
+        self.pass_time(12)
+        assert self.acts() == ["say On its hook.", "say In the pot."]
+        sent = self.fake.calls("/api/chat")[1].body["messages"]
+        assert [each["role"] for each in sent[-2:]] == ["assistant", "user"]
+        assert sent[-2]["content"] == "On its hook."
+        assert sent[-1]["content"].endswith('Tom says to you, "And the ladle?"')
+        assert "still waits" not in sent[-1]["content"]
+
+    def test_an_answer_is_spoken_though_nobody_is_left_who_hears_it(self):
+        self.char2.location = None
+        self.said = ["It is under the mat.", "Then go, love.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Where is the key?")
+        self.pass_time(4)
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.fake.always("/api/chat", Reply(gate=gate))
+        self.char1.execute_cmd("talk Mira I must go.")
+        self.clock.advance(2)
+        self.settle(lambda: len(self.fake.calls("/api/chat")) == 2)
+        self.char1.move_to(self.quay, quiet=True)
+        gate.set()
+        self.pass_time(4)
+        assert self.acts()[-1] == "say Then go, love."
+
+    def test_an_answer_out_of_a_whisper_is_whispered_if_others_have_come_in_since(self):
+        self.char2.location = None
+        self.said = ["It is under the mat.", "Under the mat, I said.", "> wait"]
+        self.char1.execute_cmd("whisper Mira = Where is the key?")
+        self.pass_time(4)
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        self.fake.always("/api/chat", Reply(gate=gate))
+        self.char1.execute_cmd("talk Mira Where did you say?")
+        self.clock.advance(2)
+        self.settle(lambda: len(self.fake.calls("/api/chat")) == 2)
+        self.char2.location = self.room1
+        gate.set()
+        self.pass_time(4)
+        assert self.acts()[-1] == "whisper Tom = Under the mat, I said."
+
+
+class TestLookups(TalkWorld):
+    """What a look-up brings comes back in the same turn."""
+
+    def test_what_was_looked_at_is_in_the_next_call_of_the_turn(self):
+        self.thing("bench").db.desc = "It is carved with eleven cups."
+        first, second = self.asks(
+            "What is on the bench?", "> look bench", "Eleven cups, all carved."
+        )
+        assert first[0] == second[0]
+        assert second[-2] == {"role": "assistant", "content": "> look bench"}
+        assert "eleven cups" in second[-1]["content"]
+        assert "What is on the bench?" in second[-1]["content"]
+        assert self.acts()[-1] == "say Eleven cups, all carved."
+
+    def test_nobody_looks_for_ever(self):
+        self.thing("bench").db.desc = "It is old."
+        assert len(self.asks("And?", *["> look bench"] * 9, seconds=20)) == 4
+
+    def test_a_deed_that_cannot_be_done_is_told_and_the_rest_is_spoken(self):
+        self.asks("Give me the crown.", "> give crown to Tom\nThere is none, Tom.")
+        assert self.acts() == ["say There is none, Tom."]
+        assert any("give" in line and "crown" in line for line in self.lines())
+
+
+class TestGuards(TalkWorld):
+    """The few answers that are not spoken."""
+
+    def test_an_empty_answer_is_asked_for_once_more_with_the_reason(self):
+        first, second = self.asks("Well?", "…", "Well what?")
+        assert "not used" not in first[-1]["content"]
+        assert "The answer was empty" in second[-1]["content"]
+        assert self.acts() == ["say Well what?"]
+
+    def test_after_two_refusals_nothing_is_said_and_people_see_it(self):
+        self.asks("Well?", "…", "…")
+        assert self.acts() == []
+        assert any("seems far away" in line for line in self.heard)
+
+    def test_what_a_guard_did_is_counted_and_told_by_why(self):
+        self.asks("Well?", "Mira: Well what?")
+        assert self.acts() == ["say Well what?"]
+        assert self.mind.thinker.tally.guarded == {"altered": 1}
+
+
+class TestModelGone(TalkWorld):
+    """A model that does not answer, and comes back."""
+
+    def test_the_last_unanswered_words_are_answered_when_it_is_back(self):
+        self.fake.always("/api/chat", Reply(status=500))
+        self.asks("Is anybody there?", seconds=8)
+        assert any("seems far away" in line for line in self.heard)
+        self.fake.always("/api/chat", Reply())
+        self.said = ["I am now, Tom.", "> wait"]
+        self.pass_time(15)
+        self.mind.thinker.model_is_back()
+        self.pass_time(8)
+        assert self.acts() == ["say I am now, Tom."]

@@ -1,0 +1,217 @@
+"""Passwords and new accounts at every door: the wrong ones are bounded, no right one kept out."""
+
+from __future__ import annotations
+
+import html
+import threading
+from collections import deque
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from django.core.cache import caches
+from django.test import Client
+from evennia.server.models import ServerConfig
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.world.built_world import PeopleWorld
+from typeclasses import throttle
+from typeclasses.accounts import Account
+
+PASSWORD = "tide-and-time"
+HOMES = {"Piet": "10.0.0.1", "Ilse": "10.0.0.2"}
+"""Two people, and from where each of them has played."""
+ADDRESSES = ("10.0.0.1", "10.0.0.2", "10.0.0.3")
+NAMES = ("Piet", "Ilse", "Nobody", *(f"Guess{number}" for number in range(60)))
+PAGES = ("/auth/login/", "/admin/login/")
+
+
+class Doors(PeopleWorld):
+    """A world with two people, and a clock that is moved by hand."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        here = f"#{self.room1.id}"
+        self.enterContext(self.settings(START_LOCATION=here, DEFAULT_HOME=here))
+        self.now = 1_000_000.0
+        clock = SimpleNamespace(time=lambda: self.now)
+        for module in ("base", "locmem"):
+            patch = mock.patch(f"django.core.cache.backends.{module}.time", clock)
+            self.enterContext(patch)
+        self.forget()
+        self.addCleanup(self.forget)
+        for name, address in HOMES.items():
+            account, errors = Account.create(username=name, password=PASSWORD, ip=address)
+            assert account is not None, errors
+            account.is_staff = True  # for the admin pages
+            account.save()
+        self.forget()
+
+    def forget(self) -> None:
+        caches["throttle"].clear()
+
+    def by_the_game(self, name: str, password: str, address: str) -> str:
+        """Telnet and web socket: what became of it, `in`, `wrong` or `refused`."""
+        account, errors = Account.authenticate(name, password, ip=address)
+        return outcome(account is not None, " ".join(errors))
+
+    def by_a_page(self, name: str, password: str, address: str, page: str = PAGES[0]) -> str:
+        browser = Client(headers={"host": "localhost"}, REMOTE_ADDR=address)
+        answer = browser.post(page, {"username": name, "password": password})
+        return outcome(answer.status_code == 302, html.unescape(answer.text))
+
+    def try_at(self, door: str, name: str, password: str, address: str) -> str:
+        if door == "game":
+            return self.by_the_game(name, password, address)
+        return self.by_a_page(name, password, address, door)
+
+    def register(self, name: str, address: str) -> Any:
+        form = {"username": name, "password1": PASSWORD, "password2": PASSWORD}
+        browser = Client(headers={"host": "localhost"}, REMOTE_ADDR=address)
+        return browser.post("/auth/register", form)
+
+
+def outcome(inside: bool, told: str) -> str:
+    refused = any(each in told for each in ("Too many", "You have been banned"))
+    return "in" if inside else "refused" if refused else "wrong"
+
+
+class TestPasswords(Doors):
+    """What is tried, and by whom."""
+
+    def test_wrong_ones_count_together_whichever_door_they_come_to(self):
+        doors = ("game", "/auth/login/", "/admin/login/", "game", "/auth/login/")
+        assert [self.try_at(door, "Piet", "x", "10.0.0.9") for door in doors] == ["wrong"] * 5
+        for door in ("game", *PAGES):
+            assert self.try_at(door, "Piet", "x", "10.0.0.9") == "refused"
+            # The right one would tell a robot that it has found it.
+            assert self.try_at(door, "PIET", PASSWORD, "10.0.0.9") == "refused"
+            assert self.try_at(door, "Ilse", PASSWORD, "10.0.0.9") == "in"
+        assert self.by_the_game("Piet", PASSWORD, HOMES["Piet"]) == "in"
+        self.now += throttle.PAIR_SECONDS + 1
+        assert self.by_a_page("Piet", PASSWORD, "10.0.0.9") == "in"
+
+    def test_right_ones_are_not_counted(self):
+        for _ in range(2 * throttle.ADDRESS_LIMIT):
+            assert self.by_the_game("Piet", PASSWORD, "10.0.0.3") == "in"
+            assert self.by_a_page("Ilse", PASSWORD, "10.0.0.3") == "in"
+
+    def test_spraying_becomes_slow_and_keeps_nobody_out_who_was_there_before(self):
+        sprayed = [self.by_the_game(name, "summer", HOMES["Piet"]) for name in NAMES[2:]]
+        assert sprayed.count("wrong") == throttle.ADDRESS_LIMIT + 1
+        assert self.by_a_page("Piet", PASSWORD, HOMES["Piet"]) == "in"
+        assert self.by_the_game("Ilse", PASSWORD, HOMES["Piet"]) == "refused"
+        self.now += throttle.TURN_SECONDS + 1
+        assert self.by_the_game("Ilse", PASSWORD, HOMES["Piet"]) == "in"
+
+    def test_a_net_of_robots_becomes_slow_and_keeps_the_owner_in(self):
+        tried = [self.by_the_game("Piet", "summer", f"10.1.0.{each}") for each in range(200)]
+        assert tried.count("wrong") == throttle.ACCOUNT_LIMIT + 1
+        assert self.by_the_game("Piet", PASSWORD, HOMES["Piet"]) == "in"
+        assert self.by_the_game("Ilse", PASSWORD, "10.1.0.7") == "in"
+
+    def test_a_net_of_one_customer_counts_as_one_address(self):
+        tried = [self.by_the_game("Piet", "x", f"2001:db8::{each:x}") for each in range(1, 20)]
+        assert tried.count("wrong") == throttle.PAIR_LIMIT
+        assert self.by_the_game("Piet", PASSWORD, "2001:db8:0:1::1") == "in"
+
+    def test_threads_that_try_at_once_have_no_more_tries(self):
+        barrier, tried = threading.Barrier(15), deque[bool]()
+
+        def at_once() -> None:
+            barrier.wait()
+            tried.append(not throttle.attempt("Piet", "10.0.0.9").refusal)
+
+        threads = [threading.Thread(target=at_once) for _ in range(15)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        assert sum(tried) == throttle.PAIR_LIMIT
+
+    def test_whoever_is_banned_is_so_at_the_pages_too(self):
+        ServerConfig.objects.conf("server_bans", [("piet", "", "", "", "")])
+        self.addCleanup(ServerConfig.objects.conf, "server_bans", delete=True)
+        for door in ("game", *PAGES):
+            assert self.try_at(door, "Piet", PASSWORD, HOMES["Piet"]) == "refused"
+        assert self.by_a_page("Ilse", PASSWORD, HOMES["Piet"]) == "in"
+
+    def test_names_and_passwords_of_any_kind_are_wrong_and_no_more(self):
+        for odd in ("", " ", "x" * 100_000, "\x00", "%_", "\u0130", "a\nb", "\U0001f600"):
+            assert self.by_the_game(odd, odd, "10.0.0.8") in ("wrong", "refused")
+            assert self.by_a_page(odd, odd, "10.0.0.7") in ("wrong", "refused")
+
+
+class TestWhateverHappens(Doors):
+    """Any course of right and wrong passwords, from anywhere, at any door."""
+
+    def test_the_bounds_hold_and_the_known_come_in(self):
+        steps = st.lists(
+            st.tuples(
+                st.sampled_from(("game", PAGES[0])),
+                st.sampled_from(NAMES) | st.sampled_from(("Piet", "Ilse")),
+                st.sampled_from(ADDRESSES),
+                st.booleans() | st.just(False),
+                st.integers(0, 12) | st.just(0) | st.integers(0, 700),
+            ),
+            max_size=120,
+        )
+
+        @settings(max_examples=25)
+        @given(steps)
+        def holds(course: list[tuple[str, str, str, bool, int]]) -> None:
+            self.forget()
+            wrong: list[tuple[float, str, str]] = []
+            for door, name, address, right, seconds in course:
+                self.now += seconds
+                password = PASSWORD if right else "summer"
+                found = self.try_at(door, name, password, address)
+                recent = [
+                    each
+                    for each in wrong
+                    if each[1:] == (name, address) and self.now - each[0] <= throttle.PAIR_SECONDS
+                ]
+                if HOMES.get(name) == address and len(recent) < throttle.PAIR_LIMIT:
+                    assert found == ("in" if right else "wrong")
+                if found == "wrong":
+                    wrong.append((self.now, name, address))
+                self.bounded(wrong, address)
+
+        holds()
+
+    def bounded(self, wrong: list[tuple[float, str, str]], address: str) -> None:
+        """No stretch of time has more than the ends of two windows, and the turns."""
+        strangers = [
+            when
+            for when, name, source in wrong
+            if source == address and HOMES.get(name) != address
+            if self.now - when < throttle.CROWD_SECONDS
+        ]
+        turns = throttle.CROWD_SECONDS // throttle.TURN_SECONDS + 1
+        assert len(strangers) <= 2 * throttle.ADDRESS_LIMIT + turns
+
+
+class TestRegistration(Doors):
+    """New accounts, at the login screen and on the page."""
+
+    def test_an_address_makes_so_many_by_whichever_door(self):
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        made = 0
+        for number, letter in enumerate(letters):
+            name = f"Wander{letter}{letters[-1 - number]}q"
+            if number % 2:
+                made += self.register(name, "10.0.0.4").status_code == 302
+            else:
+                account, _ = Account.create(username=name, password=PASSWORD, ip="10.0.0.4")
+                made += account is not None
+        assert made == throttle.CREATION_LIMIT
+        assert "Too many accounts" in html.unescape(self.register("Later", "10.0.0.4").text)
+        assert self.register("Elsewhere", "10.0.0.5").status_code == 302
+        self.now += throttle.CREATION_SECONDS + 1
+        assert self.register("Later", "10.0.0.4").status_code == 302
+
+    def test_what_was_refused_is_not_counted(self):
+        for _ in range(2 * throttle.CREATION_LIMIT):
+            assert Account.create(username="Piet", password=PASSWORD, ip="10.0.0.4")[0] is None
+        assert self.register("Later", "10.0.0.4").status_code == 302

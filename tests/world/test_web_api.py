@@ -1,0 +1,446 @@
+"""The dashboard's API: what it tells, what it does, and to whom."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import openapi_spec_validator
+import pytest
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from keepsake.errors import ArchiveUnwritable, ModelUnavailable
+from keepsake.memory.types import CompactReason
+from keepsake.paths import REPOSITORY
+from keepsake.web.access import may_act, may_watch
+from tests.fakes.model_server import Reply
+from tests.world.test_recall_world import CHATTER, FACTS, RecallWorld
+from tests.world.web_world import API, WebWorld
+
+SMALL = "**immediate_window**: 4\n**recent_window**: 4\n**min_saving_tokens**: 0\n"
+HOSTILE = '<script>alert(1)</script> <img src=x onerror="alert(2)"> |rred|n \x1b[31m'
+READING = (
+    *("", "/prompt", "/tiers", "/memories", "/recall?q=key", "/compactions", "/series", "/why"),
+)
+DOING = ("/pause", "/resume", "/compact", "/sleep", "/wake")
+
+
+class TestAccess(WebWorld):
+    """Who may look, who may act, and what the others learn."""
+
+    def addresses(self):
+        for number in (self.mira.id, self.char1.id, 99_999, 10**30):
+            for rest in (*READING, *DOING, "/nothing"):
+                yield f"{API}/agents/{number}{rest}"
+        yield from (f"{API}/agents", f"{API}/openapi.json", f"{API}/", f"{API}/x/../y")
+
+    def seen_by(self, client: Client, addresses, methods=("get", "post", "put", "delete")):
+        """All different answers, without the cookie that a first visit brings."""
+        found = set()
+        for address in addresses:
+            for method in methods:
+                answer = getattr(client, method)(address)
+                headers = tuple(sorted(answer.headers.items()))
+                found.add((answer.status_code, answer.content, headers))
+        return found
+
+    def test_a_stranger_and_a_player_learn_nothing_whatever_they_ask_for(self):
+        player = self.account_named("Pia", "Player")
+        strangers = self.seen_by(self.client_of(), self.addresses())
+        players = self.seen_by(self.client_of(player), self.addresses())
+        assert len(strangers) == 1
+        assert strangers == players
+        (status, body, _), *_ = strangers
+        assert status == 403
+        assert b"Mira" not in body
+
+    def test_nor_does_a_staff_account_that_was_closed(self):
+        closed = self.account_named("Carl", "Admin", is_staff=True, is_active=False)
+        assert not may_watch(closed)
+        assert not may_act(closed)
+
+    def test_nothing_is_looked_up_for_them(self):
+        self.stop_services()  # with them it would be 503
+        assert self.client_of().get(f"{API}/agents").status_code == 403
+
+    def test_builders_and_those_above_them_may_do_all(self):
+        for name in ("Builder", "builders", "Admin", "Developer"):
+            assert may_act(self.account_named(f"Is{name}", name)), name
+        assert may_act(self.account_named("Sue", is_superuser=True))
+        assert not may_act(self.account_named("Hal", "Helper"))
+        assert not may_act(None)
+        assert not may_watch(None)
+
+    def test_staff_may_look_and_not_act(self):
+        staff = self.account_named("Stan", "Player", is_staff=True)
+        self.web = self.client_of(staff)
+        assert self.get("/agents")["agents"][0]["name"] == "Mira"
+        for deed in DOING:
+            assert "builders" in self.post(self.of_mira(deed), 403)["error"]
+        assert not self.mira.db.paused
+        assert not self.mira.db.asleep
+
+    def test_who_is_demoted_may_look_no_more(self):
+        self.get("/agents")
+        self.builder.permissions.remove("Builder")
+        assert self.web.get(f"{API}/agents").status_code == 403
+
+    def test_what_does_something_needs_the_token(self):
+        self.web = self.client_of(self.builder, tokens=True)
+        assert "token" in self.post(self.of_mira("/pause"), 403)["error"].lower()
+        assert not self.mira.db.paused
+        self.web.get("/agents/")
+        token = self.web.cookies["csrftoken"].value
+        address, kind = f"{API}{self.of_mira('/pause')}", "application/json"
+        wrong = self.web.post(address, "", kind, headers={"X-CSRFToken": "no"})
+        assert wrong.status_code == 403
+        assert not self.mira.db.paused
+        right = self.web.post(address, "", kind, headers={"X-CSRFToken": token})
+        assert self.answer("post", self.of_mira("/pause"), right, 200)["done"]
+        assert self.mira.db.paused
+
+    def test_pages_are_shown_to_those_who_may_look(self):
+        for address in ("/agents/", f"/agents/{self.mira.id}/"):
+            answer = self.web.get(address)
+            assert answer.status_code == 200, address
+            assert "default-src 'self'" in answer["Content-Security-Policy"]
+            assert answer["X-Frame-Options"] == "DENY"
+            assert answer["Cache-Control"] == "no-store"
+        assert "Mira" in self.web.get(f"/agents/{self.mira.id}/").content.decode()
+        assert self.web.get("/agents/99999/").status_code == 404
+        assert self.web.get(f"/agents/{self.char1.id}/").status_code == 404
+
+    def test_a_stranger_is_shown_one_page_whatever_they_ask_for(self):
+        addresses = ["/agents/", f"/agents/{self.mira.id}/", "/agents/99999/", "/agents/x/y/"]
+        found = self.seen_by(self.client_of(), addresses)
+        assert len(found) == 1
+        ((status, body, _),) = found
+        assert status == 403
+        assert b"/auth/login/" in body
+        assert b"Mira" not in body
+        player = self.account_named("Pia", "Player")
+        assert self.seen_by(self.client_of(player), addresses) == found
+
+
+class TestLooking(WebWorld):
+    """What the API tells."""
+
+    def test_all_agents_at_a_glance(self):
+        ada = self.another_agent("Ada")
+        ada.db.paused = True
+        self.said = ["say Good evening, Tom.", "wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(4)
+        found = self.get("/agents")
+        assert [each["name"] for each in found["agents"]] == ["Ada", "Mira"]
+        mira = found["agents"][1]
+        assert mira["id"] == self.mira.id
+        assert (mira["state"], mira["place"]) == ("idle", "The Inn")
+        assert mira["last_act"] == "say Good evening, Tom."
+        assert mira["last_act_at"] <= found["now"]
+        assert mira["thoughts"] == 1
+        assert mira["failed"] == 0
+        assert 0 < mira["used"] <= mira["budget"]
+        assert mira["memories"] == self.mind.memory.memory.status().total
+        assert mira["next_due"] == 129
+        assert mira["waiting"] is None
+        assert mira["problem"] == found["log_problem"] == ""
+        assert self.get(f"/agents/{ada.id}")["last_act_at"] is None
+        assert self.get(self.of_mira()) == mira
+
+    def test_a_profile_that_cannot_be_used_is_told_beside_the_agents(self):
+        with pytest.MonkeyPatch.context() as patch:
+            error = ModelUnavailable("The profile cannot be used", "Mend llm.md")
+            patch.setattr(self.services.gateway, "statuses", _raising(error))
+            found = self.get("/agents")
+        assert [agent["name"] for agent in found["agents"]] == ["Mira"]
+        assert "Mend llm.md" in found["servers"][0]["health"]
+
+    def test_what_is_wrong_is_told(self):
+        self.fake.always("/api/generate", Reply(status=500))
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(30)
+        mira = self.get(self.of_mira())
+        assert mira["failed"] >= 1
+        assert mira["problem"]
+        self.mind.memory.problem = ArchiveUnwritable("the disk is full", "Free some space")
+        assert "disk is full" in self.get(self.of_mira())["problem"]
+        assert self.get(self.of_mira())["state"] == "memory cannot be written"
+
+    def test_the_prompt_as_it_was_sent(self):
+        assert self.get(self.of_mira("/prompt"))["at"] is None
+        self.said = ["say Good evening, Tom.", "wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(1.5)
+        found, sent = self.get(self.of_mira("/prompt")), self.fake.prompts()[-1]
+        assert found["trigger"] == "addressed: Tom"
+        assert found["answer"] == " say Good evening, Tom."
+        assert found["tokens"] == sum(each["tokens"] for each in found["sections"])
+        assert found["tokens"] == self.mind.thinker.turns.fitting.costs.used
+        lines = [line for each in found["sections"] for line in each["text"].splitlines()]
+        assert sorted(filter(None, lines)) == sorted(filter(None, sent.splitlines()))
+        assert "who it is" in [each["name"] for each in found["sections"]]
+
+    def sums_up(self, count: int) -> None:
+        """Mira lives through so much, with a window of four memories."""
+        (self.services.places.config / "memory_compaction.md").write_text(SMALL)
+        assert self.get(self.of_mira("/compactions")) == {"compactions": [], "total": 0}
+        self.lives_through(count)
+
+    def test_every_memory_is_in_one_tier_and_was_folded_once(self):
+        self.sums_up(40)
+        tiers = self.get(self.of_mira("/tiers"))
+        total = self.mind.memory.memory.status().total
+        assert (tiers["first"], tiers["total"]) == (1, total)
+        longterm, recent = tiers["longterm"], tiers["recent"]
+        assert longterm["first"] == 1
+        assert longterm["last"] + 1 == recent["first"]
+        assert recent["last"] + 1 == tiers["window_first"]
+        assert recent["tokens"] > 0
+        found = self.get(self.of_mira("/memories"), first=1, last=total)["memories"]
+        assert [each["number"] for each in found] == list(range(1, total + 1))
+        whole = self.get(self.of_mira("/compactions"), limit=100)
+        made = whole["compactions"][::-1]
+        folded = [(each["first"], each["last"]) for each in made if each["first"]]
+        assert (folded[0][0], folded[-1][1]) == (1, tiers["window_first"] - 1)
+        assert all(first <= last for first, last in folded)
+        for (_, last), (first, _) in pairwise(folded):
+            assert first == last + 1  # each memory once
+        for earlier, later in pairwise(made):
+            assert later["number"] == earlier["number"] + 1
+            assert later["before"] == earlier["after"]
+        assert {each["kind"] for each in made[-1]["after"]} == {"longterm", "recent"}
+        assert (made[-1]["good"], made[-1]["undone"]) == (True, False)
+        paged: list[dict] = []  # down to the first
+        older = {}
+        while page := self.get(self.of_mira("/compactions"), limit=3, **older)["compactions"]:
+            paged += page
+            older = {"before": page[-1]["number"]}
+        assert paged == whole["compactions"]
+        assert whole["total"] == len(paged) > 6
+
+    def test_memories_page_by_page(self):
+        self.lives_through(250)
+        newest = self.get(self.of_mira("/memories"))["memories"]
+        assert [each["number"] for each in newest] == list(range(52, 252))
+        page = self.get(self.of_mira("/memories"), first=10, last=250)["memories"]
+        assert [each["number"] for each in page] == list(range(10, 210))
+        assert page[0]["text"] == 'Tom says, "Barrel 9 holds 63 herrings."'
+        assert (page[0]["place"], page[0]["source"]) == ("The Inn", "Tom")
+        assert self.get(self.of_mira("/memories"), first=9000)["memories"] == []
+
+    def test_why_it_did_what_it_did(self):
+        assert "not done anything" in self.get(self.of_mira("/why"), 404)["error"]
+        self.said = ["say Good evening, Tom. | He is wet.", "wait"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.pass_time(4)
+        why = self.get(self.of_mira("/why"), n=1)
+        assert (why["command"], why["reason"]) == ("say Good evening, Tom.", "He is wet.")
+        assert (why["trigger"], why["source"]) == ("addressed", "Tom")
+        assert why["cause"]["text"] == 'Tom says to you, "Good evening."'
+        assert why["act"]["kind"] == "act"
+        assert why["window"][1] >= why["cause"]["number"]
+        assert why["cost"]["model"] == "fake"
+        assert sum(why["cost"]["sections"].values()) > 0
+        assert why["missing"] == []
+        assert "one act" in self.get(self.of_mira("/why"), 404, n=2)["error"]
+        assert self.get(self.of_mira("/why"), n=1, all=1)["outcome"] == "acted"
+
+    def test_what_it_leant_on_down_to_the_raw_memories(self):
+        self.sums_up(30)
+        self.said = ["say Barrel 3 holds herrings.", "wait"]
+        self.char1.execute_cmd("talk Mira Which barrel?")
+        self.pass_time(2)
+        why = self.get(self.of_mira("/why"))
+        assert [each["tier"] for each in why["summaries"]] == ["longterm", "recent"]
+        assert why["summaries"][1]["last"] + 1 == why["window"][0]
+        assert "herrings" in why["under"][0]["shared"]
+
+    def test_what_players_wrote_comes_as_they_wrote_it(self):
+        self.mind.memory.remember(HOSTILE, source="<b>Tom")
+        answer = self.web.get(f"{API}{self.of_mira('/memories')}")
+        assert answer["Content-Type"] == "application/json"
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert answer.json()["memories"][-1]["text"] == HOSTILE
+
+    def test_the_schema_is_valid_and_the_one_in_the_docs(self):
+        told = self.web.get(f"{API}/openapi.json").json()
+        openapi_spec_validator.validate(told)
+        kept = (REPOSITORY / "docs" / "openapi.json").read_text(encoding="utf-8")
+        assert json.loads(kept) == told, "python -m keepsake.web.schema > docs/openapi.json"
+
+    def test_a_world_without_an_index_says_so(self):
+        found = self.get(self.of_mira("/recall"), q="key")
+        assert found["hits"] == []
+        assert "agents' log" in found["problem"]
+
+    def test_what_cannot_be_used_is_refused_with_the_cure(self):
+        for path, cure in (
+            ("/memories?first=0", "first: Input should be greater than or equal to 1"),
+            ("/memories?first=-3", "first: Input should be greater than or equal to 1"),
+            ("/memories?first=1e3", "first: Input should be a valid integer"),
+            ("/memories?first=²", "first: Input should be a valid integer"),
+            (f"/memories?first={'9' * 5000}", "first: Unable to parse"),
+            ("/memories?first=5&last=4", "at least first"),
+            ("/recall", "q: Field required"),
+            ("/recall?q=%20", "q: String should have at least 1 character"),
+            (f"/recall?q={'x' * 1001}", "q: String should have at most 1000 characters"),
+            ("/recall?q=a&limit=51", "limit: Input should be less than or equal to 50"),
+            ("/compactions?limit=0", "limit: Input"),
+            ("/series?hours=169", "hours: Input should be less than or equal to 168"),
+            ("/why?n=1001", "n: Input"),
+            ("/why?all=2", "all: Input"),
+            ("/compactions?before=0", "before: Input"),
+            ("/book?of=diary", "'journal', 'people', 'notes'"),
+            ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Give fewer"),
+        ):
+            answer = self.web.get(f"{API}{self.of_mira(path)}")
+            error = self.answer("get", self.of_mira(path.partition("?")[0]), answer, 400)["error"]
+            assert cure in error, path
+            assert len(error) < 300
+
+    def test_who_is_no_agent_is_not_found(self):
+        for number in (self.char1.id, 99_999, 10**30):
+            for rest in READING:
+                answer = self.web.get(f"{API}/agents/{number}{rest}")
+                assert answer.status_code == 404, rest
+            for rest in DOING:
+                self.post(f"/agents/{number}{rest}", 404)
+        assert "openapi.json" in self.get("/nothing", 404)["error"]
+
+    def test_each_address_has_its_methods(self):
+        for rest in READING:
+            answer = self.web.post(f"{API}{self.of_mira(rest)}", "", "application/json")
+            assert answer.status_code == 405
+            assert answer["Allow"] == "GET, HEAD"
+        for rest in DOING:
+            answer = self.web.get(f"{API}{self.of_mira(rest)}")
+            assert answer.status_code == 405
+            assert answer["Allow"] == "POST"
+
+    def test_a_world_that_is_stopping_says_so(self):
+        self.stop_services()
+        for rest in READING:
+            answer = self.web.get(f"{API}{self.of_mira(rest)}")
+            assert answer.status_code == 503, rest
+            assert "agents are not running" in answer.json()["error"]
+        assert self.web.get(f"{API}/agents").status_code == 503
+
+    def test_an_archive_that_cannot_be_read_is_told(self):
+        self.lives_through(3)
+        (segment,) = (self.mind.memory.folder / "archive").glob("*.jsonl")
+        segment.unlink()
+        segment.mkdir()  # not even root can read that as a file
+        for rest in ("/memories", "/compactions"):
+            assert "cannot be read" in self.get(self.of_mira(rest), 503)["error"]
+        assert self.get(self.of_mira("/tiers"))["total"] == 4
+
+
+def _raising(error):
+    def fail():
+        raise error
+
+    return fail
+
+
+class TestRecall(WebWorld, RecallWorld):
+    """Searching by hand."""
+
+    def test_hits_come_with_scores_and_reasons(self):
+        self.says(*FACTS, *CHATTER)
+        self.mind.keeper.notes.write(
+            "keys", "The brass key is Tom's.", now=self.services.clock.now()
+        )
+        found = self.get(self.of_mira("/recall"), q="a brass key", limit=3)
+        assert found["problem"] == ""
+        assert 0 < len(found["hits"]) <= 3
+        scores = [hit["score"] for hit in found["hits"]]
+        assert scores == sorted(scores, reverse=True)
+        hit = next(hit for hit in found["hits"] if hit["kind"] == "memory")
+        assert "brass key" in hit["text"]
+        assert "brass" in hit["why"]
+        assert self.get(self.of_mira("/memories"), first=hit["n"], last=hit["n"])["memories"][0][
+            "text"
+        ].endswith('key at the old mill."')
+
+    def test_words_that_mean_something_to_a_search_are_words(self):
+        self.says(*FACTS, *CHATTER)
+        for question in ('"', "NEAR(", "a OR", "*", "'; DROP TABLE", HOSTILE, "é" * 900):
+            assert self.get(self.of_mira("/recall"), q=question)["problem"] == ""
+
+
+class TestDoing(WebWorld):
+    """What the buttons do, and who is said to have done it."""
+
+    def test_compacting(self):
+        self.lives_through(100)
+        done = self.post(self.of_mira("/compact"))
+        assert done["done"]
+        self.let_compact()
+        (made,) = self.get(self.of_mira("/compactions"))["compactions"]
+        assert made["reason"] == CompactReason.MANUAL
+
+    def test_a_body_that_cannot_be_used_is_refused(self):
+        for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000, {"hree": True}):
+            assert self.post(self.of_mira("/sleep"), 400, body=body)["error"]
+        for rest in ("/pause", "/resume", "/compact", "/wake"):
+            assert self.post(self.of_mira(rest), body={})["said"]
+        for rest in DOING:
+            for size in (20_000, 5_000_000):
+                body = '"' + "x" * size + '"'
+                assert "Send no" in self.post(self.of_mira(rest), 413, body=body)["error"]
+        sent = self.web.post(f"{API}/agents", "x" * 20_000, "text/plain")
+        assert "Send no" in self.answer("post", "/agents", sent, 413)["error"]
+        assert not self.mira.db.asleep
+        assert not self.mira.db.paused
+
+    def test_a_stranger_learns_nothing_by_what_they_send(self):
+        self.web = self.client_of(tokens=True)
+        for kind, size in (("text/plain", 3_000_000), ("multipart/form-data", 10)):
+            sent = self.web.post(f"{API}{self.of_mira('/sleep')}", "x" * size, content_type=kind)
+            assert "staff" in self.answer("post", self.of_mira("/sleep"), sent, 403)["error"]
+
+    def test_the_agents_log_says_who_did_it(self):
+        with self.assertLogs("keepsake.agents", "INFO") as logged:
+            self.post(self.of_mira("/pause"))
+            self.post(self.of_mira("/pause"))
+        lines = [record.getMessage() for record in logged.records]
+        assert lines == [
+            "[Dashboard] Bea: pause Mira",
+            "[Dashboard] Bea: pause Mira (Mira is paused already)",
+        ]
+
+
+class TestSite(WebWorld):
+    """What all pages of the site share."""
+
+    def test_nobody_can_frame_the_page_with_the_password(self):
+        for page in ("/auth/login/", "/", "/webclient/", "/auth/register", "/nothing-there"):
+            answer = self.client_of().get(page)
+            assert "frame-ancestors 'none'" in answer["Content-Security-Policy"], page
+            assert answer["X-Frame-Options"] == "DENY"
+            assert answer["X-Content-Type-Options"] == "nosniff"
+        login = self.client_of().get("/auth/login/")
+        assert "default-src 'self'" in login["Content-Security-Policy"]
+        assert "no-store" in login["Cache-Control"]
+        # Evennia's own pages load from elsewhere, and the web client speaks to another port.
+        for page in ("/auth/register", "/webclient/"):
+            assert "default-src" not in self.client_of().get(page)["Content-Security-Policy"]
+
+    def test_no_session_is_kept_of_a_stranger(self):
+        before = Session.objects.count()
+        for page in ("/agents/", f"{API}/agents", "/agents/1/", "/auth/login/", "/"):
+            client = self.client_of()
+            client.get(page)
+            client.cookies["sessionid"] = "nobodyhasthiskey0123456789abcdef"
+            client.get(page)
+            client.post(f"{API}/agents/1/pause")
+        assert Session.objects.count() == before
+
+    def test_the_web_client_still_gets_its_session_and_shares_the_log_in(self):
+        stranger = self.client_of()
+        page = stranger.get("/webclient/").content.decode()
+        assert f'data-session="{stranger.cookies["sessionid"].value}"' in page
+        self.web.get("/agents/")
+        assert self.web.session["webclient_authenticated_uid"] == self.builder.id

@@ -1,0 +1,167 @@
+"""The search, an agent's books, and what builders change from its page."""
+
+from __future__ import annotations
+
+from keepsake.archive.history import compactions
+from keepsake.archive.records import Tier
+from keepsake.contrib.evennia.audit import AUDIT, newest
+from keepsake.events.reader import events
+from tests.world.web_world import API, WebWorld
+
+WRITING = {
+    "/undo": {},
+    "/pin": {"text": "Tom keeps bees."},
+    "/unpin": {"text": "1"},
+    "/note": {"title": "well", "text": "The cup lies there."},
+    "/summary": {"kind": "recent", "at": "", "text": "Nothing happened."},
+}
+
+
+class TestSearch(WebWorld):
+    """Words in all memories."""
+
+    def test_words_are_found_in_all_memories(self):
+        self.another_agent("Ada")
+        self.lives_through(30)
+        found = self.get("/search", q="BARREL herring 203")
+        assert [(each["id"], each["agent"]) for each in found["hits"]] == [(self.mira.id, "Mira")]
+        assert "Barrel 29 holds 203" in found["hits"][0]["memory"]["text"]
+        assert found["complete"]
+        few = self.get("/search", q="barrel", limit=4)
+        numbers = [hit["memory"]["number"] for hit in few["hits"]]
+        assert len(numbers) == 4
+        assert numbers == sorted(numbers, reverse=True)
+        # The words of a memory are searched, not the names of its fields.
+        assert self.get("/search", q="perception")["hits"] == []
+        assert (
+            "word"
+            in self.answer("get", "/search", self.web.get(f"{API}/search", {"q": "?!"}), 400)[
+                "error"
+            ]
+        )
+
+
+class TestBooks(WebWorld):
+    """What an agent keeps beside its memories."""
+
+    def test_notes_pins_and_people_are_shown(self):
+        self.said = ["say Good evening, Tom.", "wait"]
+        self.char1.execute_cmd("talk Mira I am a baker by trade.")
+        self.pass_time(4)
+        self.post(self.of_mira("/note"), body=WRITING["/note"])
+        self.post(self.of_mira("/pin"), body=WRITING["/pin"])
+        (note,) = self.get(self.of_mira("/book"), of="notes")["pages"]
+        assert (note["title"], note["text"]) == ("well", "The cup lies there.")
+        kept = self.get(self.of_mira("/book"), of="kept")["pages"]
+        assert "- Tom keeps bees." in next(e["text"] for e in kept if e["file"] == "pinned.md")
+        self.mind.acquaintances.settle()
+        (tom,) = self.get(self.of_mira("/book"), of="people")["pages"]
+        assert tom["title"] == "Tom"
+        assert "I am a baker by trade." in tom["text"]
+
+    def test_a_file_that_cannot_be_read_hides_no_other(self):
+        for title in ("well", "mill"):
+            self.post(self.of_mira("/note"), body={"title": title, "text": "Here."})
+        notes = self.mind.memory.folder / "notes"
+        (notes / "well.md").write_text("---\n: [\n---\nx")
+        found = self.get(self.of_mira("/book"), of="notes")["pages"]
+        assert len(found) == 2
+        assert "cannot be read" in next(e["text"] for e in found if e["file"] == "well.md")
+        last = self.get(self.of_mira("/book"), of="notes", limit=1, skip=1)
+        assert (len(last["pages"]), last["total"]) == (1, 2)
+
+    def test_earlier_prompts_are_still_there(self):
+        for number in range(3):
+            self.said = [f"say Good evening for the {number}. time.", "wait"]
+            self.char1.execute_cmd(f"talk Mira Good evening {number}.")
+            self.pass_time(4)
+        found = self.get(self.of_mira("/prompts"), limit=2)
+        assert len(found["prompts"]) == 2
+        assert found["more"]
+        older = self.get(self.of_mira("/prompts"), before=found["prompts"][-1]["seq"])
+        assert older["prompts"]
+        first = older["prompts"][-1]
+        shown = self.get(self.of_mira("/prompt"), seq=first["seq"])
+        assert "Good evening 0." in shown["sent"][0]["text"]
+        assert "Good evening 2." not in shown["sent"][0]["text"]
+        assert "no prompt" in self.get(self.of_mira("/prompt"), 404, seq=999_999)["error"]
+
+
+class TestChanging(WebWorld):
+    """What builders change, by what the commands use."""
+
+    def test_it_is_for_builders(self):
+        self.web = self.client_of(self.account_named("Staff", is_staff=True))
+        for rest, body in WRITING.items():
+            assert "builders" in self.post(self.of_mira(rest), 403, body=body)["error"]
+        assert not self.mind.keeper.pinned.lines
+
+    def test_it_needs_the_token(self):
+        self.web = self.client_of(self.builder, tokens=True)
+        for rest, body in WRITING.items():
+            assert "token" in self.post(self.of_mira(rest), 403, body=body)["error"].lower()
+
+    def test_pins(self):
+        done = self.post(self.of_mira("/pin"), body={"text": "Tom keeps bees."})
+        assert (done["done"], done["said"]) == (True, "Pinned: Tom keeps bees.")
+        assert self.mind.keeper.pinned.lines == ("Tom keeps bees.",)
+        assert not self.post(self.of_mira("/pin"), body={"text": "x" * 2000})["done"]
+        assert self.post(self.of_mira("/unpin"), body={"text": "1"})["done"]
+        assert self.mind.keeper.pinned.lines == ()
+        assert self.log.flush(60)
+        by = [each["by"] for each in events(self.log.folder) if each.get("op") in ("pin", "unpin")]
+        assert set(by) == {"builder"}
+
+    def test_texts_must_be_there_and_be_texts(self):
+        for body in ({}, {"title": "well"}, {"title": "well", "text": True}, {"tilte": "x"}):
+            assert self.post(self.of_mira("/note"), 400, body=body)["error"], body
+        assert self.mind.keeper.notes.all() == []
+
+    def test_the_last_compaction_is_taken_back(self):
+        self.lives_through(100)
+        self.post(self.of_mira("/compact"))
+        self.let_compact()
+        assert self.post(self.of_mira("/undo"))["done"]
+        self.let_compact()
+        (past,) = compactions(self.mind.memory.memory.archive)
+        assert past.undone is not None
+
+    def test_a_summary_is_changed_as_in_its_file(self):
+        self.lives_through(100)
+        self.post(self.of_mira("/compact"))
+        self.let_compact()
+        recent = self.get(self.of_mira("/tiers"))["recent"]
+        said = {"kind": "recent", "at": recent["at"], "text": "Tom counted herrings all day."}
+        done = self.post(self.of_mira("/summary"), body=said)
+        assert done["done"], done
+        assert self.get(self.of_mira("/tiers"))["recent"]["text"] == said["text"]
+        assert self.mind.memory.memory.check().whole
+        # Whoever still sees the one of before changes nothing.
+        late = self.post(self.of_mira("/summary"), body={**said, "text": "Something else."})
+        assert not late["done"]
+        assert self.get(self.of_mira("/tiers"))["recent"]["text"] == said["text"]
+        # What somebody has written into the file meanwhile is taken over, not written over.
+        recent = self.get(self.of_mira("/tiers"))["recent"]
+        file = self.mind.memory.summaries.path(Tier.RECENT)
+        file.write_text(file.read_text().replace("counted herrings", "mended nets"))
+        late = self.post(self.of_mira("/summary"), body={**said, "at": recent["at"]})
+        assert not late["done"]
+        assert "mended nets" in self.get(self.of_mira("/tiers"))["recent"]["text"]
+        file.write_text("---\n: [\n---\nx")
+        recent = self.get(self.of_mira("/tiers"))["recent"]
+        spoilt = self.post(self.of_mira("/summary"), body={**said, "at": recent["at"]})
+        assert "cannot be read" in spoilt["said"]
+        wrong = {**said, "kind": "window"}
+        assert "longterm" in self.post(self.of_mira("/summary"), 400, body=wrong)["error"]
+
+    def test_the_audit_log_says_who_did_what(self):
+        self.post(self.of_mira("/pin"), body={"text": "Tom keeps bees."})
+        self.web.defaults["HTTP_X_FORWARDED_FOR"] = "192.0.2.7"  # as the Portal tells
+        self.post(self.of_mira("/pause"))
+        lines = newest(AUDIT, 2)
+        assert lines[1]["address"] == "192.0.2.7"
+        assert [each["line"] for each in lines] == [
+            "dashboard: pin 'Tom keeps bees.' for Mira",
+            "dashboard: pause Mira",
+        ]
+        assert {each["who"] for each in lines} == {"Bea"}

@@ -1,0 +1,166 @@
+"""``@why``: builders see what led to an act, in a world with a real index and a real log."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from evennia.utils.ansi import strip_ansi
+
+from keepsake.archive.records import MemoryKind
+from keepsake.contrib.evennia.commands.why import told
+from keepsake.events.why import PromptSource, SummaryBasis, Why
+from tests.world.test_events_world import EventsWorld
+from tests.world.test_recall_world import CHATTER, FACTS, RecallWorld
+
+
+class WhyWorld(EventsWorld, RecallWorld):
+    """Mira remembers more than her window holds, and everything is logged."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.char1.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        self.shown = self.hears(self.char1)
+
+    def type(self, line: str) -> str:
+        """What the builder is shown for it, without colours."""
+        self.shown.clear()
+        self.char1.execute_cmd(line)
+        assert self.log.flush(60)
+        self.settle(lambda: bool(self.shown))
+        return strip_ansi("\n".join(self.shown))
+
+    def why(self, line: str = "@why Mira") -> str:
+        assert self.log.flush(60)
+        return self.type(line)
+
+
+def test_codes_of_players_are_shown_and_not_obeyed():
+    forged = "|rred|n\n|wMira's last act|n"
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    found = PromptSource("note", 0, forged, 0.5, forged, forged)
+    shown = told(
+        Why(
+            agent="Mira",
+            nth=1,
+            time=now,
+            command=f"say {forged}",
+            reason=forged,
+            source=forged,
+            trigger="addressed",
+            problem=forged,
+            outcome="refused",
+            recalled=(found,),
+            summaries=(SummaryBasis("recent", 1, 1, 9, forged, forged, (forged,)),),
+            missing=(forged,),
+        ),
+        now,
+    )
+    assert "||rred||n" in shown
+    assert "|r" not in shown.replace("||", "").replace("|rrefused|n", "")
+    assert shown.count("|wMira's last act|n") == 1
+
+
+class TestWhy(WhyWorld):
+    """What is shown."""
+
+    def test_what_led_to_an_act_down_to_the_raw_memories(self):
+        self.says(*FACTS, *CHATTER)
+        recent = self.mind.memory.context().recent
+        assert recent is not None
+        self.asks("Where does my brother Edwin mend nets?", "say In Ostrey, he mends nets. | kind")
+        deep = self.why("@why/deep Mira")
+        for line in recent.text.splitlines():
+            assert line in deep
+        assert "@why/deep" not in deep
+        shown = self.why()
+        assert "Mira's last act" in shown
+        assert "say In Ostrey, he mends nets." in shown
+        assert "Its reason   kind" in shown
+        assert "addressed by Tom" in shown
+        assert "Where does my brother Edwin mend nets?" in shown
+        recalled = shown.split("Recalled")[1].split("Word for word")[0]
+        assert "memory 2 " in recalled
+        assert "My brother Edwin mends nets in Ostrey." in recalled
+        assert "words: " in recalled
+        assert "summary of compaction " in shown
+        under = shown.split("Under that")[1]
+        assert "My brother Edwin mends nets in Ostrey." in under
+        assert "nets" in under.split("[")[1].split("]")[0]
+        assert "who it is" in shown.split("Its prompt")[1]
+        assert "fake, temperature" in shown
+        assert "waited" in shown
+        assert "Note:" not in shown
+        thought = next(
+            each for each in reversed(self.logged("thought")) if "Ostrey" in each["answer"]
+        )
+        context = self.mind.memory.context()
+        assert thought["compaction"] == 1
+        assert 0 < thought["recent"] < thought["total"] <= context.window[-1].number
+        (act,) = self.mind.memory.memory.archive.read(thought["memory"], thought["memory"])
+        assert (act.text, act.reason) == ("say In Ostrey, he mends nets.", "kind")
+        assert thought["total"] == act.number - 1
+        assert {each["kind"] for each in thought["recalled"]} <= {"memory", "summary", "note"}
+        assert 2 in [each["n"] for each in thought["recalled"] if each["kind"] == "memory"]
+        assert all(each["score"] > 0 for each in thought["recalled"])
+        # What it looks up itself is named, and every search is an event.
+        self.asks("What did I say first?", "page 2-3", "say You told me of Edwin.")
+        shown = self.why()
+        assert "memory 2, which it had called back:" in shown
+        assert "memory 3, which it had called back:" in shown
+        assert ("called back", 2) in [
+            (each["op"], each["n"]) for each in self.logged("memory") if each["by"] == "agent"
+        ]
+        self.asks("Who was it?", "recall the brass key", "say You lost it.")
+        self.type("@recall Mira = Edwin")
+        found = {each["by"]: each for each in self.logged("recall")}
+        assert {"talk", "agent", "builder"} <= set(found)
+        assert found["agent"]["question"] == "the brass key"
+        assert found["agent"]["found"] > 0
+        assert found["agent"]["best"] > 0
+        window = self.mind.memory.context().window
+        assert 1 < found["agent"]["window_first"] <= window[0].number
+        assert "Who was it?" in found["talk"]["question"]
+        self.mind.keeper.recaller._found = lambda *_, **__: None  # none comes in time
+        self.asks("Where is Edwin?", "say Who?")
+        (missed, *_) = [each for each in self.logged("recall") if not each["searched"]]
+        assert (missed["by"], missed["found"], missed["best"]) == ("talk", 0, 0.0)
+
+    def test_which_act_and_what_set_it_off(self):
+        for line, cure in (
+            ("@why Mira", "has not done anything yet"),
+            ("@why Nobody", "There are: Mira"),
+            ("@why Nobody 3", "There are: Mira"),
+            ("@why Mira 0", "Ask for 1 to 1000"),
+            ("@why Mira -1", "Ask for 1 to 1000"),
+            ("@why Mira x", "is no number"),
+        ):
+            shown = self.why(line)
+            assert "did not work" in shown, line
+            assert cure in shown, (line, shown)
+        self.said = ["say One. | first"]
+        self.char1.execute_cmd("talk Mira Good evening.")
+        self.char1.execute_cmd("pose hums.")
+        self.pass_time(4)
+        archive, (thought,) = self.mind.memory.memory.archive, self.logged("thought")
+        (cause,) = archive.read(thought["cause"], thought["cause"])
+        assert "Good evening." in cause.text, "whatever came after"
+        assert "Good evening." in self.why().split("Set off")[1].split("Recalled")[0]
+        self.asks("And now?", "@destroy everything", "say Two.")
+        assert "say Two." in self.why()
+        assert "say One." in self.why("@why Mira 2")
+        assert "Mira's last act but 1" in self.why("@why 2")
+        everything = [self.why(f"@why/all Mira {n}") for n in range(1, 6)]
+        assert any("refused: " in each and "destroy" in each for each in everything)
+        # An act of which the log does not know yet comes first.
+        self.mind.memory.memory.append("say Three.", MemoryKind.ACT, reason="cut off")
+        shown = self.why()
+        assert "say Three." in shown
+        assert f"(memory {archive.last_number}" in shown
+        assert "does not hold this act" in shown
+        assert "say Two." in self.why("@why Mira 2")
+        for holder in (self.char1, self.char1.account):
+            holder.permissions.clear()
+            holder.permissions.add("Player")
+        self.char1.account.is_superuser = False
+        assert "is not available" in self.type("@why Mira")

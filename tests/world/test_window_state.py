@@ -1,0 +1,232 @@
+"""What the window says of an agent is so now, adds up, and outlives reloads and new names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from evennia.utils.ansi import strip_ansi
+
+from keepsake.agent.thinking.reports import ThoughtTally
+from keepsake.contrib.evennia import lifecycle as runtime
+from keepsake.events.reader import events
+from keepsake.events.subscribers import WrittenEvent
+from keepsake.events.types import Thought
+from keepsake.web.stream import StreamQuery
+from tests.world.web_world import WebWorld
+from typeclasses.agents import Agent
+
+NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+
+
+def thought(outcome: str, problem: str = "") -> Thought:
+    return Thought(
+        agent="Mira", trigger="idle", priority="idle", outcome=outcome, problem=problem, command="x"
+    )
+
+
+def told(*outcomes: str) -> ThoughtTally:
+    """The tally of thoughts that ended so."""
+    tally = ThoughtTally()
+    for outcome in outcomes:
+        tally.ended(thought(outcome, f"because of {outcome}"), None, NOW)
+    return tally
+
+
+class TestTally:
+    """Counts and problems."""
+
+    @pytest.mark.parametrize("outcome", ["no answer", "broke off", "too large"])
+    def test_what_went_wrong_at_the_last_thought_is_a_problem(self, outcome):
+        assert told("acted", outcome).problem == f"because of {outcome}"
+        assert told(outcome, "dropped").problem == f"because of {outcome}"
+        assert told(outcome, "acted").problem == ""
+
+    def test_one_refused_command_is_everyday_life_and_three_in_a_row_are_not(self):
+        assert told("refused").problem == ""
+        assert told("acted", "refused", "refused").problem == ""
+        assert told("refused", "refused", "acted", "refused").problem == ""
+        assert told("refused", "refused", "refused").problem == "because of refused"
+        assert told("refused", "refused", "refused", "acted").problem == ""
+
+
+class LoggedWorld(WebWorld):
+    """A world that can be reloaded, and whose log can be read."""
+
+    def talks(self, *answers: str, agent: str = "Mira") -> None:
+        self.said = [*answers, "wait"]
+        self.char1.execute_cmd(f"talk {agent} Good evening.")
+        self.pass_time(4)
+
+    def outcomes(self) -> Counter[str]:
+        assert self.log.flush(10)
+        found = events(self.log.folder)
+        return Counter(each["outcome"] for each in found if each["kind"] == "thought")
+
+    def reload(self) -> None:
+        """The Server goes down and comes back."""
+        assert self.log.flush(10)
+        self.stop_services()
+        self.log.close()
+        self.services = self.start_services()
+        self.addCleanup(runtime.stop, reload=True)
+        runtime.live(self.services)
+        self.settle(lambda: self.mind.thinker.tally.acted_at is not None)
+
+
+class TestCounts(LoggedWorld):
+    """Item by item, as the page has it."""
+
+    def test_counts_add_up_to_those_of_the_log(self):
+        self.talks("juggle", "juggle", "say Here I am.")
+        self.talks("say Good night.")
+        row, outcomes = self.get(self.of_mira()), self.outcomes()
+        assert outcomes["refused"] == 2
+        assert row["ended"] == sum(outcomes.values()) - outcomes["dropped"]
+        assert row["failed"] == outcomes["refused"]
+        assert (row["recent_ended"], row["recent_failed"]) == (row["ended"], row["failed"])
+        assert row["thoughts"] == row["ended"]
+
+    def test_who_may_act_is_told_so(self):
+        assert self.get("/agents")["may_act"] is True
+        assert self.get(self.of_mira())["may_act"] is True
+        self.web = self.client_of(self.account_named("Stan", "Player", is_staff=True))
+        found = self.get("/agents")
+        assert (found["may_act"], found["agents"][0]["may_act"]) == (False, False)
+        assert self.get(self.of_mira())["may_act"] is False
+
+
+class TestStates(LoggedWorld):
+    """Paused, asleep and going home, one beside the other."""
+
+    def about(self) -> tuple[str, bool, bool, bool]:
+        row = self.get(self.of_mira())
+        return row["state"], row["paused"], row["asleep"], row["going_home"]
+
+    def said_of(self, deed: str, **body: Any) -> str:
+        done = self.post(self.of_mira(f"/{deed}"), body=body or None)
+        assert done["state"] == self.about()[0]
+        return ("" if done["done"] else "not: ") + done["said"]
+
+    def test_paused_and_asleep(self):
+        assert "does not think" in self.said_of("pause")
+        assert self.said_of("sleep", here=True) == "Mira sleeps"
+        assert self.about() == ("asleep", True, True, False)
+        assert self.said_of("sleep") == "not: Mira is asleep already"
+        assert "wakes first" in self.said_of("resume")
+        assert self.about() == ("asleep", False, True, False)
+        assert "sleeps on" in self.said_of("pause")
+        assert "still paused" in self.said_of("wake")
+        assert self.about() == ("paused", True, False, False)
+        assert self.said_of("wake").startswith("not: Mira is awake")
+        assert self.said_of("resume") == "Mira thinks again"
+        assert self.about() == ("idle", False, False, False)
+
+
+class TestReload(LoggedWorld):
+    """What was before the start."""
+
+    def test_what_it_did_before_is_told(self):
+        self.talks("juggle", "say Good evening, Tom.")
+        before, prompt = self.get(self.of_mira()), self.get(self.of_mira("/prompt"))
+        assert (before["recent_ended"], before["recent_failed"]) == (2, 1)
+        self.reload()
+        after = self.get(self.of_mira())
+        for name in ("last_act", "used", "recent_ended", "recent_failed"):
+            assert after[name] == before[name], name
+        assert abs(_time(after["last_act_at"]) - _time(before["last_act_at"])) < timedelta(1)
+        assert (after["thoughts"], after["ended"], after["failed"]) == (0, 0, 0)
+        found = self.get(self.of_mira("/prompt"))
+        for name in ("tokens", "budget", "trigger", "answer", "cached", "server_tokens"):
+            assert found[name] == prompt[name], name
+        (whole,) = found["sent"]
+        assert whole["text"] == self.fake.prompts()[-1]
+        costs = [(each["name"], each["tokens"]) for each in found["sections"]]
+        assert costs == [(each["name"], each["tokens"]) for each in prompt["sections"]]
+        self.talks("say Good night, Tom.")
+        row = self.get(self.of_mira())
+        assert row["last_act"] == "say Good night, Tom."
+        assert (row["ended"], row["recent_ended"]) == (1, 3), "what comes after goes before it"
+        assert len(self.get(self.of_mira("/prompt"))["sent"]) > 1
+
+
+class TestRenamed(LoggedWorld):
+    """An agent and its former names."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.talks("say Good evening, Tom.")
+        self.mira.key = "Mirabel"
+        self.settle()
+
+    def why(self, n: int, agent: Agent | None = None) -> dict[str, Any]:
+        assert self.log.flush(10)
+        return self.get(f"/agents/{(agent or self.mira).id}/why", n=n)
+
+    def thoughts_of(self, agent: Agent) -> int:
+        """Those in the chart of the last hour."""
+        assert self.log.flush(10)
+        found = self.get(f"/agents/{agent.id}/series")
+        return sum(point["thoughts"] for point in found["points"])
+
+    def shown_to(self, agent: Agent) -> list[str]:
+        """The acts that a stream of that agent would be shown."""
+        assert self.log.flush(10)
+        wanted = StreamQuery(agent=agent.id, kinds=frozenset({"thought"}))
+        records = list(events(self.log.folder))
+        taken = [
+            each
+            for each in records
+            if wanted.takes(WrittenEvent(each["seq"], each["kind"], each.get("agent_id", 0), b""))
+        ]
+        return [each["command"] for each in taken if each["command"] != "wait"]
+
+    def test_its_counts_charts_and_reasons_go_on_and_outlive_a_reload(self):
+        row = self.get(self.of_mira())
+        assert row["name"] == "Mirabel"
+        assert (row["thoughts"], row["ended"], row["recent_ended"]) == (1, 1, 1)
+        assert row["last_act"] == "say Good evening, Tom."
+        assert row["used"] > 0
+        assert self.get(self.of_mira("/prompt"))["tokens"] == row["used"]
+
+        self.talks("say Good night, Tom.", agent="Mirabel")
+        assert self.thoughts_of(self.mira) == 2
+        old = self.why(2)
+        assert (old["command"], old["trigger"]) == ("say Good evening, Tom.", "addressed")
+        assert old["seq"] > 0
+        assert self.why(1)["command"] == "say Good night, Tom."
+        assert self.shown_to(self.mira) == ["say Good evening, Tom.", "say Good night, Tom."]
+
+        self.char1.account.permissions.add("Builder")
+        self.char1.permissions.add("Builder")
+        heard = self.hears(self.char1)
+        assert self.log.flush(10)
+        self.char1.execute_cmd("@why Mirabel")
+        self.settle(lambda: bool(heard))
+        shown = strip_ansi("\n".join(heard))
+        assert "Mirabel's last act" in shown
+        assert "addressed by Tom" in shown
+        self.reload()
+        assert self.get(self.of_mira())["last_act"] == "say Good night, Tom."
+        assert self.get(self.of_mira("/prompt"))["at"]
+        assert self.thoughts_of(self.mira) == 2
+
+    def test_whoever_has_the_name_next_gets_nothing_of_its_past_and_gives_it_nothing(self):
+        oswin = self.another_agent("Oswin")
+        oswin.key = "Mira"
+        self.settle()
+        self.talks("say I am another.", agent="Mira")
+        assert self.shown_to(oswin) == ["say I am another."]
+        assert self.shown_to(self.mira) == ["say Good evening, Tom."]
+        assert self.why(1)["command"] == "say Good evening, Tom."
+        assert self.why(1, oswin)["command"] == "say I am another."
+        whose = [self.of_mira(), f"/agents/{oswin.id}"]
+        before = [self.get(each)["last_act"] for each in whose]
+        self.reload()
+        assert [self.get(each)["last_act"] for each in whose] == before
+
+
+def _time(iso: str) -> datetime:
+    return datetime.fromisoformat(iso)

@@ -1,0 +1,102 @@
+"""A world that is looked at over HTTP: Django's own client, each answer held to the description."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import jsonschema
+from django.test import Client
+from evennia.utils import create
+
+from keepsake.agent import runtime
+from keepsake.events.log import EventLog
+from keepsake.events.subscribers import Taps
+from keepsake.web.api import api
+from tests.world.agents_world import AgentsWorld
+from typeclasses.accounts import Account
+
+API = "/agents/api"
+_DOCUMENT = json.loads(json.dumps(api.get_openapi_schema()))
+_PATHS = {
+    re.compile(re.escape(path.removeprefix(API)).replace(r"\{number\}", r"\d+")): each
+    for path, each in _DOCUMENT["paths"].items()
+}
+
+
+class WebWorld(AgentsWorld):
+    """Mira, Tom, an event log, and a builder before a browser."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.builder = self.account_named("Bea", "Builder")
+        self.web = self.client_of(self.builder)
+
+    def start_services(self) -> runtime.Runtime:
+        self.taps = Taps()
+        self.log = EventLog(self.scratch / "home" / "logs" / "events", retry=0.05, taps=self.taps)
+        self.addCleanup(self.log.close)
+        new = super().start_services()
+        new.taps = self.taps
+        new.events = self.log
+        return new
+
+    def account_named(self, name: str, *permissions: str, **flags: bool) -> Account:
+        """An account that can log in."""
+        made = create.create_account(name, None, "c67jHL8p", typeclass=Account)
+        for permission in permissions:
+            made.permissions.add(permission)
+        for flag, value in flags.items():
+            setattr(made, flag, value)
+        made.save()
+        return made
+
+    def client_of(self, account: Account | None = None, *, tokens: bool = False) -> Client:
+        """A browser, logged in or not; with ``tokens`` it has to send them, as real ones do."""
+        client = Client(enforce_csrf_checks=tokens)
+        if account is not None:
+            client.force_login(account)
+        return client
+
+    def get(self, path: str, status: int = 200, **query: Any) -> dict[str, Any]:
+        """What the API answers to the builder, once all that happened by now is in the log."""
+        assert self.log.problem or self.log.flush(60) or self.log.problem
+        return self.answer("get", path, self.web.get(f"{API}{path}", query), status)
+
+    def post(self, path: str, status: int = 200, body: Any = None) -> dict[str, Any]:
+        """The same for what does something."""
+        sent = self.web.post(f"{API}{path}", body or "", content_type="application/json")
+        return self.answer("post", path, sent, status)
+
+    def answer(self, method: str, path: str, answer: Any, status: int) -> dict[str, Any]:
+        """The answer as data, held to the API's description."""
+        assert answer.status_code == status, answer.content
+        assert answer["Content-Type"] == "application/json"
+        found = answer.json()
+        said = next((each for pattern, each in _PATHS.items() if pattern.fullmatch(path)), {})
+        # Where there is no such address or method, the answer is an error like any other.
+        answers = said.get(method, {}).get("responses", {}) or _PATHS_OF_ALL
+        schema = answers[str(status)]["content"]["application/json"]["schema"]
+        jsonschema.Draft202012Validator(schema | {"components": _DOCUMENT["components"]}).validate(
+            found
+        )
+        return dict(found)
+
+    def of_mira(self, rest: str = "") -> str:
+        """The address of Mira in the API."""
+        return f"/agents/{self.mira.id}{rest}"
+
+    def lives_through(self, count: int) -> None:
+        """Tom says so many things, while Mira listens."""
+        for number in range(1, count + 1):
+            self.mind.memory.remember(
+                f'Tom says, "Barrel {number} holds {number * 7} herrings."',
+                place="The Inn",
+                source="Tom",
+                event="say",
+            )
+            self.let_compact()
+
+
+_PATHS_OF_ALL = _DOCUMENT["paths"][f"{API}/agents"]["get"]["responses"]
