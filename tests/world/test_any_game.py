@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from evennia.objects.objects import DefaultCharacter, DefaultRoom
+from evennia.objects.objects import DefaultCharacter, DefaultExit, DefaultRoom
 from evennia.utils import create
 
 from keepsake.agent.attention import EventKind, PerceivedEvent
 from keepsake.contrib.evennia.creation import all_agents, find_agents
+from keepsake.prompt.verbs import Command
 from tests.world.agents_world import AgentsWorld
 
 
@@ -42,6 +43,18 @@ class TestAnyGame(AgentsWorld):
         self.visitor.move_to(self.limbo, quiet=True)
         self.rook.do("say Come in.")
         assert any("Come in." in line for line in heard)
+
+    def test_it_answers_aloud_looks_and_walks(self):
+        way = create.create_object(DefaultExit, "north", self.limbo, destination=self.cave)
+        self.visitor.move_to(self.limbo, quiet=True)
+        self.settle()
+        heard, actor = self.hears(self.visitor), self.rook.mind.actor
+        actor.speak(self.rook, "Braces {are} $no() |rtrap.", "Ilse", whispered=False)
+        assert 'Rook says to you, "Braces {are} $no() ||rtrap."' in heard
+        for command in (Command("examine", "Ilse"), Command("go", "north")):
+            actor.do(self.rook, command)
+        assert (self.rook.location, way.destination) == (self.cave, self.cave)
+        assert "is not available" not in " ".join(self.lines_of(self.rook))
 
     def test_two_of_one_name_have_two_memories(self):
         other = create.create_object("keepsake.contrib.evennia.AgentNPC", "Rook", self.cave)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from evennia import CmdSet
+from evennia import CmdSet, Command
 from evennia.commands.default import general
 
 from keepsake.contrib.evennia.commands.agents import CmdAgent
 from keepsake.contrib.evennia.commands.memory import CmdCompactMemories, CmdMemoryStatus
 from keepsake.contrib.evennia.commands.models import CmdLlmStatus
 from keepsake.contrib.evennia.commands.recall import CmdAwayNews
+from keepsake.contrib.evennia.wording import harmless
+from keepsake.prompt.verbs import find_exit
 
 BUILDER_COMMANDS = (CmdAgent, CmdCompactMemories, CmdMemoryStatus, CmdLlmStatus, CmdAwayNews)
 
@@ -24,15 +26,55 @@ class CmdSetAgents(CmdSet):
             self.add(command())
 
 
+class CmdAnswer(Command):
+    """Speak to one person aloud: ``talk <name> = <words>``."""
+
+    key = "talk"
+    arg_regex = r"\s"
+
+    def func(self) -> None:
+        """Say it to them; everybody else in the room hears to whom."""
+        name, _, words = self.args.partition("=")
+        agent, target = self.caller, self.caller.search(name.strip())
+        if target is None or not (said := agent.at_pre_say(harmless(words.strip()))):
+            return
+        facts, names = {"type": "talk", "to": target.id}, {"agent": agent, "target": target}
+        place, line = agent.location, '{agent} says to {target}, "{said}"'
+        place.msg_contents(
+            (line, facts), exclude=target, from_obj=agent, mapping=names | {"said": said}
+        )
+        name = agent.get_display_name(target)
+        target.msg((f'{name} says to you, "{said}"', facts), from_obj=agent)
+
+
+class CmdGoThrough(Command):
+    """Walk through an exit: ``go <exit>``."""
+
+    key = "go"
+    arg_regex = r"\s"
+
+    def func(self) -> None:
+        """Type the exit, which is a command in any game."""
+        exits = [each.key for each in self.caller.location.exits]
+        self.execute_cmd(find_exit(self.args.strip(), exits) or self.args.strip())
+
+
+class CmdLookClosely(general.CmdLook):
+    """Look at something: what agents call ``examine`` is Evennia's ``look``."""
+
+    aliases = ("l", "ls", "examine")
+
+
 class NPCCmdSet(CmdSet):
-    """Evennia's own commands for what an agent does in the world, and nothing else."""
+    """Evennia's own commands for what an agent does in the world, and two that it lacks."""
 
     key = "NPCCmdSet"
 
     def at_cmdset_creation(self) -> None:
         """Look, speak, and handle things."""
         for command in (
-            *(general.CmdLook, general.CmdSay, general.CmdWhisper, general.CmdPose),
+            *(CmdAnswer, CmdGoThrough, CmdLookClosely),
+            *(general.CmdSay, general.CmdWhisper, general.CmdPose),
             *(general.CmdGet, general.CmdDrop, general.CmdGive, general.CmdInventory),
         ):
             self.add(command())
