@@ -22,6 +22,7 @@ from keepsake.agent.agent_log import known_secrets
 from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.archive.records import Memory
+from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.minds import mind_by_number, open_minds
 from keepsake.errors import KeepsakeError
 from keepsake.events.reader import id_of, last
@@ -29,7 +30,7 @@ from keepsake.events.secrets import Scrubber
 from keepsake.events.subscribers import Taps, WrittenEvent
 from keepsake.json_lines import in_json
 from keepsake.models.status import ServerStatus
-from keepsake.paths import Places, places
+from keepsake.paths import Places
 from keepsake.web.access import may_watch
 from keepsake.web.hub import KEPT, Hub
 from keepsake.web.metrics import Metrics, Now
