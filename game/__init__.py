@@ -1,1 +1,1 @@
-"""What runs the world of Keepsake: minds, models, server configuration, command line."""
+"""The village's Evennia directory: settings, hooks, web site; and the village in a simulation."""

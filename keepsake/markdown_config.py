@@ -28,7 +28,7 @@ from typing import Any, Self, cast
 from keepsake.books.files import stamp
 from keepsake.errors import ConfigError
 
-_log = logging.getLogger("keepsake.mind")
+_log = logging.getLogger("keepsake.config")
 
 _FENCE = ("```", "~~~")
 _YES, _NO = ("yes", "true", "on"), ("no", "false", "off")

@@ -9,7 +9,7 @@ from evennia.objects.models import ContentsHandler
 from evennia.objects.objects import DefaultObject
 from evennia.utils.utils import lazy_property, make_iter
 
-from keepsake.agent.naming import now
+from keepsake.agent.runtime import now
 from world.deed.order import is_wanted_elsewhere
 
 

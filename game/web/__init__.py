@@ -1,1 +1,1 @@
-"""The web site and web client: Evennia's, with Keepsake's pages in front."""
+"""The web site and web client: Evennia's, with the dashboard and a throttled log-in."""

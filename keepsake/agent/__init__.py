@@ -1,1 +1,1 @@
-"""When an agent thinks: impulses, attention, conversations; pure, like the mind."""
+"""One agent at work: what it perceives, when it thinks, what it does; its memory and its sleep."""

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from random import Random
@@ -229,6 +230,11 @@ def runtime() -> Runtime:
 def running() -> bool:
     """Whether agents can run; they cannot in Evennia's own maintenance commands."""
     return _current is not None
+
+
+def now() -> datetime:
+    """The present time by the clock of the event log, in UTC; the machine's while none runs."""
+    return (_current.clock.now() if _current is not None else datetime.now(UTC)).astimezone(UTC)
 
 
 def install(new: Runtime | None) -> None:

@@ -1,1 +1,1 @@
-"""What an agent writes down: notes, pins, commitments, a journal, profiles."""
+"""What an agent writes down: notes, pins, promises and rules, a journal, pages of people."""

@@ -1,1 +1,1 @@
-"""What can be read in words by rules: names, times, facts, promises, who said what."""
+"""What rules can read in words: markup, who said what to whom, sentences."""

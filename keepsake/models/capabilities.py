@@ -10,7 +10,7 @@ from typing import Any
 
 from keepsake.models.profiles import CHAT
 
-log = logging.getLogger("keepsake.llm")
+log = logging.getLogger("keepsake.models")
 
 PROMPT_SHARE = 0.75
 """The share of a model's context that a prompt may fill."""

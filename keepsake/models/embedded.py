@@ -17,7 +17,7 @@ from keepsake.errors import ModelError, ModelMissing, ModelUnavailable
 from keepsake.models.embedded_server import CONTEXT, POOL
 from keepsake.models.profiles import SHIPPED_FILE
 
-log = logging.getLogger("keepsake.llm")
+log = logging.getLogger("keepsake.models")
 
 _READING = threading.Lock()
 

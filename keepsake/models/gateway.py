@@ -42,7 +42,7 @@ from keepsake.models.status import READY, UNASKED, Recorder, ServerStatus
 from keepsake.paths import Places
 from keepsake.ports import ChatMessage, Generation, GenerationRequest
 
-log = logging.getLogger("keepsake.llm")
+log = logging.getLogger("keepsake.models")
 
 BuildFor = Callable[[ModelProfile], GenerationRequest | None]
 """Makes the request with the profile as it is when the turn has come, its form decided."""

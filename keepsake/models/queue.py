@@ -19,7 +19,7 @@ from typing import Protocol
 from keepsake.errors import ModelError, ModelFailed, ModelUnavailable, PromptUnfit
 from keepsake.ports import Generation, GenerationRequest
 
-log = logging.getLogger("keepsake.llm")
+log = logging.getLogger("keepsake.models")
 
 Build = Callable[[], GenerationRequest | None]
 """Makes the request when its turn has come; None when it is no longer wanted."""

@@ -30,7 +30,7 @@ VACUUM_WAIT = 5.0
 """Seconds that a vacuum waits for the server to be done with its file."""
 _CRASHES = {-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT, -signal.SIGILL, -signal.SIGFPE}
 _DAMAGE = ("malformed", "not a database")
-log = logging.getLogger("keepsake.index")
+log = logging.getLogger("keepsake.recall")
 
 
 class ChromaServer(Supervisor):

@@ -79,7 +79,7 @@ _HISTOGRAMS: dict[str, tuple[str, tuple[str, ...], Sequence[float]]] = {
     "reactor_lag_seconds": ("How late the reactor was, twice a second", (), _LAG_SECONDS),
 }
 _GAUGES = {
-    "up": "Whether the agents' services run",
+    "up": "Whether the agents run",
     "agents_paused": "Agents that are paused, asleep or not",
     "memories": "Memories of all agents",
     "compacting": "Agents that are being compacted",

@@ -1,6 +1,6 @@
 """What the Server observes: the hub of the live stream, the metrics, the reactor's lag.
 
-There is one a process, made before the agents' services, whose events it gets by its taps.
+There is one a process, made before the agents' runtime, whose events it gets by its taps.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Watching:
     """The hub, the metrics and the lag of this process.
 
     Attributes:
-        taps: For the services, which report events to them.
+        taps: For the runtime, which reports events to them.
         hub: What the live pages show.
         metrics: Prometheus' counters.
     """

@@ -241,7 +241,7 @@ class ServersTest(EventsWorld):
         agent_log.warn("[Memory] Mira: The prompt needs 9 of 8 tokens")
         agent_log.log("[Error] Something broke")
         agent_log.log("[Memory] Mira: All is well")
-        logging.getLogger("keepsake.llm").warning("[Model] %s", "gone")
+        logging.getLogger("keepsake.models").warning("[Model] %s", "gone")
         found = self.logged("error", agent="") + self.logged("error")
         assert [(each["level"], each["agent"]) for each in found] == [
             ("error", ""),

@@ -33,7 +33,7 @@ type NightTask = Callable[[NightAsk], Figures]
 """Does one step, in a worker thread. It may be broken off by :class:`NightOver` at any call of
 ``ask``: what it did until then is on the disk, and doing it again does no harm."""
 
-_log = logging.getLogger("keepsake.mind")
+_log = logging.getLogger("keepsake.agent")
 
 
 class NightOver(KeepsakeError):

@@ -45,7 +45,6 @@ class AgentMixin(CharacterMixin):
         tiredness: Seconds awake since its last sleep, and tokens that its thoughts took.
         idle_interval: Seconds between idle thoughts, None for the configured ones.
         memory_folder: Its folder below ``vault/agents``; stays when it is renamed.
-        former_names, named_since: What it was called before; see :mod:`keepsake.agent.naming`.
     """
 
     agent_cmdset = "keepsake.contrib.evennia.cmdset.NPCCmdSet"

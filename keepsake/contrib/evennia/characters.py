@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.naming import now
-from keepsake.agent.runtime import running, runtime
+from keepsake.agent.runtime import now, running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.minds import open_minds, unopened
 from keepsake.contrib.evennia.news import Absentee, News, Witness, chosen, news_of

@@ -38,7 +38,7 @@ _ticks = 0
 def mind_of(agent: Any) -> Mind | None:
     """The mind of that agent, opened when it is first asked for.
 
-    None without services, and for an agent that is being deleted: what it still sees
+    None while no runtime runs, and for an agent that is being deleted: what it still sees
     of its own end must not open its archive again.
     """
     if not running() or agent.id is None or agent.ndb.being_deleted:
