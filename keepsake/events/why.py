@@ -18,7 +18,15 @@ from typing import Any
 
 from keepsake.archive.history import PastCompaction, compactions, summaries_at
 from keepsake.archive.log import Archive
-from keepsake.archive.records import HEARSAY, SCENE, Memory, MemoryKind, Summary, memories_in
+from keepsake.archive.records import (
+    COURTESY,
+    HEARSAY,
+    SCENE,
+    Memory,
+    MemoryKind,
+    Summary,
+    memories_in,
+)
 from keepsake.archive.tier_lines import SummaryState
 from keepsake.errors import KeepsakeError, refusing
 from keepsake.events.prompts import PromptStore
@@ -43,6 +51,8 @@ _NOT_LOGGED = (
     "recalled for it and what it cost is not known. The summaries are those of its time"
 )
 _BY_RULE = {SCENE: "its ordinary day", HEARSAY: "word that it passed on", DEED: "a deed"}
+_ASKED_NOBODY = _BY_RULE.keys() | {COURTESY}
+"""The ``event`` of acts by rule; a courtesy alone has a thought, which says what set it off."""
 _NO_THOUGHT = "It was done by rule, so there was no prompt and no model was asked"
 
 
@@ -279,7 +289,7 @@ def _from_archive(memory: Memory, nth: int, archive: Archive, agent: str) -> Why
         summaries=_summaries(texts, about),
         under=_under(archive, texts, about),
         window=(texts.summarised + 1, memory.number - 1),
-        missing=(_NO_THOUGHT if memory.event in _BY_RULE else _NOT_LOGGED,),
+        missing=(_NO_THOUGHT if memory.event in _ASKED_NOBODY else _NOT_LOGGED,),
     )
 
 

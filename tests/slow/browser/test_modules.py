@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
@@ -303,10 +304,10 @@ def test_a_chart_fits_a_phone(page: Page) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_colours_of_sections_can_be_told_apart(page: Page, theme: str) -> None:
+def test_colours_of_sections_can_be_told_apart(page: Page, theme: Literal["light", "dark"]) -> None:
+    page.emulate_media(color_scheme=theme)
     colours = page.evaluate(
-        """async (theme) => {
-          document.documentElement.dataset.theme = theme;
+        """async () => {
           const sheet = document.createElement("link");
           Object.assign(sheet, { rel: "stylesheet", href: "/dashboard.css" });
           await new Promise((done) => { sheet.onload = done; document.head.append(sheet); });
@@ -325,8 +326,7 @@ def test_colours_of_sections_can_be_told_apart(page: Page, theme: str) -> None:
           };
           const hues = Array.from({ length: 11 }, (_, i) => of(`hue-${i}`));
           return [hues, of("stack")];
-        }""",
-        theme,
+        }"""
     )
     hues, ground = colours
     for i, one in enumerate(hues):

@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from keepsake.archive.log import Archive
-from keepsake.archive.records import MemoryKind
+from keepsake.archive.records import COURTESY, HEARSAY, SCENE, MemoryKind
 from keepsake.errors import KeepsakeError
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Taps
 from keepsake.events.types import Thought
 from keepsake.events.why import why_did
+from keepsake.language.heard import DEED
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
 from keepsake.memory.host import MemoryHost
@@ -138,6 +139,15 @@ def test_without_the_log_the_archive_tells_what_it_knows(life):
         "say One.",
     ]
     assert "does not hold this act" in life.why(2).missing[0]
+
+
+@pytest.mark.parametrize("event", [SCENE, HEARSAY, DEED, COURTESY])
+def test_an_act_by_rule_is_called_one_and_no_gap_in_the_log(life, event):
+    life.acts("say One.")
+    life.memory.append("pose mends a net.", MemoryKind.ACT, event=event)
+    (said,) = life.why().missing
+    assert "by rule" in said
+    assert life.why(2).missing == ()
 
 
 def test_of_a_compaction_that_was_taken_back_later(life):

@@ -13,11 +13,11 @@ const input = document.getElementById("line");
 const bar = document.getElementById("bar");
 const ways = document.getElementById("ways");
 const map = document.getElementById("map");
+const mapButton = document.getElementById("map-shown");
 const page = Math.random().toString(36).slice(2);
 const MOST_LINES = 2000;
 const MOST_SAID = 200;
 const LONGEST_WAIT = 30000;
-const SPOKEN = new Set(["say", "talk", "whisper", "shout", "page", "tell"]);
 const SECRET = /^\s*(connect|create|co|cr)\s+(\S+|"[^"]*")\s+.+$/i;
 
 /* What was typed before the page was loaded again, in this tab alone. */
@@ -74,38 +74,15 @@ function showMap(drawn) {
   map.replaceChildren(before, here, after.join("o"));
 }
 
-/* A button that stays as it was left; `first` is how it is before that. */
-function toggle(id, first, changed) {
-  const button = document.getElementById(id);
-  const set = (on) => {
-    button.setAttribute("aria-pressed", String(on));
-    changed(on);
-  };
-  button.addEventListener("click", () => {
-    const on = button.getAttribute("aria-pressed") !== "true";
-    localStorage.setItem(id, String(on));
-    set(on);
-  });
-  set((localStorage.getItem(id) ?? String(first)) === "true");
-}
-
-let sounds = false;
-
-function ping() {
-  if (!sounds) return;
-  const audio = new AudioContext();
-  const tone = new OscillatorNode(audio, { frequency: 660 });
-  tone.connect(new GainNode(audio, { gain: 0.05 })).connect(audio.destination);
-  tone.start();
-  tone.stop(audio.currentTime + 0.12);
-  tone.onended = () => audio.close();
+/* The map's button stays as it was left; where the window is wide, it is on at first. */
+function showMapPanel(on) {
+  mapButton.setAttribute("aria-pressed", String(on));
+  map.hidden = !on;
+  story.scrollTop = story.scrollHeight;
 }
 
 const hears = {
-  text: (args, facts) => {
-    show(args[0].replace(/<br\s*\/?>\n?/g, "\n"), "theirs");
-    if (SPOKEN.has(facts?.type)) ping();
-  },
+  text: (args) => show(args[0].replace(/<br\s*\/?>\n?/g, "\n"), "theirs"),
   room_info: (_args, facts) => showWays(facts),
   room_map: (args) => showMap(args[0]),
   prompt: (args) => {
@@ -195,9 +172,9 @@ document.addEventListener("click", (event) => {
   if (!window.getSelection().toString()) input.focus();
 });
 
-toggle("map-shown", window.innerWidth > 640, (on) => {
-  map.hidden = !on;
-  story.scrollTop = story.scrollHeight;
+mapButton.addEventListener("click", () => {
+  localStorage.setItem("map-shown", String(map.hidden));
+  showMapPanel(map.hidden);
 });
-toggle("sound", false, (on) => { sounds = on; });
+showMapPanel((localStorage.getItem("map-shown") ?? String(window.innerWidth > 640)) === "true");
 connect();

@@ -1,17 +1,17 @@
 /* An agent's page: its sections by anchor, each loaded when it is looked at. */
 
-import { get } from "./api.js";
 import { Head } from "./agent_head.js";
-import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
-import { Feed } from "./feed.js";
+import { get } from "./api.js";
 import { Book, Notes } from "./book.js";
 import { Charts } from "./charts.js";
 import { Compactions } from "./compactions.js";
+import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
+import { Feed } from "./feed.js";
+import { Recall } from "./memories.js";
 import { Prompt } from "./prompt.js";
-import { Recall } from "./recall.js";
+import { Stream } from "./stream.js";
 import { Tiers } from "./tiers.js";
 import { Why } from "./why.js";
-import { Stream } from "./stream.js";
 
 const id = Number(document.body.dataset.agent);
 const SOON = 1000;

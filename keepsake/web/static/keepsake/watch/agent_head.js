@@ -1,10 +1,8 @@
 /* The head of an agent's page: how it is, and the buttons that act on it. */
 
 import { badges, compactionFlag, silentServers, tokensBar, trouble } from "./agent_state.js";
-import { get } from "./api.js";
-import { act, mayAct } from "./acting.js";
-import { byId, el, fill, setText } from "./dom.js";
-import { ago, many, seconds, time } from "./words.js";
+import { act, get, mayAct } from "./api.js";
+import { ago, byId, el, fill, many, seconds, setText, time } from "./dom.js";
 
 /** What each of the three buttons does to an agent as it is: [call, words, what that means]. */
 const OFFERS = [

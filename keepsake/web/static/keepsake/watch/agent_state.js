@@ -1,7 +1,6 @@
 /* How an agent is: its state as a badge, its tokens as a bar, and what is wrong with it. */
 
-import { el } from "./dom.js";
-import { count, many, percent, seconds } from "./words.js";
+import { count, el, many, percent, seconds } from "./dom.js";
 
 /** What a model server says of itself if all is well, and before anybody has asked it. */
 const READY = "ready";

@@ -1,9 +1,7 @@
 /* What an agent keeps beside its memories: a section for each kind of book. */
 
-import { act, actButton, actForm, field } from "./acting.js";
-import { get } from "./api.js";
-import { el, fill } from "./dom.js";
-import { count, time } from "./words.js";
+import { act, actButton, actForm, field, get } from "./api.js";
+import { count, el, fill, time } from "./dom.js";
 
 const PAGE = 30;
 const NAMES = { kept: "what is always in its prompts" };

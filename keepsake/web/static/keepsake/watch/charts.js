@@ -1,8 +1,7 @@
 /* Charts over time, drawn by uPlot, whose legend says what the pointer is at, and a table of the numbers. */
 
 import { get } from "./api.js";
-import { el, fill } from "./dom.js";
-import { count, percent, sameDay, seconds, tick, time } from "./words.js";
+import { count, el, fill, percent, sameDay, seconds, tick, time } from "./dom.js";
 
 const NARROWEST = 240;
 const HEIGHT = 200;
@@ -50,8 +49,6 @@ export class Charts {
     this.view = el("div", { class: "charts" });
     fill(root, el("div", { class: "tools" }, el("label", {}, "The last ", this.period)), this.trouble, this.note, this.view);
     setInterval(() => this.#again(), LATER);
-    // Colours are painted: they change with the next drawing.
-    new MutationObserver(() => this.#again()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
   async load() {
@@ -66,24 +63,17 @@ export class Charts {
     CHARTS.map((chart, i) => figure(this.view, chart, series.points, open[i])).forEach((draw) => draw?.());
   }
 
-  /** Another time was chosen: what is shown is of the old one, so it goes if the new one does not come. */
+  /** Another time was chosen: what is shown is of the old one, so it goes. */
   async #turn() {
-    this.view.classList.add("old");
+    fill(this.view);
+    this.note.hidden = true;
     const hours = this.period.value;
     try {
       await this.load();
     } catch (problem) {
-      if (hours === this.period.value) this.#failed(problem);
-    } finally {
-      this.view.classList.remove("old");
+      if (hours !== this.period.value) return;
+      fill(this.trouble, problem.message, " ", el("button", { type: "button", on: { click: () => this.#turn() } }, "Try again"));
     }
-  }
-
-  #failed(problem) {
-    fill(this.view);
-    this.note.hidden = true;
-    fill(this.trouble, problem.message, " ",
-      el("button", { type: "button", on: { click: () => this.#turn() } }, "Try again"));
   }
 
   /** While it is looked at, and nobody reads a point of it. */

@@ -1,13 +1,10 @@
 /* Compactions, newest first: what stood before, what stands since, and the words between. */
 
-import { act, actButton } from "./acting.js";
-import { get } from "./api.js";
-import { el, fill } from "./dom.js";
-import { memoriesFold } from "./memories.js";
-import { count, many, percent, seconds, time } from "./words.js";
+import { act, actButton, get } from "./api.js";
+import { count, el, fill, many, percent, seconds, time } from "./dom.js";
+import { memoriesFold, TIERS } from "./memories.js";
 
 const LIMIT = 20;
-const KINDS = { longterm: "Long-term summary", recent: "Short-term summary" };
 
 /** The section "Compactions" of an agent's page. */
 export class Compactions {
@@ -84,14 +81,14 @@ function show(details, made) {
   if (holder.hasChildNodes()) return;
   const raw = made.first ? memoriesFold(details.dataset.agent, made.first, made.last) : null;
   fill(holder, made.verdict ? el("p", {}, `Its check said: ${made.verdict}`) : null, raw,
-    Object.keys(KINDS).map((kind) => change(kind, made)));
+    Object.keys(TIERS).map((kind) => change(kind, made)));
 }
 
 function change(kind, made) {
   const [before, after] = [made.before, made.after].map((all) => all.find((each) => each.kind === kind));
   if (!before && !after) return null;
   const said = (summary) => (summary ? `${count(summary.first)}–${count(summary.last)}` : "nothing");
-  return el("section", {}, el("h3", {}, KINDS[kind]),
+  return el("section", {}, el("h3", {}, TIERS[kind]),
     el("small", {}, `of memories ${said(before)}, then ${said(after)}`), el("div", { class: "words" }, changes(before, after)));
 }
 

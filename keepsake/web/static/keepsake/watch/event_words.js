@@ -1,6 +1,6 @@
 /* An event of the log in words: what happened, what more there is to say, and how it looks. */
 
-import { count, many, percent, seconds } from "./words.js";
+import { count, many, percent, seconds } from "./dom.js";
 
 /** Which kinds a reader may switch off, and what they are called. */
 export const GROUPS = {

@@ -1,8 +1,7 @@
 /* The live stream as rows. However long the page is open, it holds the newest 500 and no more. */
 
-import { el, fill, setText } from "./dom.js";
-import { GROUPS, WORLDLY, describe } from "./event_words.js";
-import { count, time } from "./words.js";
+import { count, el, fill, setText, time } from "./dom.js";
+import { describe, GROUPS, WORLDLY } from "./event_words.js";
 
 const MOST = 500;
 const PAINT = 100;

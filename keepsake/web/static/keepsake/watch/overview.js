@@ -2,10 +2,9 @@
 
 import { badges, bar, compactionFlag, serverBadge, silent, tokensBar, trouble } from "./agent_state.js";
 import { get } from "./api.js";
-import { announce, bindKeys, byId, el, fill, rowKeys, setAttribute, throttled } from "./dom.js";
+import { ago, announce, bindKeys, byId, count, el, fill, many, percent, rowKeys, seconds, setAttribute, throttled, time } from "./dom.js";
 import { Feed } from "./feed.js";
 import { Stream } from "./stream.js";
-import { ago, count, many, percent, seconds, time } from "./words.js";
 
 const SOON = 1500;
 const POLL = 4000;

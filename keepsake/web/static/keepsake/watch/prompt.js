@@ -1,8 +1,7 @@
 /* The prompt that was last sent, section by section, each with what it costs, or as it was sent. */
 
 import { get } from "./api.js";
-import { el, fill } from "./dom.js";
-import { count, many, percent, time } from "./words.js";
+import { count, el, fill, many, percent, time } from "./dom.js";
 
 /** Colours of sections: as many as a prompt has, so that none means two. */
 const HUES = 11;

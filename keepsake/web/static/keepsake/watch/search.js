@@ -1,8 +1,7 @@
 /* Words in the memories of all agents. */
 
 import { get } from "./api.js";
-import { announce, bindKeys, byId, el, fill, rowKeys } from "./dom.js";
-import { count, many, time } from "./words.js";
+import { announce, bindKeys, byId, count, el, fill, many, rowKeys, time } from "./dom.js";
 
 const MOST = 50;
 const hits = byId("hits");

@@ -1,9 +1,8 @@
 /* The tiers from memory 1 to now, to scale; opened, a tier shows the memories under it. */
 
 import { get } from "./api.js";
-import { announce, byId, el, fill, setAttribute } from "./dom.js";
+import { announce, byId, count, el, fill, many, setAttribute, time } from "./dom.js";
 import { memoryRows, summaryFold } from "./memories.js";
-import { count, many, time } from "./words.js";
 
 const PAGE = 50;
 const NAMES = {

@@ -1,11 +1,8 @@
 /* Why it did what it did: an act, and all that led to it, down to the raw memories. */
 
 import { get } from "./api.js";
-import { el, fill } from "./dom.js";
-import { row } from "./recall.js";
-import { count, many, percent, seconds, time } from "./words.js";
-
-const TIERS = { longterm: "Long-term summary", recent: "Short-term summary" };
+import { count, el, fill, many, percent, seconds, time } from "./dom.js";
+import { row, TIERS } from "./memories.js";
 
 /** The section "Why" of an agent's page; `#why/3` is the third-last act. */
 export class Why {
