@@ -54,24 +54,10 @@ class TestThinking(World):
         assert prompt.index(told) < prompt.index("Also here: Tom")
         assert prompt.endswith("~Mira>")
 
-    def test_two_quick_lines_get_one_answer(self):
-        self.said = ["say Both at once, then.", "wait"]
-        self.char1.execute_cmd("talk Mira hi")
-        self.clock.advance(0.1)
-        self.asks("are you there?")
-        assert len(self.calls()) == 1
-
     def test_a_failed_act_teaches(self):
         self.exit.locks.add("traverse:false()")
         self.mind.actor.do(self.mira, Command("go", self.exit.key))
         assert self.lines()[:2] == [f"~go {self.exit.key}", "You cannot go there."]
-
-    def test_what_it_looked_at_comes_back_before_it_answers(self):
-        heard = self.hears(self.char1)
-        for act, words in (("look", "Good evening, Tom."), ("look Tom", "say Good night.")):
-            prompts = self.asks("Good evening", act, words)
-            assert len(prompts) == 2
-            assert f'Mira says to you, "{words.removeprefix("say ")}"' in heard
 
     def test_a_deed_that_cannot_be_done_is_asked_for_once_more_with_the_reason(self):
         _, second = self.asks("Fly!", "fly", "say I cannot fly.")
@@ -171,14 +157,6 @@ class TestNames(World):
             before.with_name("Ada"),
         )
         assert twin.mind.memory.problem is None
-
-    def test_deleted_with_things_in_its_hands_it_lets_go_of_its_archive(self):
-        cup = self.thing("cup")
-        cup.home, cup.location = self.room1, self.mira
-        self.mira.delete()
-        assert cup.location == self.room1
-        again = self.another_agent("Mira")
-        assert again.mind.memory.problem is None
 
 
 class TestTrouble(World):

@@ -43,12 +43,6 @@ class TestRooms(BuiltWorld, EvenniaTestCase):
         ]
         assert self.look(find("room", "loft"))[-1] == "You see: a stick of green wax."
 
-    def test_every_room_and_person_is_described(self):
-        for place in ATLAS.places:
-            assert len(self.look(find("room", place))[1]) > 100
-        for person in ATLAS.people.values():
-            assert person.look in plain(find("agent", person.id).return_appearance(self.tom))
-
     def test_coming_and_going_is_told(self):
         heard: list[str] = []
         mira, nell = find("agent", "mira"), find("agent", "nell")

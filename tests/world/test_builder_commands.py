@@ -89,26 +89,6 @@ class TestMemoryCommands(Building, AgentsWorld):
         for number in range(count):
             self.char1.execute_cmd(f"say Ship {number} came from Ostrey with salt.")
 
-    def test_a_compaction_and_the_status_behind_it(self):
-        assert "immediate window of 4" in self.type("compact-memories Mira", "Nothing")
-        self.talk(9)
-        shown = self.type("@compact-memories", "Compacted")  # the agent in the room is meant
-        assert "Compacted Mira's memory" in shown
-        assert "memories 1-6 became the short-term summary" in shown
-        assert "4 memories stay verbatim" in shown
-        assert "extractive" in shown
-        shown = self.type("@memory-status mi", "Integrity")
-        assert "4 verbatim (memories 7-10)" in shown
-        assert "whole" in shown
-        assert "Short-term summary (memories 1-6" in shown
-        assert "Ostrey" in shown
-        path = self.mind.memory.folder / "summaries" / "recent.md"
-        head, _, _ = path.read_text().rpartition("---\n")
-        path.write_text(f"{head}---\nI met Tom, the baker.\n")
-        shown = self.type("@memory-status Mira", "Integrity")
-        assert "I met Tom, the baker." in shown
-        assert "edited by hand" in shown
-
     def test_failures_and_damage_are_told(self):
         self.talk(9)
 
@@ -175,16 +155,6 @@ class TestWhatIsMeant(Building, AgentsWorld):
             refused += "has no switch" in shown
         assert refused > 60
         assert "Made Ada" in self.type("@agent/crea Ada = You are Ada.")
-
-
-class TestModels(Building, AgentsWorld):
-    def test_llm_status(self):
-        self.said = ["say Hello.", "wait"]
-        self.char1.execute_cmd("talk Mira hi")
-        self.pass_time(3)
-        shown = self.type("@llm-status")
-        assert "ollama at http://127.0.0.1" in shown
-        assert "1, 0 failed" in shown
 
 
 class TestPlayersAreKeptOut(AgentsWorld):

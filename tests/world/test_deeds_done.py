@@ -43,17 +43,6 @@ class TestDeeds(DeedsWorld):
         assert "get <thing>" not in offered, "nothing lies there"
         assert "recall <words>" in sent[0]["content"]
 
-    def test_a_gift_is_handed_over_and_the_log_tells_of_both(self):
-        cup = self.holds("blue cup")
-        told: list[Any] = []
-        self.services.events.emit = told.append  # type: ignore[method-assign]
-        self.asks("Give me the cup, please.", "Gladly, Tom.\n> give blue cup to Tom")
-        assert cup.location is self.char1
-        assert any("gives you" in line and "blue cup" in line for line in self.heard)
-        (thought,) = [each for each in told if each.kind == "thought" and each.source == "Tom"]
-        assert thought.command == "say Gladly, Tom.; give blue cup to Tom"
-        assert len(thought.memories) == 2
-
     def test_it_goes_where_it_is_asked_to_out_of_a_talk(self):
         self.asks("Go through the door.", "After you, then.\n> go door")
         assert self.mira.location is self.room2
@@ -100,15 +89,6 @@ class TestFollowing(DeedsWorld):
 
 
 class TestOptions(DeedsWorld):
-    def test_it_does_not_walk_out_of_a_talk_nor_look_at_what_is_not_there(self):
-        self.asks("Good evening.", "Good evening, Tom.")
-        assert options_of(self.mira).stays
-        refusal = read_deed("go door", VERBS, options_of(self.mira))
-        assert str(refusal).startswith("You tried to go, but you stay")
-        line = "look at the way the rain falls on the quay"
-        refusal = read_deed(line, VERBS, options_of(self.mira))
-        assert str(refusal).endswith("you can only look Tom")
-
     def test_whatever_is_answered_an_act_names_what_is_there(self):
         self.holds("blue cup")
         self.thing("lamp")

@@ -177,26 +177,6 @@ class MemoriesTest(EventsWorld):
         assert "no summary today" in failed["problem"]
 
 
-class SummariesTest(EventsWorld):
-    def start_services(self) -> runtime.Runtime:
-        new = super().start_services()
-        path = new.places.config / "llm.md"
-        model = f"**provider**: ollama\n**host**: {self.fake.address}\n**model**: fake"
-        path.write_text(path.read_text().replace("**provider**: extractive", model))
-        return new
-
-    def test_a_summary_that_is_refused_stands_there_with_its_reason(self):
-        for n in range(140):
-            self.char1.execute_cmd(f"say Number {n} of the old songs is about the river.")
-        self.let_compact()
-        (made,) = self.logged("compaction")
-        guards = self.logged("guard")
-        assert [(each["task"], each["op"]) for each in guards] == [("summarise", "refused")] * 2
-        assert {each["before"].strip() for each in guards} == {"wait"}
-        assert all(each["reason"].startswith("it is empty") for each in guards)
-        assert (made["calls"], made["model"]) == (2, "extractive")
-
-
 class NightsTest(EventsWorld):
     def told(self):
         return [(each["op"], each["why"]) for each in self.logged("sleep") if each["op"] != "step"]

@@ -11,7 +11,6 @@ from evennia.utils import create
 from evennia.utils.ansi import strip_ansi
 
 from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet
-from commands.playing.socials import social_commands
 from keepsake.contrib.evennia.creation import create_agent
 from tests.world.agents_world import AgentsWorld
 from typeclasses.goods import Garment
@@ -162,18 +161,6 @@ class TestHands(Village):
     def setUp(self) -> None:
         super().setUp()
         self.put_back()
-
-    def test_there_are_socials_enough_and_each_reads_well(self):
-        commands = social_commands()
-        assert len(commands) >= 30
-        page = next(e for e in HELP_ENTRY_DICTS if e["key"] == "socials")
-        assert {each.key for each in commands} <= set(str(page["text"]).split())
-        for command in commands:
-            alone, together = self.type(command.key), self.type(f"{command.key} mira")
-            for shown, text in ((alone, command.alone), (together, command.together)):
-                assert ("* You " in shown) == bool(text), (command.key, shown)
-                assert "$" not in shown
-        assert self.type("hug nobody").startswith('Nobody called "nobody" is here.')
 
     def test_a_social_reaches_the_agent_it_is_for_as_addressed(self):
         self.mira.attributes.remove("paused")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from keepsake.agent.thinking.turn import PROFILE
@@ -12,8 +11,6 @@ from keepsake.events.types import Nowhere, Thought
 from keepsake.models.profiles import ModelProfile
 from keepsake.ports import Generation
 from tests.world.agents_world import AgentsWorld
-
-_LAST_SAID = re.compile(r'^(\w+) says to you, "(.+)"$', re.MULTILINE)
 
 
 class Inn(AgentsWorld):
@@ -161,20 +158,6 @@ class TestHosts(Inn):
         assert any("Mira arrives from The Cellar" in line for line in heard)
         assert 'Mira says to you, "Come in!"' in heard
         assert "who keeps" not in self.look()
-
-    def test_not_out_of_a_talk_but_after_it(self):
-        ann = self.guest(2, "Ann")
-        for each in (self.mira, ann):
-            each.move_to(self.quay, quiet=True)
-        ann.execute_cmd("talk Mira hello")
-        self.char1.move_to(self.quay, quiet=True)
-        self.char1.move_to(self.room1)
-        self.pass_time(5)
-        assert self.mira.location == self.quay
-        ann.location = None
-        self.mind.sleeper.tick()
-        self.pass_time(5)
-        assert self.mira.location == self.room1
 
     def test_asleep_it_can_be_read_how_to_wake_her(self):
         self.mira.db.asleep = True

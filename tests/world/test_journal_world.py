@@ -105,12 +105,6 @@ class TestWriting(JournalWorld):
         [line] = self.mind.diary.lines()
         assert "Tom is here." in line
 
-    def test_a_stranger_is_one_only_the_first_time(self):
-        self.mind.acquaintances.settle()
-        self.says("It looks like rain.", "The clouds are low.")
-        assert "a stranger" in self.weight("like rain").reasons
-        assert "a stranger" not in self.weight("clouds").reasons
-
 
 class TestDrawing(JournalWorld):
     """What matters is drawn out before it is compacted."""

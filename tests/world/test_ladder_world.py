@@ -23,7 +23,6 @@ from keepsake.errors import ModelUnavailable
 from keepsake.memory.agent_memory import SlidingMemory
 from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
-from keepsake.prompt.tokens import Heuristic
 from tests.fakes.model_server import tokens
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
 from tests.world.test_recall_world import CHATTER, RecallWorld
@@ -126,20 +125,6 @@ class LadderWorld(AgentsWorld):
 class TestBudget(LadderWorld):
     """A prompt never passes its budget."""
 
-    def test_the_memory_is_told_what_the_rest_costs_and_the_servers_count_corrects_ours(self):
-        self.budget()
-        assert self.load().overhead == 0
-        prompt = self.thinks("Good day.")[-1]
-        load, (ours, true) = self.load(), self.mind.thinker.turns.fitting.counted
-        assert true == self.words(prompt)
-        assert 0 < load.overhead < load.used
-        assert abs(ours - load.used) <= 0.25 * ours + load.window
-        for line in "And you?", "Well.", "Nice fire.", "Long day.":
-            self.thinks(line)
-        assert self.services.tokens.of("one two three four five") < 8
-        factor = self.services.tokens.factor
-        assert factor != Heuristic().factor, "the estimate follows the server's count"
-
     def test_a_prompt_that_does_not_fit_is_not_sent_and_everybody_is_told_once(self):
         self.account.permissions.add("Builder")
         self.char1.permissions.add("Builder")
@@ -218,17 +203,6 @@ class TestTriggers(LadderWorld):
         newest = self.services.compaction.current.preserve_memories
         window = self.mind.memory.context().window
         assert len(window) == newest, "nothing more could have been summed up"
-
-    def test_asleep_over_the_sleep_mark(self):
-        self.fill(0.75, context_tokens=1600)
-        self.budget(context_tokens=1600)
-        self.char1.execute_cmd("say One more.")
-        self.compacted()
-        assert self.past() == []
-        self.mira.db.asleep = True
-        self.mind.memory.compact_if_due()  # as the housekeeping asks every two seconds
-        self.compacted()
-        assert [past.reason for past in self.past()] == ["sleep"]
 
     def test_another_strategy_holds_at_once(self):
         self.fill(0.5, context_tokens=1600)

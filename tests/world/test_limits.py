@@ -149,15 +149,6 @@ def test_who_does_not_log_in_is_asked_to_leave(telnet, sessions, clock, logged_i
     assert not clock.getDelayedCalls()
 
 
-def test_nothing_waits_for_who_has_left(telnet, clock):
-    telnet.connectionLost("gone")
-    assert not clock.getDelayedCalls()
-
-
-def test_nothing_is_heard_of_a_line_that_nobody_knows_of_yet():
-    assert PromptTelnet().data_in(text="look") is None
-
-
 @pytest.fixture
 def socket(sessions, clock):
     factory = WebSocketServerFactory(reactor=clock)
@@ -167,11 +158,6 @@ def socket(sessions, clock):
     line.makeConnection(StringTransport())
     line.init_session("webclient/websocket", "198.51.100.7", sessions)
     return line
-
-
-def test_a_web_socket_has_its_bounds_from_the_class():
-    assert BoundedSocket.maxMessagePayloadSize == LONGEST_MESSAGE
-    assert BoundedSocket.maxFramePayloadSize == LONGEST_MESSAGE
 
 
 def test_a_handshake_without_an_end_is_hung_up_on_and_not_kept(socket):
@@ -194,13 +180,6 @@ def test_a_browser_is_told_whether_the_world_stops_or_it_alone_has_to_go(
     socket.onMessage(b'["websocket_close", [], {}]', False)
     assert [each if each == STOPPED else None for each in closed] == [code]
     assert bool(sessions.left) is not stops
-
-
-@pytest.mark.parametrize(("width", "kept"), [(80, {0: 80}), (5, None), ("80", None)])
-def test_a_browser_tells_how_wide_its_window_is(socket, sessions, width, kept):
-    socket.learn({"client_options": [[], {"screenwidth": width}]})
-    assert socket.protocol_flags.get("SCREENWIDTH") == kept
-    assert sessions.synced == ([socket] if kept else [])
 
 
 # -- the Server's end

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from keepsake.books.commitments import Commitment, CommitmentKind
-from keepsake.contrib.evennia.creation import create_agent
 from keepsake.contrib.evennia.minds import close_all
 from keepsake.events.types import OPERATIONS
-from tests.world.agents_world import Building
 from tests.world.test_events_world import EventsWorld
 
 _LIVED = ("append", "repeat", "profile")
@@ -137,25 +135,3 @@ class HandsTest(OperationsWorld):
         assert self.ops() == [("mended", "", "", "")]
         mended = next(each for each in self.logged("memory") if each["op"] == "mended")
         assert (mended["n"], mended["size"]) == (number, 12)
-
-
-class BuildersTest(Building, OperationsWorld):
-    def test_notes_pins_and_the_life_of_an_agent(self):
-        self.ops()
-        self.type("@note Mira/well = It is deep.", "Written")
-        self.type("@pin Mira = The mill is ours.", "Pinned")
-        self.type("@pin/remove Mira = 1", "No longer")
-        assert self.ops() == [
-            ("note", "", "well", "builder"),
-            ("pin", "", "", "builder"),
-            ("unpin", "", "", "builder"),
-        ]
-
-        ada = create_agent("Ada", location=self.room1, profile="You are Ada.")
-        assert self.ops("Ada", "builder") == [("begins", "agent", "", "builder")]
-        ada.key = "Nora"
-        last = ada.mind.memory.memory.archive.last_number
-        self.type("@agent/delete Nora", "is gone")
-        assert self.ops("Nora", "builder")[1:] == [("ends", "agent", "", "builder")]
-        (ended,) = (each for each in self.logged("memory", "Nora") if each["op"] == "ends")
-        assert ended["n"] >= last

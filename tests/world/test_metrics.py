@@ -17,7 +17,6 @@ from twisted.internet.task import Clock
 from keepsake.agent import runtime
 from keepsake.events.log import EventLog
 from keepsake.web.watching import Watching, watcher
-from keepsake.web.world import STATES
 from tests.world.agents_world import AgentsWorld
 
 _PASSWORD = "willow-harbour-lantern"
@@ -75,25 +74,6 @@ class CountedTest(MetricsWorld):
         assert self.value("up") == 1
         assert "Tom" not in self.watching.metrics.text(self.watching.now()).decode()
 
-    def test_each_state_is_told_and_who_is_paused_beside_it(self):
-        assert self.value("agents", state="asleep") == 0
-        assert self.value("agents", state="going home to sleep") == 0
-        assert self.value("thoughts_total", agent="Mira", outcome="acted") == 0
-        self.mira.db.paused = True
-        assert self.value("agents", state="paused") == 1
-        self.mira.home = self.room2
-        self.mind.sleeper.go_to_bed("it is late")
-        assert self.value("agents", state="going home to sleep") == 1
-        assert set(self.watching.now().agents) == set(STATES)
-        self.mind.sleeper.fall_asleep("it is late")
-        assert self.value("agents", state="asleep") == 1
-        assert self.value("agents", state="paused") == 0
-        assert self.value("agents_paused") == 1
-
-    def test_without_services_it_says_so_and_nothing_more(self):
-        self.stop_services()
-        assert self.value("up") == 0
-
 
 class StreamedTest(MetricsWorld):
     def test_a_memory_has_its_words_and_an_act_its_reason(self):
@@ -109,12 +89,6 @@ class StreamedTest(MetricsWorld):
         thought = next(each for each in records if each["kind"] == "thought")
         assert len(thought["prompt"]) == 32
         assert [each["seq"] for each in records] == list(range(1, len(records) + 1))
-
-    def test_what_was_written_before_a_reload_is_read_again(self):
-        self.char1.execute_cmd("say Rain again.")
-        before = self.shown(self.watching)
-        assert self.shown(Watching(self.services.places, Reactor(self))) == before
-        assert any("Rain again." in each.get("text", "") for each in before)
 
     def test_a_listener_that_breaks_keeps_nobody_from_anything(self):
         def breaks(_: Any) -> None:

@@ -135,26 +135,6 @@ class TestDays(Offstage):
         assert heard.count("Joss tars a plank.") == 2
         assert self.texts(self.joss, "scene") == ["emote tars a plank."]
 
-    def test_the_first_hour_that_fits_counts_and_market_day_is_another(self):
-        self.day(
-            self.joss,
-            ("9-12", self.kitchen, "sells fish", "market day"),
-            ("9-12", self.quay, "mends a net"),
-        )
-        self.pass_minutes(2)
-        assert self.joss.location == self.quay
-        self.time.time += timedelta(days=5)
-        self.pass_minutes(2)
-        assert self.joss.location == self.kitchen
-
-    def test_for_company_one_goes_where_that_other_is(self):
-        self.joss.db.day = [{"at": "9-12", "with": "Mira", "does": ["sits down"]}]
-        self.pass_minutes(2)
-        assert self.joss.location == self.mira.location
-        self.mira.location = self.kitchen
-        self.pass_minutes(2)
-        assert self.joss.location == self.kitchen
-
     def test_not_out_of_a_talk_and_not_in_sleep(self):
         self.char1.location = self.quay
         self.char1.execute_cmd("talk joss Good day.")
@@ -193,13 +173,6 @@ class TestDays(Offstage):
         assert len(self.texts(self.joss, "scene")) > 3
         assert not self.fake.calls("/api/generate")
 
-    def test_what_builders_write_by_hand_and_is_wrong_harms_nobody(self):
-        self.joss.db.day = ["often", {"at": "25-9"}, {"at": "9-12", "in": self.kitchen, "does": []}]
-        self.day(self.mira, ("9-12", self.quay, "mends a net"))
-        self.pass_minutes(2)
-        assert self.mira.location == self.quay
-        assert self.joss.location == self.kitchen
-
 
 class TestPromises(Offstage):
     """What an agent promised for an hour, it does."""
@@ -221,13 +194,6 @@ class TestPromises(Offstage):
         assert not self.mind.memory.commitments.items
         self.pass_minutes(40)
         assert self.mira.location == self.room1
-
-    def test_a_promise_without_hour_or_place_changes_nothing(self):
-        self.promise("mend the coat at ten")
-        self.day(self.mira, ("0-24", self.room1, "wipes a cup"))
-        self.pass_minutes(70)
-        assert self.mira.location == self.room1
-        assert self.mind.memory.commitments.items
 
 
 class Meeting(Offstage):
@@ -289,15 +255,6 @@ class TestMeetings(Meeting):
         assert f'Mira says to Joss, "I saw it myself: {words}"' in [
             each.replace("||", "|") for each in heard
         ]
-
-    def test_who_is_talking_with_a_player_is_not_broken_in_upon(self):
-        self.joss.location, self.char1.location = self.room1, self.room1
-        self.day(self.joss, ("9-12", self.room1, "sits"))
-        self.day(self.mira, ("9-12", self.room1, "wipes a cup"))
-        self.char1.execute_cmd("talk mira Good day.")
-        heard = self.hears(self.char1)
-        self.pass_minutes(2)
-        assert not any("Joss says" in text for text in heard)
 
     def test_nothing_that_was_only_said_gets_round(self):
         self.char1.location = self.mira.location

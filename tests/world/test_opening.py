@@ -54,12 +54,6 @@ class TestOpenedInTurn(OpeningWorld):
         self.pass_time(4)
         assert "The soup is leek." in strip_ansi("\n".join(heard))
 
-    def test_whoever_is_near_a_player_comes_first(self):
-        self.restart()
-        while unopened() == 4:
-            self.posted.get(timeout=60)()
-        assert [mind.memory.name for mind in open_minds()] == ["Mira"]
-
     def test_an_agent_that_nobody_speaks_to_is_open_in_the_end_and_thinks(self):
         self.restart()
         self.settle()

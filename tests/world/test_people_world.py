@@ -227,12 +227,6 @@ class TestPromises(PeopleWorld):
         self.comes("Ann")
         assert PROMISE not in self.asks("And now?")[0], "Ann hears the answer"
 
-    def test_a_fact_is_kept_where_recall_finds_it_and_numbers_call_back(self):
-        assert "Remembered on" in self.perform("remember the ferry leaves at five")
-        assert any("ferry" in note.text for note in self.mind.keeper.notes.all())
-        self.says(self.char1, "I work as a miller, Mira.")
-        assert self.perform("page 2").startswith("You live again through memory 2")
-
 
 class TestBuilders(Building, PeopleWorld):
     """@people and @history, as builders type them."""
@@ -249,14 +243,3 @@ class TestBuilders(Building, PeopleWorld):
         assert "(memory 2" in shown
         assert "Meetings:" in shown
         assert shown == self.type("@people Mira = tom")
-
-    def test_bad_input_is_told_with_a_cure(self):
-        assert "knows nobody yet" in self.type("@people Mira")
-        for line, cure in (
-            ("@people Nobody", "There are: Mira"),
-            ("@people Mira Zorro", "See all of them: @people Mira"),
-            ("@history Mira nonsense", "There are: compaction, sleep"),
-        ):
-            shown = self.type(line)
-            assert "did not work" in shown, line
-            assert cure in shown, (line, shown)

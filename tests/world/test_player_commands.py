@@ -15,7 +15,6 @@ from evennia.utils.ansi import strip_ansi
 from evennia.utils.test_resources import EvenniaTest
 from evennia.utils.text2html import parse_html
 
-from commands.default_cmdsets import AccountCmdSet, CharacterCmdSet, UnloggedinCmdSet
 from keepsake.contrib.evennia.wording import LONGEST_SPEECH, one_line, spoken, unquoted
 from tests.world.built_world import BuiltWorld
 from typeclasses.accounts import Account
@@ -390,17 +389,3 @@ def test_link_codes_in_speech_make_no_link_for_the_web_client():
     page = parse_html(f'Tom says, "{spoken("|lcquit|ltclick me|le |luhttp://x|ltx|le")}"')
     assert "<a " not in page
     assert "lcquit" in page
-
-
-def keys(cmdset: Any) -> set[str]:
-    return {command.key for command in cmdset()}
-
-
-def test_which_commands_players_have():
-    inside = keys(CharacterCmdSet)
-    wanted = "look say talk whisper emote go get drop give examine inventory describe who help"
-    assert set(wanted.split()) <= inside
-    assert {"pose", "setdesc", "access", "@time"}.isdisjoint(inside)
-    assert {"charcreate", "chardelete", "irc2chan"}.isdisjoint(keys(AccountCmdSet))
-    assert {"ooc", "ic", "quit", "password", "option"} <= keys(AccountCmdSet)
-    assert {"connect", "create", "quit"} <= keys(UnloggedinCmdSet)

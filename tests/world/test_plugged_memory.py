@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-import pytest
-
-from keepsake.agent.memory.plugged import REOPEN_SECONDS
-from keepsake.agent.sleep.log import Step
-from keepsake.agent.sleep.night import NightAsk
 from keepsake.agent.surroundings import identity_of
 from keepsake.archive.forgetting import ForgottenPerson, forget
 from keepsake.contrib.evennia.creation import set_memory
 from keepsake.contrib.evennia.minds import close_mind, mind_of
-from keepsake.errors import KeepsakeError
 from keepsake.models.minilm import MiniLMEmbedder
 from tests.world.agents_world import AgentsWorld, Building
-from tests.world.broken_memories import Keeps, Slow, Stumbles
+from tests.world.broken_memories import Keeps, Slow
 
 CHATTER = ("It rains.", "The soup is hot.", "Nice fire.", "Long day.", "The dog sleeps.", "Hm.")
 FACT = "My brother Edwin mends nets in Ostrey."
@@ -94,35 +88,9 @@ class TestRag(PluggedWorld):
         assert not [each for each in told if "silver" in each or "mill" in each]
         assert [each for each in told if "whispers to you" in each]
 
-    def test_a_night_is_its_rest_and_no_work_of_ours(self):
-        self.says("Never open the cellar door, Mira.", FACT)
-        system, nights = self.mind.keeper.recaller._system, self.mind.sleeper.nights
-        before = self.fake.prompts()
-        with patch.object(system, "rest", wraps=system.rest) as rest:
-            assert list(nights.tasks) == [Step.COMPACT]
-            assert nights.tasks[Step.COMPACT](NightAsk(None, 0)) == {}
-        rest.assert_called_once_with(asleep=True)
-        assert not (self.folder / "dreams").exists()
-        assert self.fake.prompts() == before
-
-
-class TestReplies(PluggedWorld):
-    """What is answered in words."""
-
-    FORM = "dialogue"
-
-    def test_the_sentences_come_from_its_recall(self):
-        self.has("rag")
-        self.says(FACT, *CHATTER, *CHATTER)
-        prompt = self.asks("Where does my brother Edwin mend nets?", "In Ostrey.")[0]
-        assert "My brother Edwin mends nets in Ostrey." in prompt
-
 
 class TestOthers(PluggedWorld):
     """Other ones, and such as break."""
-
-    def test_ours_is_the_default(self):
-        assert self.mind.keeper.recaller.context is None
 
     def test_one_that_writes_files_has_a_folder_of_its_own_which_forgetting_takes(self):
         self.has("generative-agents")
@@ -158,19 +126,6 @@ class TestOthers(PluggedWorld):
         Slow.gate.set()
         assert Slow.closed.wait(60)
 
-    def test_one_that_cannot_take_in_a_line_is_not_opened_again_and_again(self):
-        self.says(FACT, *CHATTER)
-        with self.assertLogs("keepsake.agents") as logs:
-            self.has(f"{BROKEN}:Stumbles")
-            self.clock.advance(2 * REOPEN_SECONDS)
-            self.says("Good night.")
-        assert Stumbles.made == 1
-        assert [line for line in logs.output if "Nothing rates" in line]
-        self.mind.keeper.recaller.find("Good night?", seconds=5.0)
-        told = "\n".join(self.mind.keeper.recaller.context)
-        assert FACT in told
-        assert "Nice fire." in told
-
     def test_what_is_forgotten_is_not_written_again_by_one_still_at_work(self):
         self.addCleanup(Keeps.gate.set)
         self.says(FACT)
@@ -191,11 +146,6 @@ class TestOthers(PluggedWorld):
         self.settle()
         there = [path for path in (self.folder / "memories").rglob("*") if path.is_file()]
         assert not [path for path in there if "Edwin" in path.read_text()]
-
-    def test_no_memory_of_that_name(self):
-        with pytest.raises(KeepsakeError, match=r"There is no memory 'rug'.*rag"):
-            set_memory(self.mira, "rug")
-        assert self.mind.keeper.recaller.context is None
 
 
 class TestCommand(Building, AgentsWorld):

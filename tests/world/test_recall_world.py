@@ -74,15 +74,6 @@ class TestRelated(RecallWorld):
         assert self.after(first, NOTES) == ["- key: The brass key hangs in the cellar."]
         assert first.index("\n---\n") < first.index(NOTES), "in the changing tail"
 
-    def test_the_budget_holds(self):
-        self.services.recall = runtime.Fixed(RecallConfig(chroma=NONE, budget=40))
-        self.says(*FACTS, *CHATTER)
-        prompt = self.asks("Edwin, brass key, ferry, Bram?", "say Hm?")[0]
-        lines = self.after(prompt, PAST)
-        assert 0 < sum(map(len, lines)) <= 4 * 40 + 2 * len(lines)
-        self.services.recall = runtime.Fixed(RecallConfig(chroma=NONE, budget=0))
-        assert PAST not in self.asks("And Edwin, my brother?", "say Who?")[0]
-
     def test_a_search_that_hangs_costs_half_a_second_and_a_line_in_the_log(self):
         self.says(*FACTS, *CHATTER)
         gate = threading.Event()
@@ -133,15 +124,6 @@ class TestTools(RecallWorld):
         assert "~say At the old mill!" in self.lines()
         assert not any("recall" in line for line in self.heard)
 
-    def test_looking_things_up_ends_and_nothing_found_is_not_cannot_search(self):
-        self.asks("Well?", *(f"recall word{n}" for n in range(9)), seconds=3)
-        acts = [line for line in self.lines() if line.startswith("~recall")]
-        assert len(acts) == 4
-        assert self.kinds()[-1][1] == "You recall nothing about word3"
-        self.mind.keeper.recaller.find = lambda *_, **__: None
-        self.asks("Well then?", "recall airships")
-        assert "cannot remember just now" in self.kinds()[-1][1]
-
     def test_remember_pages_memories_in_for_a_few_thoughts(self):
         self.says(*FACTS, *CHATTER)
         prompts = self.asks("What did I say first?", "page 2-3", "say About Edwin.")
@@ -173,14 +155,6 @@ class TestTools(RecallWorld):
         self.asks("e", "recall cup well")
         recalled = self.kinds()[-1][1].removeprefix("You recall: ").split("; ")
         assert not any(each.startswith("note well") for each in recalled)
-
-    def test_a_note_edited_by_hand_is_what_comes_up(self):
-        self.asks("a", "note well: The cup lies in it.")
-        path = self.mind.keeper.notes.find("well").path
-        path.write_text("---\ntitle: well\n---\nBy hand: the cup was sold to Bram.\n")
-        self.says(*CHATTER)
-        prompt = self.asks("Where is the cup from the well?", "say Sold.")[0]
-        assert self.after(prompt, NOTES) == ["- well: By hand: the cup was sold to Bram."]
 
 
 class TestPrivacy(RecallWorld):
@@ -248,12 +222,6 @@ class TestBuilders(Building, RecallWorld):
         assert "The Inn" in first
         assert float(first.split()[0]) > 0
 
-    def test_what_stands_in_the_window_is_said_to_be_there_and_not_searched(self):
-        self.says("I lost a brass key.")
-        shown = self.type("@recall mir = brass key")
-        window = len(self.mind.memory.context().window)
-        assert f"nothing beyond the {window} memor" in shown
-
     def test_memories_by_number_and_down_from_a_summary(self):
         self.says(*FACTS, *CHATTER)
         shown = self.type("@memories Mira")
@@ -278,21 +246,6 @@ class TestBuilders(Building, RecallWorld):
         assert "by words" in shown
         assert "(memories 1-5, edited by hand, " in shown
         assert "parrot" in self.type("@recall Mira = parrot")
-
-    def test_notes_and_pins(self):
-        assert "no notes" in self.type("@notes Mira")
-        assert "Written" in self.type("@note Mira/well = The cup |ris|n in it = there.")
-        assert "Written" in self.type("@note mira/Well = It is gone.")
-        shown = self.type("@note Mira/well")
-        assert "The cup |ris|n in it = there." in shown.replace("||", "|")
-        assert "] It is gone." in shown
-        assert "well" in self.type("@notes Mira")
-        bad = self.mind.keeper.notes.folder / "bad.md"
-        bad.write_text("---\ntitle: [\n---\n")
-        assert "bad.md" in self.type("@notes Mira")
-        assert "Nothing is pinned" in self.type("@pin Mira")
-        assert "1. Tom keeps bees." in self.type("@pin Mira = Tom keeps bees.")
-        assert "No longer pinned" in self.type("@pin/remove Mira = 1")
 
     def test_what_cannot_be_is_told_with_its_cure(self):
         for line, cure in (

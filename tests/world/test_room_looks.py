@@ -43,29 +43,3 @@ class TestRoomLooks(AgentsWorld):
         assert not asked.captured_queries
         self.room1.db.desc = "A high room."
         assert "A high room." in self.room1.get_display_desc(self.char1)
-
-    def test_calls_and_marks_in_it_are_heeded_and_all_else_stands_as_it_is(self):
-        part = self.room1.almanac.part
-        for text in (
-            f"A low room.$state({part}, It is {part}.)",
-            "A low room.$state(flooded, All wet.)",
-            f"A low room. <{part}>Just so.</{part}>",
-            r"Five \$state(x) a night, and 3$$.",
-            "(A 'low' room: \"old\", {{dark}} | cold = 1.)\n\n  Indeed!",
-        ):
-            self.room1.db.desc = text
-            theirs = ExtendedRoom.get_display_desc(self.room1, self.char1)
-            assert self.room1.get_display_desc(self.char1) == theirs
-
-    def test_what_is_in_it_stands_in_the_order_in_which_it_came_whoever_is_left_out(self):
-        first = self.room1.contents[0]
-        first.move_to(self.room2, quiet=True)
-        first.move_to(self.room1, quiet=True)
-        there = self.room1.contents
-        assert there[-1] is first
-        assert self.room1.contents_get(exclude=self.char1) == [
-            each for each in there if each is not self.char1
-        ]
-        assert self.room1.contents_get(exclude=[self.char1, first]) == [
-            each for each in there if each not in (self.char1, first)
-        ]

@@ -9,7 +9,6 @@ from unittest import mock
 from keepsake.agent.sleep.sleeper import ITS_HOUR
 from keepsake.agent.sleep.tiredness import wakes_at
 from keepsake.agent.thinking.thinker import AgentState
-from keepsake.contrib.evennia.minds import close_all
 from keepsake.language import heard as hearing
 from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld, FixedConfig
@@ -70,12 +69,6 @@ class SleepWorld(AgentsWorld):
         self.addCleanup(patch.stop)
         return somebody
 
-    def types_as(self, who, line):
-        heard = self.hears(who)
-        who.execute_cmd(line)
-        self.settle()
-        return " | ".join(heard)
-
     def kept(self):
         """What Mira remembers since the server started."""
         return [memory.line for memory in self.mind.memory.context().window]
@@ -117,15 +110,6 @@ class TestTiring(SleepWorld):
         assert not self.mira.db.asleep
         self.passes(6)
         assert self.mira.db.asleep
-
-    def test_hours_awake_outlive_a_restart_but_hours_down_do_not_count(self):
-        self.passes(60)
-        self.stop_services()
-        self.time.time += timedelta(hours=30)
-        self.services = self.start_services()
-        awake = self.sleeper.tiredness.awake_seconds
-        assert 3500 <= awake <= 3700
-        assert not self.mira.db.asleep
 
 
 class TestGoingHome(SleepWorld):
@@ -226,13 +210,6 @@ class TestAsleep(SleepWorld):
         self.settle(lambda: bool(shown))
         assert "Mira (asleep)" in shown[0]
 
-    def test_a_gift_is_noticed_without_waking(self):
-        self.thing("cup").move_to(self.char1, quiet=True)
-        said = self.types("give cup to mira")
-        assert "takes it without waking" in said
-        assert self.mira.db.asleep
-        assert any("gives you a cup" in line for line in self.kept())
-
     def test_loud_words_and_shaking_wake_it_and_it_thinks_about_whoever_did(self):
         self.said = ["say What is it?"]
         self.types("talk mira WAKE UP, MIRA!")
@@ -296,70 +273,6 @@ class TestAsleep(SleepWorld):
         self.set_sleep(sleep_hours=7.0)
         self.passes(6 * 60 + 2)
         assert not self.mira.db.asleep
-
-
-class TestByHand(SleepWorld):
-    """Builders set and remove the attribute as they could before agents slept by themselves."""
-
-    def test_set_and_removed(self):
-        self.mira.db.asleep = True
-        self.passes(1)
-        self.let_sleep()
-        assert self.sleeper.fell_asleep is not None
-        assert self.sleeper.nights.log.last.left == ()
-        self.mira.attributes.remove("asleep")
-        self.passes(1)
-        self.settle(lambda: self.sleeper.nights.log.last.woke is not None)
-        assert self.mind.thinker.state is AgentState.IDLE
-
-    def test_nonsense_in_the_attributes(self):
-        self.mira.db.tiredness = "very"
-        self.mira.db.asleep, self.mira.db.fell_asleep = True, "yesterday"
-        close_all()
-        assert self.mind.sleeper.asleep
-        self.passes(2)
-        self.let_sleep()
-        assert self.sleeper.tiredness.tokens == 0
-        for since in ("yesterday", None, "2031-01-01T00:00:00+00:00"):
-            self.put_to_bed()
-            self.mira.db.fell_asleep = since
-            self.passes(60 * 8 + 2)
-            assert not self.mira.db.asleep, f"it never woke from a sleep that began {since}"
-
-    def test_a_copy_of_a_sleeper_is_awake(self):
-        self.char1.permissions.add("Builder")
-        self.mira.db.tiredness = (7200.0, 10)
-        self.put_to_bed()
-        assert "Wren is a copy of Mira" in self.types("@copy mira = Wren")
-        wren = self.room1.contents[-1]
-        assert wren.memory_folder == "Wren", "two agents cannot write one archive"
-        assert not wren.db.asleep
-        assert wren.db.fell_asleep is None
-        assert wren.mind.sleeper.tiredness.awake_seconds == 0.0
-        assert wren.mind.thinker.state is AgentState.IDLE
-        assert self.mira.db.asleep
-
-
-class TestDisturbed(SleepWorld):
-    """Somebody who shakes an agent awake again and again."""
-
-    def test_it_lies_down_ever_later_until_a_whole_sleep_makes_good_for_it(self):
-        self.set_sleep(awake_hours=1.0, quiet_minutes=3.0, sleep_hours=8.0)
-        self.passes(61)
-        before = self.mind.memory.memory.archive.last_number
-        assert self.mira.db.asleep
-        woken = 0
-        for _ in range(240):
-            woken += bool(self.mira.db.asleep)
-            self.char1.execute_cmd("wake mira")
-            self.passes(1)
-        assert 3 < woken < 10
-        assert self.mind.memory.memory.archive.last_number - before < 6 * woken
-        self.put_to_bed()
-        self.sleeper.wake(ITS_HOUR)
-        self.sleeper.spent(10**6)
-        self.passes(5)
-        assert self.mira.db.asleep
 
 
 class TestBuilders(SleepWorld):

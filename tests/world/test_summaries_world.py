@@ -116,17 +116,3 @@ class TestSummariesByModel(LadderWorld):
         assert self.mind.memory.context().recent.model == "extractive"
         assert len(result.refused) == 2
         assert self.past()[-1].verdict.tries == 2
-
-    def test_a_summary_that_contradicts_nothing_costs_one_call_more(self):
-        self.mind.keeper.pinned.add("The mill is Tom's.")
-        self.answers = ["Char2 and Tom spoke of casks that came and went."]
-        result = self.lived()
-        assert (len(self.asked()), len(self.asked(HELD)), result.calls) == (1, 1, 2)
-        recent = self.mind.memory.context().recent
-        assert (recent.model, result.refused) == ("fake", ())
-        assert self.past()[-1].verdict.tries == 1
-
-    def test_without_pins_and_promises_nothing_more_is_asked(self):
-        self.answers = ["Char2 and Tom spoke of casks that came and went."]
-        result = self.lived()
-        assert (len(self.asked()), result.calls, self.asked(HELD)) == (1, 1, [])

@@ -69,16 +69,6 @@ class TestAnswers(TalkWorld):
         assert PERSONA in sent[0]["content"]
         assert sent[-1]["content"].endswith('Tom says to you, "My sister Lotte died in March."')
 
-    def test_no_line_is_answered_without_the_model_and_each_with_one_call(self):
-        for words in (
-            "Hello.",
-            "I mend nets.",
-            "May I sit here?",
-            "What did the bridge cost?",
-            "ok",
-        ):
-            assert len(self.asks(words, f"{words} It is as you say.")) == 1
-
     def test_the_next_prompt_shows_the_answer_as_the_assistants_own(self):
         self.asks("Hello.", "Sit down, Tom.\n*nods*")
         (sent,) = self.asks("Thank you.", "Welcome.")
@@ -140,22 +130,6 @@ class TestAnswers(TalkWorld):
         assert sent[-1]["content"].endswith('Tom says to you, "And the ladle?"')
         assert "still waits" not in sent[-1]["content"]
 
-    def test_an_answer_is_spoken_though_nobody_is_left_who_hears_it(self):
-        self.char2.location = None
-        self.said = ["It is under the mat.", "Then go, love.", "> wait"]
-        self.char1.execute_cmd("whisper Mira = Where is the key?")
-        self.pass_time(4)
-        gate = threading.Event()
-        self.addCleanup(gate.set)
-        self.fake.always("/api/chat", Reply(gate=gate))
-        self.char1.execute_cmd("talk Mira I must go.")
-        self.clock.advance(2)
-        self.settle(lambda: len(self.fake.calls("/api/chat")) == 2)
-        self.char1.move_to(self.quay, quiet=True)
-        gate.set()
-        self.pass_time(4)
-        assert self.acts()[-1] == "say Then go, love."
-
     def test_an_answer_out_of_a_whisper_is_whispered_if_others_have_come_in_since(self):
         self.char2.location = None
         self.said = ["It is under the mat.", "Under the mat, I said.", "> wait"]
@@ -210,11 +184,6 @@ class TestGuards(TalkWorld):
         self.asks("Well?", "…", "…")
         assert self.acts() == []
         assert any("seems far away" in line for line in self.heard)
-
-    def test_what_a_guard_did_is_counted_and_told_by_why(self):
-        self.asks("Well?", "Mira: Well what?")
-        assert self.acts() == ["say Well what?"]
-        assert self.mind.thinker.tally.guarded == {"altered": 1}
 
 
 class TestModelGone(TalkWorld):

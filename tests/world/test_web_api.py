@@ -6,12 +6,10 @@ import json
 from itertools import pairwise
 
 import openapi_spec_validator
-import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from keepsake.errors import ArchiveUnwritable, ModelUnavailable
-from keepsake.memory.types import CompactReason
+from keepsake.errors import ArchiveUnwritable
 from keepsake.paths import REPOSITORY
 from keepsake.web.access import may_act, may_watch
 from tests.fakes.model_server import Reply
@@ -149,14 +147,6 @@ class TestLooking(WebWorld):
         assert self.get(f"/agents/{ada.id}")["last_act_at"] is None
         assert self.get(self.of_mira()) == mira
 
-    def test_a_profile_that_cannot_be_used_is_told_beside_the_agents(self):
-        with pytest.MonkeyPatch.context() as patch:
-            error = ModelUnavailable("The profile cannot be used", "Mend llm.md")
-            patch.setattr(self.services.gateway, "statuses", _raising(error))
-            found = self.get("/agents")
-        assert [agent["name"] for agent in found["agents"]] == ["Mira"]
-        assert "Mend llm.md" in found["servers"][0]["health"]
-
     def test_what_is_wrong_is_told(self):
         self.fake.always("/api/generate", Reply(status=500))
         self.char1.execute_cmd("talk Mira Good evening.")
@@ -247,23 +237,6 @@ class TestLooking(WebWorld):
         assert "one act" in self.get(self.of_mira("/why"), 404, n=2)["error"]
         assert self.get(self.of_mira("/why"), n=1, all=1)["outcome"] == "acted"
 
-    def test_what_it_leant_on_down_to_the_raw_memories(self):
-        self.sums_up(30)
-        self.said = ["say Barrel 3 holds herrings.", "wait"]
-        self.char1.execute_cmd("talk Mira Which barrel?")
-        self.pass_time(2)
-        why = self.get(self.of_mira("/why"))
-        assert [each["tier"] for each in why["summaries"]] == ["longterm", "recent"]
-        assert why["summaries"][1]["last"] + 1 == why["window"][0]
-        assert "herrings" in why["under"][0]["shared"]
-
-    def test_what_players_wrote_comes_as_they_wrote_it(self):
-        self.mind.memory.remember(HOSTILE, source="<b>Tom")
-        answer = self.web.get(f"{API}{self.of_mira('/memories')}")
-        assert answer["Content-Type"] == "application/json"
-        assert answer["X-Content-Type-Options"] == "nosniff"
-        assert answer.json()["memories"][-1]["text"] == HOSTILE
-
     def test_the_schema_is_valid_and_the_one_in_the_docs(self):
         told = self.web.get(f"{API}/openapi.json").json()
         openapi_spec_validator.validate(told)
@@ -278,20 +251,11 @@ class TestLooking(WebWorld):
     def test_what_cannot_be_used_is_refused_with_the_cure(self):
         for path, cure in (
             ("/memories?first=0", "first: Input should be greater than or equal to 1"),
-            ("/memories?first=-3", "first: Input should be greater than or equal to 1"),
-            ("/memories?first=1e3", "first: Input should be a valid integer"),
             ("/memories?first=²", "first: Input should be a valid integer"),
             (f"/memories?first={'9' * 5000}", "first: Unable to parse"),
             ("/memories?first=5&last=4", "at least first"),
-            ("/recall", "q: Field required"),
             ("/recall?q=%20", "q: String should have at least 1 character"),
             (f"/recall?q={'x' * 1001}", "q: String should have at most 1000 characters"),
-            ("/recall?q=a&limit=51", "limit: Input should be less than or equal to 50"),
-            ("/compactions?limit=0", "limit: Input"),
-            ("/series?hours=169", "hours: Input should be less than or equal to 168"),
-            ("/why?n=1001", "n: Input"),
-            ("/why?all=2", "all: Input"),
-            ("/compactions?before=0", "before: Input"),
             ("/book?of=diary", "'journal', 'people', 'notes'"),
             ("/series?hours=1&" + "&".join(f"a{n}=1" for n in range(1500)), "Give fewer"),
         ):
@@ -309,16 +273,6 @@ class TestLooking(WebWorld):
                 self.post(f"/agents/{number}{rest}", 404)
         assert "openapi.json" in self.get("/nothing", 404)["error"]
 
-    def test_each_address_has_its_methods(self):
-        for rest in READING:
-            answer = self.web.post(f"{API}{self.of_mira(rest)}", "", "application/json")
-            assert answer.status_code == 405
-            assert answer["Allow"] == "GET, HEAD"
-        for rest in DOING:
-            answer = self.web.get(f"{API}{self.of_mira(rest)}")
-            assert answer.status_code == 405
-            assert answer["Allow"] == "POST"
-
     def test_a_world_that_is_stopping_says_so(self):
         self.stop_services()
         for rest in READING:
@@ -335,13 +289,6 @@ class TestLooking(WebWorld):
         for rest in ("/memories", "/compactions"):
             assert "cannot be read" in self.get(self.of_mira(rest), 503)["error"]
         assert self.get(self.of_mira("/tiers"))["total"] == 4
-
-
-def _raising(error):
-    def fail():
-        raise error
-
-    return fail
 
 
 class TestRecall(WebWorld, RecallWorld):
@@ -373,14 +320,6 @@ class TestRecall(WebWorld, RecallWorld):
 class TestDoing(WebWorld):
     """What the buttons do, and who is said to have done it."""
 
-    def test_compacting(self):
-        self.lives_through(100)
-        done = self.post(self.of_mira("/compact"))
-        assert done["done"]
-        self.let_compact()
-        (made,) = self.get(self.of_mira("/compactions"))["compactions"]
-        assert made["reason"] == CompactReason.MANUAL
-
     def test_a_body_that_cannot_be_used_is_refused(self):
         for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000, {"hree": True}):
             assert self.post(self.of_mira("/sleep"), 400, body=body)["error"]
@@ -400,16 +339,6 @@ class TestDoing(WebWorld):
         for kind, size in (("text/plain", 3_000_000), ("multipart/form-data", 10)):
             sent = self.web.post(f"{API}{self.of_mira('/sleep')}", "x" * size, content_type=kind)
             assert "staff" in self.answer("post", self.of_mira("/sleep"), sent, 403)["error"]
-
-    def test_the_agents_log_says_who_did_it(self):
-        with self.assertLogs("keepsake.agents", "INFO") as logged:
-            self.post(self.of_mira("/pause"))
-            self.post(self.of_mira("/pause"))
-        lines = [record.getMessage() for record in logged.records]
-        assert lines == [
-            "[Dashboard] Bea: pause Mira",
-            "[Dashboard] Bea: pause Mira (Mira is paused already)",
-        ]
 
 
 class TestSite(WebWorld):

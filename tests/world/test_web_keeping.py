@@ -5,7 +5,6 @@ from __future__ import annotations
 from keepsake.archive.history import compactions
 from keepsake.archive.records import Tier
 from keepsake.contrib.evennia.audit import AUDIT, newest
-from keepsake.events.reader import events
 from tests.world.web_world import API, WebWorld
 
 WRITING = {
@@ -100,22 +99,6 @@ class TestChanging(WebWorld):
         self.web = self.client_of(self.builder, tokens=True)
         for rest, body in WRITING.items():
             assert "token" in self.post(self.of_mira(rest), 403, body=body)["error"].lower()
-
-    def test_pins(self):
-        done = self.post(self.of_mira("/pin"), body={"text": "Tom keeps bees."})
-        assert (done["done"], done["said"]) == (True, "Pinned: Tom keeps bees.")
-        assert self.mind.keeper.pinned.lines == ("Tom keeps bees.",)
-        assert not self.post(self.of_mira("/pin"), body={"text": "x" * 2000})["done"]
-        assert self.post(self.of_mira("/unpin"), body={"text": "1"})["done"]
-        assert self.mind.keeper.pinned.lines == ()
-        assert self.log.flush(60)
-        by = [each["by"] for each in events(self.log.folder) if each.get("op") in ("pin", "unpin")]
-        assert set(by) == {"builder"}
-
-    def test_texts_must_be_there_and_be_texts(self):
-        for body in ({}, {"title": "well"}, {"title": "well", "text": True}, {"tilte": "x"}):
-            assert self.post(self.of_mira("/note"), 400, body=body)["error"], body
-        assert self.mind.keeper.notes.all() == []
 
     def test_the_last_compaction_is_taken_back(self):
         self.lives_through(100)

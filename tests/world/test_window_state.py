@@ -6,50 +6,16 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent.thinking.reports import ThoughtTally
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.events.reader import events
 from keepsake.events.subscribers import WrittenEvent
-from keepsake.events.types import Thought
 from keepsake.web.stream import StreamQuery
 from tests.world.web_world import WebWorld
 from typeclasses.agents import Agent
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
-
-
-def thought(outcome: str, problem: str = "") -> Thought:
-    return Thought(
-        agent="Mira", trigger="idle", priority="idle", outcome=outcome, problem=problem, command="x"
-    )
-
-
-def told(*outcomes: str) -> ThoughtTally:
-    """The tally of thoughts that ended so."""
-    tally = ThoughtTally()
-    for outcome in outcomes:
-        tally.ended(thought(outcome, f"because of {outcome}"), None, NOW)
-    return tally
-
-
-class TestTally:
-    """Counts and problems."""
-
-    @pytest.mark.parametrize("outcome", ["no answer", "broke off", "too large"])
-    def test_what_went_wrong_at_the_last_thought_is_a_problem(self, outcome):
-        assert told("acted", outcome).problem == f"because of {outcome}"
-        assert told(outcome, "dropped").problem == f"because of {outcome}"
-        assert told(outcome, "acted").problem == ""
-
-    def test_one_refused_command_is_everyday_life_and_three_in_a_row_are_not(self):
-        assert told("refused").problem == ""
-        assert told("acted", "refused", "refused").problem == ""
-        assert told("refused", "refused", "acted", "refused").problem == ""
-        assert told("refused", "refused", "refused").problem == "because of refused"
-        assert told("refused", "refused", "refused", "acted").problem == ""
 
 
 class LoggedWorld(WebWorld):

@@ -59,8 +59,6 @@ def edit(path: Path, old: str, new: str) -> None:
     ("file", "old", "new", "reason"),
     [
         ("map.yaml", "start: kettle", "start: nowhere", "names the room 'nowhere'"),
-        ("map.yaml", "[kettle, up, loft]", "[kettle, up, lofft]", "names the room 'lofft'"),
-        ("map.yaml", "[kettle, up, loft]", "[kettle, sideways, loft]", "'sideways' is no"),
         ("map.yaml", "[kettle, up, loft]", "[kettle, north, loft]", "has two ways north"),
         ("map.yaml", "  - [kettle, up, loft]\n", "", "no way leads to 'loft'"),
         ("map.yaml", "  - [kettle, up, loft]", "  - [kettle, up]", "is not [room, direction"),
@@ -77,25 +75,11 @@ def edit(path: Path, old: str, new: str) -> None:
             "stands on the spot",
         ),
         ("map.yaml", "    name: The Guest Loft\n", "", "in 'loft': it has no 'name'"),
-        ("map.yaml", "\nrooms:", "\nrooms: [", "is not valid YAML"),
-        ("map.yaml", "\nrooms:", "\nchambers:", "'rooms' must be a table"),
         ("things.yaml", "at: boathouse", "at: moon", "names the room or person 'moon'"),
-        ("things.yaml", "aliases: [cup]", "aliases: cup", "must be a list of texts"),
-        ("agents/mira.md", "home: kettle", "home: palace", "names the room 'palace'"),
         ("agents/mira.md", "name: Mira\n", "", "has no 'name'"),
-        ("agents/mira.md", "idle: 0.5", "idle: 7", "'idle' is 7"),
-        ("agents/mira.md", "keeps: true", "keeps: often", "'keeps' is 'often'"),
-        ("agents/mira.md", "[blue_cup,", "[teacup,", "names the thing 'teacup'"),
-        ("agents/mira.md", "  Wren: you", "  Hodge: you", "names the person 'Hodge'"),
         ("agents/mira.md", "~Mira> say Come", "Mira says Come", "does not end in the line"),
         ("agents/mira.md", "name: Mira", "name: joss", "a second agent is called"),
-        ("agents/mira.md", "at: 6-8", "at: 6-26", "'26' is no time of the day"),
-        ("agents/mira.md", "in: chapel_garden", "in: chapel", "names the room 'chapel'"),
-        ("agents/mira.md", "when: clear", "when: fine", "names the time or weather 'fine'"),
-        ("agents/mira.md", "    in: square", "    on: square", "is no hour of a day"),
-        ("agents/joss.md", "with: Ruan", "with: Hodge", "names the person 'Hodge'"),
         ("agents/bram.md", "day:", "day: often\nnight:", "'night' is not a field of an agent"),
-        ("map.yaml", "      fog: There", "      mist: There", "the time or weather 'mist'"),
     ],
 )
 def test_wrong_data_is_refused_with_file_line_and_reason(world, file, old, new, reason):
@@ -115,30 +99,13 @@ def test_wrong_data_is_refused_with_file_line_and_reason(world, file, old, new, 
     ("old", "new", "line", "reason"),
     [
         ("carry: blue_cup", "carry: teacup", "carry: teacup", "names the thing 'teacup'"),
-        ("{blue_cup: mira}", "{blue_cup: hodge}", "blue_cup: hodge", "names the person 'hodge'"),
-        ("{blue_cup: mira}", "blue_cup", "give: blue_cup", "must be a table from a thing"),
         ("tell: wren", "teil: wren", "teil: wren", "in 'wren_asked': 'teil' is not a condition"),
         (", words: [cup|own up]", "", "tell: wren", "does not say what is told"),
-        ("tell: wren, words", "words", "words: [cup|own", "does not say who hears it"),
-        ("[cup|own up]", "[]", "words: []", "must be a list of words"),
-        ("importance: 9", "importance: 12", "importance: 12", "'importance' is 12"),
-        ("  others: >-", "  remark: >-", "remark: >-", "'remark' is not part of a step"),
-        ("once: true", "once: often", "once: often", "'once' is 'often'"),
-        ("once: true", "twice: true", "twice: true", "'twice' is not a deed"),
         ("after: [found, told]", "after: [told_on]", "after: [told_on]", "earlier step 'told_on'"),
         ('"{who} knows that', '"Wren knows that', "Wren knows that", "tells of nobody"),
-        ("row of cups above it is bare", "row of spoons", "row of spoons", "'kettle' says nowhere"),
-        ("move: {blue_cup: nowhere}", "move: {blue_cup: moon}", "cup: moon", "the spot 'moon'"),
-        ("move: {blue_cup: nowhere}", "make: teapot", "make: teapot", "the thing made here"),
         ("move: {blue_cup: nowhere}", "open: kettle:up", "open: kettle:up", "way that is closed"),
-        ("carry: blue_cup", "sky: noon", "sky: noon", "the state of the sky 'noon'"),
-        ("carry: blue_cup", "hours: late", "hours: late", "no stretch of the day"),
-        ("carry: blue_cup", "players: 1", "players: 1", "'players' is 1"),
-        ("carry: blue_cup", "done: the_moon", "done: the_moon", "no deed or end 'the_moon'"),
         ("carry: blue_cup", "done: apples.eaten", "apples.eaten", "Use one of: apples.carried"),
-        ("if: {carry: blue_cup}", "if: {}", "found:", "has no conditions"),
         ("name: The Twelfth Cup", "", "", "has no 'name'"),
-        ("steps:", "stages:", "stages:", "'stages' is not a deed"),
         ("steps:", "steps: [", "", "is not valid YAML"),
     ],
 )
@@ -227,12 +194,6 @@ class TestBuilt(BuiltWorld, EvenniaTestCase):
         assert quay.db.desc == "Changed by a builder."
         assert find("thing", "honey_jar").location == find("agent", "bram")
 
-    def test_a_lost_room_gets_its_ways_back(self):
-        find("room", "loft").delete()
-        made = build_world().made
-        assert {"room:loft", "exit:kettle:up", "exit:loft:down"} <= set(made)
-        assert find("exit", "kettle:up").destination == find("room", "loft")
-
     def test_agents_stand_at_home_with_profile_and_voice(self):
         for person in ATLAS.people.values():
             agent = find("agent", person.id)
@@ -241,13 +202,6 @@ class TestBuilt(BuiltWorld, EvenniaTestCase):
             assert agent.location == agent.home == find("room", person.home)
         assert find("thing", "red_glass").db.loved_by == ["Joss", "Wren"]
         assert not find("thing", "candle_end").db.loved_by
-
-    def test_a_room_of_somebody_elses_is_not_taken_over(self):
-        start = find("room", ATLAS.start)
-        start.tags.clear()
-        start.tags.add("room:other", category="keepsake")
-        assert f"room:{ATLAS.start}" in build_world().made
-        assert find("room", ATLAS.start) != start
 
 
 def width(line: str) -> int:
@@ -261,13 +215,6 @@ def test_the_welcome_screen_fits_a_phone():
     assert len(screen.splitlines()) <= 26
     for command in ("create <name> <password>", "connect <name> <password>", "help", "quit"):
         assert command in screen
-
-
-def test_help_entries_are_whole_and_narrow():
-    for entry in help_entries.HELP_ENTRY_DICTS:
-        assert entry["key"]
-        assert entry["category"]
-        assert max(width(line) for line in entry["text"].splitlines()) <= 78, entry["key"]
 
 
 def test_the_builders_page_is_not_for_players():

@@ -14,7 +14,6 @@ from keepsake.events.types import OPERATIONS
 from keepsake.paths import REPOSITORY
 
 _STATIC = REPOSITORY / "keepsake" / "web" / "static" / "keepsake"
-_TEMPLATES = REPOSITORY / "keepsake" / "web" / "templates" / "keepsake"
 _SITE = "http://keepsake.test/"
 
 
@@ -62,28 +61,6 @@ def test_the_stream_holds_five_hundred_rows_and_no_more(page: Page) -> None:
     assert "row 2501" in first
 
 
-def test_rows_stand_by_their_times_and_a_memory_has_one(page: Page) -> None:
-    shown = page.evaluate(
-        """async () => {
-          const { Feed } = await import("/watch/feed.js");
-          const feed = new Feed(document.body);
-          const memory = (second, n, text, times = 1) => feed.add("memory", {
-            t: `2026-01-01T00:00:0${second}.000001+00:00`, agent: "Mira", n, text, times,
-            op: times > 1 ? "repeat" : "append", of: "perception",
-          });
-          memory(5, 3, "third");
-          memory(1, 1, "first");
-          memory(3, 2, "second");
-          memory(1, 1, "first");
-          memory(6, 2, "second", 2);
-          memory(3, 2, "second");
-          while (!feed.list.childElementCount) await new Promise((done) => setTimeout(done, 20));
-          return [...feed.list.children].map((row) => row.querySelector(".what").textContent);
-        }"""
-    )
-    assert shown == ["first", "third", "second"]
-
-
 def test_a_difference_holds_both_texts(page: Page) -> None:
     wrong, changed, nothing, far = page.evaluate(
         """async () => {
@@ -114,23 +91,6 @@ def test_a_difference_holds_both_texts(page: Page) -> None:
 
 
 # -- what is loaded
-
-
-def _imported(module: str, found: set[str]) -> set[str]:
-    """All modules that one needs, and what these need."""
-    source = (_STATIC / "watch" / f"{module}.js").read_text()
-    for name in set(re.findall(r'from "\./(\w+)\.js"', source)) - found:
-        found.add(name)
-        _imported(name, found)
-    return found
-
-
-@pytest.mark.parametrize(("page_of", "module"), [("agents", "overview"), ("agent", "agent")])
-def test_a_page_asks_for_all_its_modules_at_once(page_of: str, module: str) -> None:
-    names = (f"{page_of}.html", "modules.html")
-    templates = "".join((_TEMPLATES / name).read_text() for name in names)
-    asked = re.findall(r"modulepreload.*watch/(\w+)\.js", templates)
-    assert sorted(asked) == sorted(_imported(module, set()))
 
 
 # -- what happens, in words
@@ -208,29 +168,6 @@ def test_who_needs_a_look_is_told_by_what_is_so_now(page: Page) -> None:
     ]
 
 
-def test_an_answer_that_is_none_says_what_is_going_on(page: Page) -> None:
-    cut_off, away, refused = page.evaluate(
-        """async () => {
-          const { get, post } = await import("/watch/api.js");
-          const answers = [new Response("", { status: 200 }), new Response("<h1>", { status: 502 }),
-            new Response('{"error": "Not so."}', { status: 409 })];
-          window.fetch = async () => answers.shift();
-          const said = (asked) => asked.catch((problem) => [problem.status, problem.message]);
-          return [await said(post("agents/1/pause")), await said(get("agents")),
-            await said(get("agents"))];
-        }"""
-    )
-    assert cut_off == [
-        200,
-        "The world went away while it answered; it may be reloading. This page tries again.",
-    ]
-    assert away == [
-        502,
-        "The world is not running, or is reloading. This page tries again.",
-    ]
-    assert refused == [409, "Not so."]
-
-
 # -- charts
 
 _POINT = {
@@ -286,18 +223,6 @@ def test_a_chart_is_drawn_and_one_of_nothing_says_so(page: Page) -> None:
     for title in ("Tokens", "Latency", "Recall", "Thoughts"):
         assert _chart(page, title).locator("canvas").count() == 0
         assert "nothing in this time" in _chart(page, title).inner_text()
-
-
-def test_a_chart_fits_a_phone(page: Page) -> None:
-    for width in (340, 500, 1280):
-        _charts(page, [{"memories": i + 1} for i in range(59)], width)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
-        inside, outside = (
-            _chart(page, "Memories").locator(each).bounding_box() for each in ("canvas", ".plot")
-        )
-        assert inside is not None
-        assert outside is not None
-        assert inside["width"] <= outside["width"] + 1, width
 
 
 # -- colours

@@ -138,25 +138,6 @@ def test_the_keyboard_walks_the_rows_and_opens_one(page: Page) -> None:
     expect(page.get_by_role("heading", name="Agents", exact=True)).to_be_visible()
 
 
-def test_who_is_stuck_stands_out(page: Page) -> None:
-    def slow(route: Route) -> None:
-        answer = route.fetch()
-        said = answer.json()
-        for agent in said["agents"]:
-            late = agent["name"] == "Ruan"
-            agent.update(waiting=47.0 if late else None, problem="", recent_failed=0)
-        route.fulfill(response=answer, json=said)
-
-    page.route("**/agents/api/agents", slow)
-    page.goto("/agents/")
-    stuck = page.locator("#agents tr.stuck")
-    expect(stuck).to_have_count(1)
-    expect(stuck).to_contain_text("waits for 47 s")
-    expect(page.locator("#agents tr").first).to_contain_text("Ruan")
-    page.get_by_role("button", name="1 to look at").click()
-    expect(page.locator("#agents tr")).to_have_count(1)
-
-
 # -- live
 
 
@@ -251,16 +232,6 @@ def test_the_timeline_is_to_scale_and_opens_what_is_under_a_summary(page: Page) 
     assert min(widths) >= 44
 
 
-def test_a_summary_opens_down_to_the_memories(page: Page) -> None:
-    open_mira(page, "memory")
-    page.get_by_role("button", name=re.compile("^Open the long-term")).click()
-    fold = page.locator(".page-of-memories > details.summary").first
-    first, last = (int(each) for each in str(fold.get_attribute("data-range")).split("-"))
-    fold.get_by_text("word for word").first.click()
-    expect(fold.locator(".memory").first.locator(".number")).to_have_text(str(first))
-    assert last > first
-
-
 def test_the_prompt_stands_there_by_section(page: Page) -> None:
     open_mira(page, "prompt")
     sections = page.locator("#panel-prompt .sections > li")
@@ -304,14 +275,6 @@ def test_a_compaction_shows_what_changed(page: Page) -> None:
     made = api(page, "compactions?limit=1")["compactions"][0]
     newest.get_by_text(f"Memories {made['first']}–{made['last']}, word for word").click()
     expect(newest.locator(".memory")).to_have_count(made["last"] - made["first"] + 1)
-
-
-def test_charts_can_be_read_as_a_table(page: Page) -> None:
-    open_mira(page, "charts")
-    chart = page.locator("figure", has=page.locator("b", has_text="Thoughts"))
-    expect(chart.locator("canvas")).to_be_visible()
-    chart.locator("summary").click()
-    expect(chart.locator(".numbers tbody tr")).to_have_count(60)
 
 
 def test_the_world_shows_who_is_where(page: Page) -> None:

@@ -60,12 +60,6 @@ def test_what_a_killed_world_left_is_replaced_and_a_second_world_is_refused(here
         assert client.ask(here, "echo") == {"op": "echo"}
 
 
-def test_a_home_with_a_long_path_works_too(tmp_path):
-    here = places({"KEEPSAKE_HOME": str(tmp_path / ("long" * 40))})
-    with world(here):
-        assert client.ask(here, "echo") == {"op": "echo"}
-
-
 def test_without_a_world_the_command_says_what_to_do(copy):
     asked = copy.process("reload")
     assert (asked.returncode, asked.stdout) == (1, "")

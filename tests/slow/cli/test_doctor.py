@@ -121,15 +121,6 @@ def test_a_copy_that_is_well(copy, tables):
     assert "SQLite" in told["Database"]
 
 
-def test_people_read_it_too(copy):
-    home.prepare(copy.here)
-    (copy.here.config / "memory_compaction.md").write_text("**immediate_windoww**: 5\n")
-    told = copy.keepsake("doctor")
-    assert told.returncode == 1
-    assert "✓ Ports" in told.stdout
-    assert "→ Did you mean immediate_window?" in told.stdout
-
-
 @contextmanager
 def portal(copy, **environ):
     """Something that looks like this copy's Portal, as it was started with ``environ``."""

@@ -26,14 +26,6 @@ def agent(here: Places, *settings: str) -> None:
     )
 
 
-def test_a_fresh_copy_has_a_budget(here: Places):
-    (budget,) = doctor.budget(here)
-    assert (budget.well, budget.what) == (
-        True,
-        "for a prompt, as many tokens as the agents' model takes",
-    )
-
-
 def test_an_answer_longer_than_its_reserve_is_named(here: Places):
     agent(here, "max_tokens**: 300")
     (finding,) = doctor.budget(here)
@@ -72,19 +64,3 @@ def test_a_prompt_that_the_embedded_model_would_refuse_is_named(here: Places):
     (finding,) = doctor.budget(here)
     assert "8,193 tokens, and the agents' model looks at 8,192" in finding.what
     assert finding.cure.endswith("to 8192")
-
-
-def test_broken_settings_are_told_of_once(here: Places):
-    (here.config / "memory_compaction.md").write_text("**low**: 0.9\n")
-    assert list(doctor.budget(here)) == []
-    (finding,) = doctor.configuration(here)
-    assert "line 1: low 0.9 is not below high 0.85" in finding.what.replace("low: ", "", 1)
-
-
-def test_a_template_that_does_not_parse_is_named(here: Places):
-    broken = here.config / "compaction" / "mine.md"
-    broken.write_text("**layout**: cascade\n\n```\n{{ memories \n```\n")
-    (finding,) = doctor.configuration(here)
-    assert not finding.well
-    assert f"{broken}, line" in finding.what
-    assert finding.cure

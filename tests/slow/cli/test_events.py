@@ -138,19 +138,6 @@ def test_logs_shows_events_and_picks_them_out(lived):
     assert record["sections"] == {"window": 12, "who it is": 3}
 
 
-def test_logs_shows_what_another_version_wrote_or_damaged(lived):
-    (file,) = lived.here.events.glob("events-*.jsonl")
-    with file.open("a", encoding="utf-8") as log:
-        log.write('{"v":1,"seq":15,"t":"2026-05-01T12:00:00+00:00","kind":"thought"}\n')
-        log.write('{"v":1,"seq":16,"t":"soon","kind":"dream","agent":"Mi\\u001b[2Jra","of":[1]}\n')
-        log.write('{"v":1,"seq":17,"kind":"memory","op":"append","n":1,"size":"x","times":null}\n')
-        log.write("torn")
-    shown = lines_of(lived, "-n", "4")
-    assert [each.split()[2:3] for each in shown[1:3]] == [["thought"], ["Mi·[2Jra"]]
-    assert "of=[1]" in shown[2]
-    assert "size='x'" in shown[3]
-
-
 def test_the_text_log_stays_readable_and_what_there_is_not_is_said(lived):
     wrong = keepsake(lived.environ, "logs", "--no-follow", "--kind", "dream")
     assert (wrong.returncode, "thought, guard, memory, recall" in wrong.stderr) == (1, True)
@@ -235,17 +222,6 @@ def tables_in(folder):
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def test_an_export_goes_into_an_empty_folder_alone(lived, tmp_path):
-    out = tmp_path / "tables"
-    out.mkdir()
-    assert keepsake(lived.environ, "export", str(out)).returncode == 0
-    before = tables_in(out)
-    refused = keepsake(lived.environ, "export", str(out), "--agent", "oswin")
-    assert refused.returncode == 1
-    assert "is not an empty folder" in refused.stderr
-    assert tables_in(out) == before
-
-
 def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
     limited = (
         "import resource, signal\n"
@@ -264,12 +240,3 @@ def test_a_table_that_finds_no_room_leaves_no_part_behind(lived, tmp_path):
     assert "could not be exported" in ran.stderr
     assert not out.exists()
     assert not list(tmp_path.glob(".tables*"))
-
-
-def test_somebody_who_is_not_there_is_told_of_at_once(lived):
-    command = [sys.executable, "-m", "keepsake", "logs", "--agent", "oswwin", "--agent", "Mira"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=REPOSITORY, env=lived.environ, **quiet) as shown:
-        said = shown.stderr.readline()
-        shown.terminate()
-    assert said.startswith("No agent is called 'oswwin'")

@@ -125,13 +125,6 @@ def test_what_is_damaged_never_gets_its_name(hub: FakeHub, tmp_path: Path):
     assert files(tmp_path) == []
 
 
-def test_another_file_than_the_catalogues_is_not_even_fetched(hub: FakeHub, tmp_path: Path):
-    hub.digest = "0" * 64
-    with pytest.raises(ModelFailed, match=r"its sha256 is 000.*models\.md"):
-        fetch(hub, tmp_path)
-    assert not hub.ranges
-
-
 def test_a_hub_that_has_no_such_file(hub: FakeHub, tmp_path: Path):
     with pytest.raises(ModelMissing, match=r"no somebody/tiny-GGUF/tiny.*HF_TOKEN"):
         fetch(hub, tmp_path, tiny("1" * 40))
@@ -186,12 +179,6 @@ def test_from_the_list_to_the_agents(copy: Copy, hub: FakeHub):
     assert copy.keepsake("model", "use", "shipped").returncode == 0
     assert path.read_text() == before
     assert [each.name for each in copy.here.config.iterdir() if "draft" in each.name] == []
-
-
-def test_a_name_that_there_is_none_of(copy: Copy):
-    done = copy.keepsake("model", "get", "nothing")
-    assert done.returncode == 1
-    assert "Use one of shipped" in done.stderr
 
 
 def test_a_file_that_another_profile_contradicts_is_not_written(copy: Copy):

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from game.server.machine_zone import FALLBACK, machine_zone
 from game.server.private_files import read_or_create
 from keepsake.cli import processes
 from keepsake.errors import KeepsakeError
@@ -66,24 +65,6 @@ def test_what_a_server_that_has_ended_leaves_of_its_connections_is_no_obstacle(c
             server.accept()[0].close()  # who closes first keeps the port for a minute
             assert caller.recv(1) == b""
     processes.refuse_taken(copy.here)
-
-
-@pytest.mark.parametrize(
-    ("said", "zone"),
-    [
-        ("Europe/Berlin", "Europe/Berlin"),
-        (":Asia/Tokyo", "Asia/Tokyo"),
-        ("Nowhere/At All", FALLBACK),
-        ("../../etc/passwd", FALLBACK),
-    ],
-)
-def test_the_zone_is_what_the_environment_says(tmp_path, said, zone):
-    assert machine_zone({"TZ": said}, tmp_path / "none") == zone
-
-
-def test_else_the_zone_is_what_localtime_points_at(tmp_path):
-    (tmp_path / "localtime").symlink_to("/usr/share/zoneinfo/America/New_York")
-    assert machine_zone({}, tmp_path / "localtime") == "America/New_York"
 
 
 def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path):

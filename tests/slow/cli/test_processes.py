@@ -4,8 +4,6 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-import psutil
-
 from keepsake.cli import processes
 from keepsake.cli.processes import Component
 
@@ -52,11 +50,3 @@ def test_a_process_that_will_not_end_is_killed(copy):
     with child(f"--pidfile={copy.here.portal_pid}", code=DEAF) as deaf:
         processes.end(processes.running(copy.here), patience=0.3)
         assert deaf.wait(60) == -9
-
-
-def test_a_process_whose_number_was_given_on_is_not_ended(copy):
-    with child() as stranger:
-        started = psutil.Process(stranger.pid).create_time()
-        gone = processes.Running(Component.SERVER, stranger.pid, started - 100)
-        processes.end([gone], patience=0.1)
-        assert stranger.poll() is None

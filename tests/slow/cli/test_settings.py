@@ -70,12 +70,6 @@ def test_a_copy_keeps_to_its_home_its_ports_and_its_zone(plain, told):
     assert (told["journal"], told["synchronous"]) == ("wal", 1)  # NORMAL: survives a power cut
 
 
-def test_the_settings_work_from_any_folder_and_leave_it_as_it_is(plain, tmp_path, told):
-    elsewhere = report(plain, folder=tmp_path)
-    assert Path(elsewhere["cwd"]).samefile(tmp_path)
-    assert elsewhere["telnet"] == told["telnet"]
-
-
 def test_evennias_own_name_for_them_works_in_the_game_directory(plain, told):
     game = REPOSITORY / "game"
     assert report(plain, module="server.conf.settings", folder=game, path=game) == told | {

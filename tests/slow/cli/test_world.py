@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from keepsake.child.serving import read_pid
-from keepsake.cli import client, processes
+from keepsake.cli import processes
 from keepsake.cli.processes import Component
 from keepsake.cli.world import NO_BYTE_CODE
 from keepsake.paths import REPOSITORY
@@ -52,11 +52,9 @@ def world(tmp_path_factory) -> Iterator[Copy]:
         interrupt_start(made)
         assert processes.running(made.here) == []
         made.notes["password"] = made.here.admin_password.read_text().strip()
-        before = servers_begun(made)
         started = made.keepsake("start")
         assert started.returncode == 0, started.stderr
         made.notes["first start"] = started.stdout
-        made.notes["servers"] = str(servers_begun(made) - before)
         # What agents say is of no interest here, and what the model costs is.
         change(made, "thinking.md", "**gather**: 0.6", "**gather**: 30")
         change(made, "thinking.md", "**idle_interval**: 270", "**idle_interval**: 86400")
@@ -73,11 +71,6 @@ def interrupt_start(copy):
             time.sleep(0.05)
         it.send_signal(signal.SIGINT)
         assert it.wait(240) != 0
-
-
-def servers_begun(copy):
-    log = copy.here.logs / "server.log"
-    return log.read_text(errors="replace").count("starting up.") if log.exists() else 0
 
 
 def pids(copy):
@@ -100,12 +93,6 @@ def test_the_first_start_says_where_to_go(world):
     assert f"telnet localhost {here.ports.telnet}" in told
     assert f"http://localhost:{here.ports.web}/webclient/" in told
     assert f"admin, password in {here.admin_password}" in told
-
-
-def test_the_first_server_is_the_one_that_stays(world):
-    """The world is built before it comes up, so that nothing has to be loaded anew."""
-    assert world.notes["servers"] == "1"
-    assert client.ask(world.here, "ready")["pid"] == pids(world)[Component.SERVER]
 
 
 def test_the_admins_password_is_generated_private_and_nowhere_else(world):

@@ -94,18 +94,6 @@ def test_a_newcomer_is_answered_from_memory(copy):
     tamsin.leave()
 
 
-def test_what_is_said_is_answered_and_remembered(copy):
-    tamsin = Player.back(copy, "Tamsin")
-    tamsin.see("The Kettle")
-    tell_mira(copy, tamsin, "My brother Edwin sailed from Ostrey in spring.")
-    wait_for(copy.here.agents_log, r"\[Thinker\] Mira: addressed -> ", seconds=300)
-    texts = [line["text"] for line in archive_lines(copy, "Mira") if line["type"] == "memory"]
-    assert 'Tamsin says to you, "My brother Edwin sailed from Ostrey in spring."' in texts
-    acts = [line for line in archive_lines(copy, "Mira") if line.get("kind") == "act"]
-    assert acts, "she did something herself"
-    tamsin.leave()
-
-
 def test_two_compactions_with_shrunken_windows(copy):
     builder = Player.admin(copy)
     builder.see("The Kettle")

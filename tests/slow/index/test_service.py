@@ -113,22 +113,6 @@ def test_a_rebuild_of_all_while_it_runs(started: Starter, mira: Life, here: Plac
     tom.archive.close()
 
 
-def test_a_fault_ends_neither_the_thread_nor_passes_for_a_rebuild(started: Starter, mira: Life):
-    class Faulty(BagOfWords):
-        def embed(self, texts):
-            raise RuntimeError("a fault of ours")
-
-    service = started(Faulty())
-    mira.live_days(5)
-    service.open("mira", mira.archive.folder, mira.notes)
-    service.rebuild()
-    until(lambda: service.status().rebuild.over)  # type: ignore[union-attr]  # set above
-    (problem,) = service.status().rebuild.problems  # type: ignore[union-attr]  # set above
-    assert "a fault of ours" in problem
-    service.forget("mira")
-    assert all(thread.is_alive() for thread in service._threads[:1])
-
-
 def test_chroma_that_is_killed_comes_back_with_what_it_held(
     started: Starter, mira: Life, said: list[str]
 ):
@@ -278,21 +262,6 @@ def test_it_is_a_quiet_child_on_loopback(server: ChromaServer, chroma: Chroma):
     connections = process.net_connections("tcp")
     assert {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
     assert all(c.raddr.ip == "127.0.0.1" for c in connections if c.raddr), "nothing phones home"
-
-
-def test_no_proxy_is_asked_for_what_is_on_this_machine(
-    server: ChromaServer, here: Places, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.setenv("no_proxy", "intranet")
-    for name in ("http_proxy", "all_proxy"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
-    client = Chroma(server.address, here)
-    try:
-        assert client.check().startswith("Chroma 1.")
-    finally:
-        client.close()
-    assert os.environ["no_proxy"].startswith("intranet,"), "what a person wrote there stays"
 
 
 # -- a server of somebody else

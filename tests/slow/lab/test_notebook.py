@@ -82,18 +82,6 @@ def test_pages_rest_on_memories_and_answers_on_what_was_said(exported):
         assert answer.removeprefix("say ").split()[0] in thought
 
 
-def test_a_part_has_only_what_was_asked_for(lab, tmp_path):
-    environ = {"KEEPSAKE_HOME": str(lab.folder.parent.parent)}
-    part = ("--agent", "Bram", "--format", "parquet", "--no-prompts")
-    bram, thoughts = tmp_path / "bram", tmp_path / "thoughts"
-    assert keepsake(environ, "export", "--lab", "asked", bram, *part).returncode == 0
-    assert rows(bram, "SELECT DISTINCT agent FROM 'TABLES/memories.parquet'") == [("Bram",)]
-    assert rows(bram, "SELECT DISTINCT agent FROM 'TABLES/answers.parquet'") == [("Bram",)]
-    kind = ("--kind", "thought", "--format", "parquet", "--no-prompts")
-    assert keepsake(environ, "export", "--lab", "asked", thoughts, *kind).returncode == 0
-    assert [each.name for each in thoughts.iterdir()] == ["thought.parquet"]
-
-
 def test_the_notebook_answers_its_questions_of_any_export(exported, monkeypatch):
     monkeypatch.setenv("KEEPSAKE_TABLES", str(exported))
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]

@@ -19,7 +19,7 @@ import pytest
 from keepsake.archive.log import Archive
 from keepsake.errors import KeepsakeError
 from keepsake.events.reader import Filter, last
-from keepsake.lab.simulations.plan import Lab, SimulationPlan, lab_of
+from keepsake.lab.simulations.plan import SimulationPlan, lab_of
 from keepsake.lab.simulations.simulate import Run, create, resumed, run
 from keepsake.paths import REPOSITORY, Places, Ports
 from tests.empty_tables import lay_tables_for_labs
@@ -215,38 +215,15 @@ def test_a_model_that_is_gone_ends_it(beside):
     assert "Well, well." in answers
 
 
-def test_the_configuration_comes_from_the_vault_and_recall_goes_by_words(places, tmp_path):
-    lab = create(places, SimulationPlan("configured", agents=1, hours=1, seed=9))
-    assert isinstance(lab, Lab)
-    models = (lab.vault / "config" / "llm.md").read_text()
-    assert "**provider**: scripted\n" in models
-    assert "**seed**: 9\n" in models
-    assert "**chroma**: none" in (lab.vault / "config" / "recall.md").read_text()
-    assert list((places.home / "lab").glob(".*.part")) == []
-
-
 def test_a_simulation_in_which_nobody_was_answered_says_why_and_is_no_success(beside):
     environ = {"KEEPSAKE_HOME": str(beside.home)}
     with FakeModelServer() as fake:
         fake.template = CHAT_TEMPLATE
         fake.always("/api/chat", Reply(status=400, raw=b'{"error": "it has hiccups"}'))
         options = (
-            "--agents",
-            "1",
-            "--hours",
-            "0.1",
-            "--visitors",
-            "0",
-            "--set",
-            "idle_interval=60",
-        )
-        options += (
-            "--set",
-            "idle_interval=60",
-            "--set",
-            "idle_away_factor=1",
-            "--model",
-            f"ollama:fake@{fake.address}",
+            *("--agents", "1", "--hours", "0.1", "--visitors", "0"),
+            *("--set", "idle_interval=60", "--set", "idle_away_factor=1"),
+            *("--model", f"ollama:fake@{fake.address}"),
         )
         ran = keepsake(environ, "simulate", "hiccups", *options)
     assert ran.returncode == 1

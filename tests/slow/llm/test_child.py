@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
 
-from keepsake.child.serving import Watched
 from keepsake.child.supervisor import Patience
-from keepsake.paths import REPOSITORY, Places
+from keepsake.paths import Places
 from tests.fakes.child import IdleChild
 from tests.unit.llm.conftest import until
 
@@ -60,38 +56,6 @@ def test_another_supervisor_adopts_the_child_and_ends_it(own: IdleChild, home: P
     assert not after_reload.watch(), "a stopped supervisor starts nothing"
 
 
-STARTS_AND_FORGETS = """
-import sys, time
-from pathlib import Path
-from keepsake.paths import Places, Ports
-from tests.fakes.child import IdleChild
-
-home, vault, base = sys.argv[1:]
-own = IdleChild(Places(Path(home), Path(vault), Ports(int(base))), grace=600.0)
-while not own.watch():
-    time.sleep(0.05)
-print("up", flush=True)
-time.sleep(600)
-"""
-
-
-def test_a_child_whose_own_parent_takes_no_notice_is_ended_all_the_same(home: Places):
-    home.home.mkdir(parents=True)
-    there = [str(home.home), str(home.vault), str(home.ports.base)]
-    command = [sys.executable, "-c", STARTS_AND_FORGETS, *there]
-    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as parent:
-        try:
-            assert parent.stdout is not None
-            parent.stdout.readline()
-            adopted = IdleChild(home, patience=PATIENT)
-            pid = started(adopted)
-            adopted.stop()
-            assert psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-            assert adopted.pid is None
-        finally:
-            parent.kill()
-
-
 def test_a_child_that_was_told_something_else_is_replaced(own: IdleChild, home: Places):
     pid = started(own)
     after_reload = IdleChild(home, patience=PATIENT)
@@ -123,19 +87,6 @@ def test_a_port_in_use_is_named_with_its_cure(own: IdleChild, home: Places):
         assert "KEEPSAKE_PORT_BASE" in str(own.problem)
 
 
-def test_restarts_come_later_each_time(own: IdleChild):
-    own.words = ("--serves", "nothing")
-    own._patience = replace(PATIENT, first_retry=10.0, last_retry=10.0)
-    own.watch()
-    until(lambda: own.pid is None)
-    own.watch()
-    assert "it cannot serve nothing" in str(own.problem)
-    own.watch()
-    assert own.starts == 1, "it must wait before it tries again"
-    own._next_start = 0.0
-    until(lambda: own.watch() or own.starts > 1)
-
-
 def test_a_pid_file_is_locked_and_that_of_a_stranger_not_believed(own: IdleChild, home: Places):
     own.pid_file.write_text(f"{os.getpid()}\n")
     assert own.pid is None
@@ -144,17 +95,3 @@ def test_a_pid_file_is_locked_and_that_of_a_stranger_not_believed(own: IdleChild
     assert own.pid is None
     other = replace(home, home=home.home / "other")
     assert IdleChild(other).pid_file != own.pid_file, "places do not share a child"
-
-
-def test_who_is_watched(tmp_path: Path):
-    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    file = tmp_path / "portal.pid"
-    watched = Watched((), (file,))
-    assert not watched.alive()
-    file.write_text(f"{sleeper.pid}\n")
-    assert watched.alive()
-    assert Watched((sleeper.pid,), ()).alive()
-    sleeper.kill()
-    until(lambda: not watched.alive())  # a zombie does not count as alive
-    sleeper.wait()
-    assert not watched.alive()
