@@ -9,7 +9,7 @@ from typing import Literal
 
 from django.http import HttpRequest
 from ninja import Router
-from pydantic import BaseModel, ConfigDict, StrictBool, StrictStr
+from pydantic import BaseModel, ConfigDict, StrictStr
 
 from keepsake.agent.agent_log import log
 from keepsake.agent.memory.compactor import Compacted
@@ -47,13 +47,6 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
-class SleepPlace(_Body):
-    """Where to sleep."""
-
-    here: StrictBool = False
-    """Lie down at once, instead of going home."""
-
-
 class PinLine(_Body):
     """A line to pin, or to unpin by its words or its number."""
 
@@ -79,33 +72,22 @@ class SummaryEdit(_Body):
 # -- how it is
 
 
-@router.post(f"{ONE}/pause", response=_RESPONSES)
-def pause(request: HttpRequest, number: int) -> Done:
-    """Let an agent perceive and remember, but not think."""
-    return _done(request, number, "pause", lambda agent, mind, _: mind.pause(agent))
+def _button(name: str, told: str, deed: Deed) -> None:
+    """Add the address of a button that sends nothing but its name."""
+
+    def press(request: HttpRequest, number: int) -> Done:
+        return _done(request, number, name, deed)
+
+    press.__name__, press.__doc__ = name, told
+    router.post(f"{ONE}/{name}", response=_RESPONSES)(press)
 
 
-@router.post(f"{ONE}/resume", response=_RESPONSES)
-def resume(request: HttpRequest, number: int) -> Done:
-    """Let it think again."""
-    return _done(request, number, "resume", lambda agent, mind, _: mind.resume(agent))
-
-
-@router.post(f"{ONE}/sleep", response=_RESPONSES)
-def sleep(request: HttpRequest, number: int, body: SleepPlace = SleepPlace()) -> Done:  # noqa: B008 - frozen
-    """Send it to bed, or have it lie down where it is."""
-    return _done(
-        request,
-        number,
-        "sleep",
-        lambda agent, mind, who: mind.put_to_bed(agent, who, here=body.here),
-    )
-
-
-@router.post(f"{ONE}/wake", response=_RESPONSES)
-def wake(request: HttpRequest, number: int) -> Done:
-    """Wake it, or keep it from going to bed."""
-    return _done(request, number, "wake", lambda agent, mind, who: mind.wake(agent, who))
+_button("pause", "Let an agent perceive, but not think.", lambda agent, mind, _: mind.pause(agent))
+_button("resume", "Let it think again.", lambda agent, mind, _: mind.resume(agent))
+_button(
+    "sleep", "Send it to bed.", lambda agent, mind, who: mind.put_to_bed(agent, who, here=False)
+)
+_button("wake", "Wake it, or keep it up.", lambda agent, mind, who: mind.wake(agent, who))
 
 
 @router.post(f"{ONE}/compact", response=_RESPONSES)

@@ -89,10 +89,8 @@ class AgentRow(Shape):
     due: str = ""
     """Why a compaction is due (``high``, ``count`` …); empty if none is."""
     compacting: bool = False
-    thoughts: int = 0
-    """Thoughts that were answered since the server started."""
     ended: int = 0
-    """Thoughts since then that ended, in whatever way but ``dropped``."""
+    """Thoughts since the server started that ended, in whatever way but ``dropped``."""
     failed: int = 0
     """Those of them of which nothing came: refused, unanswered, too large, broken off."""
     recent_ended: int = 0
@@ -128,7 +126,6 @@ class ServerRow(Shape):
 class RoomView(Shape):
     """A place, and who is there."""
 
-    id: int
     name: str
     exits: tuple[str, ...]
     """The names of the places that one can go to from here."""
@@ -152,8 +149,6 @@ class Overview(Shape):
     servers: tuple[ServerRow, ...]
     log_problem: str
     """Why the event log cannot be written; empty if it can."""
-    may_act: bool
-    """Whether who asks may use the agents' buttons: builders may."""
 
 
 class FoundView(Shape):

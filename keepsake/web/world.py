@@ -135,7 +135,6 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         budget=shared.compaction.current.budget,
         due=due,
         compacting=mind.memory.compactor.busy,
-        thoughts=tally.thoughts,
         ended=tally.came_to_an_end,
         failed=tally.failed,
         recent_ended=len(tally.recent),
@@ -171,7 +170,6 @@ def _overview(may_act: bool) -> Overview:
         agents=tuple(_row(each, may_act) for each in all_agents()),
         servers=tuple(_servers()),
         log_problem=shared.event_log.problem if shared.event_log else "",
-        may_act=may_act,
     )
 
 
@@ -251,7 +249,6 @@ def _rooms() -> Iterator[RoomView]:
         here = [each for each in agents if each.location is place]
         others = [each for each in place.contents_get(content_type="character") if each.has_account]
         yield RoomView(
-            id=place.id,
             name=place.key,
             exits=tuple(dict.fromkeys(w.destination.key for w in place.exits if w.destination)),
             agents=tuple((each.id, each.key) for each in here),

@@ -137,7 +137,7 @@ class TestLooking(WebWorld):
         assert (mira["state"], mira["place"]) == ("idle", "The Inn")
         assert mira["last_act"] == "say Good evening, Tom."
         assert mira["last_act_at"] <= found["now"]
-        assert mira["thoughts"] == 1
+        assert mira["ended"] == 1
         assert mira["failed"] == 0
         assert 0 < mira["used"] <= mira["budget"]
         assert mira["memories"] == self.mind.memory.memory.status().total
@@ -321,8 +321,8 @@ class TestDoing(WebWorld):
     """What the buttons do, and who is said to have done it."""
 
     def test_a_body_that_cannot_be_used_is_refused(self):
-        for body in ("[]", "{", '{"here": 1}', "7", "[" * 9000, {"hree": True}):
-            assert self.post(self.of_mira("/sleep"), 400, body=body)["error"]
+        for body in ("[]", "{", '{"text": 1}', "7", "[" * 9000, {"txet": "x"}):
+            assert self.post(self.of_mira("/pin"), 400, body=body)["error"]
         for rest in ("/pause", "/resume", "/compact", "/wake"):
             assert self.post(self.of_mira(rest), body={})["said"]
         for rest in DOING:
