@@ -190,7 +190,3 @@ def test_a_memory_that_fails_is_named_with_its_line(environ):
     assert ran.returncode == 1
     assert "division by zero" in ran.stderr
     assert "test_eval_answers.py, line" in ran.stderr
-    for wrong in ("nosuch", "nosuch:Class"):
-        told = keepsake(environ, "eval", "recall", LOCOMO, "--memory", wrong)
-        assert told.returncode == 1
-        assert wrong in told.stderr

@@ -88,6 +88,22 @@ def test_which_one_is_meant(book):
             book.meant(wrong)
 
 
+def test_the_event_log_is_told_what_is_promised_and_closed(tmp_path):
+    told = []
+    book = Commitments(tmp_path / "noticed.md", agent="Mira", tell=told.append)
+    book.add(Commitment(CommitmentKind.PROMISE, "Tom", "bring the cup", 4))
+    book.close(book.items[0])
+    book.path.write_text("- rule from Tom: Never sell the mill. (memory 3)\n")
+    assert len(book.lines) == 1
+    book.drop(lambda item: item.who == "Tom")
+    assert [(each.op, each.of, each.by, each.n) for each in told] == [
+        ("noticed", "promise", "agent", 4),
+        ("closed", "promise", "agent", 4),
+        ("noticed", "rule", "hand", 3),
+        ("closed", "rule", "builder", 3),
+    ]
+
+
 _TEXT = st.text(max_size=60)
 
 

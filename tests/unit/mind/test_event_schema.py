@@ -45,9 +45,6 @@ DOCS = REPOSITORY / "docs"
 def test_the_schema_beside_the_page_is_the_one_of_the_classes():
     """If not: ``python -m keepsake.events.schema > docs/events.schema.json``."""
     assert json.loads((DOCS / "events.schema.json").read_text(encoding="utf-8")) == json_schema()
-
-
-def test_it_is_a_schema():
     jsonschema.Draft202012Validator.check_schema(json_schema())
 
 

@@ -226,9 +226,6 @@ def test_a_broken_entry_is_named_and_left_alone(
     assert journal.problems == ()
 
 
-# -- crashes and threads
-
-
 # -- in a prompt
 
 

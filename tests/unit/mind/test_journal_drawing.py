@@ -73,13 +73,6 @@ def test_what_matters_is_told_as_what_it_was(journal: Journal):
     assert by_number[2].importance == weigh(DAY[1])
 
 
-def test_drawing_out_again_writes_nothing_again(journal: Journal):
-    first = draw(journal, DAY)
-    assert draw(journal, DAY) == ()
-    assert draw_out(DAY, "Mira", Journal(journal.folder), weigh, NOON) == ()
-    assert journal.entries() == first
-
-
 class Killed(Journal):
     """A journal whose server is killed after so many entries."""
 

@@ -18,10 +18,6 @@ def memory(number: int, text: str, minutes: int | None = None) -> Document:
     return Document(f"memory:{number}", DocumentKind.MEMORY, text, time, number, number, "Tom")
 
 
-def held(index: WordIndex) -> set[str]:
-    return {f"memory:{n}" for n in range(9)} & index.get([f"memory:{n}" for n in range(9)]).keys()
-
-
 def keys(index: WordIndex, *terms: str, **how) -> list[str]:
     return [document.key for document, _ in index.search(terms, 10, **how)]
 
@@ -40,15 +36,6 @@ def test_a_memory_is_found_by_its_neighbours_but_less():
     index.add([memory(1, "Whose is the cup?"), memory(2, "My mother's."), memory(3, "I see.")])
     assert keys(index, "cup") == ["memory:1", "memory:2"]
     assert keys(index, "mother")[0] == "memory:2"
-
-
-def test_what_is_removed_is_gone_also_from_its_neighbours():
-    index = WordIndex()
-    index.add([memory(1, "The cup."), memory(2, "Yes.")])
-    index.remove(["memory:1", "memory:77"])
-    assert keys(index, "cup") == []
-    assert held(index) == {"memory:2"}
-    index.check()
 
 
 @pytest.mark.parametrize("term", ['"', "a OR b", "col:x", "(", "*", "^", "NEAR", "it's", "", "\0"])

@@ -160,9 +160,6 @@ def test_nobody_takes_others_words_away_by_saying_what_a_cut_says():
     assert compaction.without_note(f"{compaction.note(summary_of('I met Tom.'))}\n{said}") == said
 
 
-# -- failures
-
-
 # -- the check
 
 

@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 from keepsake.paths import REPOSITORY
-from keepsake.web.on_reactor import on_reactor
 
 _RUN = """
 import json, threading, time
@@ -54,10 +53,6 @@ def ask():
 reactor.callWhenRunning(lambda: threading.Thread(target=ask).start())
 reactor.run(installSignalHandlers=False)
 """
-
-
-def test_without_a_reactor_it_is_run_at_once():
-    assert on_reactor(lambda: 3) == 3
 
 
 def test_it_is_run_there_and_its_answer_comes_back():
