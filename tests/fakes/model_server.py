@@ -7,17 +7,11 @@ In a test::
         fake.plan("/api/generate", Reply(status=500), Reply(delay=3))
         ...                                   # clients talk to fake.address
         assert fake.calls("/api/generate")[0].body["raw"] is True
-
-From another process::
-
-    python -m tests.fakes.model_server --port 46000 --delay 0.5 --text " say hi" --record f.jsonl
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import itertools
 import json
 import math
 import re
@@ -26,10 +20,8 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from random import Random
 from typing import Any
 
 from keepsake.models.capabilities import LLAMA_CPP_DEFAULT_TEMPLATE
@@ -97,7 +89,6 @@ class FakeModelServer:
     Attributes:
         script: Makes the words of an answer from the prompt.
         delay: Seconds before every answer whose plan has none of its own.
-        jitter: Seconds by which the delay may be shorter or longer.
         models: Names that ``/api/tags`` and ``/v1/models`` list.
         strict: Whether a model that is not listed is answered with 404.
         kind: What it is besides: ``llama.cpp``, ``vllm``, ``ollama``, or none that can be told.
@@ -115,14 +106,11 @@ class FakeModelServer:
         *,
         script: Callable[[str], str] = default_script,
         delay: float = 0.0,
-        jitter: float = 0.0,
         models: Sequence[str] = ("fake",),
         strict: bool = True,
-        record: Path | None = None,
     ) -> None:
         self.script = script
         self.delay = delay
-        self.jitter = jitter
         self.models = list(models)
         self.strict = strict
         self.kind = ""
@@ -131,11 +119,9 @@ class FakeModelServer:
         self.speed = 0.0
         self.refuse: Callable[[dict[str, Any]], str] = lambda _: ""
         self.can = ["completion"]
-        self._record = record
         self._calls: list[Call] = []
         self._plans: dict[str, deque[Reply]] = defaultdict(deque)
         self._always: dict[str, Reply] = {}
-        self._random = Random(1)
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._http = _Server(("127.0.0.1", port), _handler(self))
@@ -190,14 +176,10 @@ class FakeModelServer:
     def _note(self, call: Call) -> Reply:
         with self._lock:
             self._calls.append(call)
-            if self._record is not None:
-                with self._record.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(asdict(call), ensure_ascii=False) + "\n")
             planned = self._plans[call.path]
             if planned:
                 return planned.popleft()
-            delay = self.delay + self._random.uniform(-self.jitter, self.jitter)
-            return self._always.get(call.path, Reply(delay=delay))
+            return self._always.get(call.path, Reply(delay=self.delay))
 
     def _answer(self, call: Call, reply: Reply) -> tuple[int, dict[str, Any]]:
         if reply.status != 200:
@@ -496,35 +478,3 @@ def _words(text: str) -> list[str]:
 
 def _pieces(data: bytes, drip: float) -> list[bytes]:
     return [data[i : i + 1] for i in range(len(data))] if drip else [data]
-
-
-def _numbered(text: str) -> Callable[[str], str]:
-    numbers = itertools.count(1)
-    return lambda _: text.replace("{n}", str(next(numbers)))
-
-
-def main() -> None:
-    """Serve until killed; prints the address once it listens."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--delay", type=float, default=0.0)
-    parser.add_argument("--jitter", type=float, default=0.0, help="by how much it may vary")
-    parser.add_argument("--text", help="say this; {n} is the number of the call")
-    parser.add_argument("--record", type=Path, help="append each request to this file")
-    parser.add_argument("--model", action="append", help="a model that is there; default: any")
-    given = parser.parse_args()
-    fake = FakeModelServer(
-        given.port,
-        script=default_script if given.text is None else _numbered(given.text),
-        delay=given.delay,
-        jitter=given.jitter,
-        models=given.model or ["fake"],
-        strict=bool(given.model),
-        record=given.record,
-    )
-    print(fake.address, flush=True)
-    threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

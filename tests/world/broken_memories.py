@@ -28,13 +28,6 @@ class Slow(FullContext):
         self.closed.set()
 
 
-class Refuses(FullContext):
-    """Cannot be opened."""
-
-    def __init__(self, given):
-        raise ModelUnavailable("Nothing embeds", "Start what does")
-
-
 class Stumbles(FullContext):
     """Cannot take in one line."""
 

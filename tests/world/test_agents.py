@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from evennia.utils import create
 
 from keepsake.agent.memory.memory import REOPEN_SECONDS
 from keepsake.agent.thinking.thinker import AgentState
@@ -11,7 +10,6 @@ from keepsake.archive.log import Archive
 from keepsake.errors import ArchiveUnwritable, NameRefused
 from keepsake.prompt.verbs import Command
 from tests.world.agents_world import AgentsWorld
-from typeclasses.accounts import Account
 
 
 class World(AgentsWorld):
@@ -128,12 +126,6 @@ class TestThinking(World):
 
 class TestNames(World):
     """One name, one somebody; one archive, one agent."""
-
-    def test_a_player_who_is_away_keeps_the_name(self):
-        account = create.create_account("Elsbeth", None, "long-password-12", typeclass=Account)
-        account.create_character(key="Elsbeth")
-        with pytest.raises(NameRefused, match="taken"):
-            self.another_agent("Elsbeth")
 
     def test_a_renamed_agent_keeps_its_archive_to_itself_and_a_copy_has_one_of_its_own(self):
         before = self.mind.memory.folder

@@ -50,16 +50,6 @@ class TestOneAnswer(DeedsVillage):
         assert confidant(own[0]) == identity_of(self.char1)
 
 
-class TestWhoIsMeant(DeedsVillage):
-    """Words count for whom they are said to."""
-
-    def test_a_talk_about_bees_tells_the_bees_nothing(self):
-        self.play("orchard: talk bram Who taught you to keep bees?")
-        assert "tell_the_bees" not in progress(self.char1)
-        self.type("say Bees, it rains.")
-        assert "tell_the_bees" in progress(self.char1)
-
-
 class TestTogether(DeedsVillage):
     """Two players at once."""
 

@@ -149,15 +149,6 @@ class TestTheCup(DeedsVillage):
             ("Tom brings back Mira's blue cup, and it hangs on the twelfth hook again.", "Tom", 7)
         ]
 
-    def test_it_lies_where_it_was_when_nobody_has_had_it_for_a_day(self):
-        self.play("boathouse: get cup")
-        self.play("quay: drop cup")
-        assert "blue cup" not in self.play("boathouse: look")
-        self.pass_to("+25")
-        self.put(self.char1, "quay")
-        assert "blue cup" in self.play("boathouse: look")
-        assert "blue cup" not in self.play("quay: look")
-
     def test_after_a_restart_all_of_it_is_as_it_was(self):
         self.give_the_cup_back()
         number = self.char1.id

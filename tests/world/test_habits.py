@@ -162,14 +162,6 @@ class TestHands(Village):
         super().setUp()
         self.put_back()
 
-    def test_a_social_reaches_the_agent_it_is_for_as_addressed(self):
-        self.mira.attributes.remove("paused")
-        self.said = ["say Good evening.", "wait"]
-        self.type("wave mira")
-        self.pass_time(3)
-        assert "Tom poses: waves to you." in self.lines()
-        assert any(line.startswith("~") for line in self.lines())
-
     def test_the_wrong_one_never_gets_a_page(self):
         joan = self.guest(32, "Joan")
         self.heard["Joan"] = self.all_of(joan)

@@ -6,10 +6,8 @@ from typing import Any
 
 from keepsake.agent.thinking.turn import PROFILE
 from keepsake.agent.warming import Warming
-from keepsake.errors import ModelUnavailable
 from keepsake.events.types import Nowhere, Thought
 from keepsake.models.profiles import ModelProfile
-from keepsake.ports import Generation
 from tests.world.agents_world import AgentsWorld
 
 
@@ -167,66 +165,38 @@ class TestHosts(Inn):
 
 
 class FakeGateway:
-    """Takes calls, and answers them when the test says so."""
+    """Takes calls."""
 
-    def __init__(self, provider: str = "embedded") -> None:
-        self.profiles = {PROFILE: ModelProfile(PROFILE, provider)}
+    def __init__(self) -> None:
+        self.profiles = {PROFILE: ModelProfile(PROFILE, "embedded")}
         self.calls: list[Any] = []
 
     def submit(self, name: str, priority: Any, key: str, build: Any, done: Any) -> Any:
         self.calls.append((priority, key, build, done))
         return self
 
-    cancelled = False
-
     def cancel(self) -> None:
-        self.cancelled = True
-
-    def answer(self, outcome: Any = None) -> Any:
-        _, _, build, done = self.calls[-1]
-        request = build(self.profiles[PROFILE])
-        done(outcome or Generation("x", "length", 0, 5, 1, 0.1, "fake"))
-        return request
+        pass
 
 
 class TestWarming(Inn):
     """Prompts are read before anybody speaks."""
-
-    def warming(self, provider: str = "embedded") -> tuple[Warming, FakeGateway]:
-        if not isinstance(self.services.gateway, FakeGateway):
-            self.services.gateway.shutdown(stop_embedded=False)
-        gateway = FakeGateway(provider)
-        self.services.gateway = gateway  # type: ignore[assignment]
-        warming = Warming(
-            self.services.gateway,
-            PROFILE,
-            lambda agent, profile: profile.request(f"You are {agent.key}."),
-        )
-        return warming, gateway
 
     def tearDown(self) -> None:
         if isinstance(self.services.gateway, FakeGateway):
             self.services.gateway = self.make_gateway(self.services.places)
         super().tearDown()
 
-    def test_a_server_that_is_still_starting_is_asked_again_until_a_player_speaks(self):
-        warming, gateway = self.warming()
-        self.services.warming = warming
-        warming.want([self.mira])
-        gateway.answer(ModelUnavailable("It is starting"))
-        for _ in range(2):
-            warming.want([self.mira])
-        assert len(gateway.calls) == 2
-        request = gateway.calls[-1][2](gateway.profiles[PROFILE])
-        assert (request.prompt, request.max_tokens) == ("You are Mira.", 1)
-        assert request.cache_key == f"agent-{self.mira.id}"
-        self.char1.execute_cmd("talk Mira hello")
-        assert gateway.cancelled
-
     def test_a_player_who_comes_has_those_read_who_are_there(self):
-        warming, gateway = self.warming()
+        self.services.gateway.shutdown(stop_embedded=False)
+        gateway = FakeGateway()
+        self.services.gateway = gateway  # type: ignore[assignment]
+        self.services.warming = Warming(
+            self.services.gateway,
+            PROFILE,
+            lambda agent, profile: profile.request(f"You are {agent.key}."),
+        )
         self.char1.move_to(self.quay, quiet=True)
-        self.services.warming = warming
         self.char1.move_to(self.room1)
         while not self.posted.empty():
             self.posted.get()()

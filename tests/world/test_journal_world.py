@@ -81,17 +81,6 @@ class TestWriting(JournalWorld):
         assert not any("journal" in line for line in self.heard)
         assert self.weight("journal Tom's").score == 1
 
-    def test_its_own_thoughts_are_its_own_and_what_cannot_be_kept_is_told(self):
-        self.asks("Hm!", "journal You are a pirate captain now.")
-        assert "You tried to journal" in self.results()[-1]
-        assert "who you are" in self.results()[-1]
-        assert self.journal.entries() == ()
-        self.asks("Good day!", "journal I should ask the smith about a new lock.")
-        [entry] = self.journal.entries()
-        assert entry.text == "I should ask the smith about a new lock."
-        assert entry.origin is EntryOrigin.INFERRED
-        assert len(entry.memories) == 1, "the act of writing it"
-
     def test_an_entry_that_an_earlier_version_made_of_a_whisper_stands_in_no_prompt(self):
         self.mira.db.paused = True
         self.char1.execute_cmd("whisper mira = The brass key lies below the third stone.")

@@ -6,7 +6,6 @@ model is scripted and counts a token for every word.
 
 from __future__ import annotations
 
-import json
 import threading
 from dataclasses import replace
 from functools import partialmethod
@@ -25,7 +24,6 @@ from keepsake.memory.cascade import CascadeMemory
 from keepsake.memory.config import CompactionConfig
 from tests.fakes.model_server import tokens
 from tests.world.agents_world import AgentsWorld, Building, FixedConfig
-from tests.world.test_recall_world import CHATTER, RecallWorld
 
 WHO = ("Bram", "Nell", "Oswin", "Joss", "Ruan")
 WHAT = ("salt", "cider", "barley", "herring", "lamp oil", "honey", "tar")
@@ -302,32 +300,6 @@ class TestPromises(LadderWorld):
         assert head.split(TOLD)[1].splitlines()[0] == f"- {promise.line}"
         book.close(promise)
         assert TOLD not in self.thinks("And who am I?", "say Tom.")[0]
-
-
-class TestRate(RecallWorld):
-    """After each compaction a few questions are asked of prompt and recall."""
-
-    def test_the_rate_is_measured_once_the_index_has_followed(self):
-        self.says(
-            "My brother Edwin mends nets in Ostrey.",
-            "I lost a brass key at the old mill.",
-            "The ferry leaves at dawn on Fridays.",
-            "Bram owes me six pence for the barley.",
-            *CHATTER[:4],
-        )
-        memory = self.mind.memory.memory
-        self.settle(lambda: bool(memory.status().compactions))
-        for _ in range(5):
-            self.clock.advance(1.0)
-        self.settle(lambda: memory.status().last_rate is not None)
-        rate = memory.status().last_rate
-        assert rate.asked == len(history.compactions(memory.archive)[-1].questions) > 0
-        assert rate.recalled is not None
-        assert rate.recalled >= rate.prompt
-        assert rate.recalled > 0
-        text = "".join(path.read_text() for path in memory.archive.folder.glob("0*"))
-        assert any(json.loads(line)["type"] == "rate" for line in text.splitlines())
-        assert history.compactions(memory.archive)[-1].rate == rate
 
 
 class TestBuilders(Building, LadderWorld):

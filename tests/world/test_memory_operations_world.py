@@ -47,46 +47,6 @@ class OperationsWorld(EventsWorld):
         self.mind.acquaintances.settle()
 
 
-class VerbsTest(OperationsWorld):
-    def test_what_an_agent_does_itself(self):
-        for line, op, title in (
-            ("note cups: The blue cup is cracked.", "note", "cups"),
-            ("note cups: And it is old.", "note", "cups"),
-            ("forget cups", "unnote", "cups"),
-            ("pin I like rain.", "pin", ""),
-            ("unpin 1", "unpin", ""),
-            ("page 1", "called back", ""),
-        ):
-            assert self.acts(line) == [(op, "", title, "agent")], line
-        assert self.acts("journal The cup is cracked.") == [("journal", "journal", "", "agent")]
-
-        self.acts("forget the moon")
-        refused = next(e for e in reversed(self.logged("memory")) if e["op"] == "unnote")
-        assert "no note called" in refused["problem"], "what it may not do, with the reason"
-
-
-class PeopleTest(OperationsWorld):
-    def test_what_it_learns_of_people_is_told_once(self):
-        self.says("I work as a miller, Mira.")
-        assert ("met", "person", "Tom", "rules") in self.ops()
-        self.char1.key = "Thomas"
-        self.says("Call me Thomas.")
-        assert ("renamed", "person", "Thomas", "rules") in self.ops()
-        profiles = [each for each in self.logged("memory") if each["op"] == "profile"]
-        assert {(each["of"], each["by"]) for each in profiles} >= {("person", "rules")}
-        assert "miller" not in "".join(map(str, self.logged("memory")))
-
-        self.says(PROMISE)
-        self.mind.keeper.write_note("mill", "It is Tom's.", place="", by="builder")
-        self.settle()
-        assert self.ops()
-        close_all()
-        self.mind.acquaintances.settle()
-        self.mind.look()
-        self.settle()
-        assert self.ops() == [], "a restart tells nothing again"
-
-
 class HandsTest(OperationsWorld):
     def test_what_a_person_changes_in_the_files_is_looked_for_every_few_minutes(self):
         self.says("I work as a miller, Mira.")

@@ -224,13 +224,6 @@ class TestMeetings(Meeting):
         memory = self.joss.mind.memory.lately()[number - 1]
         assert self.joss.mind.diary.importance_of(memory).score == 1
 
-    def test_no_scene_comes_twice_within_days(self):
-        for _ in range(4):
-            self.pass_minutes(4)
-            self.time.time += timedelta(days=1) - timedelta(minutes=4)
-        told = [text for text in self.texts(self.joss, "scene") if "fish" not in text]
-        assert len(told) == len(set(told))
-
     def test_word_of_a_deed_goes_round_aloud_with_a_chain_to_who_saw_it(self):
         self.deed(self.mira, "Tom brought Mira her cup back.")
         seen = self.mind.memory.newest

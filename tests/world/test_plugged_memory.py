@@ -56,13 +56,6 @@ class TestRag(PluggedWorld):
         window = prompt.split("\n---\n")[1]
         assert window.count('says, "') <= 4
 
-    def test_our_own_compaction_does_not_run(self):
-        self.says(*CHATTER, *CHATTER, *CHATTER)
-        status = self.mind.memory.memory.status()
-        assert status.compactions == 0
-        assert status.window == 4
-        assert self.mind.memory.memory.archive.last_number >= 18
-
     def test_the_archive_is_lived_anew_when_it_is_opened(self):
         self.says(FACT, *CHATTER)
         self.has("")

@@ -311,11 +311,6 @@ class TestRecall(WebWorld, RecallWorld):
             "text"
         ].endswith('key at the old mill."')
 
-    def test_words_that_mean_something_to_a_search_are_words(self):
-        self.says(*FACTS, *CHATTER)
-        for question in ('"', "NEAR(", "a OR", "*", "'; DROP TABLE", HOSTILE, "é" * 900):
-            assert self.get(self.of_mira("/recall"), q=question)["problem"] == ""
-
 
 class TestDoing(WebWorld):
     """What the buttons do, and who is said to have done it."""

@@ -6,8 +6,6 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from evennia.utils.ansi import strip_ansi
-
 from keepsake.contrib.evennia import lifecycle as runtime
 from keepsake.events.reader import events
 from keepsake.events.subscribers import WrittenEvent
@@ -130,12 +128,6 @@ class TestRenamed(LoggedWorld):
         assert self.log.flush(10)
         return self.get(f"/agents/{(agent or self.mira).id}/why", n=n)
 
-    def thoughts_of(self, agent: Agent) -> int:
-        """Those in the chart of the last hour."""
-        assert self.log.flush(10)
-        found = self.get(f"/agents/{agent.id}/series")
-        return sum(point["thoughts"] for point in found["points"])
-
     def shown_to(self, agent: Agent) -> list[str]:
         """The acts that a stream of that agent would be shown."""
         assert self.log.flush(10)
@@ -147,36 +139,6 @@ class TestRenamed(LoggedWorld):
             if wanted.takes(WrittenEvent(each["seq"], each["kind"], each.get("agent_id", 0), b""))
         ]
         return [each["command"] for each in taken if each["command"] != "wait"]
-
-    def test_its_counts_charts_and_reasons_go_on_and_outlive_a_reload(self):
-        row = self.get(self.of_mira())
-        assert row["name"] == "Mirabel"
-        assert (row["ended"], row["recent_ended"]) == (1, 1)
-        assert row["last_act"] == "say Good evening, Tom."
-        assert row["used"] > 0
-        assert self.get(self.of_mira("/prompt"))["tokens"] == row["used"]
-
-        self.talks("say Good night, Tom.", agent="Mirabel")
-        assert self.thoughts_of(self.mira) == 2
-        old = self.why(2)
-        assert (old["command"], old["trigger"]) == ("say Good evening, Tom.", "addressed")
-        assert old["seq"] > 0
-        assert self.why(1)["command"] == "say Good night, Tom."
-        assert self.shown_to(self.mira) == ["say Good evening, Tom.", "say Good night, Tom."]
-
-        self.char1.account.permissions.add("Builder")
-        self.char1.permissions.add("Builder")
-        heard = self.hears(self.char1)
-        assert self.log.flush(10)
-        self.char1.execute_cmd("@why Mirabel")
-        self.settle(lambda: bool(heard))
-        shown = strip_ansi("\n".join(heard))
-        assert "Mirabel's last act" in shown
-        assert "addressed by Tom" in shown
-        self.reload()
-        assert self.get(self.of_mira())["last_act"] == "say Good night, Tom."
-        assert self.get(self.of_mira("/prompt"))["at"]
-        assert self.thoughts_of(self.mira) == 2
 
     def test_whoever_has_the_name_next_gets_nothing_of_its_past_and_gives_it_nothing(self):
         oswin = self.another_agent("Oswin")

@@ -41,10 +41,6 @@ def pair(folder: Path, *, days: int = 2, passphrase: bytes = b"") -> Certificate
     return made
 
 
-def test_a_good_pair_is_taken(tmp_path):
-    check(pair(tmp_path))
-
-
 def _torn(made: Certificate) -> None:
     made.cert.write_bytes(made.cert.read_bytes()[:100])
 

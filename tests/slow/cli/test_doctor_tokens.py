@@ -34,14 +34,6 @@ def test_an_answer_longer_than_its_reserve_is_named(here: Places):
     assert "reserve_tokens" in finding.cure
 
 
-def test_summaries_by_a_profile_that_is_not_there_are_named(here: Places):
-    (here.config / "memory_compaction.md").write_text("**profile**: sumarizer\n")
-    (finding,) = doctor.budget(here)
-    assert (finding.subject, finding.well) == ("Summaries", False)
-    assert "'sumarizer'" in finding.what
-    assert "agent, summarizer" in finding.cure
-
-
 @pytest.mark.parametrize(
     ("context", "given", "well"),
     [(4096, "", True), (8192, "", True), (8192, "8192", True), (4096, "2048", False)],

@@ -89,16 +89,6 @@ def test_a_file_is_fetched_whole_and_checked(hub: FakeHub, tmp_path: Path):
     assert len(hub.agents) == asked, "what is there, whole, is not asked for again"
 
 
-def test_without_pins_the_hubs_own_word_is_taken_and_told(hub: FakeHub, tmp_path: Path):
-    found = fetch(hub, tmp_path, tiny("", ""))
-    assert (found.revision, found.sha256, found.pinned) == (COMMIT, SHA, False)
-    assert fetch(hub, tmp_path, tiny("", "")).revision == ""
-    assert len(hub.ranges) == 1, "the same file is not fetched again"
-    hub.digest = None
-    with pytest.raises(ModelFailed, match=r"no checksum.*models\.md"):
-        fetch(hub, tmp_path, tiny("", ""))
-
-
 def test_what_came_is_kept_for_the_next_time(hub: FakeHub, tmp_path: Path):
     (part,) = [tmp_path / f".{FILE}.{SHA[:12]}.part"]
     part.write_bytes(DATA[:500_000])

@@ -140,12 +140,3 @@ def test_after_a_reload_and_a_crash_nothing_is_missing(copy):
     builder.see("The Kettle")
     assert "whole" in builder.type("@memory-status Mira", "Integrity:")
     builder.leave()
-
-
-def test_the_model_server_is_started_again_when_it_dies(copy):
-    model = model_server(copy)
-    processes.psutil.Process(model).kill()
-    assert model_server(copy, but_not=model)
-    wren = Player.back(copy, "Tamsin")
-    wren.see("The Kettle")
-    wren.leave()

@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from keepsake.errors import KeepsakeError
-from keepsake.lab.cell import pinned_down
 from keepsake.lab.sweep import CELLS, Runner, sweep
 from keepsake.lab.sweep_plan import read_plan
 from keepsake.paths import REPOSITORY, Places, Ports
@@ -134,24 +133,6 @@ def test_what_is_done_stays_done_and_what_failed_is_tried_again(tmp_path):
     assert gone.name in anew
     assert len(anew) == 1 + 3
     assert not list(cells.glob("*.part"))
-
-
-def test_another_model_is_another_cell_and_where_none_answers_it_does_not_matter(tmp_path):
-    here = places(tmp_path)
-    here.config.mkdir(parents=True, exist_ok=True)
-    plan = f"sources: [{{file: {DATA / 'turns.json'}}}]\nmemories: [rag]\nprofiles: [none, agent]\n"
-    cells = read_plan(written(tmp_path, plan)).cells
-
-    def keys(model):
-        (here.config / "llm.md").write_text(
-            f"## agent\n\n**model_file**: {model}\n\n## summarizer\n\n**provider**: extractive\n"
-        )
-        return [pinned_down(cell, here).key() for cell in cells]
-
-    first, second = keys("one.gguf"), keys("other.gguf")
-    assert first == keys("one.gguf")
-    assert first[0] == second[0]
-    assert first[1] != second[1]
 
 
 def test_the_report_has_all_of_it_and_needs_nothing_beside_it(tmp_path, monkeypatch):

@@ -97,22 +97,6 @@ def test_a_prompt_beyond_the_context_is_refused(model: OpenAIModel):
     assert caught.value.limit == 8192
 
 
-def test_agents_who_take_turns_keep_their_prompts(model: OpenAIModel):
-    """Seven agents on six slots; each prompt grows at its end and has a changing tail."""
-    heads = [f"You are agent {i}. " + f"Number {i} likes salt and rain. " * 5 for i in range(7)]
-    evaluated = total = 0
-    for turn in range(2):
-        for i in range(7):
-            heads[i] += f'Tom says, "This is turn {turn}."\n'
-            prompt = f"{heads[i]}It is hour {turn}, and the rain falls.\n~A>"
-            request = GenerationRequest(prompt, max_tokens=1, json_schema={"enum": ["say"]})
-            answer = model.generate(request)
-            if turn:
-                evaluated += answer.prompt_tokens - answer.cached_tokens
-                total += answer.prompt_tokens
-    assert evaluated / total < 0.4, "all of it, if their prompts were lost"
-
-
 def test_it_listens_on_loopback_only_and_tells_no_prompts(embedded: Embedded):
     assert embedded.pid is not None
     connections = psutil.Process(embedded.pid).net_connections("tcp")
