@@ -82,7 +82,7 @@ _LEVELS = {"[Config]": "config", "[Error]": "error"}
 
 
 class FaultHandler(logging.Handler):
-    """Emits an event for every line of the agents' log that tells of a fault."""
+    """Emits an event for every warning or error in the agents' log."""
 
     def __init__(self, events: Events) -> None:
         super().__init__()

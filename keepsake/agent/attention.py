@@ -85,7 +85,7 @@ class PerceivedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Impulse(PerceivedEvent):
-    """A reason to think now: the newest of what one person did, or of what happened."""
+    """A reason to think now: the newest event of one person, or of the world."""
 
     priority: Priority = "event"  # the place in the model's queue
 

@@ -261,7 +261,7 @@ def start(
 
     Args:
         places: Where the files are.
-        timer: The reactor, or what stands in for it.
+        timer: Twisted's reactor, or a simulated clock.
         post: Runs a function on the reactor thread; the reactor's own when None.
         taps: Who listens to what happens.
         clock: The present time; the machine's when None.

@@ -64,7 +64,7 @@ class MemoryFacts(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One thing an agent lived through."""
+    """One memory of an agent: a perception, an act or a result."""
 
     number: int  # 1, 2, 3 … in the order lived; never repeats for one agent
     time: datetime  # when, with time zone

@@ -107,7 +107,7 @@ class BackgroundCompactor:
         def ended(outcome: CompactionResult | CompactionError | None) -> None:
             if outcome is None:
                 return
-            if reasons and not isinstance(outcome, CompactionRunning):  # which tells of itself
+            if reasons and not isinstance(outcome, CompactionRunning):  # which is logged elsewhere
                 self._services.events.emit(compacted(self._life.name, reasons[0], outcome))
             if isinstance(outcome, CompactionResult):
                 for event in not_used(self._life.name, outcome.refused):

@@ -54,7 +54,7 @@ class Remembering:
         self.keeper = MemoryTools(life, memory, self.diary, found_by, services)
         self.examiner = Examiner(memory, self.keeper.recaller, services)
         self.hearsay = Hearsay(life.name)
-        # The diary first: whoever is new to the agent is so until its acquaintances have seen them.
+        # The diary goes first: it needs to know whether the agent has met this person before.
         ours = (self.diary.saw, self.acquaintances.saw, self.hearsay.saw)
         memory.watchers = (*ours, self.keeper.recaller.saw)
 
