@@ -36,12 +36,16 @@ def only_once(words: str, number: int) -> str:
     return f"{words[:-1]} by {number}{words[-1:]}"
 
 
-def answerer(hold: Path) -> Callable[[str], str]:
-    """Makes an answer from a prompt: one line of a talk for a reply, a command for an act."""
+def answerer(hold: Path, delay: float) -> Callable[[str], str]:
+    """Makes an answer from a prompt: one line of a talk for a reply, a command for an act.
+
+    An answer takes ``delay`` seconds, a quarter more or less.
+    """
     random, lock, numbers = Random(11), threading.Lock(), itertools.count(1)
     heard = (line.text.partition('"')[2].rstrip('"') for line in talk(random) if '"' in line.text)
 
     def answer(prompt: str) -> str:
+        time.sleep(delay * Random().uniform(0.75, 1.25))
         while hold.exists():
             time.sleep(_POLL_SECONDS)
         with lock:
@@ -78,9 +82,7 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=2.0)
     parser.add_argument("--hold", type=Path, required=True)
     given = parser.parse_args()
-    fake = FakeModelServer(
-        script=answerer(given.hold), delay=given.delay, jitter=given.delay / 4, models=["fake"]
-    )
+    fake = FakeModelServer(script=answerer(given.hold, given.delay))
     print(fake.address, flush=True)
     threading.Event().wait()
 
