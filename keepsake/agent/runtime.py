@@ -23,7 +23,6 @@ from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.offstage.days import Scene
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.agent.waiting import in_thread
-from keepsake.agent.warming import Warming
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
 from keepsake.books.config import JournalConfig, PeopleConfig
@@ -104,7 +103,6 @@ class Runtime:
     taps: Taps = field(default_factory=Taps)  # who listens to events and log lines
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall
     embedder: ClosableEmbedder | None = None  # None for recall by words alone
-    warming: Warming | None = None  # has prompts read before anybody speaks
     scenes: Sequence[Scene] = ()  # small scenes that agents play where they meet
     # the most tokens of a prompt of the agents' chat model; 0 while they have none
     chat_tokens: int = 0

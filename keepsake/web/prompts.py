@@ -14,7 +14,6 @@ from pathlib import Path
 from keepsake.errors import KeepsakeError
 from keepsake.events.prompts import PromptStore
 from keepsake.events.reader import newest_first, time_of
-from keepsake.events.recent_activity import MOST_BYTES, tokens_of
 from keepsake.events.why import PromptSource
 from keepsake.json_lines import Record
 from keepsake.recall.documents import DocumentKind, Hit
@@ -29,8 +28,8 @@ from keepsake.web.shapes import (
 )
 from keepsake.web.world import ranked
 
-FAR = 64_000_000
-"""Bytes of the log that are read back for an earlier prompt: a second or so."""
+LATELY, FAR = 16_000_000, 64_000_000
+"""Bytes of the log that are read back for the last prompt, and for an earlier one."""
 
 
 class NoSuchPrompt(KeepsakeError):
@@ -115,11 +114,11 @@ def _row(thought: Record) -> SentRow:
         trigger=_trigger(thought),
         outcome=str(thought.get("outcome") or ""),
         command=str(thought.get("command") or ""),
-        tokens=tokens_of(thought),
+        tokens=sum((thought.get("sections") or {}).values()),
     )
 
 
-def _sent(log: Path, number: int, most: int = MOST_BYTES) -> Iterator[Record]:
+def _sent(log: Path, number: int, most: int = LATELY) -> Iterator[Record]:
     """Thoughts for which something was sent, the newest first."""
     thoughts = newest_first(log, kind="thought", agent_id=number, most=most)
     return (each for each in thoughts if each.get("prompt"))

@@ -75,7 +75,7 @@ class AgentRow(Shape):
     """Whether it is on its way to bed."""
     place: str
     last_act: str = ""
-    """The line of its last act, also from before the last start; empty if none is known."""
+    """The line of its last act since the server started; empty before the first."""
     last_act_at: str | None = None
     waiting: float | None = None
     """Seconds that its thought has waited for queue and model; None if none is under way."""
@@ -94,7 +94,7 @@ class AgentRow(Shape):
     failed: int = 0
     """Those of them of which nothing came: refused, unanswered, too large, broken off."""
     recent_ended: int = 0
-    """``ended`` over its last 20 thoughts at most, from before the last start as well."""
+    """``ended`` over its last 20 thoughts at most."""
     recent_failed: int = 0
     """``failed`` over the same."""
     problem: str = ""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsake.agent.thinking.turn import PROFILE
-from keepsake.agent.warming import Warming
 from keepsake.events.types import Nowhere, Thought
-from keepsake.models.profiles import ModelProfile
 from tests.world.agents_world import AgentsWorld
 
 
@@ -162,42 +159,3 @@ class TestHosts(Inn):
         assert "Mira, who keeps this place, is asleep. To wake Mira: |wwake mira|n" in self.look()
         self.mira.location = self.quay
         assert "Mira, who keeps this place, sleeps at The Quay." in self.look()
-
-
-class FakeGateway:
-    """Takes calls."""
-
-    def __init__(self) -> None:
-        self.profiles = {PROFILE: ModelProfile(PROFILE, "embedded")}
-        self.calls: list[Any] = []
-
-    def submit(self, name: str, priority: Any, key: str, build: Any, done: Any) -> Any:
-        self.calls.append((priority, key, build, done))
-        return self
-
-    def cancel(self) -> None:
-        pass
-
-
-class TestWarming(Inn):
-    """Prompts are read before anybody speaks."""
-
-    def tearDown(self) -> None:
-        if isinstance(self.services.gateway, FakeGateway):
-            self.services.gateway = self.make_gateway(self.services.places)
-        super().tearDown()
-
-    def test_a_player_who_comes_has_those_read_who_are_there(self):
-        self.services.gateway.shutdown(stop_embedded=False)
-        gateway = FakeGateway()
-        self.services.gateway = gateway  # type: ignore[assignment]
-        self.services.warming = Warming(
-            self.services.gateway,
-            PROFILE,
-            lambda agent, profile: profile.request(f"You are {agent.key}."),
-        )
-        self.char1.move_to(self.quay, quiet=True)
-        self.char1.move_to(self.room1)
-        while not self.posted.empty():
-            self.posted.get()()
-        assert [key for _, key, *_ in gateway.calls] == [f"agent-{self.mira.id}"]

@@ -16,8 +16,7 @@ from keepsake.agent.thinking.scene import TurnContext
 from keepsake.agent.thinking.turn import PROFILE, Turns
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.errors import KeepsakeError
-from keepsake.models.profiles import CHAT, DIALOGUE, SHIPPED, ModelProfile
-from keepsake.ports import GenerationRequest
+from keepsake.models.profiles import CHAT, SHIPPED, ModelProfile
 from keepsake.prompt.marks import Rendered
 from keepsake.recall.related import SearchResult
 from keepsake.tasks.talk_scene import TalkPrompt
@@ -60,14 +59,6 @@ class PromptPreview:
         found = await self._turns.scenes.relate(agent, turn, by="builder")
         prompt, budget = self._prompt(agent, turn, found, profile, said)
         return prompt.rendered, budget
-
-    def head(self, agent: Body, profile: ModelProfile) -> GenerationRequest | None:
-        """The prompt of an answer to nobody, for a server's cache; None if no model is asked."""
-        if profile.is_stopgap and profile.form == DIALOGUE:
-            return None
-        context = self._turns.scenes.context_of(agent, IDLE)
-        prompt, _ = self._prompt(agent, context, None, profile)
-        return profile.request_for(prompt.question)
 
     def _prompt(
         self,

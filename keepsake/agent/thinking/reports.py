@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 
-from keepsake.agent.agent_log import log, logged
+from keepsake.agent.agent_log import log
 from keepsake.agent.attention import ANSWERED, Impulse
 from keepsake.agent.happenings import NO_BASIS, Basis
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.thinking.acting import Act
-from keepsake.events.recent_activity import DROPPED, OUTCOMES, RecentActivity, recent_activity
 from keepsake.events.types import Guard, Thought
 from keepsake.ports import Generation, GenerationRequest
 from keepsake.prompt.budget import Costs
 from keepsake.prompt.marks import Rendered
 
+DROPPED, OUTCOMES = "dropped", 20
+"""The outcome that is no failure and no success; how many of the newest outcomes are kept."""
 FAILED = ("refused", "no answer", "too large", "broke off")
 """Outcomes of which nothing came in the world; see :class:`keepsake.events.types.Thought`."""
 REFUSED_IN_A_ROW = 3
@@ -48,12 +48,10 @@ class ThoughtTally:
     outcomes: Counter[str] = field(default_factory=Counter)
     # how many answers, or parts of one, were ``altered``, ``refused`` or ``dropped`` by a guard
     guarded: Counter[str] = field(default_factory=Counter)
-    # how its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``. Of before
-    # the start as well, as are the three that follow
+    # how its last :data:`OUTCOMES` thoughts ended, the newest last; without ``dropped``
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=OUTCOMES))
     act: str = ""  # the line of its last act; empty before the first
     acted_at: datetime | None = None  # when that was
-    used_before: int = 0  # tokens of the last prompt of before the start
     # the last prompt that was sent since the start; None before the first
     sent: Sent | None = None
     thoughts: int = 0  # how many were answered, since the server started
@@ -77,7 +75,7 @@ class ThoughtTally:
     @property
     def used(self) -> int:
         """Tokens of the last prompt that was sent; 0 if none is known of."""
-        return self.sent.costs.used if self.sent is not None else self.used_before
+        return self.sent.costs.used if self.sent is not None else 0
 
     @property
     def problem(self) -> str:
@@ -100,28 +98,6 @@ class ThoughtTally:
         self._last.append(thought)
         if thought.outcome == "acted":
             self.act, self.acted_at = thought.command or "", now
-
-    def prime(self, before: RecentActivity) -> None:
-        """Take what the event log tells of the time before; what came since stays the newest."""
-        room = OUTCOMES - len(self.recent)
-        self.recent.extendleft(before.outcomes[:room])
-        if self.acted_at is None:
-            self.act, self.acted_at = before.act, before.acted_at
-        self.used_before = before.used
-
-
-def prime(agents: Sequence[tuple[int, ThoughtTally]], runtime: Runtime, before: datetime) -> None:
-    """Read from the log, in a worker thread, what agents did before the start."""
-
-    def work() -> None:
-        with logged("What the agents did before could not be read"):
-            agent_ids = [agent_id for agent_id, _ in agents]
-            found = recent_activity(runtime.places.events, agent_ids, before)
-            for (_, tally), each in zip(agents, found, strict=True):
-                runtime.post(partial(tally.prime, each))
-
-    if agents:
-        runtime.workers.submit(work)
 
 
 @dataclass

@@ -149,11 +149,8 @@ class Thinker:
         agent = self._find()
         if agent is None or agent.db.asleep:
             return
-        if event.kind in DIRECT:
-            if event.source and event.who not in present(agent):
-                event = replace(event, kind=EventKind.HEARD)  # a shout from afar
-            elif self._runtime.warming is not None and event.from_player:
-                self._runtime.warming.drop()
+        if event.kind in DIRECT and event.source and event.who not in present(agent):
+            event = replace(event, kind=EventKind.HEARD)  # a shout from afar
         self._attention.notice(event, self._runtime.seconds())
         if self._attention.outranked:
             self.break_off()

@@ -22,7 +22,6 @@ from keepsake.agent.thinking.acting import Act, Actor
 from keepsake.agent.thinking.fitting import Fitting
 from keepsake.agent.thinking.reports import Progress, Sent, ThoughtReports
 from keepsake.agent.thinking.scene import SceneMaker, TurnContext, words_by_rule
-from keepsake.agent.warming import cache_key
 from keepsake.archive.records import COURTESY, MemoryKind
 from keepsake.errors import KeepsakeError, ModelError, ModelUnavailable
 from keepsake.models.profiles import CHAT, DIALOGUE, ModelProfile
@@ -109,7 +108,7 @@ class Turns:
         self.scenes, self.fitting = SceneMaker(mind, runtime), Fitting(mind.memory, runtime)
         self.current: Turn | None = None
         self.missed: dict[str, Impulse] = {}
-        self.key = cache_key(life.number)
+        self.key = f"agent-{life.number}"
         self._find, self._mind, self._actor = life.body, mind, actor
         self._reports, self._runtime = reports, runtime
         self._still_wanted, self._heard = still_wanted, heard

@@ -203,9 +203,6 @@ class AgentMixin(CharacterMixin):
         mind.thinker.notice(
             PerceivedEvent(kind, is_player, mover.key, source_id=who, memory=memory)
         )
-        awake = not (self.is_asleep or self.db.paused)
-        if came and is_player and awake and (warming := runtime().warming):
-            warming.want([self])
 
     def at_look(self, target: Any, **kwargs: Any) -> str:
         """What it sees; nothing of a place that it only passes through, and knows."""

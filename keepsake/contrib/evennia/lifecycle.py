@@ -6,7 +6,6 @@ Name this module in ``AT_SERVER_STARTSTOP_MODULE``, or call :func:`start` and :f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -17,22 +16,15 @@ from twisted.logger import Logger
 
 from keepsake.agent import runtime
 from keepsake.agent.runtime import COMPACTING_AT_ONCE, Runtime
-from keepsake.agent.surroundings import players_near
-from keepsake.agent.thinking.reports import prime
-from keepsake.agent.thinking.turn import PROFILE
-from keepsake.agent.warming import Warming
 from keepsake.contrib.evennia.agents import notice_login
 from keepsake.contrib.evennia.apps import places
 from keepsake.contrib.evennia.creation import all_agents
-from keepsake.contrib.evennia.minds import close_all, mind_of, open_in_turn, open_minds, unopened
+from keepsake.contrib.evennia.minds import close_all, open_in_turn, open_minds, unopened
 from keepsake.events.subscribers import Taps
-from keepsake.models.profiles import ModelProfile
-from keepsake.ports import GenerationRequest
 
 HOUSEKEEPING_SECONDS = 2.0
 TURN_SECONDS = 0.01
 """How long housekeeping keeps others from the reactor."""
-WARM_AFTER_SECONDS = 3.0
 
 _log = Logger()
 _housekeeping: LoopingCall | None = None
@@ -59,34 +51,23 @@ def start(taps: Taps | None = None) -> None:
     for moment in (SIGNAL_OBJECT_POST_PUPPET, SIGNAL_OBJECT_POST_UNPUPPET):
         moment.connect(notice_login)
     live(shared)
-    shared.warming = Warming(shared.gateway, PROFILE, _head)
-    # Who was connected before a reload is so again a moment after it.
-    shared.timer.callLater(WARM_AFTER_SECONDS, _warm, shared)
 
 
 def live(shared: Runtime) -> None:
     """Have every agent's memory opened in its turn, and let all think."""
     global _housekeeping  # noqa: PLW0603 - one a process, like what it looks after
-    began = shared.clock.now()
-    open_in_turn(all_agents(), lambda: _opened(shared, began))
-    shared.gateway.on_ready = partial(_model_is_back, shared)
+    open_in_turn(all_agents())
+    shared.gateway.on_ready = _model_is_back
     turns = Cooperator(partial(_a_while, shared), partial(shared.timer.callLater, 0))
     _housekeeping = LoopingCall(lambda: turns.coiterate(_keep_house()))
     _housekeeping.clock = shared.timer
     _housekeeping.start(HOUSEKEEPING_SECONDS, now=False).addErrback(_broken)
 
 
-def _opened(shared: Runtime, began: datetime) -> None:
-    """All agents are open: they are told what they did before the world began."""
-    minds = [(mind.thinker.agent, mind.thinker.tally) for mind in open_minds()]
-    prime([(agent.id, tally) for agent, tally in minds if agent], shared, began)
-
-
-def _model_is_back(shared: Runtime) -> None:
+def _model_is_back() -> None:
     """Have those answered whom no model answered, now that a server is well again."""
     for mind in list(open_minds()):
         mind.thinker.model_is_back()
-    _warm(shared)
 
 
 def _a_while(shared: Runtime) -> Callable[[], bool]:
@@ -95,28 +76,10 @@ def _a_while(shared: Runtime) -> Callable[[], bool]:
     return lambda: shared.seconds() >= end
 
 
-def _warm(shared: Runtime) -> None:
-    """Have the prompts read of those whom players will speak to first."""
-    if shared.warming is not None:
-        awake = [agent for agent in all_agents() if not (agent.is_asleep or agent.db.paused)]
-        near = [agent for agent in awake if players_near(agent)]
-        shared.warming.want([*near, *(each for each in awake if each.db.keeps)])
-
-
-def _head(agent: Any, profile: ModelProfile) -> GenerationRequest | None:
-    """An agent's prompt as it would be sent now; what changes stands at its end."""
-    mind = mind_of(agent)
-    if mind is None or profile.is_stopgap:
-        return None
-    return mind.thinker.preview.head(agent, profile)
-
-
 def stop(*, reload: bool) -> None:
     """Close every memory and end what they run on; a reload leaves the model server running."""
     if _housekeeping is not None and _housekeeping.running:
         _housekeeping.stop()
-    if runtime.running() and (warming := runtime.runtime().warming):
-        warming.drop()
     close_all()
     runtime.stop(reload=reload)
 

@@ -10,7 +10,7 @@ has it opened right then, so nothing that is said to an agent is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import evennia
@@ -70,27 +70,25 @@ def unopened() -> int:
     return len(_unopened)
 
 
-def open_in_turn(agents: Iterable[Any], all_open: Callable[[], None]) -> None:
+def open_in_turn(agents: Iterable[Any]) -> None:
     """Open the minds of these agents one after the other, and let them think.
 
-    Those near players come first. What takes long and can wait begins when all are open, when
-    ``all_open`` is called.
+    Those near players come first. What takes long and can wait begins when all are open.
     """
     shared = runtime()
     for agent in agents:
         _unopened[agent.id] = agent
         shared.taps.agent_ids[agent.key] = agent.id  # or the first would take others for players
-    shared.post(lambda: _open_next(shared, all_open))
+    shared.post(lambda: _open_next(shared))
 
 
-def _open_next(shared: Runtime, all_open: Callable[[], None]) -> None:
+def _open_next(shared: Runtime) -> None:
     if not running() or runtime() is not shared:
         return
     agent = _next_to_open()
     if agent is None:
         for mind in open_minds():
             mind.go_back()
-        all_open()
         return
     number = agent.id
 
@@ -99,7 +97,7 @@ def _open_next(shared: Runtime, all_open: Callable[[], None]) -> None:
             with logged(f"{agent.key}: The mind could not be opened"):
                 mind_of(agent)
             _unopened.pop(number, None)
-            _open_next(shared, all_open)
+            _open_next(shared)
 
     with logged(f"{agent.key}: The mind could not be made"):
         # Its turn ends when that is read: reading two at once would only take longer for both.

@@ -2,14 +2,12 @@
 
 import json
 from dataclasses import fields
-from datetime import UTC, datetime
 
 import jsonschema
 import pytest
 
 from keepsake.events.log import EventLog
 from keepsake.events.reader import events
-from keepsake.events.recent_activity import recent_activity
 from keepsake.events.schema import columns, json_schema
 from keepsake.events.subscribers import Taps
 from keepsake.events.types import KINDS, Fault, Thought
@@ -34,9 +32,6 @@ def test_the_id_says_whose_an_event_is_whatever_they_are_called(tmp_path):
     log.emit(Fault(level="error", text="Mira: something is wrong"))
     log.close()
     assert [each["agent_id"] for each in events(tmp_path)] == [7, 7, 8, 8]
-    myra, mira = recent_activity(tmp_path, [7, 8], datetime.now(UTC))
-    assert (myra.act, mira.act) == ("say I am Myra.", "say I am Mira.")
-    assert (len(myra.outcomes), len(mira.outcomes)) == (2, 1)
 
 
 DOCS = REPOSITORY / "docs"
