@@ -106,7 +106,6 @@ class Mind(Remembering):
         self.closed = True
         self.thinker.close()
         self.sleeper.close()
-        self.examiner.close()
         self.acquaintances.close()
         self.keeper.recaller.close()
         self.memory.close()

@@ -1,7 +1,7 @@
 """What became of a memory: every compaction there was, and what can be taken back.
 
 Read from the archive, which has all of it: the texts before and after, the figures, the
-check, the rate, and whether it was taken back. Reading takes as long as the life was, so
+check, and whether it was taken back. Reading takes as long as the life was, so
 it belongs in a worker thread.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Position
 from keepsake.archive.tier_lines import SummaryState
-from keepsake.archive.verdicts import Rate, RoundtripQuestion, SummaryVerdict
+from keepsake.archive.verdicts import SummaryVerdict
 from keepsake.json_lines import Record
 from keepsake.memory.types import Outcome, Rung, RungStep
 
@@ -43,14 +43,11 @@ class PastCompaction:
     completion_tokens: int
     steps: tuple[RungStep, ...]
     verdict: SummaryVerdict | None
-    questions: tuple[RoundtripQuestion, ...]
     before: SummaryState
     after: SummaryState
     # longer versions of the new summaries, which a later rung made shorter
     earlier: Mapping[str, str]
     position: Position
-    # how many of them could still be answered; None if they were not asked
-    rate: Rate | None = None
     undone: datetime | None = None
     cleared: bool = False
 
@@ -102,8 +99,6 @@ class _Story:
         match record.get("type"):
             case "undo":
                 self._change(int(record["id"]), undone=datetime.fromisoformat(record["t"]))
-            case "rate":
-                self._change(int(record["id"]), rate=Rate.from_record(record))
             case "clear":
                 self.past = {n: replace(past, cleared=True) for n, past in self.past.items()}
 
@@ -133,7 +128,6 @@ def _past(
         completion_tokens=int(tokens.get("completion", 0)),
         steps=tuple(map(_step, record.get("steps", ()))),
         verdict=after.verdict,
-        questions=tuple(map(_question, record.get("questions", ()))),
         before=before,
         after=after,
         earlier={str(k): str(v) for k, v in (record.get("earlier") or {}).items()},
@@ -170,12 +164,3 @@ def _step(record: Mapping[str, Any]) -> RungStep:
         tokens_after=int(record["after"]),
         calls=int(record.get("calls", 0)),
     )
-
-
-def question_record(question: RoundtripQuestion) -> Record:
-    """A question as it stands in the archive."""
-    return {"text": question.text, "answer": question.answer, "n": question.number}
-
-
-def _question(record: Mapping[str, Any]) -> RoundtripQuestion:
-    return RoundtripQuestion(str(record["text"]), str(record["answer"]), int(record["n"]))

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from keepsake.archive.records import Summary, Tier
-from keepsake.archive.verdicts import Rate, SummaryVerdict
+from keepsake.archive.verdicts import SummaryVerdict
 from keepsake.json_lines import Record
 
 
@@ -19,11 +19,10 @@ class SummaryState:
     recent: Summary | None = None
     summarised: int = 0  # S: the newest memory that is not in the window
     # the compaction that they are of, 0 for none; ``time`` is when that was made, ``verdict`` what
-    # its check found, ``rate`` how many of its questions can be answered
+    # its check found
     standing: int = 0
     time: datetime | None = None
     verdict: SummaryVerdict | None = None
-    rate: Rate | None = None
 
     def summary(self, tier: Tier) -> Summary | None:
         """The summary of that tier."""
@@ -44,8 +43,6 @@ class SummaryState:
         match record.get("type"):
             case "compaction" | "undo":
                 return SummaryState.from_record(record)
-            case "rate" if int(record["id"]) == self.standing:
-                return replace(self, rate=Rate.from_record(record))
             case "edit":
                 time = datetime.fromisoformat(record["t"])
                 return self.edited(Tier(record["tier"]), str(record["text"]), time)
@@ -85,7 +82,6 @@ class SummaryState:
             "total": total,
             "last": self.time.isoformat() if self.time else None,
             "verdict": self.verdict.to_record() if self.verdict else None,
-            "rate": self.rate.to_record() if self.rate else None,
         }
 
     def _summaries(self) -> Record:
@@ -111,7 +107,7 @@ class SummaryState:
                 raise ValueError("a compaction without a short-term summary")
             time = datetime.fromisoformat(record["t"])
             return cls(longterm, recent, recent.last, int(record["id"]), time, verdict)
-        rate, last = record.get("rate"), record.get("last")
+        last = record.get("last")
         return cls(
             longterm,
             recent,
@@ -119,5 +115,4 @@ class SummaryState:
             int(record["standing"]),
             datetime.fromisoformat(last) if last else None,
             verdict,
-            Rate.from_record(rate) if rate else None,
         )

@@ -1,4 +1,4 @@
-"""What an archive keeps of a compaction's check, and of the questions that were asked after it."""
+"""What an archive keeps of a compaction's check."""
 
 from __future__ import annotations
 
@@ -46,41 +46,3 @@ class SummaryVerdict:
         if "seen" not in values:  # it put back whatever was missing
             values["seen"] = values.get("wanted", 0)
         return cls(**values)
-
-
-@dataclass(frozen=True, slots=True)
-class RoundtripQuestion:
-    """A question that one memory answers."""
-
-    text: str  # the question, in words that a search can use
-    answer: str  # the word or words that answer it
-    number: int  # of the memory
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """How many questions can still be answered after a compaction."""
-
-    asked: int  # questions that were drawn
-    prompt: int  # those that the prompt alone answers
-    # those that prompt and recall together answer; None if recall was not asked
-    recalled: int | None = None
-
-    @property
-    def words(self) -> str:
-        """``7 of 8 answers are still there (3 in the prompt)``."""
-        if self.recalled is None:
-            return f"{self.prompt} of {self.asked} answers are still in the prompt (no recall)"
-        there = f"{self.recalled} of {self.asked} answers are still there"
-        return f"{there} ({self.prompt} in the prompt)"
-
-    def to_record(self) -> dict[str, Any]:
-        """Part of an archive line."""
-        return asdict(self)
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Rate:
-        """Read it back."""
-        recalled = record.get("recalled")
-        known = None if recalled is None else int(recalled)
-        return cls(int(record["asked"]), int(record["prompt"]), known)

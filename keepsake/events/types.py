@@ -122,7 +122,7 @@ class MemoryChange:
     agent_id: int = 0
     op: str  #: What was done.
     #: The memory's number: the first one called back, the last one before a clearing, the one on
-    #: which a promise rests, the first one that a journal entry rests on. Of an undoing, a rate or
+    #: which a promise rests, the first one that a journal entry rests on. Of an undoing or
     #: an edit of a summary the compaction's; 0 where there is none.
     n: int
     #: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
@@ -141,10 +141,6 @@ class MemoryChange:
     #: Whom a page is about, by name; of an agent that was renamed what it was called
     #: before.
     about: str = ""
-    asked: int = 0  #: Questions that were asked after a compaction; 0 for all else.
-    answered: int = 0  #: Those of them that the prompt alone could still answer.
-    #: Those that prompt and recall together could; None where recall was not asked.
-    found: int | None = None
 
 
 OPERATIONS: Mapping[str, str] = {
@@ -153,7 +149,6 @@ OPERATIONS: Mapping[str, str] = {
     "lost": "what found no room while the disk could not be written",
     "mended": "a torn line at the end of the archive was set aside, after a crash",
     "undo": "a compaction was taken back",
-    "rate": "the questions of a compaction were asked",
     "edit": "somebody changed the file of a summary or of a person; with a problem: it came too "
     "late, and was set aside",
     "clear": "the prompt was emptied",
@@ -186,8 +181,7 @@ class Recall:
     agent: str  #: Whose memory.
     #: Its number in the database, which no renaming changes; 0 where it is not known.
     agent_id: int = 0
-    #: For whom: ``thought``, ``agent`` (its own verb), ``builder``, ``examiner`` (who asks the
-    #: questions of a compaction) or ``night``.
+    #: For whom: ``thought``, ``agent`` (its own verb), ``builder`` or ``night``.
     by: str
     question: str  #: What was searched for.
     searched: bool = True  #: Whether it could be, in time.

@@ -15,7 +15,6 @@ from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
 from keepsake.archive.tiers import Tiers
-from keepsake.archive.verdicts import Rate
 from keepsake.errors import CompactionError
 from keepsake.events.types import MemoryChange
 from keepsake.memory.host import MemoryHost
@@ -144,13 +143,6 @@ class AgentMemory:
             CompactionError: Nothing was changed; says why.
         """
         raise CompactionError("this memory makes no summaries, so there is none to take back")
-
-    def record_rate(self, number: int, rate: Rate) -> None:
-        """Keep in the archive what asking the questions of compaction ``number`` gave.
-
-        Raises:
-            ArchiveUnwritable: It was not kept.
-        """
 
     def status(self) -> MemoryStatus:
         """Figures about this memory."""

@@ -17,9 +17,7 @@ from keepsake.archive import history, integrity
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
 from keepsake.archive.tiers import load_tiers
-from keepsake.archive.verdicts import Rate
 from keepsake.errors import CompactionError, CompactionRunning, KeepsakeError
-from keepsake.events.types import MemoryChange
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.compactor import Compactor, nothing_left
 from keepsake.memory.host import MemoryHost
@@ -150,16 +148,6 @@ class CascadeMemory(AgentMemory):
                 undone = replace(undone, detail=undone.detail + warning)
             return undone
 
-    def record_rate(self, number: int, rate: Rate) -> None:
-        """Keep what asking the questions of compaction ``number`` gave."""
-        record = {"type": "rate", "id": number, "t": self.host.clock.now().isoformat()}
-        with self.lock:
-            self.archive.append(record | rate.to_record())
-            if number == self.tiers.state.standing:
-                self.tiers.state = replace(self.tiers.state, rate=rate)
-        change = MemoryChange(agent=self.agent, op="rate", n=number, asked=rate.asked)
-        self.host.emit(replace(change, answered=rate.prompt, found=rate.recalled))
-
     def clear(self) -> None:
         """Empty the prompt; see :meth:`AgentMemory.clear`."""
         with self._alone():
@@ -206,7 +194,6 @@ class CascadeMemory(AgentMemory):
                 last_failure=tried.last_failure,
                 last_number=tiers.state.standing,
                 last_verdict=tiers.state.verdict,
-                last_rate=tiers.state.rate,
             )
 
     def _plan(self, reason: CompactReason, context: MemoryContext) -> CompactionPlan | None:

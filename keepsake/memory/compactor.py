@@ -13,10 +13,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from keepsake.archive.history import PastCompaction, question_record, step_record
+from keepsake.archive.history import PastCompaction, step_record
 from keepsake.archive.tier_lines import SummaryState
 from keepsake.errors import ArchiveError, ArchiveUnwritable, CompactionError, KeepsakeError
-from keepsake.memory import roundtrip
 from keepsake.memory.agent_memory import AgentMemory
 from keepsake.memory.compaction import MemoryCompaction
 from keepsake.memory.plan import CompactionPlan
@@ -95,12 +94,11 @@ class Compactor:
             self._host.clock.now(),
             tuple(self._host.constraints()),
         )
-        questions = roundtrip.draw(plan.leaving)
         if not compaction.make():
             return None
         result = _result(compaction, self._host.ticks() - began)
         verdict = compaction.verdict(self._host.constraints())
-        result = replace(result, verdict=verdict, questions=questions)
+        result = replace(result, verdict=verdict)
         with self._copies.in_step:
             return self._committed(compaction, result)
 
@@ -271,7 +269,6 @@ def _details(compaction: MemoryCompaction, result: CompactionResult, source: str
             "completion": result.completion_tokens,
         },
         "steps": [step_record(step) for step in result.steps],
-        "questions": [question_record(question) for question in result.questions],
         "earlier": {tier.value: text for tier, text in compaction.earlier.items()},
     }
 

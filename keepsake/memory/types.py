@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from keepsake.archive.records import Memory, Position, Summary
-from keepsake.archive.verdicts import Rate, RoundtripQuestion, SummaryVerdict
+from keepsake.archive.verdicts import SummaryVerdict
 
 
 class CompactReason(StrEnum):
@@ -130,8 +130,6 @@ class CompactionResult:
     verdict: SummaryVerdict | None = None
     # answers of a model that were not used: the task, the answer, and why
     refused: tuple[tuple[str, str, str], ...] = ()
-    # drawn from what was summarised, for the caller to ask afterwards
-    questions: tuple[RoundtripQuestion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,5 +163,3 @@ class MemoryStatus:
     last_failure: str = ""
     last_number: int = 0  # number of the newest compaction that stands, 0 if there is none
     last_verdict: SummaryVerdict | None = None
-    # how many of its questions can still be answered; None before it is known
-    last_rate: Rate | None = None

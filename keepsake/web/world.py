@@ -237,7 +237,7 @@ def _tiers(number: int) -> TiersView:
 def _access(number: int) -> ArchiveAccess:
     agent, memory = agent_with(number), mind_with(number).memory.memory
     status, context = memory.status(), memory.context()
-    done = (status.compactions, status.last_number, status.last_rate)
+    done = (status.compactions, status.last_number)
     return ArchiveAccess(agent.key, memory.archive, (*done, context.longterm, context.recent))
 
 

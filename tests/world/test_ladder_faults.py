@@ -51,11 +51,9 @@ class TestClosed(LadderWorld):
         self.char1.execute_cmd("talk Mira Well?")
         self.clock.advance(2.0)
         assert self.component.compactor._after, "the thought waits"
-        examiner = self.mind.examiner
         self.close()
         gate.set()
         self.settle(lambda: not self.component.compactor.busy)
-        examiner._examine(1, ())  # as if its rate were being measured
         assert self.component._memory is None
 
     def test_the_same_agent_under_another_name_has_its_archive(self):

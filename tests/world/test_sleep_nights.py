@@ -161,13 +161,14 @@ class TestCompacting(LadderWorld):
         self.budget(context_tokens=1600)
         sleeper = self.mind.sleeper
         steps = []
-        running = self.mind.examiner.compacted
+        memory = self.mind.memory.memory
+        compact = memory.compact
 
-        def compacted(result):
+        def compacting(reason):
             steps.append(sleeper.nights.step)
-            running(result)
+            return compact(reason)
 
-        self.mind.examiner.compacted = compacted
+        memory.compact = compacting
         held, let_go = threading.Event(), threading.Event()
         consolidating = self.mind.acquaintances.settle
 

@@ -25,7 +25,6 @@ class BackgroundCompactor:
     Args:
         memory: Gives the memory; raises a KeepsakeError that says why it cannot be opened.
         leaving: Takes the window before a compaction, in a worker thread.
-        ended: Takes what a compaction did.
 
     Attributes:
         busy: Whether a compaction is under way, or waits for a thread.
@@ -41,14 +40,13 @@ class BackgroundCompactor:
         *,
         memory: Callable[[], AgentMemory],
         leaving: Callable[[Sequence[Memory]], None],
-        ended: Callable[[CompactionResult], None],
     ) -> None:
         self.busy = False
         self.no_room: CompactionError | None = None
         self.known_names: frozenset[str] = frozenset()
         self.persona = ""
         self._life, self._services, self._memory = life, services, memory
-        self._leaving, self._ended = leaving, ended
+        self._leaving = leaving
         self._after: list[Callable[[], None]] = []
 
     def make_room(self, done: Callable[[], None]) -> None:
@@ -112,7 +110,6 @@ class BackgroundCompactor:
             if isinstance(outcome, CompactionResult):
                 for event in not_used(self._life.name, outcome.refused):
                     self._services.events.emit(event)
-                self._ended(outcome)
             done(outcome)
 
         self._in_background(change, ended)

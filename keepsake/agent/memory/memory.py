@@ -32,7 +32,7 @@ from keepsake.memory.source import Summarizer
 from keepsake.memory.strategy import Layout
 from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
 from keepsake.memory.summary_files import SummaryFolder
-from keepsake.memory.types import CompactionResult, MemoryContext
+from keepsake.memory.types import MemoryContext
 
 BACKLOG_LIMIT = 10_000
 """Memories that wait for a disk that cannot be written; the oldest go first."""
@@ -55,7 +55,7 @@ class MemoryComponent:
         pins: Gives the pinned lines as a prompt shows them; in any thread.
         importance: Gives how much a memory matters, 1 to 10; in any thread.
         may_compact: Says whether the agent sleeps, so that its memory may be compacted earlier.
-        leaving, ended: As :class:`BackgroundCompactor` has them.
+        leaving: As :class:`BackgroundCompactor` has them.
 
     Attributes:
         compactor: What compacts it.
@@ -78,12 +78,11 @@ class MemoryComponent:
         importance: Callable[[Memory], int],
         may_compact: Callable[[], bool],
         leaving: Callable[[Sequence[Memory]], None],
-        ended: Callable[[CompactionResult], None],
     ) -> None:
         self.name, self.folder = life.name, life.folder
         self.summaries = SummaryFolder(life.folder / "summaries", life.name)
         self.compactor = BackgroundCompactor(
-            life, services, memory=lambda: self.memory, leaving=leaving, ended=ended
+            life, services, memory=lambda: self.memory, leaving=leaving
         )
         self.watchers: Sequence[Watcher] = ()
         self.problem: KeepsakeError | None = None

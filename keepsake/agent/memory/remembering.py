@@ -8,7 +8,6 @@ from keepsake.agent.agent_log import Complaints, logged
 from keepsake.agent.body import Life
 from keepsake.agent.memory.acquaintances import Acquaintances
 from keepsake.agent.memory.diary import Diary
-from keepsake.agent.memory.examining import Examiner
 from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
@@ -18,7 +17,6 @@ from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.memory.protocol import OURS
-from keepsake.memory.types import CompactionResult
 
 
 class Remembering:
@@ -31,7 +29,6 @@ class Remembering:
         diary: Its journal.
         acquaintances: Whom it knows.
         keeper: Its notes and pins, and its recall.
-        examiner: Measures what compactions left.
         hearsay: What it may tell others, and what of it they know.
     """
 
@@ -43,7 +40,6 @@ class Remembering:
             importance=lambda memory: self.diary.importance_of(memory).score,
             may_compact=asleep,
             leaving=self._leaving,
-            ended=self._compacted,
         )
         self.diary = Diary(life, memory, self.met, services)
         self.acquaintances = Acquaintances(life, memory, services)
@@ -52,7 +48,6 @@ class Remembering:
         recaller = Recaller if life.memory in OURS else PluggedMemory
         found_by = recaller(life, notes, memory, services)
         self.keeper = MemoryTools(life, memory, self.diary, found_by, services)
-        self.examiner = Examiner(memory, self.keeper.recaller, services)
         self.hearsay = Hearsay(life.name)
         # The diary goes first: it needs to know whether the agent has met this person before.
         ours = (self.diary.saw, self.acquaintances.saw, self.hearsay.saw)
@@ -61,10 +56,6 @@ class Remembering:
     def _leaving(self, window: Sequence[Memory]) -> None:
         """A compaction begins, in a worker thread: what matters is kept whatever becomes of it."""
         self.diary.leaving(window)
-
-    def _compacted(self, result: CompactionResult) -> None:
-        """A compaction has ended."""
-        self.examiner.compacted(result)
 
     def met(self, memory: Memory) -> bool:
         """Whether the agent knew who caused a memory."""

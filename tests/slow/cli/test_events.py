@@ -104,7 +104,7 @@ def lived(copy):
     for op, more in (
         ("note", {"title": "cups", "size": 9, "by": "agent"}),
         ("noticed", {"n": 3, "of": "rule", "by": "rules"}),
-        ("rate", {"n": 2, "asked": 8, "answered": 3, "found": 7}),
+        ("edit", {"n": 2, "of": "recent", "size": 8}),
         ("called back", {"n": 3, "times": 4, "by": "agent"}),
     ):
         log.emit(MemoryChange(**{"agent": "Mira", "op": op, "n": 0} | more))

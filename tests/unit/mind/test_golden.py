@@ -21,8 +21,10 @@ from tests.unit.mind.golden_life import GOLDEN, write_all
 from tests.unit.mind.lives import Life, covered
 
 _SECONDS = re.compile(rb'"seconds":[\d.]+')
-_NEWER = re.compile(rb'"agent_id":0,|"verdict":\{[^}]*\},')
-"""A field that events have got since, and one that holds other figures since."""
+_NEWER = re.compile(
+    rb'"agent_id":0,|,"verdict":\{[^}]*\}|,"rate":(null|\{[^}]*\})|,"questions":\[[^\]]*\]'
+)
+"""Fields that events have got since, that hold other figures since, or that are gone since."""
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,6 @@ from keepsake.archive import history
 from keepsake.archive import log as archive_module
 from keepsake.archive.integrity import check
 from keepsake.archive.records import MemoryKind, Tier
-from keepsake.archive.verdicts import Rate
 from keepsake.errors import ArchiveUnwritable, CompactionError, CompactionRunning
 from keepsake.memory.strategy import NARRATIVE
 from keepsake.memory.types import CompactReason, MemoryContext
@@ -195,13 +194,6 @@ class Lives(RuleBasedStateMachine):
         held = load.used <= load.budget and self.life.config.recent_window >= 1
         assert self.memory.next_turn() is None or not held, "what a person took back stays so"
 
-    @rule(asked=st.integers(0, 8))
-    def it_is_rated(self, asked):
-        number = self.memory.status().last_number
-        if number and not self.full_disk:
-            self.memory.record_rate(number, Rate(asked, asked // 2))
-            assert self.memory.status().last_rate == Rate(asked, asked // 2)
-
     @rule()
     def the_prompt_is_cleared(self):
         if self.full_disk:
@@ -318,7 +310,6 @@ class Lives(RuleBasedStateMachine):
         self.memory.close()
         self.memory = self.life.open()
         self.same_as(before)
-        assert self.memory.status().last_rate == status.last_rate
         assert self.memory.status().last_verdict == status.last_verdict
         assert self.memory.status().last_number == status.last_number
 

@@ -10,7 +10,6 @@ from keepsake.archive import history
 from keepsake.archive.integrity import check
 from keepsake.archive.records import Tier
 from keepsake.archive.tier_lines import SummaryState
-from keepsake.archive.verdicts import Rate
 from keepsake.errors import CompactionError
 from keepsake.memory.types import CompactReason, Rung
 from tests.unit.mind.lives import SMALL, covered, live
@@ -162,17 +161,13 @@ def test_a_prompt_over_its_budget_does_not_wait_for_that(life, memory):
 
 def test_figures_go_back_as_well(life, memory):
     compacted(memory, 1)
-    memory.record_rate(1, Rate(4, 3, 4))
     verdict = memory.status().last_verdict
     compacted(memory, 1)
-    memory.record_rate(1, Rate(4, 3, 4))  # one that comes late is not the second's
-    assert memory.status().last_rate is None
     memory.close()
     memory = life.open()
-    assert memory.status().last_rate is None
     memory.undo()
     last = memory.status()
-    assert (last.last_number, last.last_verdict, last.last_rate) == (1, verdict, Rate(4, 3, 4))
+    assert (last.last_number, last.last_verdict) == (1, verdict)
 
 
 # -- the history
@@ -180,10 +175,10 @@ def test_figures_go_back_as_well(life, memory):
 
 def test_the_history_has_both_texts_figures_and_what_was_taken_back(memory):
     compacted(memory, 1)
-    memory.archive.append({"type": "rate", "id": "x"})  # lines that cannot be read hide no other
+    memory.archive.append({"type": "rate", "id": 1})  # of an earlier version
+    # a line that cannot be read hides no other
     memory.archive.append({"type": "edit", "tier": "none", "t": "never"})
     compacted(memory, 1)
-    memory.record_rate(2, Rate(5, 2, 4))
     after = memory.context()
     memory.undo()
     live(memory, 1)
@@ -192,7 +187,6 @@ def test_the_history_has_both_texts_figures_and_what_was_taken_back(memory):
     assert (first.number, second.number, third.number) == (1, 2, 3)
     assert first.before == SummaryState()
     assert (second.after.recent, second.after.longterm) == (after.recent, after.longterm)
-    assert second.rate == Rate(5, 2, 4)
     assert second.undone is not None
     assert third.before == first.after
     assert [past.number for past in history.standing(memory.archive)] == [1, 3]

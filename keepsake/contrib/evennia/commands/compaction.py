@@ -10,7 +10,6 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.archive.history import PastCompaction, compactions
 from keepsake.archive.log import Archive
 from keepsake.archive.records import Summary
-from keepsake.archive.verdicts import Rate
 from keepsake.contrib.evennia.commands import figures
 from keepsake.contrib.evennia.commands.base import Query, plain, when
 from keepsake.contrib.evennia.commands.recall import memory_lines
@@ -49,9 +48,7 @@ def take_back(name: str, memory: MemoryComponent, caller: Any) -> None:
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:
     if not past:
         return f"{name}'s memory has not been compacted yet."
-    heading = _row(
-        "No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "Check", "Rate"
-    )
+    heading = _row("No", "When (UTC)", "Why", "Memories", "Tokens", "Calls", "Secs", "Check")
     rows = [f"|w{heading}|n", *map(_listed_row, past)]
     gone = [each for each in past if not each.stands]
     saving = sum(each.tokens_before - each.tokens_after for each in past if each.stands)
@@ -70,17 +67,15 @@ def _listed_row(past: PastCompaction) -> str:
         str(past.calls),
         f"{past.seconds:.1f}",
         _check(past),
-        _fraction(past.rate),
     )
     return row if past.stands else f"|x{row}|n"
 
 
 def _row(*cells: str) -> str:
     """One row of the list, at most 78 signs as long as the figures are."""
-    number, time, why, what, tokens, calls, secs, check, rate = cells
+    number, time, why, what, tokens, calls, secs, check = cells
     return (
-        f"{number:>3} {time:<11} {why:<9.9} {what:<11} {tokens:<13} {calls:>5} {secs:>6} "
-        f"{check:<7} {rate:<5}"
+        f"{number:>3} {time:<11} {why:<9.9} {what:<11} {tokens:<13} {calls:>5} {secs:>6} {check}"
     ).rstrip()
 
 
@@ -91,12 +86,6 @@ def _check(past: PastCompaction) -> str:
     if past.cleared:
         return "cleared"
     return "-" if past.verdict is None else "good" if past.verdict.good else "bad"
-
-
-def _fraction(found: Rate | None) -> str:
-    if found is None or not found.asked:
-        return "-"
-    return f"{found.prompt if found.recalled is None else found.recalled}/{found.asked}"
 
 
 def _one(name: str, archive: Archive, number: int) -> str:
@@ -111,7 +100,6 @@ def _one(name: str, archive: Archive, number: int) -> str:
             figures.labelled(list(_facts(found)), 12),
             "",
             *_texts(found),
-            *_questions(found),
             *_covered(archive, found),
         ]
     )
@@ -126,7 +114,6 @@ def _facts(past: PastCompaction) -> Iterator[tuple[str, str]]:
     yield "Covered", f"{covered}{past.kept} kept verbatim"
     counted = f", counted by: {past.counted_by}" if past.counted_by else ""
     yield from figures.of_compaction(past, f"strategy {past.strategy or 'unknown'}", counted)
-    yield "Rate", figures.rate(past.rate)
     yield "Archive", plain(str(past.position))
 
 
@@ -152,15 +139,6 @@ def _titled(word: str, summary: Summary | None) -> str:
         return f"{word}: none"
     head = f"{word}: memories {summary.first}-{summary.last}, by {plain(summary.model)}"
     return f"|x{head}|n\n{plain(summary.text)}"
-
-
-def _questions(past: PastCompaction) -> Iterator[str]:
-    """What was asked afterwards, with the answers that were looked for."""
-    if past.questions:
-        yield "|wWhat was asked|n"
-        for each in past.questions:
-            yield f"  {plain(each.text)} |x({plain(each.answer)}; memory {each.number})|n"
-        yield ""
 
 
 def _covered(archive: Archive, past: PastCompaction) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.archive.history import PastCompaction
-from keepsake.archive.verdicts import Rate, SummaryVerdict
+from keepsake.archive.verdicts import SummaryVerdict
 from keepsake.contrib.evennia.commands.base import plain
 from keepsake.contrib.evennia.wording import counted
 from keepsake.memory.types import CompactionResult, Load
@@ -40,13 +40,6 @@ def verdict(found: SummaryVerdict | None) -> str:
         return "not checked"
     colour, word = ("|g", "good") if found.good else ("|r", "bad")
     return f"{colour}{word}|n" + (f": {plain(found.words)}" if found.words else "")
-
-
-def rate(found: Rate | None) -> str:
-    """What can still be told: ``7 of 8 answers are still there (3 in the prompt)``."""
-    if found is None:
-        return "not measured yet"
-    return found.words if found.asked else "nothing to ask about"
 
 
 def load(found: Load) -> str:

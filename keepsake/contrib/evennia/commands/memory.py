@@ -187,7 +187,6 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
     yield "Last compaction", _last(status, now)
     if status.last_number:
         yield "  its check", figures.verdict(status.last_verdict)
-        yield "  its rate", figures.rate(status.last_rate)
     if promises := component.commitments.lines:
         yield "Promises", f"{len(promises)} in {plain(str(component.commitments.path))}"
     yield "On disk", _sizes(component)

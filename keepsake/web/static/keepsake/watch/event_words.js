@@ -28,15 +28,9 @@ function memory(record) {
 
 function changed(record) {
   const { op, n, of, about, title, times, size, by, problem } = record;
-  if (op === "rate") return { what: rated(record), more: join(problem), tone: "quiet" };
   const what = `${CHANGES[op] ?? op}${about ? ` ${about}` : ""}${title ? `: ${title}` : ""}`;
   const facts = join(of, n && `number ${n}`, times > 1 && `×${times}`, size && many(size, "character"));
   return { what, more: join(facts, by && `by ${by}`, problem), tone: problem ? "trouble" : "quiet" };
-}
-
-function rated({ n, asked, answered, found }) {
-  const recall = found === null || found === undefined ? "" : `, with recall ${count(found)}`;
-  return `asked after compaction ${n}: the prompt answers ${count(answered ?? 0)} of ${many(asked ?? 0, "question")}${recall}`;
 }
 
 /** What is done to a memory, where its name in the log does not say it. */
