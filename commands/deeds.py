@@ -8,7 +8,6 @@ from evennia.utils.utils import iter_to_str
 from twisted.internet.defer import TimeoutError
 from twisted.python.failure import Failure
 
-from keepsake.agent.offstage.days import Scene
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia.commands.base import (
     PATIENCE,
@@ -24,9 +23,9 @@ from world.build import build_world
 from world.deed.order import reset
 from world.deed.progress import WorldDeed, all_deeds, doers, progress, records
 from world.deed_files import check_deeds, read_deeds
-from world.scenes import read_scenes
+from world.scenes import read_scenes, scenes
 
-type _Files = tuple[Atlas, dict[str, WorldDeed], tuple[Scene, ...]]
+type _Files = tuple[Atlas, dict[str, WorldDeed]]
 
 
 class CmdDeed(BuilderCommand):
@@ -84,7 +83,8 @@ class CmdDeed(BuilderCommand):
 
         def read() -> _Files:
             atlas = read_atlas()
-            return atlas, read_deeds(atlas), read_scenes(atlas)
+            read_scenes(atlas)
+            return atlas, read_deeds(atlas)
 
         def refused(failure: Failure) -> None:
             error = failure.value
@@ -94,8 +94,8 @@ class CmdDeed(BuilderCommand):
         runtime().in_thread(read, PATIENCE).addCallbacks(self._build, refused)
 
     def _build(self, found: _Files) -> None:
-        atlas, deeds, scenes = found
-        runtime().scenes = scenes
+        atlas, deeds = found
+        scenes.cache_clear()
         built = build_world(atlas, deeds)
         lists = (("made", built.made), ("changed", built.changed), ("kept as it is", built.kept))
         told = [f"|w{what}|n: {', '.join(ids)}" for what, ids in lists if ids]

@@ -7,13 +7,13 @@ from typing import Any
 
 from evennia.contrib.grid.extended_room import ExtendedRoom
 
-from keepsake.agent.almanac import Almanac, almanac_now
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of
 from keepsake.contrib.evennia.hosts import call_hosts
 from keepsake.ports import SystemClock
 from typeclasses.appearance import RoomAppearance
 from typeclasses.objects import ObjectParent
+from world.almanac import Almanac, almanac_now
 
 _HAS_CALLS = re.compile(r"[$\\<]")
 """What a description has that calls Evennia's functions or marks a part of the day. Evennia looks

@@ -23,9 +23,9 @@ from pydantic import (
     field_validator,
 )
 
-from keepsake.agent.almanac import STATES, Hours
 from keepsake.errors import ConfigError
 from keepsake.prompt.verbs import COMPASS
+from world.almanac import STATES, Hours
 from world.source import DataFile, Entry, Text, Texts, known, listed, refused
 
 FOLDER = Path(__file__).resolve().parent

@@ -22,8 +22,8 @@ from pydantic import (
     model_validator,
 )
 
-from keepsake.agent.almanac import STATES, Hours
 from keepsake.errors import ConfigError
+from world.almanac import STATES, Hours
 from world.atlas import FOLDER, Atlas
 from world.deed.effects import NOWHERE, YOU
 from world.deed.progress import DeedStep, WorldDeed

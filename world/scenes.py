@@ -1,26 +1,69 @@
-"""Reads the small scenes that agents play by rule where they meet: ``scenes.yaml``."""
+"""The small scenes that agents play by rule where they meet: ``scenes.yaml``."""
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any
+from functools import lru_cache
+from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from keepsake.agent.almanac import Hours
-from keepsake.agent.offstage.days import ANYBODY, Scene, SceneLine
+from world.almanac import Almanac, Hours
 from world.atlas import FOLDER, Atlas, HoursText, States, read_atlas
 from world.source import DataFile, Entry, Texts, listed
 
-_LEAST_LINES, _MOST_LINES = 2, 4
+ANYBODY = ("A", "B")
+"""What whoever happens to be there is called in a scene."""
 
 
-class _SceneEntry(Entry):
-    who: Texts = ANYBODY
+class SceneLine(NamedTuple):
+    """A line of a scene with its actor: as it is seen, and as the actor's own act."""
+
+    actor: str
+    seen: str
+    act: str
+
+
+class Scene(Entry):
+    """A small scene between two."""
+
+    who: Annotated[Texts, Field(min_length=2, max_length=2)] = ANYBODY
+    # rooms where it may be, by name once it is read; empty for anywhere
     places: Annotated[list[str], BeforeValidator(listed)] = Field(default_factory=list, alias="in")
     at: HoursText = ""
     when: States = Field(default_factory=list)
-    lines: Texts
+    lines: Annotated[Texts, Field(min_length=2, max_length=4)]
+
+    @property
+    def is_for_anybody(self) -> bool:
+        """Whether any two may play it."""
+        return self.who == ANYBODY
+
+    def fits(self, names: tuple[str, str], place: str, now: Almanac) -> bool:
+        """Whether these two may play it here and now."""
+        here = not self.places or place in self.places
+        hour = not self.at or now.moment in Hours.parse(self.at)
+        ours = self.is_for_anybody or {*self.who} == {*names}
+        return here and hour and ours and now.states.issuperset(self.when)
+
+    def played_by(self, names: tuple[str, str]) -> list[SceneLine]:
+        """Its lines: ``Joss: words`` is speech, ``Joss does something.`` is seen."""
+        cast = dict(zip(self.who, names if self.is_for_anybody else self.who, strict=True))
+        played = []
+        for line in self.lines:
+            role = next(each for each in self.who if line.startswith((f"{each}:", f"{each} ")))
+            text, actor = line.removeprefix(role), cast[role]
+            if text.startswith(":"):
+                words = text[1:].strip()
+                played.append(SceneLine(actor, f'{actor} says, "{words}"', f"say {words}"))
+            else:
+                played.append(SceneLine(actor, f"{actor}{text}", f"emote{text}"))
+        return played
+
+
+@lru_cache(maxsize=1)
+def scenes() -> tuple[Scene, ...]:
+    """The scenes of the world; ``scenes.cache_clear()`` has them read again."""
+    return read_scenes()
 
 
 def read_scenes(atlas: Atlas | None = None) -> tuple[Scene, ...]:
@@ -33,30 +76,18 @@ def read_scenes(atlas: Atlas | None = None) -> tuple[Scene, ...]:
     if not (FOLDER / "scenes.yaml").exists():
         return ()
     source, atlas = DataFile(FOLDER / "scenes.yaml"), atlas or read_atlas()
-    return tuple(_scene(source, raw, atlas) for raw in source.data.get("scenes") or ())
-
-
-def _scene(source: DataFile, raw: Any, atlas: Atlas) -> Scene:
-    entry = source.validated(_SceneEntry, raw, "a field of a scene")
-    near, roles = next(iter(entry.lines), "scenes:"), entry.who
-    known = {*ANYBODY, *(person.name for person in atlas.people.values())}
-    for role in roles:
-        source.known(near, role, known, "person")
-    for place in entry.places:
-        source.known(near, place, atlas.places, "room")
-    read = tuple(_line(source, line, roles) for line in entry.lines)
-    if not _LEAST_LINES <= len(read) <= _MOST_LINES or {each.role for each in read} != {*roles}:
-        reason = f"a scene of {' and '.join(map(str, roles))} must have lines of both, two to four"
-        raise source.error(near, reason)
-    places = frozenset(atlas.places[each].name for each in entry.places)
-    hours = Hours.parse(entry.at) if entry.at else None
-    return Scene((roles[0], roles[1]), read, places, hours, frozenset(entry.when))
-
-
-def _line(source: DataFile, text: str, roles: tuple[str, ...]) -> SceneLine:
-    """``Joss: words`` is speech, ``Joss does something.`` is seen."""
-    found = re.match(rf"({'|'.join(map(re.escape, roles))})(: | )(.+)", text)
-    if len(roles) != 2 or found is None:
-        cure = "Write 'Joss: words', or 'Joss does something.'"
-        raise source.error(text, f"the line {text!r} is of nobody in the scene", cure)
-    return SceneLine(found[1], " ".join(found[3].split()), found[2] == ": ")
+    known, found = {*ANYBODY, *(person.name for person in atlas.people.values())}, []
+    for raw in source.data.get("scenes") or ():
+        scene = source.validated(Scene, raw, "a field of a scene")
+        near = scene.lines[0]
+        for role in scene.who:
+            source.known(near, role, known, "person")
+        for place in scene.places:
+            source.known(near, place, atlas.places, "room")
+        actors = [r for x in scene.lines for r in scene.who if x.startswith((f"{r}:", f"{r} "))]
+        if {*actors} != {*scene.who} or len(actors) != len(scene.lines):
+            cure = "Write 'Joss: words', or 'Joss does something.'"
+            raise source.error(near, "each line is of one of the two, and both have one", cure)
+        names = [atlas.places[each].name for each in scene.places]
+        found.append(scene.model_copy(update={"places": names}))
+    return tuple(found)

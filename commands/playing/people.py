@@ -9,11 +9,11 @@ import evennia
 from evennia.utils.utils import time_format
 
 from commands.base import PlayerCommand
-from keepsake.agent.almanac import almanac_now
 from keepsake.agent.runtime import runtime
 from keepsake.contrib.evennia.wording import CannotDo
 from typeclasses.agents import Agent
 from typeclasses.clients import map_in_words, map_of, reads_aloud
+from world.almanac import almanac_now
 
 
 class CmdWho(PlayerCommand):

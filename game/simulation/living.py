@@ -36,7 +36,6 @@ from keepsake.lab.simulations.visits import visits
 from keepsake.paths import places
 from world.atlas import read_atlas
 from world.build import build_world, find
-from world.scenes import read_scenes
 
 MOST_FAILURES = 12
 """Thoughts without an answer in a row, of all agents together, after which a run ends."""
@@ -132,7 +131,6 @@ class SimulatedLife:
         timeline, plan, taps = self._timeline, self._plan, Taps()
         taps.on_event(self._tally.count)
         shared = start_on(timeline, f"{plan.seed} {self._since:g}", places(), taps)
-        shared.scenes = read_scenes()
         try:
             runtime.live(shared)
             agents = sorted(all_agents(), key=lambda agent: agent.id)

@@ -47,11 +47,6 @@ class Mind(Remembering):
         self.acquaintances.catch_up()
         self.sleeper.start()
 
-    def go_back(self) -> None:
-        """Take up what was experienced before: that takes long, and can wait."""
-        if not self.closed:
-            self._runtime.workers.submit(self.read_back, self._runtime)
-
     def _spent(self, tokens: int) -> None:
         self.sleeper.spent(tokens)
 

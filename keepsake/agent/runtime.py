@@ -7,7 +7,7 @@ own.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,7 +20,6 @@ from twisted.internet.defer import Deferred
 
 from keepsake.agent.agent_log import FaultHandler, known_secrets, log, open_log, report
 from keepsake.agent.attention import ThinkingConfig
-from keepsake.agent.offstage.days import Scene
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.agent.waiting import in_thread
 from keepsake.archive.log import Syncer
@@ -103,7 +102,6 @@ class Runtime:
     taps: Taps = field(default_factory=Taps)  # who listens to events and log lines
     indexes: IndexService | None = None  # the recall indexes; None for a world without recall
     embedder: ClosableEmbedder | None = None  # None for recall by words alone
-    scenes: Sequence[Scene] = ()  # small scenes that agents play where they meet
     # the most tokens of a prompt of the agents' chat model; 0 while they have none
     chat_tokens: int = 0
     rest: float = 0.0  # seconds in which a file of settings or a template is not looked at again

@@ -7,11 +7,11 @@ from typing import Any
 
 from evennia.utils.ansi import strip_ansi
 
-from keepsake.agent.almanac import almanac
 from keepsake.ports import FixedClock
 from tests.world.agents_world import AgentsWorld
 from tests.world.built_world import BuiltWorld
 from typeclasses.agents import Agent
+from world.almanac import almanac
 from world.tags import find
 
 _HALF_AN_HOUR = timedelta(minutes=30)

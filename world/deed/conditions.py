@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from keepsake.agent.almanac import Almanac
 from keepsake.agent.surroundings import people_near, players_near
 from keepsake.archive.privacy import WHISPER
 from keepsake.archive.records import POSE
+from world.almanac import Almanac
 from world.deed.progress import progress, records, standing
 from world.tags import find, id_of
 

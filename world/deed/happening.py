@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from keepsake.agent.agent_log import logged
-from keepsake.agent.almanac import almanac_now
 from keepsake.agent.runtime import running, runtime
 from keepsake.agent.surroundings import identity_of, place_of, players_near
 from keepsake.archive.privacy import WHISPER
@@ -15,6 +14,7 @@ from keepsake.archive.records import MemoryKind
 from keepsake.contrib.evennia.minds import mind_of
 from keepsake.language.heard import DEED
 from keepsake.ports import SystemClock
+from world.almanac import almanac_now
 from world.deed.conditions import CONDITIONS, DeedScene
 from world.deed.effects import EFFECTS, tell
 from world.deed.progress import (

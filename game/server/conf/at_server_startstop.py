@@ -32,7 +32,7 @@ from keepsake.paths import places
 from keepsake.recall.service import IndexService
 from keepsake.web.watching import watching
 from world.build import open_world
-from world.scenes import read_scenes
+from world.scenes import scenes
 
 _STOP_SECONDS = 5.0
 """How long a stop may take: then the process ends, whatever its threads wait for. Memories are in
@@ -67,7 +67,7 @@ def at_server_start() -> None:
         raise
     try:
         open_world()
-        runtime().scenes = read_scenes()
+        scenes()
     except KeepsakeError as error:  # a file of the world that cannot be read
         report(error)
 

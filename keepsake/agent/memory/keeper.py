@@ -13,7 +13,7 @@ from functools import partial
 from twisted.internet.defer import Deferred, TimeoutError
 from twisted.python.failure import Failure
 
-from keepsake.agent.agent_log import Complaints, log, logged
+from keepsake.agent.agent_log import Complaints, log
 from keepsake.agent.body import Life
 from keepsake.agent.memory.compactor import Compacted
 from keepsake.agent.memory.diary import Diary
@@ -214,15 +214,6 @@ class MemoryTools:
         promise = self._memory.commitments.meant(argument)
         self._memory.commitments.close(promise)
         return f"{tool_results.PROMISE_KEPT}{promise.line}"
-
-    def was_kept(self, promise: Commitment) -> None:
-        """What was promised has been done, as the world itself knows; quick."""
-
-        def close() -> None:
-            with logged(f"{self._name}: A promise that was kept could not be closed"):
-                self._memory.commitments.close(promise, by="rules")
-
-        self._services.workers.submit(close)
 
     def _page(self, argument: str, _place: str, _reason: str) -> str:
         first, _, last = argument.partition("-")

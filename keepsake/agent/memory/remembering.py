@@ -12,7 +12,6 @@ from keepsake.agent.memory.keeper import MemoryTools
 from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.recaller import Recaller
-from keepsake.agent.offstage.hearsay import Hearsay
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
@@ -29,7 +28,6 @@ class Remembering:
         diary: Its journal.
         acquaintances: Whom it knows.
         keeper: Its notes and pins, and its recall.
-        hearsay: What it may tell others, and what of it they know.
     """
 
     def __init__(self, life: Life, services: Runtime, asleep: Callable[[], bool]) -> None:
@@ -48,10 +46,8 @@ class Remembering:
         recaller = Recaller if life.memory in OURS else PluggedMemory
         found_by = recaller(life, notes, memory, services)
         self.keeper = MemoryTools(life, memory, self.diary, found_by, services)
-        self.hearsay = Hearsay(life.name)
         # The diary goes first: it needs to know whether the agent has met this person before.
-        ours = (self.diary.saw, self.acquaintances.saw, self.hearsay.saw)
-        memory.watchers = (*ours, self.keeper.recaller.saw)
+        memory.watchers = (self.diary.saw, self.acquaintances.saw, self.keeper.recaller.saw)
 
     def _leaving(self, window: Sequence[Memory]) -> None:
         """A compaction begins, in a worker thread: what matters is kept whatever becomes of it."""
@@ -60,12 +56,6 @@ class Remembering:
     def met(self, memory: Memory) -> bool:
         """Whether the agent knew who caused a memory."""
         return not memory.source_id or self.acquaintances.met(memory.source_id)
-
-    def read_back(self, services: Runtime) -> None:
-        """Read what it may tell others from what it has experienced; blocks, never raises."""
-        with logged(f"{self.memory.name}: What it has to tell could not be read"):
-            before = self.memory.lately()
-            services.post(lambda: self.hearsay.begin_with(before))
 
     def look(self) -> None:
         """See what a person has changed in the agent's files; blocks, never raises.

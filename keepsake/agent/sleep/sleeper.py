@@ -14,7 +14,6 @@ from keepsake.agent.agent_log import log
 from keepsake.agent.attention import EventKind, PerceivedEvent
 from keepsake.agent.body import Body
 from keepsake.agent.memory.memory import MemoryComponent
-from keepsake.agent.offstage.walking import CALLED, STROLL, Walk
 from keepsake.agent.runtime import Runtime
 from keepsake.agent.sleep.night import Nights
 from keepsake.agent.sleep.tiredness import SleepConfig, Tiredness, is_loud, tired, wakes_at
@@ -29,6 +28,7 @@ from keepsake.agent.surroundings import (
     words_of,
 )
 from keepsake.agent.thinking.thinker import Thinker
+from keepsake.agent.walking import CALLED, STROLL, Walk
 from keepsake.archive.records import MemoryKind
 from keepsake.language.heard import RULED
 

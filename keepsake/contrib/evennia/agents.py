@@ -15,7 +15,7 @@ from keepsake.agent.mind import Mind
 from keepsake.agent.runtime import runtime
 from keepsake.agent.surroundings import event_of, identity_of, is_agent, words_of
 from keepsake.agent.thinking.thinker import Thinker
-from keepsake.archive.records import POSE, SCENE, MemoryKind
+from keepsake.archive.records import POSE, MemoryKind
 from keepsake.contrib.evennia import creation
 from keepsake.contrib.evennia.characters import CharacterMixin
 from keepsake.contrib.evennia.hosts import answers_room, greeter, turned_to
@@ -130,7 +130,7 @@ class AgentMixin(CharacterMixin):
         line = perception.perceive(raw, own_name=self.key)
         if not line or (mind.sleeper.asleep and not mind.sleeper.reached_by(from_obj, line, facts)):
             return 0
-        if self._is_everyday(mind, line, facts, from_obj):
+        if self.is_everyday(line, facts, from_obj):
             return 0
         kind = str(facts.get("type", ""))
         if kind == POSE:  # which the memory keeps as its kind
@@ -173,17 +173,12 @@ class AgentMixin(CharacterMixin):
             turned_to(self, player, now, away=event.kind is not EventKind.ADDRESSED)
         return event
 
-    @staticmethod
-    def _is_everyday(mind: Mind, line: str, facts: dict[str, Any], from_obj: Any) -> bool:
-        """Whether it is nothing to remember: an agent that goes its way, the same scene again.
+    def is_everyday(self, line: str, facts: dict[str, Any], from_obj: Any) -> bool:
+        """Whether a line is nothing to remember, such as an agent that goes its way by rule."""
+        return bool(getattr(from_obj, "unannounced", False))
 
-        What somebody is seen at is remembered where nothing else was seen of them that day.
-        """
-        if facts.get("type") != SCENE:
-            return bool(getattr(from_obj, "unannounced", False))
-        is_old, moment = mind.hearsay.is_old, runtime().clock.now()
-        known = facts.get("work") and is_old(identity_of(from_obj), moment, days=1)
-        return bool(known) or is_old(line, moment)
+    def at_minute(self) -> None:
+        """A minute has passed; a game may have its agents go on with a day of their own."""
 
     # -- who comes and goes
 

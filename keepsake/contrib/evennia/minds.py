@@ -21,7 +21,6 @@ from keepsake.agent.agent_log import logged
 from keepsake.agent.body import Life
 from keepsake.agent.memory.plugged import PROFILE_FILE, memory_named
 from keepsake.agent.mind import Mind
-from keepsake.agent.offstage import living
 from keepsake.agent.runtime import Runtime, running, runtime
 from keepsake.agent.sleep.sleeper import TICK_SECONDS
 
@@ -48,8 +47,6 @@ def mind_of(agent: Any) -> Mind | None:
         mind.begin()
         if _unopened.pop(agent.id, None) is not None:
             mind.thinker.start()
-        elif not _unopened:
-            mind.go_back()
         _tick_soon()
     return mind
 
@@ -73,7 +70,7 @@ def unopened() -> int:
 def open_in_turn(agents: Iterable[Any]) -> None:
     """Open the minds of these agents one after the other, and let them think.
 
-    Those near players come first. What takes long and can wait begins when all are open.
+    Those near players come first.
     """
     shared = runtime()
     for agent in agents:
@@ -87,8 +84,6 @@ def _open_next(shared: Runtime) -> None:
         return
     agent = _next_to_open()
     if agent is None:
-        for mind in open_minds():
-            mind.go_back()
         return
     number = agent.id
 
@@ -160,12 +155,11 @@ def _tick_soon() -> None:
 def _tick() -> None:
     global _next_tick, _ticks  # noqa: PLW0603 - as above
     _next_tick = None
-    for mind in open_minds():
-        with logged(f"{mind.memory.name}: Sleep could not be looked after"):
+    for mind in list(open_minds()):
+        with logged(f"{mind.memory.name}: Its day could not go on"):
             mind.sleeper.tick()
-    if running():
-        with logged("The agents' day could not go on"):  # or nobody would tick any more
-            living.live(list(open_minds()), runtime())
+            if (agent := mind.thinker.agent) is not None and not mind.closed:
+                agent.at_minute()
     _ticks += 1
     if _ticks % LOOK_EACH == 0 and running():
         runtime().workers.submit(_look, list(open_minds()))

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from keepsake.agent.almanac import Hours, almanac
 from tests.sentences import table
+from world.almanac import Hours, almanac
 
 START = datetime(2026, 5, 4, 8, 0, tzinfo=UTC)
 

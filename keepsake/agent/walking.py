@@ -39,35 +39,21 @@ FARTHEST = 200
 """Rooms that are looked at for a way; whoever lives farther away than that is simply there."""
 
 
-def way_to(agent: Body, is_goal: Callable[[Any], bool]) -> list[Any] | None:
-    """The exits that lead from where the agent is to the nearest room that is wanted.
-
-    Only exits that it may pass. Empty when it is there; None when there is no way, or it is
-    longer than is worth looking for.
-    """
+def way_to(agent: Body, goal: Any) -> list[Any] | None:
+    """The shortest way of exits to a room, of those that the agent may pass; None for none."""
     start = agent.location
-    if start is None or is_goal(start):
-        return None if start is None else []
-    came_by: dict[Any, Any] = {start: None}
+    if start is None:
+        return None
+    ways: dict[Any, list[Any]] = {start: []}
     ahead = deque([start])
-    while ahead and len(came_by) < FARTHEST:
-        for way in ahead.popleft().exits:
-            room = way.destination
-            if room is None or room in came_by or not way.access(agent, "traverse"):
-                continue
-            came_by[room] = way
-            if is_goal(room):
-                return _traced(came_by, room)
-            ahead.append(room)
-    return None
-
-
-def _traced(came_by: dict[Any, Any], room: Any) -> list[Any]:
-    ways: list[Any] = []
-    while (way := came_by[room]) is not None:
-        ways.append(way)
-        room = way.location
-    return ways[::-1]
+    while goal not in ways and ahead and len(ways) < FARTHEST:
+        room = ahead.popleft()
+        for way in room.exits:
+            there = way.destination
+            if there is not None and there not in ways and way.access(agent, "traverse"):
+                ways[there] = [*ways[room], way]
+                ahead.append(there)
+    return ways.get(goal)
 
 
 class Walk:
@@ -96,7 +82,7 @@ class Walk:
         if agent is None:
             return
         goal = self._goal or agent.home
-        ways = way_to(agent, lambda room: room is goal) if goal is not None else []
+        ways = way_to(agent, goal) if goal is not None else []
         if ways is None:
             self._vanish(agent)
         elif ways:

@@ -1,0 +1,281 @@
+"""The villagers' days: they walk, work, meet and pass on what they saw, by rule.
+
+:func:`live_on` is called for each agent once a minute, on the reactor thread. What an agent has
+done and seen is read from its window, so little else is kept. No thought comes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any
+
+from keepsake.agent.runtime import runtime
+from keepsake.agent.surroundings import (
+    hosts_guests,
+    identity_of,
+    is_agent,
+    is_at_home,
+    people_near,
+    place_of,
+    show,
+)
+from keepsake.archive.privacy import is_private
+from keepsake.archive.records import BY_RULE, HEARSAY, SCENE, Memory, MemoryKind
+from keepsake.contrib.evennia.minds import open_minds
+from keepsake.errors import KeepsakeError
+from keepsake.language.heard import DEED, heard
+from keepsake.language.perception import for_prompt, shorten
+from world.almanac import Almanac, Hours
+from world.scenes import SceneLine, scenes
+
+PACE = 5.0
+"""Seconds between two lines of a meeting."""
+APART, QUIET = timedelta(hours=6), timedelta(minutes=40)
+"""How long two who met have nothing to say to each other by rule; how long each then rests."""
+OWN_WILL = timedelta(minutes=20)
+"""How long an agent stays where it went by its own will."""
+TOLD_FROM, LASTS, LONGEST = 5, timedelta(days=7), 160
+"""How much a deed must matter to be told on, how long it is news, and its most characters."""
+_SAME_WORK = 2
+"""Hours after which an agent does something else of the same work."""
+
+
+def live_on(agent: Any, now: Almanac) -> None:
+    """A minute has passed: the agent goes where its hour has it, works, and meets others."""
+    if is_free(agent):
+        _go_on(agent, now)
+    if is_free(agent) and _rested(agent, now.moment):
+        _meet(agent, now)
+
+
+def is_free(agent: Any) -> bool:
+    """Whether nothing keeps it from its day: a talk, sleep, a thought, a way, a player."""
+    mind = agent.mind
+    if mind is None or agent.location is None or mind.sleeper.walking:
+        return False
+    kept = agent.db.asleep or agent.db.paused or agent.has_account
+    return not (kept or mind.thinker.thinking or mind.thinker.in_talk)
+
+
+def is_everyday(agent: Any, line: str, facts: Mapping[str, Any], by: Any) -> bool:
+    """Whether what an ordinary day brings is nothing to remember: it stands in the window.
+
+    Work is remembered where nothing else was seen of who does it that day.
+    """
+    if facts.get("type") != SCENE:
+        return False
+    who, today = identity_of(by), runtime().clock.now().astimezone().date()
+    everyday = {*BY_RULE, "traverse", "move"}
+    return any(
+        memory.text == line
+        or (
+            facts.get("work")
+            and memory.source_id == who
+            and memory.event in everyday
+            and memory.time.astimezone().date() == today
+        )
+        for memory in _window(agent)
+    )
+
+
+def _window(agent: Any) -> Sequence[Memory]:
+    """What it has experienced lately; nothing while its archive cannot be read."""
+    try:
+        window: Sequence[Memory] = agent.mind.memory.context().window
+    except KeepsakeError:
+        return ()
+    return window
+
+
+# -- one agent's day
+
+
+def _go_on(agent: Any, now: Almanac) -> None:
+    """Go where its hour has it, or do what it does there."""
+    hours = (hour for hour in agent.db.day or () if now.moment in Hours.parse(hour["at"]))
+    hour = next((hour for hour in hours if now.states.issuperset(hour.get("when") or ())), None)
+    went = [m.time for m in _window(agent) if m.kind is MemoryKind.ACT and m.text[:3] == "go "]
+    if hour is None or (went and now.moment - went[-1] < OWN_WILL):
+        return
+    goal = hour.get("in") or agent.home
+    if name := hour.get("with"):
+        others = (mind.thinker.agent for mind in open_minds() if mind.memory.name == name)
+        goal = next((each.location for each in others if each is not None), None) or goal
+    if agent.location is goal:
+        _work(agent, hour["does"], now)
+    elif goal is not None and not (agent.mind.thinker.stays or hosts_guests(agent)):
+        if is_at_home(agent):
+            show(agent, f'{agent.key} says, "I\'m only stepping out to {goal.key}."', SCENE)
+        agent.mind.sleeper.walk(goal, lambda: None)
+
+
+def _work(agent: Any, does: Sequence[str], now: Almanac) -> None:
+    """Have people see what it does, once a day; the window need not say it twice."""
+    turn = now.moment.toordinal() * (24 // _SAME_WORK) + now.hour // _SAME_WORK
+    work = f"{does[(turn + agent.id) % len(does)]}."
+    if agent.ndb.worked == (today := (now.moment.date(), work)):
+        return
+    agent.ndb.worked = today
+    if not _stands(agent, act := f"emote {work}"):
+        agent.mind.memory.remember(act, MemoryKind.ACT, place=place_of(agent), event=SCENE)
+    show(agent, f"{agent.key} {work}", SCENE, work=True)
+
+
+def _stands(agent: Any, *texts: str) -> bool:
+    """Whether one of these stands in its window."""
+    return any(memory.text in texts for memory in _window(agent))
+
+
+# -- meetings
+
+
+def _meet(agent: Any, now: Almanac) -> None:
+    """Turn to another agent who is here, if the two have not talked lately."""
+    for other in people_near(agent):
+        if not is_agent(other) or other.id < agent.id:  # one of the two begins
+            continue
+        if not (is_free(other) and _rested(other, now.moment)):
+            continue
+        if any(now.moment - at < APART for at in _meetings(agent, identity_of(other))):
+            continue
+        pairs = ((agent, other), (other, agent))
+        told = [(*pair, rumour) for pair in pairs if (rumour := news_for(*pair, now.moment))]
+        later, played = runtime().timer.callLater, _scene(agent, other, now)
+        for n, line in enumerate(played):
+            whom = other if line.actor == agent.key else agent
+            later(PACE * n, _play, line, agent if whom is other else other, whom)
+        for n, (teller, listener, rumour) in enumerate(told, len(played)):
+            later(PACE * n, _tell, rumour, teller, listener)
+        if played or told:
+            return
+
+
+def _meetings(agent: Any, who: str = "") -> Iterator[datetime]:
+    """When it had words with somebody by rule, or with that one."""
+    for memory in _window(agent):
+        own = memory.kind is MemoryKind.ACT
+        partner = memory.to_id if own else memory.source_id
+        talked = memory.event == HEARSAY or (memory.event == SCENE and own and partner)
+        if talked and who in ("", partner):
+            yield memory.time
+
+
+def _rested(agent: Any, now: datetime) -> bool:
+    return all(now - at >= QUIET for at in _meetings(agent))
+
+
+def _scene(one: Any, other: Any, now: Almanac) -> Sequence[SceneLine]:
+    """A scene that these two may play here and neither has seen lately: theirs before anybody's."""
+    names, place = (one.key, other.key), place_of(one)
+    for scene in sorted(
+        scenes(), key=lambda scene: (scene.is_for_anybody, runtime().random.random())
+    ):
+        if scene.fits(names, place, now):
+            lines = scene.played_by(names)
+            if not any(
+                _stands(each, line.seen, line.act) for each in (one, other) for line in lines
+            ):
+                return lines
+    return ()
+
+
+def _play(line: SceneLine, actor: Any, whom: Any) -> None:
+    if _together(actor, whom):
+        _remember(actor, line.act, whom, SCENE)
+        show(actor, line.seen, SCENE)
+
+
+def _together(one: Any, other: Any) -> bool:
+    """Whether they still are, and nobody has turned to one of them meanwhile."""
+    return is_free(one) and is_free(other) and one.location is other.location
+
+
+def _remember(actor: Any, act: str, whom: Any, event: str, *, links: str = "") -> None:
+    actor.mind.memory.remember(
+        act,
+        MemoryKind.ACT,
+        place=place_of(actor),
+        event=event,
+        to=whom.key,
+        to_id=identity_of(whom),
+        chain=links,
+    )
+
+
+# -- what they pass on: deeds that they saw, with a chain of memories to who was there
+
+
+@dataclass(frozen=True, slots=True)
+class Rumour:
+    """A deed that an agent may tell on. Each mouth takes one from how much it matters."""
+
+    text: str  # ``Tom puts the bell rope back.``
+    about: str  # whom it tells of, as in :attr:`~keepsake.archive.records.Memory.source_id`
+    importance: int
+    links: tuple[str, ...]  # the memories it rests on, ``Nell 17``, that of who was there first
+
+    @property
+    def words(self) -> str:
+        """As its owner says it, which tells whose word it is."""
+        *before, _ = self.links
+        if not before:
+            return f"I saw it myself: {self.text}"
+        teller = before[-1].rpartition(" ")[0]
+        return (
+            f"{teller} tells me: {self.text}"
+            if len(before) == 1
+            else (f"They say, and I have it from {teller}: {self.text}")
+        )
+
+
+def _rumours(agent: Any) -> Iterator[tuple[Memory, Rumour]]:
+    """What the window has of deeds: seen, or told by another agent."""
+    for memory in _window(agent):
+        if memory.kind is not MemoryKind.PERCEPTION or is_private(memory):
+            continue
+        mine = f"{agent.key} {memory.number}"
+        if memory.event == DEED and memory.source_id:
+            text = shorten(for_prompt(memory.text), LONGEST)
+            yield memory, Rumour(text, memory.source_id, memory.importance, (mine,))
+        elif memory.event == HEARSAY and (said := heard(memory)) is not None:
+            links = (*memory.chain.split("; "), mine)
+            text = said.words.partition(": ")[2]
+            yield memory, Rumour(text, memory.to_id, memory.importance, links)
+
+
+def news_for(teller: Any, listener: Any, now: datetime) -> Rumour | None:
+    """What one tells the other, the weightiest first; None for nothing that is new to them."""
+    who, known = identity_of(listener), [rumour for _, rumour in _rumours(listener)]
+    heard_of = {*chain.from_iterable((each.text, each.links[0]) for each in known)}
+    told = {
+        memory.chain.partition("; ")[0]
+        for memory in _window(teller)
+        if memory.event == HEARSAY and who in (memory.to_id, memory.source_id)
+    }
+    news = [
+        rumour
+        for memory, rumour in _rumours(teller)
+        if rumour.importance >= TOLD_FROM
+        and now - memory.time < LASTS
+        and rumour.about != who
+        and rumour.links[0] not in told
+        and heard_of.isdisjoint((rumour.text, rumour.links[0]))
+        and not any(link.startswith(f"{listener.key} ") for link in rumour.links)
+    ]
+    return max(news, key=lambda each: each.importance, default=None)
+
+
+def _tell(rumour: Rumour, teller: Any, listener: Any) -> None:
+    """Say it aloud, by whose word it is: whoever is there hears it, and may tell it on."""
+    if not _together(teller, listener):
+        return
+    links, words = "; ".join(rumour.links), rumour.words.replace("|", "||")
+    facts = {"importance": rumour.importance - 1, "chain": links, "about": rumour.about}
+    _remember(teller, f"say {rumour.words}", listener, HEARSAY, links=links)
+    to_them = f'{teller.key} says to you, "{words}"'
+    listener.msg((to_them, {"type": HEARSAY, **facts}), from_obj=teller)
+    to_others = f'{teller.key} says to {listener.key}, "{words}"'
+    show(teller, to_others, HEARSAY, hidden_from=(listener,), **facts)
