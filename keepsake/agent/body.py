@@ -54,6 +54,10 @@ class Body(Protocol):
         """Be somewhere else at once."""
         ...
 
+    def at_minute(self) -> None:
+        """A minute has passed."""
+        ...
+
     def tell_builders(self, text: str) -> None:
         """Show a line to every builder who is connected."""
         ...
