@@ -24,7 +24,8 @@ from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.agent.waiting import in_thread
 from keepsake.archive.log import Syncer
 from keepsake.archive.spill import Spill
-from keepsake.books.config import JournalConfig, PeopleConfig
+from keepsake.books.journal import JournalConfig
+from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.events.log import EventLog
 from keepsake.events.subscribers import Taps

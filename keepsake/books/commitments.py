@@ -19,10 +19,8 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from keepsake.books.list_file import ListFile, meant
-from keepsake.books.store import Report, Tell
+from keepsake.books.store import ListFile, Report, Tell, meant
 from keepsake.errors import NoteRefused
-from keepsake.events.types import MemoryChange
 from keepsake.language.perception import for_prompt, shorten
 from keepsake.prompt.tokens import most_tokens
 
@@ -104,11 +102,10 @@ class Commitments:
         path: Path,
         report: Report = lambda _: None,
         agent: str = "",
-        tell: Tell = lambda _: None,
+        emit: Tell = lambda _: None,
     ) -> None:
         self.path = path
-        self._agent, self._tell = agent, tell
-        self._file = ListFile(path, _read, _written, self._changed, report=report, head=_NEW_FILE)
+        self._file = ListFile(path, _read, _written, "promises", report, agent, emit, _NEW_FILE)
 
     @property
     def items(self) -> tuple[Commitment, ...]:
@@ -163,7 +160,8 @@ class Commitments:
                 )
             return [*(None if item.same(each) else each for each in items), item]
 
-        self._file.change(plan, by)
+        self._file.change(plan)
+        self._file.tell("noticed", by, n=item.number, of=item.kind.value, size=len(item.text))
         return item
 
     def close(self, which: Commitment, by: str = "agent") -> None:
@@ -173,7 +171,8 @@ class Commitments:
             NoteRefused: The file cannot be written.
         """
         done = replace(which, done=True)
-        self._file.change(lambda items: [done if each == which else each for each in items], by)
+        self._file.change(lambda items: [done if each == which else each for each in items])
+        self._file.tell("closed", by, n=which.number, of=which.kind.value, size=len(which.text))
 
     def meant(self, which: str) -> Commitment:
         """The one that the number of its memory means, or words that only it has.
@@ -193,15 +192,9 @@ class Commitments:
         """
         count = sum(map(theirs, self._file.items()))
         if count:
-            self._file.change(lambda items: [None if theirs(e) else e for e in items], by)
+            self._file.change(lambda items: [None if theirs(each) else each for each in items])
+            self._file.tell("closed", by, times=count)
         return count
-
-    def _changed(self, item: Commitment, came: bool, by: str) -> None:
-        if not item.done:
-            op, of, size = "noticed" if came else "closed", item.kind.value, len(item.text)
-            self._tell(
-                MemoryChange(agent=self._agent, op=op, n=item.number, of=of, size=size, by=by)
-            )
 
 
 def _shown(items: tuple[Commitment, ...]) -> Iterator[Commitment]:

@@ -1,24 +1,42 @@
-"""What a journal holds: entries, how much each matters, where each comes from; in prompts too."""
+"""The entries of a journal, as a markdown file a day has them, and as prompts show them.
+
+::
+
+    ## 20261121-3, 14:05
+
+    Tom told me: "I will bring the blue cup back."
+
+    - **importance**: 8, by rules
+    - **source**: told to me
+    - **memories**: 120, 121
+    - **who**: 5-20261101120000
+    - **written**: 2026-11-21T14:05:09+01:00
+
+The game adds entries at the end and changes nothing above; people may write anything anywhere. An
+entry that cannot be read is named. What stands in a code fence is no entry and no part of one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, time
 from enum import StrEnum
+from itertools import pairwise
 
+from keepsake.books.importance import LEAST, MOST
 from keepsake.errors import NoteRefused
 from keepsake.language.perception import for_prompt, visible
-from keepsake.language.words import short_day, writable
+from keepsake.language.words import MONTHS, short_day, writable
 from keepsake.ports import Tokens
 
-LEAST, MOST = 1, 10
-"""The least and the most that anything can matter."""
 LONGEST = 600
 """Characters of one entry."""
-MOST_NUMBERS, MOST_WORDS = 200, 20
-"""Memories, and people or reasons, of one entry; of the memories the newest stay."""
-
+MOST_NUMBERS, MOST_PEOPLE = 200, 20
+"""Memories and people of one entry; of the memories the newest stay."""
+BY_HAND = 5
+"""How much an entry matters that a person wrote without saying so."""
 LEAST_SHOWN = 4
 """What matters less never stands in a prompt by itself."""
 _TOO_LONG_IN_A_ROW = 4
@@ -30,6 +48,27 @@ of the prompt (``[21 Nov, importance 8]``)."""
 _START = "-*#=|~_+‹› "
 _UNSAFE = str.maketrans(dict.fromkeys(",()[]<>*`", " "))
 """What could end a field of an entry, or be markdown in it."""
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(
+    r"##[ \t]+(?P<id>(?P<day>\d{8})-(?P<number>[1-9]\d{0,5}))(?=[,\s]|$)"
+    r"(?:,?[ \t]*(?P<clock>\d{1,2}:\d\d))?",
+    re.ASCII,
+)
+_PARTS = ("# ", "## ", "#\t", "##\t")
+_FIELD = re.compile(r"[-*+][ \t]+\*\*(?P<key>\w+)\*\*[ \t]*:[ \t]*(?P<value>.*?)[ \t]*$")
+_NO_TEXT = ("-", "*", "+", "#", ">", "|", "```", "~~~", "<!--")
+_RANGE = re.compile(r"(\d{1,12})(?:[ \t]*[-–][ \t]*(\d{1,12}))?", re.ASCII)
+_YEARS = range(1971, 3000)
+_NEW_FILE = """\
+---
+day: {day}
+---
+
+# {title}
+
+What was written down of this day. Entries may be changed and taken out, and new ones added: a
+heading with a number that is still free, such as `## {day:%Y%m%d}-900`, and the text below it.
+"""
 
 
 class EntryOrigin(StrEnum):
@@ -42,20 +81,11 @@ class EntryOrigin(StrEnum):
 
 
 class Judge(StrEnum):
-    """Who said how much something matters."""
+    """Who said how much an entry matters."""
 
     RULES = "rules"
     MODEL = "model"
     AGENT = "agent"
-
-
-@dataclass(frozen=True, slots=True)
-class Importance:
-    """How much something matters, and why."""
-
-    score: int  # 1, nothing at all, to 10, the turn of a life
-    judge: Judge = Judge.RULES
-    reasons: tuple[str, ...] = ()  # why, a few words each: ``a promise``, ``named me``
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +95,28 @@ class JournalEntry:
     id: str  # ``20261121-3``: the day and the entry's number on it; never given twice
     time: datetime
     text: str  # one line; what others said names who said it
-    importance: Importance
+    importance: int  # 1, nothing at all, to 10, the turn of a life
+    judge: Judge
     origin: EntryOrigin
     memories: tuple[int, ...] = ()  # numbers of the memories that it rests on, ascending
     # keys of the people it is about, as in :attr:`keepsake.archive.records.Memory.source_id`
     who: tuple[str, ...] = ()
 
     @property
-    def day(self) -> date:
-        """The day of the file that it stands in."""
-        return date.fromisoformat(self.id[:8])
-
-    @property
-    def number(self) -> int:
-        """Its number on that day."""
-        return int(self.id[9:])
+    def order(self) -> tuple[int, int]:
+        """Day and number, to compare by."""
+        return order_of(self.id)
 
     @property
     def is_insight(self) -> bool:
         """Whether the agent concluded it from other entries, at night."""
-        return self.origin is EntryOrigin.INFERRED and self.importance.judge is Judge.MODEL
+        return self.origin is EntryOrigin.INFERRED and self.judge is Judge.MODEL
+
+
+def order_of(id: str) -> tuple[int, int]:
+    """``20261121-3`` as something to compare by; (0, 0) for what is no id."""
+    day, _, number = id.partition("-")
+    return (int(day), int(number)) if day.isdecimal() and number.isdecimal() else (0, 0)
 
 
 def checked(entry: JournalEntry) -> JournalEntry:
@@ -105,14 +137,13 @@ def checked(entry: JournalEntry) -> JournalEntry:
 
 def normal(entry: JournalEntry) -> JournalEntry:
     """An entry with nothing in it that a file, or a line of a prompt, could take for more."""
-    weight = entry.importance
-    score = min(max(weight.score, LEAST), MOST)
+    people = (" ".join(visible(each).translate(_UNSAFE).split())[:80].strip() for each in entry.who)
     return replace(
         entry,
         text=clean(entry.text),
-        importance=Importance(score, weight.judge, plain(weight.reasons)),
+        importance=min(max(entry.importance, LEAST), MOST),
         memories=tuple(sorted({n for n in entry.memories if 0 < n < 10**12}))[-MOST_NUMBERS:],
-        who=tuple(sorted(plain(entry.who))),
+        who=tuple(sorted(dict.fromkeys(filter(None, people)))[:MOST_PEOPLE]),
     )
 
 
@@ -130,15 +161,132 @@ def clean(text: str) -> str:
     return line
 
 
-def plain(given: Iterable[str]) -> tuple[str, ...]:
-    """Short words as a field holds them, each once."""
-    words = (" ".join(visible(each).translate(_UNSAFE).split())[:80].strip() for each in given)
-    return tuple(dict.fromkeys(each for each in words if each))[:MOST_WORDS]
-
-
 def local_day(moment: datetime) -> date:
     """The day of a moment by the machine's own clock."""
     return moment.astimezone().date()
+
+
+# -- a day's file
+
+
+@dataclass(frozen=True, slots=True)
+class DayFile:
+    """What the file of one day holds."""
+
+    entries: tuple[JournalEntry, ...] = ()  # in the order of the file
+    problems: tuple[str, ...] = ()  # what cannot be read, and why: ``line 17: …``
+    last: int = 0  # the highest number of an entry, also of one that cannot be read
+
+
+def parse(day: date, source: str) -> DayFile:
+    """What ``source`` holds; never fails: what cannot be read is among the problems."""
+    unfenced = _FENCED.sub(lambda found: "\n" * found[0].count("\n"), source)
+    # Not splitlines(), for which a text may hold line ends of its own.
+    lines = [line.removesuffix("\r") for line in unfenced.split("\n")]
+    starts = [place for place, line in enumerate(lines) if line.startswith(_PARTS)]
+    entries, problems, numbers = list[JournalEntry](), list[str](), {0}
+    for start, end in pairwise([*starts, len(lines)]):
+        if (heading := _HEADING.match(lines[start])) is None:
+            continue
+        number = int(heading["number"])
+        try:
+            if heading["day"] != f"{day:%Y%m%d}":
+                raise ValueError("it is no entry of this day")
+            if number in numbers:
+                raise ValueError("there is such an entry already")
+            numbers.add(number)
+            entries.append(_entry(heading, day, lines[start + 1 : end]))
+        except ValueError as problem:
+            problems.append(f"line {start + 1}: {heading['id']}: {problem}")
+    return DayFile(tuple(entries), tuple(problems), max(numbers))
+
+
+def appended(source: str | None, entry: JournalEntry) -> str:
+    """The file with one more entry at its end; ``source`` is None for a new file."""
+    day = date.fromisoformat(entry.id[:8])
+    if source is None:
+        source = _NEW_FILE.format(day=day, title=f"{day.day} {MONTHS[day.month - 1]} {day.year}")
+    newline = "\r\n" if "\r\n" in source else "\n"
+    above = f"{source.rstrip()}{2 * newline}" if source.strip() else ""
+    fields: Mapping[str, str] = {
+        "importance": f"{entry.importance}, by {entry.judge.value}",
+        "source": entry.origin.value,
+        "memories": ", ".join(map(str, entry.memories)),
+        "who": ", ".join(entry.who),
+        "written": entry.time.isoformat(timespec="seconds"),
+    }
+    known = (f"- **{key}**: {value}" for key, value in fields.items() if value)
+    lines = (f"## {entry.id}, {entry.time.astimezone():%H:%M}", "", entry.text, "", *known)
+    return f"{above}{newline.join(lines)}{newline}"
+
+
+def _entry(heading: re.Match[str], day: date, lines: Sequence[str]) -> JournalEntry:
+    """An entry from the lines under its heading; what a person left out has a default.
+
+    Raises:
+        ValueError: The text is missing, or a field is wrong; says which.
+    """
+    fields: dict[str, str] = {}
+    for match in filter(None, map(_FIELD.match, lines)):
+        fields.setdefault(match["key"].casefold(), match["value"])  # of two the first counts
+    text = clean(" ".join(line for line in lines if not line.lstrip().startswith(_NO_TEXT)))
+    if not text:
+        raise ValueError("it has no text")
+    return normal(
+        JournalEntry(
+            heading["id"],
+            _time(fields.get("written", ""), day, heading["clock"] or ""),
+            text,
+            *_importance(fields.get("importance", "")),
+            _origin(fields.get("source", "")),
+            tuple(_numbers(fields.get("memories", ""))),
+            tuple(fields.get("who", "").split(",")),
+        )
+    )
+
+
+def _importance(value: str) -> tuple[int, Judge]:
+    if not value:
+        return BY_HAND, Judge.AGENT
+    head = value.partition("(")[0]  # earlier versions say why in brackets
+    written = head.split()[:1] or [""]
+    score = written[0].partition("/")[0].rstrip(",.;")
+    if not (score.isdecimal() and score.isascii()) or not LEAST <= int(score[:6]) <= MOST:
+        raise ValueError(f"importance {value[:40]!r} is no number from {LEAST} to {MOST}")
+    # A person who writes a number there has thought about it.
+    return int(score), next((each for each in Judge if each.value in head), Judge.AGENT)
+
+
+def _origin(value: str) -> EntryOrigin:
+    name = value.partition("(")[0].strip().casefold()  # earlier versions add (trust 0.9)
+    try:
+        return EntryOrigin(name) if name else EntryOrigin.INFERRED
+    except ValueError:
+        known = ", ".join(origin.value for origin in EntryOrigin)
+        raise ValueError(f"source {name[:40]!r} is none of {known}") from None
+
+
+def _time(written: str, day: date, clock: str) -> datetime:
+    """When it was written; of a person's own entry what its heading says."""
+    for given in (written, f"{day}T{clock:0>5}"):
+        try:
+            moment = datetime.fromisoformat(given)
+            if moment.year in _YEARS:
+                return moment if moment.tzinfo else moment.astimezone()
+        except (ValueError, OverflowError):
+            continue  # a person's own way of writing it, or nothing
+    return datetime.combine(day, time()).astimezone()
+
+
+def _numbers(value: str) -> Iterator[int]:
+    """``17, 120-125``: what earlier versions and people write."""
+    for match in _RANGE.finditer(value):
+        first, last = int(match[1]), int(match[2] or match[1])
+        # From the end, so that of too many the newest stay.
+        yield from range(last, max(first, last - MOST_NUMBERS + 1) - 1, -1)
+
+
+# -- in a prompt
 
 
 def telling_of(entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
@@ -147,12 +295,9 @@ def telling_of(entries: Iterable[JournalEntry]) -> dict[int, JournalEntry]:
     Of several it is the one that a model or the agent has weighed, and then the weightiest. What
     the agent only concluded from a memory does not tell of it.
     """
-    told = (each for each in entries if each.origin is not EntryOrigin.INFERRED)
-    return {number: each for each in sorted(told, key=_precedence) for number in each.memories}
-
-
-def _precedence(entry: JournalEntry) -> tuple[bool, int]:
-    return entry.importance.judge is not Judge.RULES, entry.importance.score
+    told = [each for each in entries if each.origin is not EntryOrigin.INFERRED]
+    told.sort(key=lambda each: (each.judge is not Judge.RULES, each.importance))
+    return {number: each for each in told for number in each.memories}
 
 
 def standing(  # noqa: PLR0917 - each is another thing, and none can be left out
@@ -184,27 +329,26 @@ def standing(  # noqa: PLR0917 - each is another thing, and none can be left out
     found = [
         each
         for each in reversed(shown)
-        if each.importance.score >= LEAST_SHOWN
+        if each.importance >= LEAST_SHOWN
         and (each.origin is EntryOrigin.INFERRED or not each.memories or each.id in telling)
     ]
-    found.sort(key=lambda each: (about not in each.who if about else True, -each.importance.score))
-    left, missed, chosen = budget, 0, list[tuple[date, int, str]]()
+    found.sort(key=lambda each: (about not in each.who if about else True, -each.importance))
+    left, missed, chosen = budget, 0, list[tuple[tuple[int, int], str]]()
     for entry in found:
         text = line(entry, now)
         if (cost := tokens.of(text)) <= left:
             left, missed = left - cost, 0
-            chosen.append((entry.day, entry.number, text))
+            chosen.append((entry.order, text))
         elif (missed := missed + 1) == _TOO_LONG_IN_A_ROW:
             break
-    return tuple(text for *_, text in sorted(chosen))
+    return tuple(text for _, text in sorted(chosen))
 
 
 def line(entry: JournalEntry, now: datetime) -> str:
     """An entry as a prompt shows it."""
-    day, today = entry.day, local_day(now)
-    when = f"{short_day(day)}{'' if day.year == today.year else f' {day.year}'}"
+    day = date.fromisoformat(entry.id[:8])
+    when = f"{short_day(day)}{'' if day.year == local_day(now).year else f' {day.year}'}"
     thought = ", my own thought" if entry.origin is EntryOrigin.INFERRED else ""
     newest = ", ".join(map(str, entry.memories[-_CITED:]))
     cited = f" (memor{'y' if len(entry.memories) == 1 else 'ies'} {newest})" if newest else ""
-    head = f"[{when}, importance {entry.importance.score}{thought}]"
-    return f"{head} {for_prompt(entry.text)}{cited}"
+    return f"[{when}, importance {entry.importance}{thought}] {for_prompt(entry.text)}{cited}"

@@ -1,19 +1,12 @@
-"""Small text files of the vault that people and the game both write.
-
-The game never replaces what it has not read: :func:`change` reads, lets the caller make
-the new text, and puts it in place only if the file is still what was read. Threads of the
-game take turns; a person's editor is seen up to the last moment.
-"""
+"""Small text files of the vault that people and the game both write."""
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -23,12 +16,7 @@ from keepsake.errors import NoteRefused
 type Stamp = tuple[int, int, int]
 """Modification time in nanoseconds, size in bytes, inode: what changes when a file does."""
 
-FRONT = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-"""What stands between the two `---` at the head of a markdown file."""
-
 _TRIES = 5
-
-
 _changing = threading.Lock()
 """Held while one thread changes a file, or two would find the same text and one be lost."""
 
@@ -40,6 +28,18 @@ def stamp(path: Path) -> Stamp | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def read(path: Path) -> str | None:
+    """The text, with its line ends as they are; None if there is no file.
+
+    Raises:
+        OSError, UnicodeDecodeError: It is there and cannot be read.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return None
 
 
 def change(path: Path, make: Callable[[str | None], str]) -> str:
@@ -59,49 +59,46 @@ def change(path: Path, make: Callable[[str | None], str]) -> str:
             for _ in range(_TRIES):
                 before = read(path)
                 text = make(before)
-                if _put(path, text, before):
-                    return text
+                with _written_aside(path, text) as temporary:
+                    # Compared at the last moment: an editor that saved meanwhile is not overrun.
+                    if read(path) == before:
+                        temporary.replace(path)
+                        return text
     except (OSError, UnicodeDecodeError) as error:
         raise unusable(path, error) from error
     raise NoteRefused(f"{path.name} is being changed by somebody else", "Try again")
 
 
-def read(path: Path) -> str | None:
-    """The text, None if there is no file.
+def unusable(path: Path, error: Exception) -> NoteRefused:
+    """The error for a file that cannot be read or written."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return NoteRefused(
+        f"{path} cannot be read or written ({reason})",
+        "Save it as UTF-8, free some disk space or mend the permissions",
+    )
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file that the game alone writes: a reader sees the old text or the new one.
 
     Raises:
-        OSError, UnicodeDecodeError: It is there and cannot be read.
+        OSError: It cannot be written; the old text stays.
     """
-    try:
-        # Bytes, so that the line ends a person's editor wrote come through as they are.
-        return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        return None
+    with _written_aside(path, text) as temporary:
+        temporary.replace(path)
 
 
-def pages(folder: Path) -> list[Path]:
-    """The markdown files of a folder, by name; none if it cannot be listed."""
-    try:
-        found = [path for path in folder.iterdir() if path.suffix == ".md" and path.is_file()]
-    except OSError:
-        return []
-    return sorted(path for path in found if not path.name.startswith("."))
-
-
-def move_aside(path: Path, folder: Path) -> Path:
-    """Move a file into ``folder`` under a name that is still free there.
+def create_beside(path: Path, text: str) -> None:
+    """Write a file that must not replace another: a second one gets ``-2``.
 
     Raises:
-        NoteRefused: It cannot be moved.
+        OSError: It cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with _changing:  # what another thread is writing comes along, or stays
-            target = next(name for name in names_beside(folder / path.name) if _linked(path, name))
-            path.unlink()
-    except OSError as error:
-        raise unusable(path, error) from error
-    return target
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for name in names_beside(path):
+        with suppress(FileExistsError), name.open("xb") as file:
+            file.write(text.encode("utf-8", "replace"))
+            return
 
 
 def names_beside(path: Path) -> Iterator[Path]:
@@ -115,54 +112,23 @@ def names_beside(path: Path) -> Iterator[Path]:
 
 def free_name(path: Path) -> Path:
     """The first of :func:`names_beside` that no file has yet, or an empty one."""
-    return next(name for name in names_beside(path) if not name.exists() or _is_blank(name))
+    return next(filter(_is_free, names_beside(path)))
 
 
-def _is_blank(path: Path) -> bool:
+def _is_free(path: Path) -> bool:
     try:
-        return path.stat().st_size < 1000 and not (read(path) or "").strip()
+        return not (read(path) or "").strip()
     except (OSError, UnicodeDecodeError):
         return False
 
 
-def unusable(path: Path, error: Exception) -> NoteRefused:
-    """The error for a file that cannot be read or written."""
-    reason = getattr(error, "strerror", None) or str(error)
-    return NoteRefused(
-        f"{path} cannot be read or written ({reason})",
-        "Save it as UTF-8, free some disk space or mend the permissions",
-    )
-
-
-def _linked(path: Path, target: Path) -> bool:
-    """Give the file a second name, if that is free: a link never replaces anything."""
+def pages(folder: Path) -> list[Path]:
+    """The markdown files of a folder, by name; none if it cannot be listed."""
     try:
-        os.link(path, target)
-    except FileExistsError:
-        return False
-    return True
-
-
-def _put(path: Path, text: str, expected: str | None) -> bool:
-    """Write ``text`` if the file still holds ``expected``."""
-    with _written_aside(path, text) as temporary:
-        if expected is None:
-            return _linked(temporary, path)
-        # Compared at the last moment: an editor that saved while we wrote is not overrun.
-        if read(path) != expected:
-            return False
-        temporary.replace(path)
-        return True
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a file that the game alone writes: a reader sees the old text or the new one.
-
-    Raises:
-        OSError: It cannot be written; the old text stands.
-    """
-    with _written_aside(path, text) as temporary:
-        temporary.replace(path)
+        found = [path for path in folder.iterdir() if path.suffix == ".md" and path.is_file()]
+    except OSError:
+        return []
+    return sorted(path for path in found if not path.name.startswith("."))
 
 
 def sync(path: Path) -> None:
@@ -172,23 +138,6 @@ def sync(path: Path) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def create_beside(path: Path, text: str) -> None:
-    """Write a file that must not replace another: a second one gets ``-2``.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    with _written_aside(path, text) as temporary:
-        for name in names_beside(path):
-            try:
-                if _linked(temporary, name):
-                    return
-            except OSError:  # a file system without hard links
-                if not name.exists():
-                    shutil.copyfile(temporary, name)
-                    return
 
 
 @contextmanager
@@ -206,18 +155,6 @@ def _written_aside(path: Path, text: str) -> Iterator[Path]:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def with_front(source: str, key: str, value: str) -> str:
-    """The file with one line of its front matter changed, or added; as it is without any."""
-    front = FRONT.match(source)
-    if not front:
-        return source
-    lines = front["head"].splitlines(keepends=True)
-    at = next((at for at, line in enumerate(lines) if line.startswith(f"{key}:")), len(lines))
-    end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
-    lines[at : at + 1] = [f"{key}: {value}{end}"]
-    return source[: front.start("head")] + "".join(lines) + source[front.end("head") :]
 
 
 def time_of(given: Any, default: datetime | None) -> datetime:

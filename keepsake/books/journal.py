@@ -1,23 +1,56 @@
 """An agent's journal: a markdown file a day, which people may read and edit.
 
-The files are the truth. What was read of them is kept in RAM until they change; nothing is
-ever written over what could not be read.
+The files are the truth. What was read of them is kept in RAM until they change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
+from typing import Self
 
-from keepsake.books.day_file import DayFile, appended, parse
-from keepsake.books.entries import EntryOrigin, Importance, JournalEntry, checked, telling_of
+from keepsake.archive.privacy import is_private
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.entries import (
+    DayFile,
+    EntryOrigin,
+    JournalEntry,
+    Judge,
+    appended,
+    checked,
+    clean,
+    parse,
+    telling_of,
+)
 from keepsake.books.store import RecordStore, Report, Tell
-from keepsake.events.types import MemoryChange
+from keepsake.language.heard import heard, key_of
+from keepsake.language.perception import for_prompt, shorten
+from keepsake.markdown_config import FileSettings, between
+from keepsake.prompt.tool_results import about_memory
 
 DAYS = 60
 """The days that are looked at, the newest; older files stay, unread."""
+SHARE = 12
+"""The part of a chat model's prompt that the journal may fill, and the people: a twelfth each."""
+DRAW_FROM, MOST_DRAWN, MOST_OF_ONE = 5, 12, 6
+"""How much a memory must matter to be written down before a compaction, the most of them, and the
+most that one person causes."""
+LONGEST_QUOTE = 240
+"""Characters of a memory that an entry quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalConfig(FileSettings):
+    """How much of a prompt the journal may fill: ``vault/config/journal.md`` explains it."""
+
+    budget: int = between(150, high=100_000)
+
+    def for_prompt(self, tokens: int) -> Self:
+        """These settings for a chat model whose prompt may have so many tokens; 0 for no chat."""
+        return replace(self, budget=max(self.budget, tokens // SHARE)) if self.budget else self
 
 
 class Journal:
@@ -28,11 +61,11 @@ class Journal:
         folder: Path,
         report: Report = lambda _: None,
         agent: str = "",
-        tell: Tell = lambda _: None,
+        emit: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
-        self._report, self._agent, self._emit = report, agent, tell
-        self._store = RecordStore(self._parse, self._edited, report)
+        self._report = report
+        self._store = RecordStore(self._parse, "journal", report, agent, emit)
         self._version = 0
         self._known: tuple[JournalEntry, ...] = ()
         self._by_number: dict[int, JournalEntry] = {}
@@ -41,7 +74,11 @@ class Journal:
 
     def entries(self) -> tuple[JournalEntry, ...]:
         """Every entry that can be read, oldest first; blocks while files are read."""
-        self._store.look(self._paths())
+        try:
+            found = sorted(filter(_is_day, self.folder.iterdir()), reverse=True)
+        except OSError:
+            found = []
+        self._store.look(found[:DAYS])
         return self._take_over()
 
     @property
@@ -71,13 +108,20 @@ class Journal:
                 self._version = self._store.version
             return self._known
 
+    def _parse(self, path: Path, source: str, _: datetime) -> DayFile:
+        file = parse(date.fromisoformat(path.stem), source)
+        for each in _problems(path, file):
+            self._report(each)
+        return file
+
     # -- writing
 
     def write(
         self,
         text: str,
         *,
-        importance: Importance,
+        importance: int,
+        judge: Judge = Judge.RULES,
         origin: EntryOrigin,
         memories: Iterable[int] = (),
         who: Iterable[str] = (),
@@ -94,61 +138,78 @@ class Journal:
         """
         time = now.astimezone().replace(microsecond=0)
         numbers, people = tuple(memories), tuple(who)
-        new = checked(JournalEntry("", time, text, importance, origin, numbers, people))
-        result = new
+        new = checked(JournalEntry("", time, text, importance, judge, origin, numbers, people))
+        result, is_new = new, True
 
         def make(source: str | None, file: DayFile | None) -> str:
-            nonlocal result
+            nonlocal result, is_new
             file = file or DayFile()
             same = (each for each in file.entries if (each.text, each.who) == (new.text, new.who))
-            if (there := next(same, None)) is not None:
-                result = there
-                return source or ""
-            result = replace(new, id=f"{time:%Y%m%d}-{file.last + 1}")
-            return appended(source, result)
+            there = next(same, None)
+            is_new = there is None
+            result = there or replace(new, id=f"{time:%Y%m%d}-{file.last + 1}")
+            return appended(source, result) if is_new else source or ""
 
-        path = self.folder / f"{time.date().isoformat()}.md"
-        before, after = self._store.change(path, make)
+        self._store.change(self.folder / f"{time.date().isoformat()}.md", make)
         self._take_over()
-        self._tell(before.entries if before else (), after.entries, by)
+        if is_new:
+            first = min(result.memories, default=0)
+            self._store.tell("journal", by, n=first, of="journal", size=len(result.text))
         return result
 
-    # -- the files, as they are read
+    def draw_out(
+        self, memories: Sequence[Memory], importance_of: Callable[[Memory], int]
+    ) -> tuple[JournalEntry, ...]:
+        """Write down what matters most of memories that are about to be compacted; blocks.
 
-    def _paths(self) -> list[Path]:
-        """The files of the days that are looked at, the newest first."""
-        try:
-            found = [path for path in self.folder.iterdir() if _is_day(path)]
-        except OSError:
-            return []
-        return sorted(found, reverse=True)[:DAYS]
+        Doing it again writes nothing twice: a memory that an entry rests on is passed over.
 
-    def _parse(self, path: Path, source: str, _: datetime) -> DayFile:
-        file = parse(date.fromisoformat(path.stem), source)
-        for each in _problems(path, file):
-            self._report(each)
-        return file
+        Returns:
+            What was written, oldest first.
 
-    # -- for the event log
+        Raises:
+            NoteRefused: The file of the day cannot be read or written.
+        """
+        self.entries()  # what people have changed since; resting_on only knows what was read
+        weights = {
+            memory: weight
+            for memory in memories
+            if memory.kind is MemoryKind.PERCEPTION
+            and is_event(memory)
+            and self.resting_on(memory.number) is None
+            and (weight := importance_of(memory)) >= DRAW_FROM
+        }
+        chosen, by = list[Memory](), Counter[str]()
+        for memory in sorted(weights, key=lambda each: weights[each], reverse=True):
+            if by[memory.source] < MOST_OF_ONE and len(chosen) < MOST_DRAWN:
+                chosen.append(memory)
+                by[memory.source] += 1
+        return tuple(
+            self.write(
+                _quoted(memory),
+                importance=weights[memory],
+                origin=EntryOrigin.SEEN if heard(memory) is None else EntryOrigin.TOLD,
+                memories=(memory.number,),
+                who=(key_of(memory),),
+                now=memory.time,
+                by="rules",
+            )
+            for memory in sorted(chosen, key=lambda each: each.number)
+        )
 
-    def _edited(self, _: Path, before: DayFile | None, after: DayFile | None) -> None:
-        """Tell of what a person has changed; an entry that cannot be read any more is not gone."""
-        known, now = (before or DayFile()), (after or DayFile())
-        self._tell(known.entries, now.entries, "hand")
-        gone = [entry for entry in known.entries if entry.id not in now.ids]
-        self._tell((), gone, "hand", "unjournal")
 
-    def _tell(
-        self,
-        before: Collection[JournalEntry],
-        after: Collection[JournalEntry],
-        by: str,
-        op: str = "journal",
-    ) -> None:
-        for entry in after:
-            if entry not in before:
-                n, of, size = min(entry.memories, default=0), "journal", len(entry.text)
-                self._emit(MemoryChange(agent=self._agent, op=op, n=n, of=of, size=size, by=by))
+def _quoted(memory: Memory) -> str:
+    """A memory as an entry tells it: in the words of whoever caused it, and so in quotes."""
+    head, words = "I saw", memory.told
+    if (said := heard(memory)) is not None:
+        told = f"told {'me' if said.to == 'you' else for_prompt(said.to)}" if said.to else "said"
+        head, words = f"{for_prompt(said.who)} {told}".replace('"', "'"), said.words
+    return f'{head}: "{shorten(clean(words.replace(chr(34), "'")), LONGEST_QUOTE)}"'
+
+
+def is_event(memory: Memory) -> bool:
+    """Whether something happened that anybody may know of: no use of the own memory."""
+    return not is_private(memory) and not about_memory(memory)
 
 
 def _is_day(path: Path) -> bool:

@@ -1,8 +1,7 @@
 """An agent's notes: what it chose to keep, as markdown that people may edit.
 
 One file a note below ``vault/agents/<name>/notes/``, with front matter (title, created,
-updated, place, reason). The files are the truth: they are looked at anew whenever
-somebody asks, read again when they changed, and only ever added to.
+updated, place, reason). The game only adds to it.
 """
 
 from __future__ import annotations
@@ -11,18 +10,16 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 import frontmatter
 import yaml
 
-from keepsake.books import files as vault_files
-from keepsake.books.files import pages, time_of, with_front
+from keepsake.books.files import free_name, pages, time_of
 from keepsake.books.store import RecordStore, Report, Tell
 from keepsake.errors import NoteRefused
-from keepsake.events.types import MemoryChange
 from keepsake.language.perception import shorten, visible
 from keepsake.names import folder_name
 
@@ -60,14 +57,6 @@ class Note:
         return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
-class NoteChanges:
-    """What happened to the notes since somebody last looked."""
-
-    changed: tuple[Note, ...]
-    gone: tuple[str, ...]
-
-
 class NoteBook:
     """The notes of one agent; safe to use from several threads."""
 
@@ -76,11 +65,10 @@ class NoteBook:
         folder: Path,
         report: Report = lambda _: None,
         agent: str = "",
-        tell: Tell = lambda _: None,
+        emit: Tell = lambda _: None,
     ) -> None:
         self.folder = folder
-        self._agent, self._tell = agent, tell
-        self._store = RecordStore(parse_note, self._edited, report)
+        self._store = RecordStore(parse_note, "note", report, agent, emit)
 
     # -- reading
 
@@ -97,32 +85,23 @@ class NoteBook:
         names += [(_same(note.path.stem), note) for note in notes]
         return next((note for name, note in names if wanted and name == wanted), None)
 
-    def changed_since(self, known: Mapping[str, str]) -> NoteChanges:
-        """What an index has to learn and to forget; of a file that cannot be read now neither.
+    def changed_since(self, known: Mapping[str, str]) -> tuple[list[Note], list[str]]:
+        """The notes that an index has to learn, and the keys that it has to forget.
+
+        A file that cannot be read now is in neither.
 
         ``known``: The digest that the index holds for each :attr:`Note.key`.
         """
         notes = {note.key: note for note in self.all()}
         there = notes.keys() | {f"note:{path.stem}" for path in self._store.problems()}
-        changed = tuple(note for key, note in notes.items() if known.get(key) != note.digest)
-        return NoteChanges(changed, tuple(key for key in known if key not in there))
+        changed = [note for key, note in notes.items() if known.get(key) != note.digest]
+        return changed, [key for key in known if key not in there]
 
     @property
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
         self.all()
         return list(self._store.problems().values())
-
-    def _edited(self, path: Path, before: Note | None, after: Note | None) -> None:
-        """Tell of what a person has done; a file may be saved without a change."""
-        if after is None:
-            self._done("unnote", before.title if before else path.stem, 0, "hand")
-        elif before is None or before.digest != after.digest:
-            self._done("note", after.title, len(after.text), "hand")
-
-    def _done(self, op: str, title: str, size: int, by: str) -> None:
-        title = shorten(title, LONGEST_TITLE)
-        self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=size, by=by, title=title))
 
     # -- writing
 
@@ -148,12 +127,20 @@ class NoteBook:
 
         def make(before: str | None, old: Note | None) -> str:
             if before is None or old is None:
-                return _fresh(Note(title, text, now, now, place, reason, path))
+                return _written(Note(title, text, now, now, place, reason, path), {})
             where = f", {place}" if place and place != old.place else ""
-            return _with_entry(before, old, f"[{now:%Y-%m-%d %H:%M}{where}] {text}", now)
+            entry = f"[{now:%Y-%m-%d %H:%M}{where}] {text}"
+            if len(old.text) + len(entry) > LONGEST_NOTE:
+                raise NoteRefused(
+                    f"The note {old.title!r} is full "
+                    f"({len(old.text):,} of {LONGEST_NOTE:,} characters)",
+                    "Start another title, or forget this one",
+                )
+            grown = replace(old, text=f"{old.text}\n\n{entry}", updated=now)
+            return _written(grown, frontmatter.parse(before)[0])
 
         _, note = self._store.change(path, make)
-        self._done("note", note.title, len(text), by)
+        self._store.tell("note", by, title=shorten(note.title, LONGEST_TITLE), size=len(text))
         return note
 
     def forget(self, title: str) -> Path:
@@ -169,7 +156,7 @@ class NoteBook:
         if note is None:
             raise self.unknown(title)
         aside = self._store.move_aside(note.path, self.folder / FORGOTTEN)
-        self._done("unnote", note.title, 0, "agent")
+        self._store.tell("unnote", "agent", title=shorten(note.title, LONGEST_TITLE))
         return aside
 
     def unknown(self, title: str) -> NoteRefused:
@@ -183,7 +170,7 @@ class NoteBook:
         if len(self.all()) >= MOST_NOTES:
             raise NoteRefused(f"There are {MOST_NOTES} notes already", "Forget one first")
         # A file of that name with another title, or one that cannot be read, is left alone.
-        return vault_files.free_name(self.folder / f"{folder_name(_same(title))}.md")
+        return free_name(self.folder / f"{folder_name(_same(title))}.md")
 
 
 def check_title(title: str) -> str:
@@ -226,6 +213,22 @@ def parse_note(path: Path, source: str, changed: datetime) -> Note:
         ) from error
 
 
+def _written(note: Note, meta: Mapping[str, object]) -> str:
+    """The file of a note; ``meta`` is the front matter that it has, with a person's own fields."""
+    post = frontmatter.Post(note.text)
+    post.metadata = {
+        "title": note.title,
+        "created": note.created.isoformat(timespec="seconds"),
+        "updated": "",
+        "place": note.place,
+        "reason": note.reason,
+        "tags": [],  # a person's to fill in
+        **meta,
+    }
+    post.metadata["updated"] = note.updated.isoformat(timespec="seconds")
+    return frontmatter.dumps(post, sort_keys=False) + "\n"
+
+
 def _checked_text(text: str) -> str:
     clean = "\n".join(" ".join(visible(line).split()) for line in text.splitlines()).strip()
     if not clean:
@@ -235,30 +238,6 @@ def _checked_text(text: str) -> str:
             f"That is {len(clean):,} characters", f"Write at most {LONGEST_ENTRY:,} at once"
         )
     return clean
-
-
-def _fresh(note: Note) -> str:
-    post = frontmatter.Post(
-        note.text,
-        title=note.title,
-        created=note.created.isoformat(timespec="seconds"),
-        updated=note.updated.isoformat(timespec="seconds"),
-        place=note.place,
-        reason=note.reason,
-        tags=[],  # a person's to fill in
-    )
-    return frontmatter.dumps(post, sort_keys=False) + "\n"
-
-
-def _with_entry(before: str, old: Note, entry: str, now: datetime) -> str:
-    """The file with one more entry; every other word in it stays as a person left it."""
-    if len(old.text) + len(entry) > LONGEST_NOTE:
-        raise NoteRefused(
-            f"The note {old.title!r} is full ({len(old.text):,} of {LONGEST_NOTE:,} characters)",
-            "Start another title, or forget this one",
-        )
-    dated = with_front(before, "updated", f"'{now.isoformat(timespec='seconds')}'")
-    return f"{dated.rstrip()}\n\n{entry}\n"
 
 
 def _same(title: str) -> str:

@@ -10,36 +10,54 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from datetime import timedelta
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
-from keepsake.archive.records import BY_RULE, Memory, MemoryKind
-from keepsake.books import files as vault_files
-from keepsake.books.person_page import (
-    LONGEST_LINE,
-    PageLine,
-    PersonPage,
-    parse_page,
-    written,
-)
+from keepsake.archive.records import Memory, MemoryKind
+from keepsake.books.files import free_name, pages, read, replace_file, unusable
+from keepsake.books.journal import JournalConfig
+from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
 from keepsake.books.store import RecordStore, Report, Tell
-from keepsake.errors import NoteRefused
-from keepsake.events.types import MemoryChange
-from keepsake.language.heard import GIVE, RULED, given_to_me, heard, key_of
-from keepsake.language.perception import fit_name, for_prompt
+from keepsake.language.heard import key_of
+from keepsake.language.perception import fit_name, for_prompt, quoted
+from keepsake.language.words import MONTHS
+from keepsake.markdown_config import between, one_of
 from keepsake.names import folder_name
+from keepsake.ports import Tokens
 
 FOLDER = "people"
-MEETING = timedelta(hours=1)
-"""Two meetings lie at least so far apart."""
+PRIVATE, IN_CONFIDENCE = "private", "in confidence"
+"""What becomes of whispers: nobody else hears of them, or others do, as of something confided."""
 MOST_FOUND = 20
 """Pages that one search brings."""
-MOST_NAMES = 12
-"""Names that a page keeps: the first ones and the newest."""
+MOST_SHOWN = 6
+"""People of a room in a prompt."""
+MOST_QUOTES = 4
+"""Of what somebody confided, said or did last, before the window, of each."""
+_LONGEST, _LONGEST_QUOTE = 2_000, 300
+_VERB = 6
+"""Tokens that ``last said`` takes."""
 _LONGEST_KEY = 41
 _WORKED_IN = ".worked_in.json"
+
+type May = Callable[[Iterable[int]], bool]
+"""Whether the audience may hear what rests on the memories of those numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleConfig(JournalConfig):
+    """How much of a prompt people may fill: ``vault/config/people.md`` explains it."""
+
+    budget: int = between(300, high=100_000)
+    whispers: str = one_of(PRIVATE, (PRIVATE, IN_CONFIDENCE))
+
+    @property
+    def in_confidence(self) -> bool:
+        """Whether what was whispered may be told to others, marked as confided."""
+        return self.whispers == IN_CONFIDENCE
 
 
 class PeopleBook:
@@ -54,14 +72,15 @@ class PeopleBook:
         folder: Path,
         report: Report = lambda _: None,
         agent: str = "",
-        tell: Tell = lambda _: None,
+        emit: Tell = lambda _: None,
     ) -> None:
         self.folder = folder / FOLDER
-        self._agent, self._tell = agent, tell
         self._store = RecordStore(
             lambda path, source, at: parse_page(path, source, at.replace(microsecond=0)),
-            lambda _, before, after: self._edited(before, after),
+            "person",
             report,
+            agent,
+            emit,
         )
         self._through: int | None = None
         self._version: int | None = None
@@ -78,7 +97,7 @@ class PeopleBook:
     def look(self) -> None:
         """See which files people have changed; every other blocking method does it too."""
         with self._store.lock:
-            self._store.look(vault_files.pages(self.folder))
+            self._store.look(pages(self.folder))
             self._index()
 
     @property
@@ -94,11 +113,7 @@ class PeopleBook:
     def problems(self) -> list[str]:
         """What is wrong with files that cannot be read, one sentence each."""
         self.look()
-        doubles = (
-            f"{path} is not used: another page has the same key. Remove one"
-            for path in self._store.records().keys() - set(self._paths.values())
-        )
-        return [*self._store.problems().values(), *doubles]
+        return list(self._store.problems().values())
 
     def page(self, key: str) -> PersonPage | None:
         """The page as its file is now; None for nobody known."""
@@ -119,8 +134,8 @@ class PeopleBook:
     def all(self) -> list[PersonPage]:
         """Everybody, those met last first."""
         self.look()
-        pages = filter(None, map(self.loaded, self._paths))
-        return sorted(pages, key=lambda each: each.last_met, reverse=True)
+        found = filter(None, map(self.loaded, self._paths))
+        return sorted(found, key=lambda each: each.last_met, reverse=True)
 
     # -- writing
 
@@ -146,8 +161,11 @@ class PeopleBook:
             for key, found in work.items():
                 self._work_in(key, found)
             # Once the pages are on the disk, so that nothing is skipped.
-            text = json.dumps({"through": fresh[-1].number})
-            vault_files.change(self.folder / _WORKED_IN, lambda _: f"{text}\n")
+            path, text = self.folder / _WORKED_IN, json.dumps({"through": fresh[-1].number})
+            try:
+                replace_file(path, f"{text}\n")
+            except OSError as error:
+                raise unusable(path, error) from error
             self._through = fresh[-1].number
 
     def conclude(self, key: str, edit: Callable[[PersonPage], PersonPage]) -> None:
@@ -162,7 +180,7 @@ class PeopleBook:
                 return
             old, new = self._write(self._paths[key], lambda page: edit(page or known))
             if old != new:
-                self._done("concluded", new, "night", size=len(new.portrait))
+                self._tell("concluded", "night", new, size=len(new.portrait))
 
     def _work_in(self, key: str, memories: Sequence[Memory]) -> None:
         """Write one page; one that cannot be read is left as it is."""
@@ -173,13 +191,11 @@ class PeopleBook:
             return
         if path is None:
             name = folder_name(worked_in(None, key, fresh).name)
-            path = vault_files.free_name(self.folder / f"{name}-{_suffix(key)}.md")
+            path = free_name(self.folder / f"{name}-{_suffix(key)}.md")
         old, new = self._write(path, lambda page: worked_in(page, key, fresh))
-        if old is None:
-            self._done("met", new, "rules", n=fresh[0].number)
-        elif old.name != new.name:
-            self._done("renamed", new, "rules", n=fresh[0].number)
-        self._done("profile", new, "rules", n=fresh[-1].number, times=len(fresh))
+        if old is None or old.name != new.name:
+            self._tell("renamed" if old else "met", "rules", new, n=fresh[0].number)
+        self._tell("profile", "rules", new, n=fresh[-1].number, times=len(fresh))
 
     def _write(
         self, path: Path, edit: Callable[[PersonPage | None], PersonPage]
@@ -203,56 +219,8 @@ class PeopleBook:
         broken = (path for path in self._store.problems() if path.name.endswith(end))
         return self._paths.get(key) or next(broken, None)
 
-    # -- for the event log
-
-    def _edited(self, before: PersonPage | None, after: PersonPage | None) -> None:
-        """Tell of what a person has done to a file."""
-        if page := after or before:
-            op = "forgotten" if after is None else "edit" if before else "met"
-            self._done(op, page, "hand")
-
-    def _done(
-        self, op: str, page: PersonPage, by: str, *, n: int = 0, size: int = 0, times: int = 1
-    ) -> None:
-        facts = MemoryChange(agent=self._agent, op=op, n=n, size=size, times=times, by=by)
-        self._tell(replace(facts, of="person", about=page.name))
-
-
-def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
-    """The page with what somebody said and did; a new one for nobody known."""
-    if page is None:
-        first, said = memories[0], heard(memories[0])
-        name = fit_name(first.source or (said.who if said else ""))
-        page = PersonPage(key, (name,), first.time, first.time)
-    for memory in memories:
-        time, names = memory.time, page.names
-        if memory.source and (name := fit_name(memory.source)) != page.name:
-            names = (*names[: MOST_NAMES - 1], name)
-        page = replace(
-            page,
-            names=names,
-            first_met=min(page.first_met, time),
-            last_met=max(page.last_met, time),
-            meetings=page.meetings + (time - page.last_met >= MEETING),
-            through=max(page.through, memory.number),
-        )
-    new = [line for memory in memories if (line := line_of(memory)) is not None]
-    return page.with_lines(new)
-
-
-def line_of(memory: Memory) -> PageLine | None:
-    """What somebody said to the agent or to all, gave, or did as a deed of the world."""
-    if memory.event in BY_RULE:
-        return None
-    said = heard(memory)
-    if said is not None:
-        words = for_prompt(said.words, limit=LONGEST_LINE)
-        is_mine = said.to in ("", "you") and any(char.isalnum() for char in words)
-        return PageLine(words, (memory.number,), memory.time, True) if is_mine else None
-    if memory.event not in (GIVE, *RULED) and not given_to_me(memory):
-        return None
-    text = for_prompt(memory.text.removeprefix(memory.source), limit=LONGEST_LINE)
-    return PageLine(text, (memory.number,), memory.time)
+    def _tell(self, op: str, by: str, page: PersonPage, **facts: int) -> None:
+        self._store.tell(op, by, of="person", about=page.name, **facts)
 
 
 def _suffix(key: str) -> str:
@@ -266,6 +234,107 @@ def _suffix(key: str) -> str:
 def _read_cursor(path: Path) -> int:
     """How far a book has come; the beginning where that cannot be read, which does no harm."""
     try:
-        return max(int(json.loads(vault_files.read(path) or "{}").get("through", 0)), 0)
-    except (OSError, ValueError, TypeError, AttributeError, NoteRefused):
+        return max(int(json.loads(read(path) or "{}").get("through", 0)), 0)
+    except (OSError, ValueError, TypeError, AttributeError):
         return 0
+
+
+# -- in a prompt; quick, from what is in RAM
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How a prompt tells of people."""
+
+    now: datetime
+    tokens: Tokens
+    may: May = lambda _: True
+    confided: May = lambda _: False  # whether nobody else may hear it
+    before: int | None = None  # the first memory of the window, which shows what comes after it
+
+
+def hearable(page: PersonPage, may: May) -> PersonPage:
+    """The page without what rests on memories that may not be heard."""
+    return replace(page, lines=tuple(each for each in page.lines if may(each.numbers)))
+
+
+def lines(
+    present: Sequence[tuple[str, str]], book: PeopleBook, budget: int, how: Telling
+) -> tuple[str, ...]:
+    """A line for each of ``present``, within ``budget`` tokens, those met most often first.
+
+    ``present``: The key and the name of everybody who is there.
+    """
+    pages = [(name, book.loaded(key)) for key, name in present]
+    pages.sort(key=lambda each: each[1].meetings if each[1] else 0, reverse=True)
+    told = list[str]()
+    for others, (name, page) in reversed(list(enumerate(reversed(pages[:MOST_SHOWN])))):
+        line = known_of(name, page, budget - min(20 * others, budget // 2), how)
+        if not line:
+            break
+        told.append(line)
+        budget -= how.tokens.of(line)
+    return tuple(told)
+
+
+def known_of(name: str, page: PersonPage | None, budget: int, how: Telling) -> str:
+    """What is known of somebody as one line of at most ``budget`` tokens; empty if none fits.
+
+    For instance ``Tom, met 9 November: a miller who looks for his sister; last said: 'I have found
+    her.'``.
+    """
+    head = fit_name(name)
+    if page is None:
+        head = f"{head}, whom you have never met"
+    else:
+        former = [each for each in page.names if each != head]
+        known_as = f" (you knew them as {former[-1]})" if former else ""
+        head = f"{head}{known_as}, met {_day(page.first_met, how.now)}"
+    if (room := budget - how.tokens.of(head)) < 0 or page is None:
+        return head if room >= 0 else ""
+    opinions = list[str]()
+    for each in (*page.remarks, page.portrait):
+        text = for_prompt(each, limit=_LONGEST).rstrip(".")
+        if text and (cost := how.tokens.of(f"{text}; ")) <= room:
+            room -= cost
+            opinions.append(text)
+    head = f"{head}: {'; '.join(opinions)}" if opinions else head
+    return for_prompt("; ".join([head, *_quotes(page, room, how)]), limit=_LONGEST)
+
+
+def _quotes(page: PersonPage, room: int, how: Telling) -> Iterator[str]:
+    """What they said in confidence, ``last said: '…', '…'`` and ``last did: …``.
+
+    Of each the newest that fit, the oldest first.
+    """
+    before = how.before or math.inf
+    lines = [each for each in page.lines if each.numbers[-1] < before and how.may(each.numbers)]
+    secret = [how.confided(each.numbers) for each in lines]
+    kinds = {
+        "told you in confidence": [each for each, s in zip(lines, secret, strict=True) if s],
+        "last said": [e for e, s in zip(lines, secret, strict=True) if e.said and not s],
+        "last did": [e for e, s in zip(lines, secret, strict=True) if not e.said and not s],
+    }
+    for verb, found in kinds.items():
+        texts = list[str]()
+        for line in found[: -MOST_QUOTES - 1 : -1]:
+            text = _quote(line, how.now)
+            if (cost := how.tokens.of(f"{text}, ")) > room - _VERB:
+                break
+            room -= cost
+            texts.insert(0, text)
+        if texts:
+            room -= _VERB
+            yield f"{verb}: {', '.join(texts)}"
+
+
+def _quote(line: PageLine, now: datetime) -> str:
+    text = quoted(line.text, _LONGEST_QUOTE) if line.said else line.text.rstrip(".")
+    return f"{text} ({_day(line.time, now)})"
+
+
+def _day(time: datetime, now: datetime) -> str:
+    """``9 November``, with the year if it is another."""
+    here = time.astimezone(now.tzinfo)
+    year = f" {here.year}" if here.year != now.year else ""
+    return f"{here.day} {MONTHS[here.month - 1]}{year}"

@@ -26,17 +26,19 @@ earlier versions are read too: their facts, observations and conclusions are lin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import frontmatter
 import yaml
 
+from keepsake.archive.records import BY_RULE, Memory
 from keepsake.books.files import time_of
 from keepsake.errors import NoteRefused
+from keepsake.language.heard import GIVE, RULED, given_to_me, heard
 from keepsake.language.perception import fit_name, for_prompt
 
 PORTRAIT, LINES = "What I make of them", "Said and done"
@@ -47,6 +49,10 @@ MOST_LINES = 40
 """The newest sentences and deeds that a page keeps."""
 LONGEST_LINE = 500
 """Characters of one sentence or deed."""
+MEETING = timedelta(hours=1)
+"""Two meetings lie at least so far apart."""
+MOST_NAMES = 12
+"""Names that a page keeps: the first ones and the newest."""
 
 _HEADING = "## "
 _CITED = r"memor(?:y|ies) (?P<numbers>\d[\d, ]*)"
@@ -105,6 +111,45 @@ class PersonPage:
         return replace(self, lines=tuple(by_text.values())[-MOST_LINES:])
 
 
+def worked_in(page: PersonPage | None, key: str, memories: Sequence[Memory]) -> PersonPage:
+    """The page with what somebody said and did; a new one for nobody known."""
+    if page is None:
+        first, said = memories[0], heard(memories[0])
+        name = fit_name(first.source or (said.who if said else ""))
+        page = PersonPage(key, (name,), first.time, first.time)
+    for memory in memories:
+        time, names = memory.time, page.names
+        if memory.source and (name := fit_name(memory.source)) != page.name:
+            names = (*names[: MOST_NAMES - 1], name)
+        page = replace(
+            page,
+            names=names,
+            first_met=min(page.first_met, time),
+            last_met=max(page.last_met, time),
+            meetings=page.meetings + (time - page.last_met >= MEETING),
+            through=max(page.through, memory.number),
+        )
+    return page.with_lines(filter(None, map(line_of, memories)))
+
+
+def line_of(memory: Memory) -> PageLine | None:
+    """What somebody said to the agent or to all, gave, or did as a deed of the world."""
+    if memory.event in BY_RULE:
+        return None
+    said = heard(memory)
+    if said is not None:
+        words = for_prompt(said.words, limit=LONGEST_LINE)
+        is_mine = said.to in ("", "you") and any(char.isalnum() for char in words)
+        return PageLine(words, (memory.number,), memory.time, True) if is_mine else None
+    if memory.event not in (GIVE, *RULED) and not given_to_me(memory):
+        return None
+    text = for_prompt(memory.text.removeprefix(memory.source), limit=LONGEST_LINE)
+    return PageLine(text, (memory.number,), memory.time)
+
+
+# -- the file
+
+
 def parse_page(path: Path, source: str, changed: datetime) -> PersonPage:
     """The page that ``source`` holds.
 
@@ -151,11 +196,11 @@ def _line(each: PageLine) -> str:
     return f"- {each.time.isoformat()}, {numbers}: {each.shown}"
 
 
-# -- reading
-
-
 def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
-    key, names = str(meta.get("key") or "").strip(), tuple(_names(meta.get("names")))
+    key, given = str(meta.get("key") or "").strip(), meta.get("names")
+    # Earlier versions add a date to each.
+    plain = [e.get("name") if isinstance(e, dict) else e for e in _as_list(given)]
+    names = tuple(fit_name(str(name)) for name in plain if name not in (None, ""))
     if not key or not names:
         raise ValueError("it needs a key and names")
     section, portrait, own, lines = "", list[str](), list[str](), list[PageLine]()
@@ -183,11 +228,8 @@ def _page(meta: Mapping[str, Any], body: str, changed: datetime) -> PersonPage:
     )
 
 
-def _names(given: Any) -> Iterator[str]:
-    for each in given if isinstance(given, list) else [given]:
-        name = each.get("name") if isinstance(each, dict) else each  # earlier versions add a date
-        if name not in (None, ""):
-            yield fit_name(str(name))
+def _as_list(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
 
 
 def _read(section: str, line: str) -> PageLine | None:

@@ -14,10 +14,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
-from keepsake.books.list_file import ListFile, meant
-from keepsake.books.store import Report, Tell
+from keepsake.books.store import ListFile, Report, Tell, meant
 from keepsake.errors import NoteRefused
-from keepsake.events.types import MemoryChange
 from keepsake.language.perception import visible
 
 LIMIT = 1200
@@ -48,11 +46,10 @@ class Pinned:
         path: Path,
         report: Report = lambda _: None,
         agent: str = "",
-        tell: Tell = lambda _: None,
+        emit: Tell = lambda _: None,
     ) -> None:
         self.path = path
-        self._agent, self._tell = agent, tell
-        self._file = ListFile(path, _read, _written, self._changed, report=report)
+        self._file = ListFile(path, _read, _written, "pins", report, agent, emit)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -100,7 +97,8 @@ class Pinned:
                 )
             return [*pins, _Pin(line, own)]
 
-        self._file.change(plan, "agent" if own else "builder")
+        self._file.change(plan)
+        self._file.tell("pin", "agent" if own else "builder", size=len(line))
         return line
 
     def remove(self, which: str, *, only_own: bool = False) -> str:
@@ -124,12 +122,9 @@ class Pinned:
                 )
             return [*pins[:place], None, *pins[place + 1 :]]
 
-        self._file.change(plan, "agent" if only_own else "builder")
+        self._file.change(plan)
+        self._file.tell("unpin", "agent" if only_own else "builder", size=len(removed))
         return removed
-
-    def _changed(self, pin: _Pin, came: bool, by: str) -> None:
-        op, size = "pin" if came else "unpin", len(pin.text)
-        self._tell(MemoryChange(agent=self._agent, op=op, n=0, size=size, by=by))
 
 
 def _read(line: str) -> _Pin | None:

@@ -1,21 +1,21 @@
-"""A store of records: text files that people and the game both write.
+"""Books: markdown files that a person and the game both edit.
 
-A kind of record is a function that reads a file's text. The store does the rest: it parses a
-file again only when it changed, tells a person's edit from what the game itself writes, never
-replaces what it has not read, and keeps the last good state of a file that cannot be read,
-with a problem that names the cure. A file that a person has emptied is as none.
+A kind of book is a function that reads a file's text. The store parses a file again only when it
+changed, tells a person's edit from what the game itself writes, never replaces what it has not
+read, and keeps the last good state of a file that cannot be read, with a problem that names the
+cure. An empty file counts as none.
 """
 
 from __future__ import annotations
 
-import hashlib
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from keepsake.books import files as vault_files
+from keepsake.books import files
 from keepsake.books.files import Stamp
 from keepsake.errors import NoteRefused
 from keepsake.events.types import MemoryChange
@@ -29,17 +29,14 @@ type Report = Callable[[str], None]
 """Told once about each state of a file in which something cannot be read; must ask no book."""
 type Tell = Callable[[MemoryChange], None]
 """Takes what was done, for the event log: from any thread, quick."""
-type Edited[T] = Callable[[Path, T | None, T | None], None]
-"""Takes what a person did to a file: the record before and after, None for no file. Called under
-the store's lock: quick, and asks the store nothing."""
 
 
 @dataclass(slots=True)
 class _File[T]:
-    """A file as it was seen last; what cannot be read keeps digest and record of before."""
+    """A file as it was last seen; one that cannot be read keeps the record of before."""
 
     stamp: Stamp | None = None
-    digest: bytes = b""
+    digest: int = 0
     record: T | None = None
     problem: str = ""
 
@@ -49,8 +46,10 @@ class RecordStore[T]:
 
     Args:
         parse: Reads the text of a file.
-        edited: Takes what people change once the files were looked at.
+        of: What kind of book this is, for the event log.
         report: Takes what is wrong with a file.
+        agent: Whose book it is.
+        emit: Takes events.
 
     Attributes:
         lock: Held while files are looked at or written.
@@ -60,14 +59,24 @@ class RecordStore[T]:
     def __init__(
         self,
         parse: Parse[T],
-        edited: Edited[T] = lambda *_: None,
+        of: str,
         report: Report = lambda _: None,
+        agent: str = "",
+        emit: Tell = lambda _: None,
     ) -> None:
         self.lock = threading.RLock()
         self.version = 0
-        self._parse, self._edited, self._report = parse, edited, report
+        self._parse, self._report = parse, report
+        self._of, self._agent, self._emit = of, agent, emit
         self._files: dict[Path, _File[T]] = {}
         self._looked = False
+
+    def tell(self, op: str, by: str, **facts: Any) -> None:
+        """Log what was done with the book."""
+        self._emit(MemoryChange(agent=self._agent, op=op, by=by, **{"n": 0, **facts}))
+
+    def _edited(self, path: Path, size: int) -> None:
+        self.tell("edit", "hand", of=self._of, title=path.name, size=size)
 
     # -- reading
 
@@ -93,7 +102,7 @@ class RecordStore[T]:
     def look(self, paths: Collection[Path], *, wait: bool = True) -> None:
         """Read what changed of these files, which are all that are looked at; never raises.
 
-        ``wait``: Whether to wait for who writes one now; else what was read before stays.
+        ``wait``: Whether to wait for a thread that writes one now; else what was read before stays.
         """
         if not self.lock.acquire(blocking=wait or not self._looked):
             return
@@ -107,15 +116,13 @@ class RecordStore[T]:
             self.lock.release()
 
     def _look_at(self, path: Path) -> None:
-        stamp, file = vault_files.stamp(path), self._files.get(path)
-        if stamp is None and file is None:
-            return
-        if stamp is not None and file is not None and file.stamp == stamp:
+        stamp, file = files.stamp(path), self._files.get(path)
+        if stamp == (file.stamp if file else None) and (stamp or not file):
             return
         try:
             if stamp is not None:
                 _check_size(path, stamp[1])
-            source = vault_files.read(path)
+            source = files.read(path)
             if source and source.strip():
                 self._take(path, stamp, source)
             else:
@@ -124,27 +131,29 @@ class RecordStore[T]:
             self._broken(path, stamp, str(problem))
         except (OSError, UnicodeDecodeError) as error:
             # Without a stamp: mended permissions leave none, so it is tried each time.
-            self._broken(path, None, str(vault_files.unusable(path, error)))
+            self._broken(path, None, str(files.unusable(path, error)))
 
     def _take(self, path: Path, stamp: Stamp | None, source: str) -> T:
         """Take over what a person may have written; the record."""
-        before, digest = self._files.get(path), _digest(source)
+        before, digest = self._files.get(path), hash(source)
         if before is not None and before.record is not None and before.digest == digest:
             self.version += bool(before.problem)
             self._files[path] = _File(stamp, digest, before.record)
             return before.record
-        record = self._parse(path, source, _changed(path))
+        seen = files.stamp(path)
+        changed = datetime.fromtimestamp(seen[0] / 1e9, UTC) if seen else datetime.now(UTC)
+        record = self._parse(path, source, changed)
         self._files[path] = _File(stamp, digest, record)
         self.version += 1
         if before or self._looked:
-            self._edited(path, before.record if before else None, record)
+            self._edited(path, len(source))
         return record
 
     def _gone(self, path: Path, *, by_hand: bool) -> None:
         file = self._files.pop(path, None)
         self.version += file is not None
         if by_hand and file is not None and file.record is not None:
-            self._edited(path, file.record, None)
+            self._edited(path, 0)
 
     def _broken(self, path: Path, stamp: Stamp | None, problem: str) -> None:
         before = self._files.get(path) or _File[T]()
@@ -182,11 +191,14 @@ class RecordStore[T]:
             return made
 
         with self.lock:
-            source = vault_files.change(path, new_text)
+            source = files.change(path, new_text)
             old, new = tries[-1]
-            self._files[path] = _File(None, _digest(source), new)
+            self._files[path] = _File(None, hash(source), new)
             self.version += 1
-            self._look_at(path)
+            if source.strip():
+                self._look_at(path)
+            else:
+                self._gone(path, by_hand=False)
         return old, new
 
     def move_aside(self, path: Path, folder: Path) -> Path:
@@ -196,18 +208,13 @@ class RecordStore[T]:
             NoteRefused: It cannot be moved.
         """
         with self.lock:
-            aside = vault_files.move_aside(path, folder)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                aside = path.rename(files.free_name(folder / path.name))
+            except OSError as error:
+                raise files.unusable(path, error) from error
             self._gone(path, by_hand=False)
             return aside
-
-
-def _changed(path: Path) -> datetime:
-    stamp = vault_files.stamp(path)
-    return datetime.fromtimestamp(stamp[0] / 1e9, UTC) if stamp else datetime.now(UTC)
-
-
-def _digest(source: str) -> bytes:
-    return hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _check_size(path: Path, size: int) -> None:
@@ -215,3 +222,106 @@ def _check_size(path: Path, size: int) -> None:
         raise NoteRefused(
             f"{path} has {size} bytes and is not read", "Move a part of it into another file"
         )
+
+
+class ListFile[T]:
+    """A markdown list, one item a line; other text stays. Pins and promises are such files.
+
+    Args:
+        read_line: The item in a line; None for a line that holds none.
+        write_line: The line of an item.
+        of, report, agent, emit: As :class:`RecordStore` has them.
+        head: The text of a new file.
+    """
+
+    def __init__(  # noqa: PLR0917 - as the store has them
+        self,
+        path: Path,
+        read_line: Callable[[str], T | None],
+        write_line: Callable[[T], str],
+        of: str,
+        report: Report,
+        agent: str,
+        emit: Tell,
+        head: str = "",
+    ) -> None:
+        self._path, self._read_line, self._write_line = path, read_line, write_line
+        self._head = head
+        self._store = RecordStore[tuple[T, ...]](
+            lambda _, source, __: self._items(source), of, report, agent, emit
+        )
+        self.tell = self._store.tell
+
+    def items(self) -> tuple[T, ...]:
+        """All items, in the order of the file; of one that cannot be read its last good state.
+
+        Quick: it does not wait for a thread that writes the file now.
+        """
+        self._store.look([self._path], wait=False)
+        return self._store.known(self._path) or ()
+
+    def problems(self) -> list[str]:
+        """Why the file cannot be read; empty if it can, or is not there."""
+        self._store.look([self._path])
+        return list(self._store.problems().values())
+
+    def change(self, plan: Callable[[tuple[T, ...]], Sequence[T | None]]) -> None:
+        """Change the file, whole or not at all.
+
+        ``plan``: Takes the items and gives what becomes of each, None for one that goes; more of
+        them are added at the end of the file. May refuse, and is asked again if somebody saves the
+        file meanwhile.
+
+        Raises:
+            NoteRefused: The file cannot be read or written, or ``plan`` refused.
+        """
+
+        def make(source: str | None, items: tuple[T, ...] | None) -> str:
+            planned, count = plan(items or ()), len(items or ())
+            return self._text(source or self._head, planned[:count], planned[count:])
+
+        self._store.change(self._path, make)
+
+    def _items(self, source: str) -> tuple[T, ...]:
+        found = (self._read_line(line.rstrip()) for line in source.splitlines())
+        return tuple(item for item in found if item is not None)
+
+    def _text(self, source: str, kept: Sequence[T | None], new: Sequence[T | None]) -> str:
+        lines, left = list[str](), iter(kept)
+        for line in source.splitlines(keepends=True):
+            if (was := self._read_line(line.rstrip())) is None:
+                lines.append(line)
+            elif (now := next(left)) is not None:
+                lines.append(line if now == was else f"{self._write_line(now)}\n")
+        added = [f"{self._write_line(item)}\n" for item in new if item is not None]
+        if not added:
+            return "".join(lines)
+        body = "".join(lines).rstrip()
+        gap = "" if not body else "\n" if self._items(body) else "\n\n"
+        return f"{body}{gap}{''.join(added)}"
+
+
+def meant(which: str, numbers: Sequence[int], texts: Sequence[str], of: str) -> int:
+    """The place of the one item that a number or some words mean.
+
+    Args:
+        which: A number, all of its words, or words that only it has.
+        numbers: What each is called by number.
+        texts: The words of each.
+        of: What they are, for the error: ``pinned lines``.
+
+    Raises:
+        NoteRefused: None is meant, or several may be.
+    """
+    wanted = " ".join(which.split()).strip(". ").casefold()
+    number = wanted.removeprefix("number").removeprefix("no.").strip(" #()")
+    plain = [text.casefold().strip(". ") for text in texts]
+    found = [place for place, each in enumerate(numbers) if number == str(each)]
+    found = found or [place for place, text in enumerate(plain) if text == wanted]
+    found = found or [place for place, text in enumerate(plain) if wanted and wanted in text]
+    if len(found) == 1:
+        return found[0]
+    why = "may be several" if found else "is none"
+    listed = "; ".join(f"{n}. {text[:60]}" for n, text in zip(numbers, texts, strict=True))
+    cure = f"Give its number: {listed}" if listed else "There are none"
+    raise NoteRefused(f"{which[:60]!r} {why} of the {of}", cure)

@@ -18,10 +18,9 @@ from keepsake.archive.integrity import check_lines
 from keepsake.archive.log import Archive
 from keepsake.archive.spill import Spill
 from keepsake.books.commitments import Commitments
-from keepsake.books.config import JournalConfig, PeopleConfig
-from keepsake.books.journal import Journal
+from keepsake.books.journal import Journal, JournalConfig
 from keepsake.books.notes import NoteBook
-from keepsake.books.people import PeopleBook
+from keepsake.books.people import PeopleBook, PeopleConfig
 from keepsake.books.pins import Pinned
 from keepsake.cli import client, processes
 from keepsake.cli.home import SHIPPED_CONFIG

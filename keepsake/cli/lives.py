@@ -137,7 +137,7 @@ def _memories(folder: Path, name: str) -> Iterator[MemoryRow]:
             to=each.to,
             to_id=each.to_id,
             repeats=each.repeats,
-            importance=entry.importance.score if entry else each.importance,
+            importance=entry.importance if entry else each.importance,
             chain=each.chain,
         )
 

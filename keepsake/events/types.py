@@ -125,9 +125,9 @@ class MemoryChange:
     #: which a promise rests, the first one that a journal entry rests on. Of an undoing or
     #: an edit of a summary the compaction's; 0 where there is none.
     n: int
-    #: What kind of memory: ``perception``, ``act``, ``result``; of an edit the summary:
-    #: ``longterm``, ``recent``; of ``noticed`` and ``closed``: ``promise``, ``rule``; of a page
-    #: ``person``; of an entry ``journal``; empty for none.
+    #: The kind of memory: ``perception``, ``act``, ``result``; of ``edit`` the file: ``longterm``,
+    #: ``recent``, ``note``, ``journal``, ``person``, ``pins``, ``promises``; of ``noticed`` and
+    #: ``closed``: ``promise``, ``rule``; of a page ``person``; of an entry ``journal``.
     of: str = ""
     size: int = 0  #: Characters of the memory, or of what was written; bytes of a torn line.
     #: How often in a row it has happened; how many memories were called back, lost or worked into a
@@ -137,37 +137,34 @@ class MemoryChange:
     #: Who did it: ``agent``, ``builder``, ``rules``, ``night`` or ``hand`` (in its files); empty
     #: where nobody in particular did.
     by: str = ""
-    title: str = ""  #: Of a note.
+    title: str = ""  #: Of a note; of ``edit`` the file's name.
     #: Whom a page is about, by name; of an agent that was renamed what it was called
     #: before.
     about: str = ""
 
 
 OPERATIONS: Mapping[str, str] = {
-    "append": "something was remembered",
-    "repeat": "the same happened once more, and the memory counts it",
-    "lost": "what found no room while the disk could not be written",
-    "mended": "a torn line at the end of the archive was set aside, after a crash",
-    "undo": "a compaction was taken back",
-    "edit": "somebody changed the file of a summary or of a person; with a problem: it came too "
-    "late, and was set aside",
-    "clear": "the prompt was emptied",
-    "called back": "raw memories stand in the prompt again, by number",
-    "reindex": "the recall index was thrown away and is made anew",
-    "note": "a note was written, gone on with or changed",
-    "unnote": "a note was put away",
+    "append": "a memory was archived",
+    "repeat": "the newest memory happened again; its count rises",
+    "lost": "memories were dropped, as the disk could not be written for too long",
+    "mended": "a torn last line of the archive was set aside after a crash",
+    "undo": "a compaction was undone",
+    "edit": "a person changed a file; with a problem: too late, and the change was set aside",
+    "clear": "the context window was emptied",
+    "called back": "the agent put memories back into its prompt, by number",
+    "reindex": "the recall index is rebuilt",
+    "note": "a note was written or added to",
+    "unnote": "a note was moved to the forgotten ones",
     "pin": "a line was pinned",
-    "unpin": "a pinned line was taken out",
-    "noticed": "a promise or a rule was written down",
-    "closed": "one of these is done, or was taken out",
-    "journal": "an entry was written, or changed by hand",
-    "unjournal": "an entry was taken out",
-    "met": "a person's page was begun",
-    "profile": "what was lived through was worked into a page; older lines may have gone",
-    "concluded": "what the agent makes of somebody was written anew",
-    "forgotten": "a page was thrown away by hand",
-    "renamed": "whoever a page is about goes by another name; an agent does",
-    "begins": "an agent was made, and has these memories from an earlier life",
+    "unpin": "a line was unpinned",
+    "noticed": "a promise or a rule was added",
+    "closed": "a promise or a rule was closed",
+    "journal": "a journal entry was written",
+    "met": "a person's page was created",
+    "profile": "new memories were added to a person's page",
+    "concluded": "the portrait on a person's page was rewritten",
+    "renamed": "a person, or the agent, has a new name",
+    "begins": "an agent was created",
     "ends": "an agent was deleted; its archive and its files stay",
 }
 """What may be done to a memory. A compaction, a night and a search are kinds of their own."""

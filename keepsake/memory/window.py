@@ -67,7 +67,7 @@ class Window:
         self.counter = TokenCounter(agent, host.tokens or Heuristic())
         self._tiers, self._host = tiers, host
         # How much a memory matters, 1 to 10.
-        self.importance = host.importance or (lambda memory: importance(memory, agent).score)
+        self.importance = host.importance or (lambda memory: importance(memory, agent))
         self._mask = masking.Mask(self.matters)
         self._through = self._looked = 0
         # The window's weight, kept up as it grows at its end: of which head, to which memory.

@@ -214,13 +214,13 @@ class AgentIndex:
             return
         if self._notes is None:
             self._notes = dict.fromkeys(self.words.keys(DocumentKind.NOTE), "")
-        found = self._sources.notes.changed_since(self._notes)
-        self._add([note_document(note) for note in found.changed])
-        if found.gone:
-            self.words.remove(found.gone)
-        if found.gone or found.changed:
-            kept = {key: text for key, text in self._notes.items() if key not in found.gone}
-            self._notes = kept | {note.key: note.digest for note in found.changed}
+        changed, gone = self._sources.notes.changed_since(self._notes)
+        self._add([note_document(note) for note in changed])
+        if gone:
+            self.words.remove(gone)
+        if gone or changed:
+            kept = {key: text for key, text in self._notes.items() if key not in gone}
+            self._notes = kept | {note.key: note.digest for note in changed}
             self._count()
 
     def _count(self) -> None:

@@ -11,12 +11,12 @@ from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent import runtime
 from keepsake.agent.surroundings import identity_of
-from keepsake.books.config import JournalConfig
-from keepsake.books.entries import EntryOrigin, Importance
+from keepsake.books.entries import EntryOrigin
+from keepsake.books.journal import JournalConfig
 from tests.world.agents_world import AgentsWorld, Building
 
 MATTERED, WINDOW = "## What Mattered", "\n---\n"
-PROMISE = "Mira, I promise to bring you the blue cup on Sunday."
+PROMISE = "Mira, I promise to bring you the blue cup on Sunday, after church."
 SECRET = "Mira, it is a secret: my brother Edwin mends nets in Ostrey."
 CHATTER = tuple(
     f"The {what} {did} once more, as {what}s do on such a long grey afternoon by the river."
@@ -73,13 +73,13 @@ class TestWriting(JournalWorld):
         [entry] = self.journal.entries()
         assert entry.text.startswith("Tom said: ")
         assert "my brother Edwin mends nets in Ostrey" in entry.text
-        assert entry.importance.score == 5, "as much as what was heard"
+        assert entry.importance == 5, "as much as what was heard"
         assert entry.origin is EntryOrigin.TOLD
         assert entry.memories == (self.number_of("Edwin"),)
         assert entry.who == (identity_of(self.char1),)
         assert self.results()[-1].startswith("Written into your journal: Tom said: ")
         assert not any("journal" in line for line in self.heard)
-        assert self.weight("journal Tom's").score == 1
+        assert self.weight("journal Tom's") == 1
 
     def test_an_entry_that_an_earlier_version_made_of_a_whisper_stands_in_no_prompt(self):
         self.mira.db.paused = True
@@ -87,7 +87,7 @@ class TestWriting(JournalWorld):
         number = self.number_of("whispers to you")
         facts = {"origin": EntryOrigin.TOLD, "now": self.services.clock.now()}
         for text, memories in (("The key lies below a stone.", (number,)), ("Tom is here.", ())):
-            self.journal.write(text, importance=Importance(9), memories=memories, **facts)
+            self.journal.write(text, importance=9, memories=memories, **facts)
         memory, context = self.mind.memory, self.mind.memory.context
         memory.context = lambda: replace(context(), window=())  # the window is past it
         self.addCleanup(setattr, memory, "context", context)
@@ -130,7 +130,7 @@ class TestBuilders(Building, JournalWorld):
         assert "Mira's journal (the newest 2 of 2 entries)" in shown
         assert "blue cup" in shown
         assert "told to me" in " ".join(shown.split())
-        assert "judged by the figure (" in shown
+        assert "judged by rules" in shown
         assert f"memory {self.number_of('blue cup')}" in shown
         today = self.services.clock.now().astimezone().date()
         for day in (f"{today}", "today"):

@@ -67,13 +67,11 @@ class HandsTest(OperationsWorld):
         self.mind.look()
         told = self.ops()
         assert set(told) == {
-            ("note", "", "forge", "hand"),
-            ("journal", "journal", "", "hand"),
-            ("edit", "person", "Tom", "hand"),
-            ("pin", "", "", "hand"),
-            ("unpin", "", "", "hand"),
-            ("noticed", "rule", "", "hand"),
-            ("closed", "rule", "", "hand"),
+            ("edit", "note", note.name, "hand"),
+            ("edit", "journal", day.name, "hand"),
+            ("edit", "person", tom.name, "hand"),
+            ("edit", "pins", "pinned.md", "hand"),
+            ("edit", "promises", "noticed.md", "hand"),
         }
         assert len(told) == len(set(told)), "nothing is told twice"
         self.mind.look()
@@ -81,7 +79,7 @@ class HandsTest(OperationsWorld):
 
         note.unlink()
         self.clock.pump([30.0] * 12)
-        self.settle(lambda: ("unnote", "", "forge", "hand") in self.ops())
+        self.settle(lambda: ("edit", "note", note.name, "hand") in self.ops())
 
     def test_a_torn_line_is_mended(self):
         archive = self.mind.memory.memory.archive

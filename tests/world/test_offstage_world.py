@@ -202,7 +202,7 @@ class TestMeetings(Meeting):
             assert len(self.texts(agent, "scene")) >= 3
         number = self.joss.mind.memory.newest
         memory = self.joss.mind.memory.lately()[number - 1]
-        assert self.joss.mind.diary.importance_of(memory).score == 1
+        assert self.joss.mind.diary.importance_of(memory) == 1
 
     def test_word_of_a_deed_goes_round_aloud_with_a_chain_to_who_saw_it(self):
         self.deed(self.mira, "Tom brought Mira her cup back.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from keepsake.agent.runtime import Runtime
 from keepsake.books.commitments import Commitment, CommitmentKind
-from keepsake.books.config import PeopleConfig
+from keepsake.books.people import PeopleConfig
 from keepsake.markdown_config import ConfigFile
 from keepsake.memory.types import CompactReason
 from tests.world.agents_world import FixedConfig

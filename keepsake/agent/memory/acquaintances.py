@@ -21,9 +21,8 @@ from keepsake.agent.surroundings import identity_of, people_near
 from keepsake.agent.waiting import Alarm
 from keepsake.archive.privacy import NOBODY, Audience
 from keepsake.archive.records import Memory
-from keepsake.books import people_shown as shown
-from keepsake.books.people import PeopleBook
-from keepsake.books.people_shown import Telling
+from keepsake.books.people import PeopleBook, Telling
+from keepsake.books.people import lines as people_lines
 from keepsake.errors import KeepsakeError
 
 GATHER_SECONDS = (30.0, 60.0)
@@ -45,8 +44,6 @@ class Acquaintances:
         self._trouble = Complaints(f"[People] {name}")
         self.book = PeopleBook(life.folder, self._trouble, name, emit)
         self._name, self._memory, self._services = name, memory, services
-        self._new: set[str] = set()
-        """Whom it has met since the server started, in the book or not yet."""
         self._taking = threading.Lock()
         self._alarm = Alarm(services.timer)
         self._open = self._closed = False
@@ -58,8 +55,6 @@ class Acquaintances:
         """Gather a new memory; quick."""
         if memory.repeats > 1:
             return
-        if memory.source_id:
-            self._new.add(memory.source_id)
         if not (self._closed or self._alarm.waits):
             self._alarm.set(self._drawn.uniform(*GATHER_SECONDS), self.catch_up)
 
@@ -93,16 +88,6 @@ class Acquaintances:
         self._closed = True
         self._alarm.cancel()
 
-    # -- who is known
-
-    def met(self, key: str) -> bool:
-        """Whether it has met somebody of that identity; quick.
-
-        Until the book is open it is not known, and taken for true: to take a friend for a
-        stranger is worse than the other way round.
-        """
-        return not self._open or key in self._new or self.book.loaded(key) is not None
-
     # -- from the pages into the prompt
 
     def lines(self, agent: Any, audience: Audience = NOBODY) -> tuple[str, ...]:
@@ -119,4 +104,4 @@ class Acquaintances:
             window[0].number if window else None,
         )
         present = [(identity_of(person), person.key) for person in people_near(agent)]
-        return shown.lines(present, self.book, budget, telling)
+        return people_lines(present, self.book, budget, telling)

@@ -1,11 +1,11 @@
 """The journal of an agent in the game: what it writes, what is drawn out of its life, what stands.
 
-Everything but :meth:`Diary.saw` and :meth:`Diary.lines` blocks and belongs in a worker thread.
+Everything but :meth:`Diary.lines` blocks and belongs in a worker thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from keepsake.agent.agent_log import Complaints, log, logged
 from keepsake.agent.body import Life
@@ -13,14 +13,8 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.runtime import Runtime
 from keepsake.archive.privacy import NOBODY
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.entries import (
-    EntryOrigin,
-    Importance,
-    JournalEntry,
-    Judge,
-    standing,
-)
-from keepsake.books.importance import draw_out, importance
+from keepsake.books.entries import EntryOrigin, JournalEntry, standing
+from keepsake.books.importance import importance
 from keepsake.books.journal import Journal
 from keepsake.books.persona import attribute_quote
 from keepsake.errors import KeepsakeError
@@ -28,8 +22,6 @@ from keepsake.language.heard import heard, meant_for
 from keepsake.language.words import telling
 from keepsake.prompt.tool_results import about_memory
 
-MOST_SCORES = 4096
-"""Memories whose importance is kept at hand; of others it is found again."""
 RESTS_ON = 3
 """The most memories that an entry of the agent's own hand rests on."""
 _WRITTEN = 4
@@ -43,45 +35,19 @@ class Diary:
         journal: The entries.
     """
 
-    def __init__(
-        self,
-        life: Life,
-        memory: MemoryComponent,
-        met: Callable[[Memory], bool],
-        services: Runtime,
-    ) -> None:
+    def __init__(self, life: Life, memory: MemoryComponent, services: Runtime) -> None:
         self._trouble = Complaints(f"[Journal] {life.name}")
-        self.journal = Journal(
-            life.folder / "journal",
-            self._trouble,
-            life.name,
-            services.events.emit,
-        )
-        self.met = met
+        emit = services.events.emit
+        self.journal = Journal(life.folder / "journal", self._trouble, life.name, emit)
         self._name, self._memory, self._services = life.name, memory, services
-        self._scores: dict[int, Importance] = {}
 
-    # -- how much something matters
-
-    def saw(self, memory: Memory) -> None:
-        """Judge a new memory by the rules, while it is known what was new about it; quick."""
-        if memory.repeats > 1:
-            return
-        self._scores[memory.number] = importance(memory, self._name, met=self.met(memory))
-        if len(self._scores) > MOST_SCORES:
-            del self._scores[next(iter(self._scores))]
-
-    def importance_of(self, memory: Memory) -> Importance:
-        """How much a memory matters; quick, and may be asked in any thread.
+    def importance_of(self, memory: Memory) -> int:
+        """How much a memory matters, 1 to 10; quick, and may be asked in any thread.
 
         What the journal says of it counts over the rules.
         """
-        if (entry := self.journal.resting_on(memory.number)) is not None:
-            return entry.importance
-        found = self._scores.get(memory.number)
-        return found or importance(memory, self._name)
-
-    # -- what stands in the prompt
+        entry = self.journal.resting_on(memory.number)
+        return entry.importance if entry is not None else importance(memory, self._name)
 
     def lines(self, about: str = "") -> tuple[str, ...]:
         """The entries that a prompt shows now, those about one person first; quick.
@@ -104,8 +70,6 @@ class Diary:
 
         return standing(self.journal.known, budget, now, tokens, may, about)
 
-    # -- writing
-
     def write(self, text: str) -> JournalEntry:
         """Keep what the agent wants to remember; blocks.
 
@@ -116,12 +80,12 @@ class Diary:
         """
         line = attribute_quote(text, self._memory.lately(), self._name)
         about = _about(line, self._memory.context().window)
-        score = max([_WRITTEN, *(self.importance_of(each).score for each in about)])
+        score = max([_WRITTEN, *map(self.importance_of, about)])
         # What rests on no other memory rests on the act of writing itself.
         here = [self._memory.memory.archive.last_number]
         return self.journal.write(
             line,
-            importance=Importance(score, Judge.RULES, ("written down",)),
+            importance=score,
             origin=_origin(about, self._name),
             memories=[memory.number for memory in about] or here,
             who=[memory.source_id for memory in about if memory.source_id],
@@ -134,9 +98,8 @@ class Diary:
         Whatever goes wrong, the compaction goes on, and the archive keeps what the journal lacks.
         """
         with logged(f"{self._name}: Drawing out broke off"):
-            now = self._services.clock.now()
             try:
-                drawn = draw_out(window, self._name, self.journal, self.importance_of, now)
+                drawn = self.journal.draw_out(window, self.importance_of)
             except KeepsakeError as error:
                 self._trouble(f"Nothing was drawn out before a compaction: {error}")
                 return

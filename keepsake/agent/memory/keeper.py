@@ -163,7 +163,7 @@ class MemoryTools:
 
     def _journal(self, argument: str, _place: str, _reason: str) -> str:
         entry = self._diary.write(argument)
-        return f"{tool_results.WRITTEN_DOWN}{entry.text} (importance {entry.importance.score})"
+        return f"{tool_results.WRITTEN_DOWN}{entry.text} (importance {entry.importance})"
 
     def _forget(self, argument: str, _place: str, _reason: str) -> str:
         aside = self.notes.forget(argument)

@@ -35,27 +35,22 @@ class Remembering:
             life,
             services,
             pins=lambda: self.keeper.pinned.shown,
-            importance=lambda memory: self.diary.importance_of(memory).score,
+            importance=lambda memory: self.diary.importance_of(memory),  # noqa: PLW0108 - made later
             may_compact=asleep,
             leaving=self._leaving,
         )
-        self.diary = Diary(life, memory, self.met, services)
+        self.diary = Diary(life, memory, services)
         self.acquaintances = Acquaintances(life, memory, services)
         trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
         notes = NoteBook(life.folder / "notes", trouble, life.name, emit)
         recaller = Recaller if life.memory in OURS else PluggedMemory
         found_by = recaller(life, notes, memory, services)
         self.keeper = MemoryTools(life, memory, self.diary, found_by, services)
-        # The diary goes first: it needs to know whether the agent has met this person before.
-        memory.watchers = (self.diary.saw, self.acquaintances.saw, self.keeper.recaller.saw)
+        memory.watchers = (self.acquaintances.saw, self.keeper.recaller.saw)
 
     def _leaving(self, window: Sequence[Memory]) -> None:
         """A compaction begins, in a worker thread: what matters is kept whatever becomes of it."""
         self.diary.leaving(window)
-
-    def met(self, memory: Memory) -> bool:
-        """Whether the agent knew who caused a memory."""
-        return not memory.source_id or self.acquaintances.met(memory.source_id)
 
     def look(self) -> None:
         """See what a person has changed in the agent's files; blocks, never raises.

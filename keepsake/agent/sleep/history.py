@@ -75,5 +75,5 @@ def _night(night: Night) -> Iterator[HistoryEvent]:
 
 def _insight(entry: JournalEntry) -> HistoryEvent:
     rests = ", ".join(map(str, entry.memories))
-    figures: Figures = {"importance": entry.importance.score, "memories": rests}
+    figures: Figures = {"importance": entry.importance, "memories": rests}
     return HistoryEvent(entry.time, INSIGHT, entry.text, figures)

@@ -21,12 +21,10 @@ from keepsake.agent.sleep.night import NightAsk, NightTask
 from keepsake.agent.sleep.tiredness import SleepConfig
 from keepsake.archive.privacy import NOBODY, outward
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.entries import EntryOrigin, Importance, JournalEntry, Judge
+from keepsake.books.entries import EntryOrigin, JournalEntry, Judge, order_of
 from keepsake.books.entries import line as entry_line
-from keepsake.books.importance import is_event
-from keepsake.books.journal import Journal
-from keepsake.books.people import PeopleBook
-from keepsake.books.people_shown import May, hearable
+from keepsake.books.journal import Journal, is_event
+from keepsake.books.people import May, PeopleBook, hearable
 from keepsake.books.person_page import PageLine, PersonPage
 from keepsake.language.heard import heard
 from keepsake.tasks.night import JournalTask, PeopleTask, ReflectTask, memory_line
@@ -76,7 +74,8 @@ def write_day(  # noqa: PLR0917 - each is another thing, and none can be left ou
         was_told = any(heard(memory) is not None for memory in rests_on)
         journal.write(
             draft.text,
-            importance=Importance(draft.importance, Judge.MODEL),
+            importance=draft.importance,
+            judge=Judge.MODEL,
             origin=EntryOrigin.TOLD if was_told else EntryOrigin.SEEN,
             memories=draft.memories,
             who=[memory.source_id for memory in rests_on if memory.source_id],
@@ -87,7 +86,7 @@ def write_day(  # noqa: PLR0917 - each is another thing, and none can be left ou
 
 
 def _by_model(entry: JournalEntry) -> bool:
-    return entry.importance.judge is Judge.MODEL and entry.origin is not EntryOrigin.INFERRED
+    return entry.judge is Judge.MODEL and entry.origin is not EntryOrigin.INFERRED
 
 
 # -- reflection
@@ -126,8 +125,8 @@ def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
     everything = journal.entries()
     # What was only concluded is no ground for more.
     lived = [e for e in everything if e.origin is not EntryOrigin.INFERRED and may(e.memories)]
-    fresh = [each for each in lived if _order(each.id) > _order(through)]
-    gathered = sum(each.importance.score for each in fresh)
+    fresh = [each for each in lived if each.order > order_of(through)]
+    gathered = sum(each.importance for each in fresh)
     figures: Figures = {"gathered": gathered, THROUGH: through}
     if gathered < config.reflect_after or not ask.available:
         return {**figures, "needed": config.reflect_after}
@@ -139,28 +138,19 @@ def reflect(  # noqa: PLR0917 - each is another thing, and none can be left out
     found = [each for each in ask.do(task) if each.text not in known]
     for insight in found:
         cited = [each for each in shown if set(insight.memories) & set(each.memories)]
-        score = max((each.importance.score for each in cited), default=_USUAL)
+        score = max((each.importance for each in cited), default=_USUAL)
         score = min(max(score, _LEAST_INSIGHT), _MOST_INSIGHT)
         journal.write(
             insight.text,
-            importance=Importance(score, Judge.MODEL, ("an insight",)),
+            importance=score,
+            judge=Judge.MODEL,
             origin=EntryOrigin.INFERRED,
             memories=insight.memories,
             who=[key for each in cited for key in each.who],
             now=now,
             by="night",
         )
-    return {**figures, "insights": len(found), THROUGH: max(fresh, key=_by_id).id}
-
-
-def _by_id(entry: JournalEntry) -> tuple[int, int]:
-    return _order(entry.id)
-
-
-def _order(id: str) -> tuple[int, int]:
-    """``20261121-3`` as something to compare by; (0, 0) for what is no id."""
-    day, _, number = id.partition("-")
-    return (int(day), int(number)) if day.isdecimal() and number.isdecimal() else (0, 0)
+    return {**figures, "insights": len(found), THROUGH: max(fresh, key=lambda each: each.order).id}
 
 
 # -- people

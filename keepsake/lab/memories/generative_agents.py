@@ -102,7 +102,7 @@ class GenerativeAgents(Newest):
         if (before := self._stream.get(key)) is not None:
             self._add(replace(before, text=text, shown=shown, accessed=when))
             return
-        score = importance(memory, self._given.agent).score
+        score = importance(memory, self._given.agent)
         self._add(StreamEntry(key, text, shown, when, score, (memory.number,)))
         self._unreflected += score
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
-from keepsake.books.config import JournalConfig, PeopleConfig
+from keepsake.books.journal import JournalConfig
+from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError, KeepsakeError
 from keepsake.markdown_config import FileSettings, parse, settings_of, with_settings
 from keepsake.memory.config import CompactionConfig

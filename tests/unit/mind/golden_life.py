@@ -1,4 +1,4 @@
-"""Writes a small vault, its archive and its event log through the public doors.
+"""Writes a small vault and its archive through the public doors.
 
 What the code of November 2026 wrote lies below ``tests/data/golden`` for ever: later code has to
 open those files, and to write the same bytes where this module still writes them: the journal is
@@ -11,33 +11,26 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from keepsake.archive.records import MemoryKind
 from keepsake.books.notes import NoteBook
 from keepsake.books.pins import Pinned
-from keepsake.events.log import EventLog
-from keepsake.events.types import MemoryChange
 from keepsake.memory.types import CompactReason
 from tests.unit.mind.acquaintances import TOM
-from tests.unit.mind.lives import Life, ManualClock, live
+from tests.unit.mind.lives import Life, live
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
-type Tell = Callable[[MemoryChange], None]
-
 
 def write_all(folder: Path) -> None:
-    """Write a vault, an archive and an event log below ``folder``; the zone must be UTC."""
-    log = EventLog(folder / "events", clock=ManualClock(NOON))
+    """Write a vault and an archive below ``folder``; the zone must be UTC."""
     agent = folder / "vault" / "agents" / "Mira"
-    for write in (_pins, _notes):
-        write(agent, log.emit)
+    _pins(agent)
+    _notes(agent)
     _archive(folder)
-    log.close()
 
 
 def by_hand(path: Path, old: str, new: str) -> None:
@@ -47,8 +40,8 @@ def by_hand(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def _pins(agent: Path, tell: Tell) -> None:
-    pinned = Pinned(agent / "pinned.md", agent="Mira", tell=tell)
+def _pins(agent: Path) -> None:
+    pinned = Pinned(agent / "pinned.md", agent="Mira")
     assert pinned.lines == ()
     pinned.add("Tom's brother keeps bees.")
     pinned.add("My cup is the blue one.", own=True)
@@ -64,8 +57,8 @@ def _pins(agent: Path, tell: Tell) -> None:
     by_hand(pinned.path, own + new, new + own)
 
 
-def _notes(agent: Path, tell: Tell) -> None:
-    book = NoteBook(agent / "notes", agent="Mira", tell=tell)
+def _notes(agent: Path) -> None:
+    book = NoteBook(agent / "notes", agent="Mira")
     book.write("Garden plan", "Beans first.", place="Garden", now=NOON)
     book.write("Debts: “Tom”", "Two coins.", reason="He asked", now=NOON, by="builder")
     book.write("Old news", "The mill is shut.", now=NOON)

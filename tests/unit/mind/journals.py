@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from keepsake.archive.records import Memory, MemoryKind
-from keepsake.books.entries import EntryOrigin, Importance, JournalEntry
+from keepsake.books.entries import EntryOrigin, JournalEntry
 from keepsake.books.journal import Journal
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -14,7 +14,7 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 def write(journal: Journal, text: str, score: int = 6, **other: Any) -> JournalEntry:
     given = {"origin": EntryOrigin.TOLD, "now": NOON, **other}
-    return journal.write(text, importance=Importance(score), **given)
+    return journal.write(text, importance=score, **given)
 
 
 def seen(number: int, text: str, source: str = "Tom", **other: Any) -> Memory:

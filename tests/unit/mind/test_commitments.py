@@ -90,7 +90,7 @@ def test_which_one_is_meant(book):
 
 def test_the_event_log_is_told_what_is_promised_and_closed(tmp_path):
     told = []
-    book = Commitments(tmp_path / "noticed.md", agent="Mira", tell=told.append)
+    book = Commitments(tmp_path / "noticed.md", agent="Mira", emit=told.append)
     book.add(Commitment(CommitmentKind.PROMISE, "Tom", "bring the cup", 4))
     book.close(book.items[0])
     book.path.write_text("- rule from Tom: Never sell the mill. (memory 3)\n")
@@ -99,8 +99,8 @@ def test_the_event_log_is_told_what_is_promised_and_closed(tmp_path):
     assert [(each.op, each.of, each.by, each.n) for each in told] == [
         ("noticed", "promise", "agent", 4),
         ("closed", "promise", "agent", 4),
-        ("noticed", "rule", "hand", 3),
-        ("closed", "rule", "builder", 3),
+        ("edit", "promises", "hand", 0),
+        ("closed", "", "builder", 0),
     ]
 
 

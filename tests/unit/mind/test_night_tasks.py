@@ -93,7 +93,7 @@ def test_a_model_writes_the_entries_of_the_day(book):
     assert written(book, Script(lambda _: entries(LOTTE))) == {"written": 1}
     entry = book.entries()[-1]
     assert entry.text == LOTTE["text"]
-    assert (entry.importance.score, entry.importance.judge) == (9, Judge.MODEL)
+    assert (entry.importance, entry.judge) == (9, Judge.MODEL)
     assert entry.memories == (1, 2)
     assert book.resting_on(1) == entry
     assert standing(book.known, 500, NOON, WordTokens()) == (line(entry, NOON),)

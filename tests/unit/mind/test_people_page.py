@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsake.books.people import worked_in
-from keepsake.books.person_page import PageLine, PersonPage, parse_page, written
+from keepsake.books.person_page import PageLine, PersonPage, parse_page, worked_in, written
 from keepsake.errors import NoteRefused
 from tests.unit.mind.acquaintances import START, TOM, Days
 from tests.unit.mind.golden_life import GOLDEN

@@ -10,7 +10,8 @@ import pytest
 
 from keepsake.agent.attention import ThinkingConfig
 from keepsake.agent.sleep.tiredness import SleepConfig
-from keepsake.books.config import JournalConfig, PeopleConfig
+from keepsake.books.journal import JournalConfig
+from keepsake.books.people import PeopleConfig
 from keepsake.errors import ConfigError
 from keepsake.markdown_config import (
     ConfigFile,

@@ -314,7 +314,7 @@ def test_the_quiet_night_has_done_it_all(undisturbed: tuple[bool, End, list[str]
     assert sum(each.is_insight for each in end.entries) == (1 if with_model else 0)
     assert bool(end.reflection) is with_model
     assert places.count("ask") == (4 if with_model else 0)
-    assert len(places) > (20 if with_model else 10)
+    assert len(places) > (20 if with_model else 8)
 
 
 def test_killed_anywhere_the_night_goes_on_as_if_nothing_had_been(

@@ -66,7 +66,7 @@ def test_each_edit_of_a_person_is_told_once_and_no_write_of_the_game(tmp_path_fa
     """A look follows each step, as in the game; words of one size differ by their time alone."""
     path = tmp_path_factory.mktemp("records") / "record.md"
     told = []
-    store = RecordStore(parse, lambda _, before, after: told.append((before, after)))
+    store = RecordStore(parse, "note", emit=lambda event: told.append((event.op, event.by)))
     store.look([path])
     good = None  # the last good record
     moment = 1_000_000_000
@@ -74,12 +74,12 @@ def test_each_edit_of_a_person_is_told_once_and_no_write_of_the_game(tmp_path_fa
         expected, before = [], good
         if step == "person":
             path.write_text(word)
-            expected, good = [(before, word)], word
+            expected, good = [("edit", "hand")] * (word != before), word
         elif step == "broken":
             path.write_text(f"#{word}")
         elif step == "away":
             path.unlink(missing_ok=True)
-            expected, good = [(before, None)], None
+            expected, good = [("edit", "hand")] * (before is not None), None
         elif step == "game":
             if path.exists() and path.read_text().startswith("#"):
                 with pytest.raises(NoteRefused, match="broken"):
@@ -91,7 +91,7 @@ def test_each_edit_of_a_person_is_told_once_and_no_write_of_the_game(tmp_path_fa
         if path.exists():
             os.utime(path, ns=(moment, moment))
         store.look([path])
-        assert told == [each for each in expected if each[0] != each[1]]
+        assert told == expected
         told.clear()
         assert store.known(path) == good
         assert bool(store.problems()) == (path.exists() and path.read_text().startswith("#"))

@@ -85,7 +85,7 @@ def entry_lines(entries: Sequence[JournalEntry]) -> Iterator[str]:
         if _local(entry) != day:
             day = _local(entry)
             yield f"|x-- {day:%A %d %B %Y} --|n"
-        weight = entry.importance.score
+        weight = entry.importance
         colour = "|y" if weight >= _HEAVY else "|w"
         head = f"{colour}{weight:>3}|n |x{entry.time.astimezone():%H:%M}|n"
         yield f"{head} {hung(entry.text, _INDENT)}"
@@ -93,11 +93,10 @@ def entry_lines(entries: Sequence[JournalEntry]) -> Iterator[str]:
 
 
 def _facts(entry: JournalEntry) -> Iterator[str]:
-    why = f" ({', '.join(entry.importance.reasons)})" if entry.importance.reasons else ""
-    yield f"{entry.id}, judged by {_JUDGES[entry.importance.judge]}{why}"
+    yield f"{entry.id}, judged by {_JUDGES[entry.judge]}"
     yield entry.origin.value
     if entry.memories:
         yield f"{plural('memory', len(entry.memories))} {', '.join(map(str, entry.memories))}"
 
 
-_JUDGES = {"rules": "the figure", "model": "the model", "agent": "itself"}
+_JUDGES = {"rules": "rules", "model": "the model", "agent": "itself"}

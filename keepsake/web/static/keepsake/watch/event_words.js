@@ -39,10 +39,9 @@ const CHANGES = {
   edit: "changed by hand", clear: "its prompt is emptied",
   "called back": "calls memories back", note: "writes a note", unnote: "throws a note away", pin: "pins a line",
   unpin: "unpins a line", noticed: "a rule or promise is noticed", closed: "a rule or promise holds no longer",
-  journal: "writes in its journal", unjournal: "takes an entry out of its journal",
+  journal: "writes in its journal",
   met: "begins to know", profile: "works out what it knows of",
-  concluded: "concludes something of",
-  forgotten: "forgets something of", renamed: "has another name; it was", begins: "its archive begins",
+  concluded: "concludes something of", renamed: "has another name; it was", begins: "its archive begins",
   ends: "its archive ends", mended: "a torn line of its archive is set aside", reindex: "its recall index is rebuilt",
   lost: "memories found no room on the disk, and are lost",
 };
