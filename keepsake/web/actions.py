@@ -12,8 +12,8 @@ from ninja import Router
 from pydantic import BaseModel, ConfigDict, StrictStr
 
 from keepsake.agent.agent_log import log
-from keepsake.agent.memory.compactor import Compacted
 from keepsake.agent.memory.keeper import MemoryTools
+from keepsake.agent.memory.memory import Compacted
 from keepsake.agent.mind import Mind, Tended
 from keepsake.archive.records import Summary, Tier
 from keepsake.contrib.evennia.agents import AgentMixin
@@ -95,7 +95,7 @@ def compact(request: HttpRequest, number: int) -> Done:
     """Compact its memory now; the outcome is told if it comes soon."""
 
     def deed(agent: AgentMixin, mind: Mind, tell: Callable[[Compacted], None]) -> str:
-        mind.memory.compactor.compact(CompactReason.MANUAL, tell)
+        mind.memory.compact(CompactReason.MANUAL, tell)
         return f"{agent.key}'s memory is being compacted; its compactions tell the outcome"
 
     return _awaited(request, number, "compact", deed, _compacted)
@@ -108,7 +108,7 @@ def undo(request: HttpRequest, number: int) -> Done:
     def deed(
         agent: AgentMixin, mind: Mind, tell: Callable[[Undone | CompactionError], None]
     ) -> str:
-        mind.memory.compactor.undo(tell)
+        mind.memory.undo(tell)
         return f"{agent.key}'s last compaction is being taken back"
 
     return _awaited(request, number, "undo the last compaction of", deed, _undone)

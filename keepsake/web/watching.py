@@ -93,7 +93,7 @@ class Watching:
             agents_paused=sum(_paused(mind) for mind in minds),
             names=[mind.memory.name for mind in minds],
             memories=sum(_memories(mind) for mind in minds),
-            compacting=sum(mind.memory.compactor.busy for mind in minds),
+            compacting=sum(mind.memory.compacting for mind in minds),
             servers=self._servers(shared),
             event_log_waiting=log.waiting if log else 0,
             event_log_lost=log.lost if log else 0,

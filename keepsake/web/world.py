@@ -117,7 +117,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         return AgentRow(id=agent.id, name=agent.key, state="opening", place=place)
     memories, next_due, due, failure = _figures(mind)
     thinker, tally, costs = mind.thinker, mind.thinker.tally, mind.thinker.turns.fitting.costs
-    problem = mind.memory.problem or mind.memory.compactor.no_room or tally.problem or failure
+    problem = mind.memory.problem or mind.memory.no_room or tally.problem or failure
     return AgentRow(
         id=agent.id,
         name=agent.key,
@@ -134,7 +134,7 @@ def _row(agent: AgentMixin, may_act: bool) -> AgentRow:
         used=costs.used if costs else tally.used,
         budget=shared.compaction.current.budget,
         due=due,
-        compacting=mind.memory.compactor.busy,
+        compacting=mind.memory.compacting,
         ended=tally.came_to_an_end,
         failed=tally.failed,
         recent_ended=len(tally.recent),
@@ -156,7 +156,7 @@ def _figures(mind: Mind) -> tuple[int, int | None, str, str]:
         memory = mind.memory.memory
         status = memory.status()
         # To weigh whether it pays takes a while; during a compaction it is pointless.
-        due = None if mind.memory.compactor.busy else memory.may_be_due()
+        due = None if mind.memory.compacting else memory.may_be_due()
     except KeepsakeError:  # its archive cannot be opened, which the component reports itself
         return 0, None, "", ""
     failure = status.last_failure if status.failures else ""

@@ -118,7 +118,7 @@ def _in_the_world() -> list[Figure]:
 
         def _compact(self) -> None:
             ended: list[Any] = []
-            self.mind.memory.compactor.compact(CompactReason.MANUAL, ended.append)
+            self.mind.memory.compact(CompactReason.MANUAL, ended.append)
             self.settle(lambda: bool(ended))
             assert getattr(ended[0], "number", 0), ended
 

@@ -130,7 +130,7 @@ def lived() -> Lived:  # noqa: C901 - a world of its own
                     self._sleep(day)
                 day = line["day"]
                 self._live(line, guests, memory)
-                self.settle(lambda: not memory.compactor.busy, 900.0)
+                self.settle(lambda: not memory.compacting, 900.0)
             self.mind.acquaintances.settle()
             self.mira.attributes.remove("paused")
             found.compactions = memory.memory.status().compactions

@@ -188,7 +188,7 @@ class AgentsWorld(PeopleWorld):
 
     def let_compact(self) -> None:
         """Wait for a compaction that was asked for, from before a thread takes it up."""
-        self.settle(lambda: not self.mind.memory.compactor.busy)
+        self.settle(lambda: not self.mind.memory.compacting)
 
     def asks(self, line: str, *answers: str, seconds: float = 4.0, who: Any = None) -> Any:
         """Tom speaks to Mira, whose model answers so; the prompts of her thoughts."""

@@ -158,11 +158,11 @@ class MemoriesTest(EventsWorld):
         assert made["tries"] >= 1
         assert "summarise" in made["rungs"]
         assert made["seconds"] == 0.0  # by the world's timer, which stands still
-        self.mind.memory.compactor.undo(lambda _: None)
+        self.mind.memory.undo(lambda _: None)
         self.let_compact()
         undone = self.logged("memory")[-1]
         assert (undone["op"], undone["n"], undone["problem"]) == ("undo", 1, "")
-        self.mind.memory.compactor.undo(lambda _: None)
+        self.mind.memory.undo(lambda _: None)
         self.let_compact()
         assert self.logged("memory")[-1]["problem"]
 
@@ -170,7 +170,7 @@ class MemoriesTest(EventsWorld):
             raise RuntimeError("no summary today")
 
         self.mind.memory.memory.compact = broken
-        self.mind.memory.compactor.compact(CompactReason.MANUAL, lambda _: None)
+        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
         self.let_compact()
         failed = self.logged("compaction")[-1]
         assert (failed["outcome"], failed["good"]) == ("failed", None)
@@ -214,7 +214,7 @@ class ServersTest(EventsWorld):
         self.answer()
         gateway.look()
         gateway.look()
-        self.mind.memory.compactor.compact(CompactReason.MANUAL, lambda _: None)
+        self.mind.memory.compact(CompactReason.MANUAL, lambda _: None)
         self.let_compact()
         self.mind.sleeper.fall_asleep("it was late")
         self.settle(lambda: not self.mind.sleeper.working)

@@ -47,21 +47,21 @@ class TestClosed(LadderWorld):
 
     def test_while_a_thought_waits_for_a_compaction(self):
         gate = self.slow()
-        self.component.compactor.compact(CompactReason.MANUAL, lambda _: None)
+        self.component.compact(CompactReason.MANUAL, lambda _: None)
         self.char1.execute_cmd("talk Mira Well?")
         self.clock.advance(2.0)
-        assert self.component.compactor._after, "the thought waits"
+        assert self.component._after, "the thought waits"
         self.close()
         gate.set()
-        self.settle(lambda: not self.component.compactor.busy)
+        self.settle(lambda: not self.component.compacting)
         assert self.component._memory is None
 
     def test_the_same_agent_under_another_name_has_its_archive(self):
         gate = self.slow()
-        self.component.compactor.compact(CompactReason.MANUAL, lambda _: None)
+        self.component.compact(CompactReason.MANUAL, lambda _: None)
         self.mira.key = "Moira"
         gate.set()
-        self.settle(lambda: not self.component.compactor.busy)
+        self.settle(lambda: not self.component.compacting)
         assert self.mind.memory is not self.component
         assert self.mind.memory.remember("I am Moira now.")
         assert self.past() == [], "what had begun under the old name came to nothing"

@@ -88,7 +88,7 @@ class TestOthers(PluggedWorld):
     def test_one_that_writes_files_has_a_folder_of_its_own_which_forgetting_takes(self):
         self.has("generative-agents")
         self.says(FACT)
-        self.mind.keeper.recaller.rest(asleep=True)
+        self.mind.keeper.recaller.rest()
         stream = self.folder / "memories" / "generative-agents" / "stream.json"
         assert "Edwin" in stream.read_text()
         self.stop_services()
@@ -112,6 +112,7 @@ class TestOthers(PluggedWorld):
         self.addCleanup(Slow.gate.set)
         with patch("keepsake.agent.memory.plugged.PATIENCE", 0.1):
             self.has(f"{BROKEN}:Slow")
+            self.services.workers.submit(self.mind.keeper.recaller.rest)
             assert Slow.entered.wait(60)
             assert "Hm." in self.asks("Hm.", "wait")[0]
             self.has("")
@@ -122,11 +123,9 @@ class TestOthers(PluggedWorld):
     def test_what_is_forgotten_is_not_written_again_by_one_still_at_work(self):
         self.addCleanup(Keeps.gate.set)
         self.says(FACT)
-        with (
-            patch("keepsake.agent.memory.plugged._CLOSING", 0.05),
-            patch("keepsake.agent.memory.plugged.PATIENCE", 0.05),
-        ):
+        with patch("keepsake.agent.memory.plugged.PATIENCE", 0.05):
             self.has(f"{BROKEN}:Keeps")
+            self.services.workers.submit(self.mind.keeper.recaller.rest)
             assert Keeps.entered.wait(60)
             close_mind(self.mira.id)
             forget(self.folder, ForgottenPerson(identity_of(self.char1), "Tom"))

@@ -88,7 +88,7 @@ class PrivateWorld(RecallWorld, TalkWorld):
 
     def compacts(self) -> None:
         done: list[Any] = []
-        self.mind.memory.compactor.compact(CompactReason.MANUAL, done.append)
+        self.mind.memory.compact(CompactReason.MANUAL, done.append)
         self.settle(lambda: bool(done))
 
     def learns(self) -> None:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from evennia.utils.ansi import strip_ansi
 
 from keepsake.agent import runtime
-from keepsake.agent.memory import keeper as keeper_module
+from keepsake.agent.memory import recaller as recaller_module
 from keepsake.models.minilm import MiniLMEmbedder
 from keepsake.recall.config import NONE, RecallConfig
 from keepsake.recall.service import IndexService
@@ -79,7 +79,7 @@ class TestRelated(RecallWorld):
         gate = threading.Event()
         self.mind.keeper.recaller._found = lambda *_, **__: gate.wait(60) and None
         logged = []
-        real, keeper_module.log = keeper_module.log, logged.append
+        real, recaller_module.log = recaller_module.log, logged.append
         try:
             self.char1.execute_cmd("talk Mira Where is Edwin?")
             self.clock.advance(1.0)  # comes back, though the search does not
@@ -88,7 +88,7 @@ class TestRelated(RecallWorld):
             self.settle(lambda: not self.thinking())
         finally:
             gate.set()
-            keeper_module.log = real
+            recaller_module.log = real
         assert len(self.fake.prompts()) >= 1
         assert PAST not in self.fake.prompts()[0]
         assert any("goes on without" in line for line in logged)

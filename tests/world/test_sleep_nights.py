@@ -182,7 +182,7 @@ class TestCompacting(LadderWorld):
         assert held.wait(60)
         self.mind.memory.compact_if_due()  # as the housekeeping asks every two seconds
         self.settle()
-        assert not self.mind.memory.compactor.busy, "first the pages are brought up to date"
+        assert not self.mind.memory.compacting, "first the pages are brought up to date"
         let_go.set()
         self.settle(lambda: not sleeper.working)
         assert steps == [Step.COMPACT]

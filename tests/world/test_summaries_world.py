@@ -44,7 +44,7 @@ class TestSummariesByModel(LadderWorld):
         self.chatter(20)
         self.mira.db.paused = False
         ended = []
-        self.mind.memory.compactor.compact(CompactReason.MANUAL, ended.append)
+        self.mind.memory.compact(CompactReason.MANUAL, ended.append)
         self.compacted()
         return ended[0]
 

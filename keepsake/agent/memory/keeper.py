@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from twisted.internet.defer import Deferred, TimeoutError
 from twisted.python.failure import Failure
 
 from keepsake.agent.agent_log import Complaints, log
 from keepsake.agent.body import Life
-from keepsake.agent.memory.compactor import Compacted
 from keepsake.agent.memory.diary import Diary
-from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.memory import Compacted, MemoryComponent
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.privacy import NOBODY, Audience, outward
+from keepsake.archive.privacy import outward
 from keepsake.archive.records import Memory, MemoryKind
 from keepsake.books.commitments import Commitment, CommitmentKind
 from keepsake.books.notes import Note
@@ -34,7 +32,6 @@ from keepsake.prompt import tool_results
 from keepsake.prompt.tool_results import is_private_act
 from keepsake.prompt.verbs import COMPACT, Command
 from keepsake.recall import related
-from keepsake.recall.config import RecallConfig
 from keepsake.recall.related import Related, SearchResult
 
 PAGE = "page"
@@ -76,7 +73,7 @@ class MemoryTools:
         self._diary = diary
         self._remembered: tuple[Memory, ...] = ()
         self._thoughts_left = 0
-        self._tools: dict[str, Callable[[str, str, str], str]] = {
+        self._tools: dict[str, Callable[[Command, str], str]] = {
             "note": self._note,
             "journal": self._journal,
             "recall": self._recall,
@@ -97,10 +94,7 @@ class MemoryTools:
         Returns:
             Comes on the reactor thread once the result is in the agent's memory.
         """
-        if command.verb == COMPACT:
-            return self._compact(place)
         finished: Deferred[None] = Deferred()
-        tool = self._tools[command.verb]
 
         def done(text: str) -> None:
             line = shorten(" ".join(text.split()), related.LONGEST_RESULT)
@@ -120,79 +114,72 @@ class MemoryTools:
                 problem = "it broke off"
             done(f"You tried to {command.line}: {problem}")
 
-        work = partial(tool, command.argument, place, command.reason)
-        self._services.in_thread(work, TOOL_SECONDS).addCallbacks(done, failed)
+        if command.verb == COMPACT:
+            finished.addTimeout(COMPACT_SECONDS, self._services.timer, lambda *_: None)
+            try:
+                self._compact(lambda outcome: done(_compacted(outcome)))
+            except KeepsakeError as error:
+                done(f"You tried to compact: {error}")
+        else:
+            tool = self._tools[command.verb]
+            work = self._services.in_thread(lambda: tool(command, place), TOOL_SECONDS)
+            work.addCallbacks(done, failed)
         return finished
 
-    def _compact(self, place: str) -> Deferred[None]:
-        """Have the memory compacted; the result becomes a memory, now or after a while."""
-        finished: Deferred[None] = Deferred()
-        finished.addTimeout(COMPACT_SECONDS, self._services.timer, lambda *_: None)
-
-        def tell(line: str) -> None:
-            text = shorten(" ".join(line.split()), related.LONGEST_RESULT)
-            self._memory.remember(text, MemoryKind.RESULT, place=place)
-            finished.callback(None)
-
-        try:
-            if self._nothing_to_sum_up():
-                tell(_compacted(None))
-            else:
-                compact = self._memory.compactor.compact
-                compact(CompactReason.AGENT, lambda outcome: tell(_compacted(outcome)))
-        except KeepsakeError as error:
-            tell(f"You tried to compact: {error}")
-        return finished
-
-    def _nothing_to_sum_up(self) -> bool:
-        """Whether too little could leave the window, and the prompt is not full.
+    def _compact(self, done: Callable[[Compacted | None], None]) -> None:
+        """Have the memory compacted, unless too little could leave the window.
 
         A small model that says the word all the time would wear its memory down.
         """
         config, memory = self._services.ladder, self._memory.memory
         could_leave = memory.status().window - config.immediate_window
         least = max(config.recent_window // WORTH_IT, 1)
-        return could_leave < least and memory.load().share < config.low
+        if could_leave < least and memory.load().share < config.low:
+            done(None)
+        else:
+            self._memory.compact(CompactReason.AGENT, done)
 
-    def _note(self, argument: str, place: str, reason: str) -> str:
-        title, _, text = argument.partition(": ")
+    def _note(self, command: Command, place: str) -> str:
+        title, _, text = command.argument.partition(": ")
+        return self._written(title, text, place, command.reason)
+
+    def _written(self, title: str, text: str, place: str, reason: str) -> str:
         text = attribute_quote(text, self._memory.lately(), self._name, may_address=True)
         note = self.write_note(title, text, place=place, reason=reason)
         how = tool_results.ADDED if note.created != note.updated else tool_results.KEPT
         return f"{how}{note.title!r}"
 
-    def _journal(self, argument: str, _place: str, _reason: str) -> str:
-        entry = self._diary.write(argument)
+    def _journal(self, command: Command, _place: str) -> str:
+        entry = self._diary.write(command.argument)
         return f"{tool_results.WRITTEN_DOWN}{entry.text} (importance {entry.importance})"
 
-    def _forget(self, argument: str, _place: str, _reason: str) -> str:
-        aside = self.notes.forget(argument)
-        return f"{tool_results.PUT_AWAY}{aside.stem!r} away"
+    def _forget(self, command: Command, _place: str) -> str:
+        return f"{tool_results.PUT_AWAY}{self.notes.forget(command.argument).stem!r} away"
 
-    def _pin(self, argument: str, _place: str, _reason: str) -> str:
-        kept = attribute_quote(argument, self._memory.lately(), self._name)
+    def _pin(self, command: Command, _place: str) -> str:
+        kept = attribute_quote(command.argument, self._memory.lately(), self._name)
         line = self.pinned.add(kept, own=True)
         used = sum(map(len, self.pinned.lines))
         return f"{tool_results.PINNED}{line} ({used:,} of {LIMIT:,} characters used)"
 
-    def _unpin(self, argument: str, _place: str, _reason: str) -> str:
-        return f"{tool_results.UNPINNED}{self.pinned.remove(argument, only_own=True)}"
+    def _unpin(self, command: Command, _place: str) -> str:
+        return f"{tool_results.UNPINNED}{self.pinned.remove(command.argument, only_own=True)}"
 
-    def _recall(self, argument: str, _place: str, _reason: str) -> str:
-        before = self.recaller.window_starts_at()
-        found = self.recaller.find(argument, by="agent", before=before, seconds=TOOL_SECONDS)
-        return related.result(found, argument)
+    def _recall(self, command: Command, _place: str) -> str:
+        found = self.recaller.find(command.argument, seconds=TOOL_SECONDS)
+        return related.result(found, command.argument)
 
-    def _remember(self, argument: str, place: str, reason: str) -> str:
+    def _remember(self, command: Command, place: str) -> str:
         """Keep a fact: in the note of the day, which recall finds; numbers call memories back."""
-        numbers = argument.split("-")
+        numbers = command.argument.split("-")
         if len(numbers) <= 2 and all(each.strip().isdecimal() for each in numbers):
-            return self._page(argument, place, reason)
+            return self._page(command, place)
         now = self._services.clock.now().astimezone()
-        return self._note(f"Remembered on {now.day} {now:%B %Y}: {argument}", place, reason)
+        title = f"Remembered on {now.day} {now:%B %Y}"
+        return self._written(title, command.argument, place, command.reason)
 
-    def _promise(self, argument: str, _place: str, _reason: str) -> str:
-        who, what = _to_whom(argument)
+    def _promise(self, command: Command, _place: str) -> str:
+        who, what = _to_whom(command.argument)
         made, now = self._made_to(who), self._services.clock.now()
         key = "" if made is None else made.source_id or made.to_id
         number = self._memory.memory.archive.last_number if made is None else made.number
@@ -210,29 +197,31 @@ class MemoryTools:
                 return memory if who else None
         return None
 
-    def _kept(self, argument: str, _place: str, _reason: str) -> str:
-        promise = self._memory.commitments.meant(argument)
+    def _kept(self, command: Command, _place: str) -> str:
+        promise = self._memory.commitments.meant(command.argument)
         self._memory.commitments.close(promise)
         return f"{tool_results.PROMISE_KEPT}{promise.line}"
 
-    def _page(self, argument: str, _place: str, _reason: str) -> str:
-        first, _, last = argument.partition("-")
-        archive = self._memory.memory.archive
+    def _page(self, command: Command, _place: str) -> str:
+        first, _, last = command.argument.partition("-")
+        archive, config = self._memory.memory.archive, self._services.recalling
         low, high = int(first), min(int(last or first), archive.last_number)
         if not 1 <= low <= high:
             raise NoteRefused("There is no such memory", f"You have 1 to {archive.last_number}")
-        config = self._config
-        # It stands in prompts that answer anybody, like all that an act has brought to mind.
+        # It is in prompts that answer anybody, like all that an act has brought to mind.
         memories = list(map(outward, archive.read(low, min(high, low + config.remembered - 1))))
         shown = memories[: len(related.paged(memories, config))]
         if not shown:
             raise NoteRefused("That memory cannot be read", "Try another number")
         # One assignment, read by the reactor when it builds the next prompt.
         self._remembered, self._thoughts_left = tuple(shown), config.remembered_thoughts
-        self._changed("called back", n=shown[0].number, times=len(shown))
-        return f"{tool_results.REMEMBERED}{_range(shown)}{_rest(shown, high)}"
+        one, end = shown[0].number, shown[-1].number
+        self._changed("called back", n=one, times=len(shown))
+        told = f"memory {one}" if one == end else f"memories {one}-{end}"
+        rest = f"; for more: page {end + 1}-{high}" if end < high else ""
+        return f"{tool_results.REMEMBERED}{told}{rest}"
 
-    # -- notes and pins, whoever writes them; all of them block
+    # -- notes, whoever writes them; blocks
 
     def write_note(
         self, title: str, text: str, *, place: str, reason: str = "", by: str = "agent"
@@ -250,12 +239,12 @@ class MemoryTools:
         change = MemoryChange(agent=self._name, op=op, n=n, times=times, problem=problem)
         self._services.events.emit(replace(change, by="agent"))
 
-    # -- what of it stands in the prompt
+    # -- what of it is in the prompt
 
     @property
     def remembered(self) -> list[str]:
         """Memories that the agent has called back, as lines."""
-        return related.paged(self._remembered, self._config)
+        return related.paged(self._remembered, self._services.recalling)
 
     @property
     def called_back(self) -> tuple[int, ...]:
@@ -268,46 +257,15 @@ class MemoryTools:
         if not self._thoughts_left:
             self._remembered = ()
 
-    async def relate(
-        self,
-        question: str,
-        *,
-        scene: bool,
-        by: str = "thought",
-        audience: Audience = NOBODY,
-        asker: str = "",
-    ) -> SearchResult | None:
-        """Search for what may matter to a thought, as :meth:`Recaller.search` does."""
-        if not (seconds := self.recaller.patience):
-            return None
-        before = self.recaller.window_starts_at()
-        try:
-            return await self.recaller.search(
-                question,
-                by=by,
-                before=before,
-                scene=scene,
-                seconds=seconds,
-                audience=audience,
-                asker=asker,
-            )
-        except TimeoutError:
-            log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
-        except Exception as error:  # whatever breaks in an index, the agent can still think
-            log(f"[Error] {self._name}: The search broke off: {error!r}")
-        return None
-
     def related(self, found: SearchResult | None) -> Related:
         """What was found, as lines of a prompt built now."""
         if found is None:
             return Related()
-        # The prompt of a chat shows the memories that summaries were made of, and no old summary.
-        config = replace(self._config, summaries=0) if self._services.chat_tokens else self._config
+        config = self._services.recalling
+        if self._services.chat_tokens:
+            # The prompt of a chat shows the memories that summaries were made of, no old summary.
+            config = replace(config, summaries=0)
         return related.related(found, self._memory.context(), config)
-
-    @property
-    def _config(self) -> RecallConfig:
-        return self._services.recalling
 
 
 def _compacted(outcome: Compacted | None) -> str:
@@ -326,13 +284,3 @@ def _to_whom(argument: str) -> tuple[str, str]:
     if not what.strip() or len(who.split()) > _MOST_WORDS_OF_A_NAME:
         return "", argument.strip()
     return who.strip().removeprefix("to "), what.strip()
-
-
-def _range(memories: list[Memory]) -> str:
-    first, last = memories[0].number, memories[-1].number
-    return f"memory {first}" if first == last else f"memories {first}-{last}"
-
-
-def _rest(shown: list[Memory], wanted: int) -> str:
-    last = shown[-1].number
-    return f"; for more: page {last + 1}-{wanted}" if last < wanted else ""

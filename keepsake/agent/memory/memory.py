@@ -1,27 +1,25 @@
-"""An agent's memory in the game: what happens goes in, what stands in a prompt comes out."""
+"""An agent's memory in the game: what happens goes in, what is in a prompt comes out."""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
-from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
-from keepsake.agent.agent_log import Complaints, log, logged
+from keepsake.agent.agent_log import Complaints, log, logged, warn
 from keepsake.agent.body import Life
-from keepsake.agent.happenings import remembered
-from keepsake.agent.memory.compactor import BackgroundCompactor
+from keepsake.agent.happenings import compacted, not_used, remembered, undone
+from keepsake.agent.memory.backlog import Backlog, WaitingMemory
 from keepsake.agent.runtime import Runtime
+from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.log import Archive
 from keepsake.archive.privacy import NOBODY, Audience, PrivateWords
 from keepsake.archive.records import Memory, MemoryFacts, MemoryKind
-from keepsake.archive.spill import Line, not_yet_in
 from keepsake.books.commitments import Commitments
-from keepsake.errors import ArchiveError, KeepsakeError
+from keepsake.books.persona import open_lines
+from keepsake.errors import ArchiveError, CompactionError, CompactionRunning, KeepsakeError
 from keepsake.events.types import Fault, MemoryChange
 from keepsake.memory.agent_memory import AgentMemory, SlidingMemory
 from keepsake.memory.cascade import CascadeMemory
@@ -32,10 +30,8 @@ from keepsake.memory.source import Summarizer
 from keepsake.memory.strategy import Layout
 from keepsake.memory.summarizer import ExtractiveSummarizer, ModelSummarizer
 from keepsake.memory.summary_files import SummaryFolder
-from keepsake.memory.types import MemoryContext
+from keepsake.memory.types import CompactionResult, CompactReason, MemoryContext, Undone
 
-BACKLOG_LIMIT = 10_000
-"""Memories that wait for a disk that cannot be written; the oldest go first."""
 REOPEN_SECONDS = 10.0
 COMMITMENTS = "noticed.md"
 """The file of promises and rules in an agent's folder."""
@@ -44,21 +40,25 @@ LATELY = 1000
 
 type Watcher = Callable[[Memory], None]
 """Is given every memory once it is archived; quick."""
+type Compacted = CompactionResult | CompactionError
+"""How a compaction ended."""
 
 
 class MemoryComponent:
     """The memory of one agent.
 
-    It runs on the reactor thread, but for what is said to be asked from others.
+    It runs on the reactor thread, but for what is said to be asked from others. Compactions run in
+    threads, one at a time.
 
     Args:
+        life: Whose it is.
+        services: What all agents run on.
         pins: Gives the pinned lines as a prompt shows them; in any thread.
         importance: Gives how much a memory matters, 1 to 10; in any thread.
         may_compact: Says whether the agent sleeps, so that its memory may be compacted earlier.
-        leaving: As :class:`BackgroundCompactor` has them.
+        leaving: Takes the window before a compaction, in a worker thread.
 
     Attributes:
-        compactor: What compacts it.
         kind: The name of the memory that the agent has; empty for ours.
         summaries: The folder of its summaries.
         watchers: Who looks at every new memory.
@@ -67,6 +67,8 @@ class MemoryComponent:
         last_act: Number of the last act that was remembered since the server started; 0 for none.
         private: Which of its memories are private, and with whom they are shared.
         commitments: What it has promised, and the rules that it keeps to.
+        compacting: Whether a compaction is under way, or waits for a thread.
+        no_room: Why the last compaction at the emergency mark made no room; None if it did.
     """
 
     def __init__(
@@ -79,26 +81,26 @@ class MemoryComponent:
         may_compact: Callable[[], bool],
         leaving: Callable[[Sequence[Memory]], None],
     ) -> None:
-        self.name, self.folder = life.name, life.folder
+        self.name, self.folder, self.kind = life.name, life.folder, life.memory
         self.summaries = SummaryFolder(life.folder / "summaries", life.name)
-        self.compactor = BackgroundCompactor(
-            life, services, memory=lambda: self.memory, leaving=leaving
-        )
         self.watchers: Sequence[Watcher] = ()
         self.problem: KeepsakeError | None = None
         self.newest = self.last_act = 0
         self.private = PrivateWords()
         trouble, emit = Complaints(f"[Notes] {life.name}"), services.events.emit
         self.commitments = Commitments(life.folder / COMMITMENTS, trouble, life.name, emit)
-        self._services, self._pins, self._importance = services, pins, importance
-        self.kind, self._may_compact = life.memory, may_compact
+        self.compacting = False
+        self.no_room: CompactionError | None = None
+        self._life, self._services, self._pins, self._importance = life, services, pins, importance
+        self._may_compact, self._leaving = may_compact, leaving
         self._memory: AgentMemory | None = None
         self._opening = threading.RLock()
-        self._dropped = 0
         self._closed = self._asleep = self._slid = False
-        self._backlog = deque(map(_entry, services.spill.of(self.folder.name)), BACKLOG_LIMIT)
-        self._unkept: list[Line] = []
+        self._backlog = Backlog(life.name, life.folder.name, services.spill)
         self._try_again_at = 0.0
+        # names of people and places, and the first paragraph of the profile, for summaries
+        self._known: tuple[frozenset[str], str] = (frozenset(), "")
+        self._after: list[Callable[[], None]] = []  # what waits for the end of a compaction
 
     # -- remembering
 
@@ -118,45 +120,39 @@ class MemoryComponent:
             Whether it is in the archive; if not, it waits, in RAM and in the home's
             :class:`Spill`, and :attr:`problem` says why.
         """
-        about = {**facts, "time": self._services.clock.now()}
-        self._dropped += len(self._backlog) == BACKLOG_LIMIT
-        self._backlog.append((text, kind, about))
+        memory = WaitingMemory(text, kind, {**facts, "time": self._services.clock.now()})
+        self._backlog.add(memory)
         if saved := self.save_backlog():
             self.compact_if_due()
         else:
-            self._keep(_line(text, kind, about))
+            self._backlog.keep(memory)
         return saved
-
-    def _keep(self, line: Line) -> None:
-        """Write down what waits, so that no end of this process loses it."""
-        if not self._services.spill.keep(self.folder.name, line):
-            self._unkept.append(line)
 
     def save_backlog(self) -> bool:
         """Archive what waits in RAM, in order; True if nothing waits any more."""
         if not self.open():
             return False
+        waiting = self._backlog.waiting
         try:
-            while self._backlog:
-                self._save(*self._backlog[0])
-                self._backlog.popleft()
-            self._brought()
+            while waiting:
+                self._save(waiting[0])
+                waiting.popleft()
+            self._backlog.brought(self.memory.archive)
         except ArchiveError as error:
             self._trouble(error)
             return False
-        self._relieved()
+        if self.problem is not None:
+            dropped, self._backlog.dropped = self._backlog.dropped, 0
+            lost = f"the oldest {dropped} memories were" if dropped else "nothing was"
+            log(f"[Memory] {self.name}: The archive can be written again; {lost} lost")
+            if dropped:
+                change = MemoryChange(agent=self.name, op="lost", n=0, times=dropped)
+                self._services.events.emit(change)
+            self.problem = None
         return True
 
-    def _brought(self) -> None:
-        """What waited in the home is in the archive: it need not wait any more."""
-        self._unkept.clear()
-        if self._services.spill.of(self.folder.name):
-            self.memory.archive.sync()
-            self._services.spill.done(self.folder.name)
-            log(f"[Memory] {self.name}: What waited in the home is in the archive")
-
-    def _save(self, text: str, kind: MemoryKind, about: dict[str, Any]) -> None:
-        memory = self.memory.append(text, kind, **about)
+    def _save(self, waiting: WaitingMemory) -> None:
+        memory = self.memory.append(waiting.text, waiting.kind, **waiting.about)
         self.newest = memory.number
         self.private.saw(memory)
         if memory.kind is MemoryKind.ACT:
@@ -166,18 +162,6 @@ class MemoryComponent:
             # Whatever breaks in one: it is in the archive, and must not be archived again.
             with logged(f"{self.name}: Memory {memory.number} was not looked at"):
                 watcher(memory)
-
-    def compact_if_due(self) -> None:
-        """Start a compaction in the background when one is due."""
-        if self._memory is None or self.compactor.busy:
-            return
-        if self._slides is not self._slid:
-            how = "summaries" if self._slid else "a sliding window, without summaries"
-            log(f"[Memory] {self.name}: The strategy has changed to {how}")
-            self._memory = self._over(self._memory.archive)
-        self._asleep = self._may_compact()
-        if self._memory.may_be_due():
-            self.compactor.compact_if_due()
 
     # -- what it holds
 
@@ -194,7 +178,7 @@ class MemoryComponent:
         return self._memory
 
     def context(self) -> MemoryContext:
-        """What stands in the prompt now; see :attr:`memory` for errors."""
+        """What is in the prompt now; see :attr:`memory` for errors."""
         return self.memory.context()
 
     def lately(self) -> Sequence[Memory]:
@@ -205,15 +189,15 @@ class MemoryComponent:
     @property
     def waiting(self) -> int:
         """Memories that wait for the disk."""
-        return len(self._backlog)
+        return len(self._backlog.waiting)
 
     @property
     def unkept(self) -> int:
         """How many of them are in RAM alone, as the home cannot be written either."""
-        return len(self._unkept)
+        return self._backlog.unkept
 
     def always_shown(self) -> tuple[str, ...]:
-        """What stands in every prompt, whatever is compacted: pins and promises; any thread."""
+        """What is in every prompt, whatever is compacted: pins and promises; any thread."""
         return (*self._pins(), *self.noticed_for(NOBODY))
 
     def noticed_for(self, audience: Audience, before: int | None = None) -> tuple[str, ...]:
@@ -221,9 +205,142 @@ class MemoryComponent:
         may = partial(self.private.may_hear, audience=audience)
         return self.commitments.lines_before(before, may)
 
-    def promised(self) -> frozenset[int]:
-        """The numbers of the memories on which open promises and rules rest; in any thread."""
-        return frozenset(item.number for item in self.commitments.items)
+    # -- compaction
+
+    def compact_if_due(self) -> None:
+        """Start a compaction in the background when one is due."""
+        if self._memory is None or self.compacting:
+            return
+        if self._slides is not self._slid:
+            how = "summaries" if self._slid else "a sliding window, without summaries"
+            log(f"[Memory] {self.name}: The strategy has changed to {how}")
+            self._memory = self._over(self._memory.archive)
+        self._asleep = self._may_compact()
+        if self._memory.may_be_due():
+            self.compact(None)
+
+    def make_room(self, done: Callable[[], None]) -> None:
+        """Call ``done`` when a thought may begin: at once, or after an emergency compaction.
+
+        It is called in any case: whether the prompt fits is seen when it is built.
+        """
+        try:
+            memory = self.memory
+            reason = memory.before_thought()
+        except KeepsakeError:  # the archive cannot be opened; the thought will say so
+            done()
+            return
+        if reason is None:
+            self.no_room = None
+            done()
+        elif self.compacting:
+            self._after.append(lambda: self.make_room(done))
+        else:
+            if self.no_room is None:  # else it was said already
+                load = memory.load()
+                needs = f"{load.used:,} of {load.budget:,} tokens ({load.share:.0%})"
+                told = f"The prompt needs {needs}; compacting before the thought"
+                warn(f"[Memory] {self.name}: {told}")
+
+            def room_made(outcome: Compacted) -> None:
+                self.no_room = outcome if isinstance(outcome, CompactionError) else None
+                done()
+
+            self.compact(reason, room_made)
+
+    def compact(
+        self, reason: CompactReason | None, done: Callable[[Compacted], None] = lambda _: None
+    ) -> None:
+        """Compact; ``done`` is called on the reactor thread.
+
+        ``reason``: None to compact for whatever reason there is, and only if that pays.
+        """
+        # A worker thread may not ask the world.
+        body = self._life.body()
+        page = str(body.db.profile or "") if body is not None else ""
+        persona = " ".join(open_lines(page.strip().partition("\n\n")[0]))
+        self._known = self._life.names(), persona
+        why, emit = reason, self._services.events.emit
+
+        def change(memory: AgentMemory) -> CompactionResult | None:
+            nonlocal why
+            why = reason or memory.next_turn()  # which makes a plan: that takes a while
+            if why is None:
+                return None
+            self._leaving(memory.context().window)
+            return memory.compact(why)
+
+        def ended(outcome: CompactionResult | CompactionError | None) -> None:
+            if outcome is None:
+                return
+            if why is not None and not isinstance(outcome, CompactionRunning):  # logged elsewhere
+                emit(compacted(self.name, why, outcome))
+            if isinstance(outcome, CompactionResult):
+                for event in not_used(self.name, outcome.refused):
+                    emit(event)
+            done(outcome)
+
+        self._in_background(change, ended)
+
+    def undo(self, done: Callable[[Undone | CompactionError], None]) -> None:
+        """Take the last compaction back; ``done`` is called on the reactor thread."""
+
+        def ended(outcome: Undone | CompactionError) -> None:
+            self._services.events.emit(undone(self.name, outcome))
+            done(outcome)
+
+        self._in_background(lambda memory: memory.undo(), ended)
+
+    def _in_background[T](
+        self, change: Callable[[AgentMemory], T], done: Callable[[T | CompactionError], None]
+    ) -> None:
+        """Make a change in a thread of compactions."""
+        memory, name = self.memory, self.name
+        if self.compacting:
+            what = f"a compaction of {name}'s memory is under way"
+            done(CompactionRunning(what, "Wait for it to end"))
+            return
+        # From here on, not from when a thread is free: a second one that waited behind this
+        # one would summarise the few memories that came meanwhile.
+        self.compacting = True
+
+        def work() -> None:
+            outcome: T | CompactionError
+            try:
+                outcome = change(memory)
+            except CompactionError as error:
+                outcome = error
+            except Exception as error:
+                log(f"[Memory] {name}: Compaction broke off: {error!r}")
+                outcome = CompactionError(f"the compaction broke off ({error!r})")
+            self._services.post(lambda: finish(outcome))
+
+        def finish(outcome: T | CompactionError) -> None:
+            self.compacting = False
+            waiting, self._after = self._after, []
+            try:
+                done(outcome)
+            finally:
+                for each in waiting:
+                    each()
+
+        self._services.compactions.submit(work)
+
+    def check(self, done: Callable[[IntegrityReport | KeepsakeError], None]) -> None:
+        """Check archive, tiers and files in the background; ``done`` on the reactor thread."""
+        memory = self.memory
+
+        def work() -> None:
+            report: IntegrityReport | KeepsakeError
+            try:
+                report = memory.check()
+            except KeepsakeError as error:
+                report = error
+            except OSError as error:
+                report = KeepsakeError(f"the check could not read the vault ({error})")
+            self._services.post(lambda: done(report))
+
+        self._services.workers.submit(work)
 
     # -- opening and closing
 
@@ -233,12 +350,11 @@ class MemoryComponent:
         A thread that still works on it finds it closed: to open it again would take the
         archive from whoever comes after, such as the same agent under another name.
         """
-        if self._backlog or self._memory is not None:
+        if self._backlog.waiting or self._memory is not None:
             self.save_backlog()
         with self._opening:
             self._closed = True
-        if self._backlog:
-            self._leave_waiting()
+        self._backlog.leave()
         if self._memory is not None:
             self._services.syncer.remove(self._memory.archive)
             try:
@@ -250,7 +366,7 @@ class MemoryComponent:
     def open(self) -> bool:
         """Open the archive, unless that failed a moment ago; whether it is open.
 
-        Any thread may ask. It reads what stands in the prompt; whatever else is to be made of
+        Any thread may ask. It reads what is in the prompt; whatever else is to be made of
         that is left to workers.
         """
         if self._memory is not None:
@@ -278,15 +394,14 @@ class MemoryComponent:
             self.private = PrivateWords.of(archive)
             memory = self._over(archive)
         except Exception as error:
-            # Not even a window can be read: what happens waits in RAM, and whoever speaks
-            # in the same room must not suffer for it.
+            # Whoever speaks in the same room must not suffer for it.
             archive.close()
-            self._trouble(_unreadable(self.folder, error))
+            told = f"the archive in {self.folder} cannot be read ({error!r})"
+            cure = "Mend its files; what happens meanwhile waits in the home"
+            self._trouble(ArchiveError(told, cure))
             return False
         self._services.syncer.add(archive)
-        # Of what waited since before this process, an earlier one may have brought a part.
-        waited = [_line(*self._backlog.popleft()) for _ in range(len(self._backlog))]
-        self._backlog.extendleft(map(_entry, reversed(not_yet_in(archive, waited))))
+        self._backlog.leave_out(archive)
         if archive.torn:
             self._services.events.emit(
                 MemoryChange(agent=self.name, op="mended", n=archive.last_number, size=archive.torn)
@@ -305,7 +420,7 @@ class MemoryComponent:
             log=log,
             tokens=services.tokens,
             constraints=self.always_shown,
-            promised=self.promised,
+            promised=lambda: frozenset(item.number for item in self.commitments.items),
             asleep=lambda: self._asleep,
             importance=self._importance,
             ticks=services.seconds,
@@ -338,20 +453,7 @@ class MemoryComponent:
         """The summarizer that the configuration names; called in a worker thread."""
         if (ask := self._services.asker(self._config.profile)) is None:
             return ExtractiveSummarizer()
-        names, persona = self.compactor.known_names, self.compactor.persona
-        return ModelSummarizer(ask, self._services.prompts, names, persona)
-
-    def _leave_waiting(self) -> None:
-        """The process ends, and the archive still cannot be written."""
-        unkept, self._unkept = self._unkept, []
-        for line in unkept:
-            self._keep(line)
-        spill, kept = self._services.spill, len(self._backlog) - len(self._unkept)
-        spill.sync()
-        log(f"[Memory] {self.name}: {kept} memories wait in {spill.path} for the archive")
-        if self._unkept:
-            lost = f"{len(self._unkept)} memories could be written nowhere and are lost"
-            log(f"[Error] {self.name}: {lost}")
+        return ModelSummarizer(ask, self._services.prompts, *self._known)
 
     def _trouble(self, error: KeepsakeError) -> None:
         if str(error) != str(self.problem):
@@ -359,32 +461,3 @@ class MemoryComponent:
             fault = Fault(level="error", text=str(error), agent=self.name)
             self._services.events.emit(fault)
         self.problem = error
-
-    def _relieved(self) -> None:
-        if self.problem is not None:
-            lost = f"the oldest {self._dropped} memories were" if self._dropped else "nothing was"
-            log(f"[Memory] {self.name}: The archive can be written again; {lost} lost")
-            if self._dropped:
-                self._services.events.emit(
-                    MemoryChange(agent=self.name, op="lost", n=0, times=self._dropped)
-                )
-        self.problem, self._dropped = None, 0
-
-
-def _line(text: str, kind: MemoryKind, about: dict[str, Any]) -> Line:
-    """A memory that waits, as it is kept in the home."""
-    return {"text": text, "kind": kind.value} | about | {"time": about["time"].isoformat()}
-
-
-def _entry(line: Line) -> tuple[str, MemoryKind, dict[str, Any]]:
-    """What :func:`_line` made it from."""
-    about = dict(line)
-    text, kind = str(about.pop("text")), MemoryKind(about.pop("kind"))
-    return text, kind, about | {"time": datetime.fromisoformat(about["time"])}
-
-
-def _unreadable(folder: Path, error: Exception) -> ArchiveError:
-    return ArchiveError(
-        f"the archive in {folder} cannot be read ({error!r})",
-        "Mend its files; what happens meanwhile waits in the home",
-    )

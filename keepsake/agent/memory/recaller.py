@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
+from twisted.internet.defer import TimeoutError
+
 from keepsake.agent.agent_log import log
 from keepsake.agent.body import Life
 from keepsake.agent.happenings import searched
@@ -32,27 +34,37 @@ SPARE = 3
 
 
 class Recaller:
-    """Searches what one agent has lived, summed up and noted."""
+    """Searches what one agent has lived, summed up and noted.
+
+    Attributes:
+        context: What is in every prompt in place of summaries and books; None where those are.
+    """
 
     def __init__(
-        self,
-        life: Life,
-        notes: NoteBook,
-        memory: MemoryComponent,
-        services: Runtime,
+        self, life: Life, notes: NoteBook, memory: MemoryComponent, services: Runtime
     ) -> None:
+        self.context: tuple[str, ...] | None = None
         self._name, self._folder, self._find_names = life.name, life.folder, life.names
         self.notes, self._memory, self._services = notes, memory, services
         self._names: frozenset[str] = frozenset()
-        self._index = self._opened_index()
-        self._recall = self._over(self._index)
+        self._index: AgentIndex | None = None
+        self._recall: MemorySearch | None = None
+        if services.indexes is not None:
+            self._index = index = services.indexes.open(
+                life.folder.name, life.folder / "archive", notes
+            )
+            index.on_anew = self._made_anew
+            self._recall = MemorySearch(
+                index,
+                index.vectors,
+                services.embedder,
+                names=lambda: self._names,
+                clock=services.clock,
+                agent=life.name,
+                complain=lambda problem: log(f"[Recall] {life.name}: {problem}"),
+            )
 
     # -- what another memory than ours does in its own way
-
-    @property
-    def context(self) -> tuple[str, ...] | None:
-        """What stands in every prompt in place of summaries and books; None where those do."""
-        return None
 
     @property
     def patience(self) -> float:
@@ -76,57 +88,55 @@ class Recaller:
         text: str,
         *,
         by: str = "thought",
-        before: int | None = None,
         scene: bool = False,
-        seconds: float,
         audience: Audience = NOBODY,
         asker: str = "",
     ) -> SearchResult | None:
-        """Search in a worker thread; None if there is nothing to search.
+        """Search in a worker thread, as long as a thought waits for that.
 
-        ``by`` says for whom (:class:`keepsake.events.types.Recall`), ``before`` which memories the
-        window does not show, ``audience`` who hears what comes of it, ``asker`` whose words they
-        are. In a ``scene`` what is recent counts more.
+        Args:
+            text: The question.
+            by: For whom (:class:`keepsake.events.types.Recall`).
+            scene: Whether what is recent counts more.
+            audience: Who hears what comes of it.
+            asker: Whose words they are.
 
-        Raises:
-            TimeoutError: It took longer than ``seconds``.
+        Returns:
+            None if nothing could be searched, or not in time; whatever breaks in an index, the
+            agent can still think.
         """
+        if not (seconds := self.patience):
+            return None
         self.prepare()
-        began = self._services.seconds()
-        wanted = partial(self._found, text, before, scene=scene, seconds=seconds)
-        what = partial(wanted, audience=audience, asker=asker)
-        found: SearchResult | None = None
+        began, before = self._services.seconds(), self.window_starts_at()
+        found = partial(self._found, text, before, scene, seconds, audience, asker)
+        result: SearchResult | None = None
         try:
-            found = await self._services.in_thread(what, seconds)
-        finally:
-            self._tell(by, text, None if found is None else found.hits, began, before)
-        return found
-
-    def find(
-        self,
-        text: str,
-        *,
-        by: str = "agent",
-        before: int | None = None,
-        scene: bool = False,
-        seconds: float,
-    ) -> SearchResult | None:
-        """The same, for worker threads: blocks."""
-        began = self._services.seconds()
-        result = self._found(text, before, scene=scene, seconds=seconds)
+            result = await self._services.in_thread(found, seconds)
+        except TimeoutError:
+            log(f"[Recall] {self._name}: no answer in time; the thought goes on without")
+        except Exception as error:
+            log(f"[Error] {self._name}: The search broke off: {error!r}")
         self._tell(by, text, None if result is None else result.hits, began, before)
         return result
 
-    def _found(
+    def find(self, text: str, *, by: str = "agent", seconds: float) -> SearchResult | None:
+        """The same, for worker threads: blocks."""
+        began, before = self._services.seconds(), self.window_starts_at()
+        result = self._found(text, before, False, seconds, NOBODY, "")
+        self._tell(by, text, None if result is None else result.hits, began, before)
+        return result
+
+    def _found(  # noqa: PLR0917 - each is another thing, and none can be left out
         self,
         text: str,
         before: int | None,
-        *,
         scene: bool,
         seconds: float,
-        audience: Audience = NOBODY,
-        asker: str = "",
+        audience: Audience,
+        asker: str,
     ) -> SearchResult | None:
+        """What bears on ``text``; ``before`` is the first memory of the window."""
         config, recall = self._services.recalling, self._recall
         if recall is None or self._index is None:
             return None
@@ -135,7 +145,6 @@ class Recaller:
         wanted = [
             SearchRequest(limit + SPARE, kind) for limit, kind in zip(most, _KINDS, strict=True)
         ]
-        seconds *= FOR_MEANING
         private = self._memory.private
         confided = bool(audience) and self._services.people.current.in_confidence
 
@@ -144,18 +153,20 @@ class Recaller:
             one = document.kind is DocumentKind.MEMORY and not confided
             return not one or private.may_hear(document.first, audience)
 
+        seconds *= FOR_MEANING
         found = recall.search_each(
             text, wanted, before=before, scene=scene, seconds=seconds, asker=asker, may=may
         )
         if found is None:
             return None
-        around = self._around(found[-1], before, audience) if self._services.chat_tokens else ()
+        around: tuple[Memory, ...] = ()
+        if self._services.chat_tokens:
+            hidden = in_confidence if confided else outward
+            around = private.heard_by(self._around(found[-1], before), audience, hidden)
         notes, summaries, memories = map(tuple, found)
         return SearchResult(notes, summaries, memories, around)
 
-    def _around(
-        self, hits: Sequence[Hit], before: int | None, audience: Audience
-    ) -> tuple[Memory, ...]:
+    def _around(self, hits: Sequence[Hit], before: int | None) -> list[Memory]:
         """The memories of hits with their neighbours, as far as the window does not show them."""
         end, read = before or math.inf, dict[int, Memory]()
         try:
@@ -164,11 +175,8 @@ class Recaller:
                 if n - 1 not in read or n + 1 not in read:
                     read |= {each.number: each for each in archive.read(max(n - 1, 1), n + 1)}
         except (KeepsakeError, OSError, KeyError, ValueError):  # the lines of the index do
-            return ()
-        known = [read[n] for n in sorted(read) if n < end]
-        confided = bool(audience) and self._services.people.current.in_confidence
-        hidden = in_confidence if confided else outward
-        return self._memory.private.heard_by(known, audience, hidden)
+            return []
+        return [read[n] for n in sorted(read) if n < end]
 
     def prepare(self) -> None:
         """Look up what a search needs of the world; on the reactor thread, before it."""
@@ -180,9 +188,8 @@ class Recaller:
             return None
         began, before = self._services.seconds(), self.window_starts_at()
         self._index.refresh()
-        found = self._recall.search_each(
-            text, [SearchRequest(limit)], before=before, seconds=LONGEST_WAIT
-        )
+        wanted = [SearchRequest(limit)]
+        found = self._recall.search_each(text, wanted, before=before, seconds=LONGEST_WAIT)
         hits = None if found is None else found[0]
         self._tell("builder", text, hits, began, before)
         return hits
@@ -209,32 +216,8 @@ class Recaller:
             return None
         return window[0].number if window else None
 
-    # -- the index
-
     def forget(self) -> None:
         """The agent is gone: let go of its index, whose files stay."""
         if self._index is not None and self._services.indexes is not None:
             self._index = self._recall = None
             self._services.indexes.forget(self._folder.name)
-
-    def _opened_index(self) -> AgentIndex | None:
-        """The agent's index; None in a world without indexes."""
-        if (indexes := self._services.indexes) is None:
-            return None
-        index = indexes.open(self._folder.name, self._folder / "archive", self.notes)
-        index.on_anew = self._made_anew
-        return index
-
-    def _over(self, index: AgentIndex | None) -> MemorySearch | None:
-        services = self._services
-        if index is None:
-            return None
-        return MemorySearch(
-            index,
-            index.vectors,
-            services.embedder,
-            names=lambda: self._names,
-            clock=services.clock,
-            agent=self._name,
-            complain=lambda problem: log(f"[Recall] {self._name}: {problem}"),
-        )

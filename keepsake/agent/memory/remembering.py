@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from keepsake.agent.agent_log import Complaints, logged
 from keepsake.agent.body import Life
@@ -13,7 +13,6 @@ from keepsake.agent.memory.memory import MemoryComponent
 from keepsake.agent.memory.plugged import PluggedMemory
 from keepsake.agent.memory.recaller import Recaller
 from keepsake.agent.runtime import Runtime
-from keepsake.archive.records import Memory
 from keepsake.books.notes import NoteBook
 from keepsake.memory.protocol import OURS
 
@@ -37,7 +36,7 @@ class Remembering:
             pins=lambda: self.keeper.pinned.shown,
             importance=lambda memory: self.diary.importance_of(memory),  # noqa: PLW0108 - made later
             may_compact=asleep,
-            leaving=self._leaving,
+            leaving=lambda window: self.diary.leaving(window),  # noqa: PLW0108 - made below
         )
         self.diary = Diary(life, memory, services)
         self.acquaintances = Acquaintances(life, memory, services)
@@ -47,10 +46,6 @@ class Remembering:
         found_by = recaller(life, notes, memory, services)
         self.keeper = MemoryTools(life, memory, self.diary, found_by, services)
         memory.watchers = (self.acquaintances.saw, self.keeper.recaller.saw)
-
-    def _leaving(self, window: Sequence[Memory]) -> None:
-        """A compaction begins, in a worker thread: what matters is kept whatever becomes of it."""
-        self.diary.leaving(window)
 
     def look(self) -> None:
         """See what a person has changed in the agent's files; blocks, never raises.

@@ -226,7 +226,7 @@ class NightTasks:
         if isinstance(recaller, PluggedMemory):
 
             def rest(_: NightAsk) -> Figures:
-                recaller.rest(asleep=True)
+                recaller.rest()
                 return {}
 
             return {Step.COMPACT: rest}
@@ -277,7 +277,7 @@ class NightTasks:
         memory, idle = self._mind.memory, threading.Event()
 
         def look() -> None:  # on the reactor thread, where no change is half begun
-            if not memory.compactor.busy:
+            if not memory.compacting:
                 idle.set()
 
         made, before = memory.memory.status().compactions, memory.memory.load().used

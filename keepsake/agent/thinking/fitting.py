@@ -68,7 +68,7 @@ class Fitting:
         self._told = heaviest.name
         cure = _CURES.get(heaviest.name, _ANY_CURE).format(name=self._name)
         needs = f"Its prompt needs {costs.used:,} tokens and may have {costs.budget:,}"
-        problem = self._memory.compactor.no_room or needs
+        problem = self._memory.no_room or needs
         line = (
             f"{self._name} cannot think. {problem}. The largest part of it "
             f"is {heaviest.name!r} with {heaviest.tokens:,} tokens. {cure}"

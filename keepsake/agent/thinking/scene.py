@@ -80,7 +80,7 @@ class SceneMaker:
         """
         said = turn.words if turn.partner else ""
         here = [person.key for person in people_near(agent)]
-        return await self._mind.keeper.relate(
+        return await self._mind.keeper.recaller.search(
             said or question(self._mind.memory.context(), place_of(agent), here),
             scene=not (said or by),
             by=by or ("talk" if said else "thought"),

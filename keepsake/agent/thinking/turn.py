@@ -208,7 +208,7 @@ class Turns:
     async def _make_room(self, turn: Turn) -> None:
         """Have the memory compacted first if it is over its emergency mark."""
         made: Deferred[None] = Deferred()
-        self._mind.memory.compactor.make_room(lambda: made.callback(None))
+        self._mind.memory.make_room(lambda: made.callback(None))
         await self._checked(turn, made)
 
     async def _ask(self, turn: Turn, context: TurnContext) -> list[Act]:
@@ -222,7 +222,7 @@ class Turns:
                 self._reports.answered(outcome)
                 self.fitting.answered(outcome.prompt_tokens)
             elif not (answer.acts or answer.fault):
-                no_room = self._mind.memory.compactor.no_room
+                no_room = self._mind.memory.no_room
                 if turn.too_large and attempt < TRIES and no_room is None:
                     await self._make_room(turn)  # now that its weight is known
                     continue

@@ -91,15 +91,15 @@ def _keep_house() -> Iterator[None]:
     some are not open yet, that is what there is to do.
     """
     minds = list(open_minds())
-    busy = COMPACTING_AT_ONCE if unopened() else sum(mind.memory.compactor.busy for mind in minds)
+    busy = COMPACTING_AT_ONCE if unopened() else sum(mind.memory.compacting for mind in minds)
     for mind in minds:
         # One that compacts would have to be waited for, and does all this itself.
-        if mind.closed or mind.memory.compactor.busy:
+        if mind.closed or mind.memory.compacting:
             continue
         try:
             if mind.memory.save_backlog() and busy < COMPACTING_AT_ONCE:
                 mind.memory.compact_if_due()
-                busy += mind.memory.compactor.busy
+                busy += mind.memory.compacting
         except Exception:  # whatever is wrong with one agent, the others are looked after
             _log.failure("Housekeeping failed for {name}", name=mind.memory.name)
         yield

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from evennia.locks.lockhandler import check_lockstring
 
-from keepsake.agent.memory.plugged import memories_told
 from keepsake.agent.mind import Mind, Tended
 from keepsake.agent.runtime import runtime
 from keepsake.agent.sleep.tiredness import wakes_at
@@ -41,6 +40,7 @@ from keepsake.contrib.evennia.creation import (
 from keepsake.contrib.evennia.minds import mind_by_number
 from keepsake.contrib.evennia.wording import counted, quoted
 from keepsake.errors import KeepsakeError
+from keepsake.memory import protocol
 from keepsake.prompt.marks import Rendered
 
 LONGEST_INTERVAL = 86_400
@@ -238,7 +238,8 @@ class CmdAgent(BuilderCommand):
                 why_not = "A class by its module is for developers, as it runs whatever is there"
                 raise KeepsakeError(why_not, "Ask one, or name a memory of the list")
             set_memory(agent, self.rhs.strip())
-        has = memories_told(self.mind(agent).memory.kind)
+        kind = self.mind(agent).memory.kind or protocol.KEEPSAKE
+        has = f"{kind}. There are: {', '.join(protocol.names())}"
         self.caller.msg(f"{agent.key} remembers with {plain(has)}.")
 
     def _interval(self) -> None:

@@ -42,7 +42,7 @@ def take_back(name: str, memory: MemoryComponent, caller: Any) -> None:
         head = f"|gTook back compaction {outcome.number}|n of {name}'s memory"
         caller.msg(f"{head}: {plain(outcome.detail)}. {left}.\n{figures.labelled(facts, 10)}")
 
-    memory.compactor.undo(done)
+    memory.undo(done)
 
 
 def _listed(name: str, past: Sequence[PastCompaction]) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from keepsake.agent.memory.compactor import Compacted
-from keepsake.agent.memory.memory import MemoryComponent
+from keepsake.agent.memory.memory import Compacted, MemoryComponent
 from keepsake.agent.runtime import runtime
 from keepsake.archive.integrity import IntegrityReport
 from keepsake.archive.records import Summary
@@ -64,7 +63,7 @@ class CmdCompactMemories(BuilderCommand):
         def done(outcome: Compacted) -> None:
             caller.msg(_outcome(name, outcome))
 
-        memory.compactor.compact(CompactReason.MANUAL, done)
+        memory.compact(CompactReason.MANUAL, done)
 
 
 def _outcome(name: str, outcome: Compacted) -> str:
@@ -163,7 +162,7 @@ class CmdMemoryStatus(BuilderCommand):
             texts = "".join(_summary(summary) for summary in memory.context().summaries)
             caller.msg(f"{head}\n{integrity_line(report)}\n{texts}".rstrip())
 
-        memory.compactor.check(done)
+        memory.check(done)
 
 
 def describe(name: str, component: MemoryComponent) -> str:
@@ -204,8 +203,8 @@ def _facts(component: MemoryComponent) -> Iterator[tuple[str, str]]:
             "|rNot written|n",
             f"{counted(component.waiting, 'memory')} in RAM. {plain(str(problem))}",
         )
-    if component.compactor.no_room is not None:
-        yield "|rNo room|n", plain(str(component.compactor.no_room))
+    if component.no_room is not None:
+        yield "|rNo room|n", plain(str(component.no_room))
 
 
 def _recall(index: IndexStatus) -> str:
